@@ -1,4 +1,4 @@
-//! The cluster simulator, in simulated jobs of 320 maps and 160 reduces per second of processor time.
+//! The cluster simulator, in simulated jobs of 320 maps and 160 reduces per second of CPU time.
 
 mod cpu;
 

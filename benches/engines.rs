@@ -1,4 +1,4 @@
-//! The engines, on the nets of docs/performance.md, in firings per second of processor time.
+//! The engines, on the nets of docs/performance.md, in firings per second of CPU time.
 //!
 //! Each group has its plain program (`naive`) in the same run: read ratios. `TAILSPN_SIMD=avx2` or `portable` caps the
 //! vector instructions. The groups `…_all_threads` are in wall time.
@@ -110,7 +110,7 @@ fn jobs(c: &mut Criterion<CpuTime>) {
     }
 }
 
-/// Nets that go on for ever.
+/// Nets that run forever.
 fn cyclic(c: &mut Criterion<CpuTime>) {
     let nets = [
         ("fms_10", fms(10, Decision::Race), 1_000.0, 1_024),
@@ -157,7 +157,7 @@ fn sums(c: &mut Criterion<CpuTime>) {
     group.finish();
 }
 
-/// What the choice among the forms of the race is made from: rings with few and with many enabled transitions, each with
+/// Measurements for the choice among the forms of the race: rings with few and with many enabled transitions, each with
 /// all engines that take it. Only run with `TAILSPN_RINGS=1`.
 fn rings(c: &mut Criterion<CpuTime>) {
     if std::env::var_os("TAILSPN_RINGS").is_none() {
@@ -182,7 +182,7 @@ fn rings(c: &mut Criterion<CpuTime>) {
     }
 }
 
-/// All cores, in wall time, beside one.
+/// All cores, in wall time, compared with one core.
 fn all_threads(c: &mut Criterion<WallTime>) {
     let program = job(160, 40);
     let mut group_of_jobs = group(c, "job_160_40_all_threads");

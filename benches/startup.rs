@@ -1,5 +1,5 @@
-//! Whole processes, from start to exit, in wall time: 2,000 replications of the default job, beside a process that
-//! only prints its version.
+//! Whole processes, from start to exit, in wall time: 2,000 replications of the default job, compared with a process
+//! that only prints its version.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;

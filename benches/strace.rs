@@ -1,4 +1,5 @@
-//! Reading a log of strace made here, in MB of text a second: calls that are looked at, and a log in which most calls are others.
+//! Reading a synthetic strace log, in MB of text a second: calls that are analysed, and a log in which most calls are
+//! others.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -11,13 +12,13 @@ use tailspn_replications::system_calls::MadeRun;
 /// Tasks of the log, about 700 bytes of text each.
 const TASKS: usize = 10_000;
 
-/// The log of the only node of a run: every call is of a class that is looked at.
+/// The log of the only node of a run: every call belongs to a class that is analysed.
 fn looked_at() -> String {
     let run = MadeRun { nodes: 1, tasks: TASKS, ..MadeRun::default() };
     run.logs().into_iter().map(|(_, text)| text).collect()
 }
 
-/// Nineteen reads and writes for each call that is looked at.
+/// Nineteen reads and writes for each call that is analysed.
 fn mostly_others(looked_at: &str) -> String {
     let mut text = String::new();
     for line in looked_at.lines().take(5_000) {

@@ -1,7 +1,7 @@
 //! A sweep of 1,000 points of the default job, 10,000 replications each, against 1,000 single runs that build, compile and replicate.
 //!
-//! The points differ in the speed of the GPUs, so that the sweep compiles one net. Wall time on all cores. The groups with 100 replications
-//! show what a point costs beside its replications.
+//! The points differ in the speed of the GPUs, so the sweep compiles one net. Wall time on all cores. The groups with
+//! 100 replications show the cost of a point apart from its replications.
 
 use std::hint::black_box;
 

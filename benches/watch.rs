@@ -1,4 +1,4 @@
-//! What it costs to watch 1,000 tasks that report once a second: a minute of their reports as text, read, judged and flagged.
+//! Cost of watching 1,000 tasks that report once a second: a minute of their reports as text, read, judged and flagged.
 //! The time of an iteration over 60 s is the share of a core.
 
 use std::fmt::Write as _;

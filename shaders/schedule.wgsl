@@ -6,7 +6,7 @@
 // program. Reads program and tables; writes the columns of the results, and the slots where they are kept in memory.
 // Several programs lie one after the other in the array; invocation i runs quad i mod n of program i / n.
 // Random words: delays (transition, sample 0, word i of a draw), choices (group, sample 0).
-// Mirror of the structs: crates/engine/src/sim/gpu/layout.rs. The engine of the processor: crates/engine/src/sim/schedule/.
+// Mirror of the structs: crates/engine/src/sim/gpu/layout.rs. The engine of the CPU: crates/engine/src/sim/schedule/.
 
 struct ScheduleRun {
     key: vec2<u32>,

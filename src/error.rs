@@ -9,8 +9,8 @@ use crate::Problems;
 
 /// An error of any stage of the library.
 ///
-/// Every error type of the library converts into this one with `?`. It displays what that error says, and
-/// [`downcast_ref`](Self::downcast_ref) gives the error back. Its `Debug` form is its message too, so that a `main` that
+/// Every error type of the library converts into this one with `?`. It displays that error's message, and
+/// [`downcast_ref`](Self::downcast_ref) returns the error. Its `Debug` form is its message too, so that a `main` that
 /// returns it prints a sentence:
 ///
 /// ```
@@ -33,7 +33,7 @@ impl Error {
         Self(error.into())
     }
 
-    /// Whether the error is of type `E`.
+    /// Returns true if the error is of type `E`.
     pub fn is<E: StdError + 'static>(&self) -> bool {
         self.0.is::<E>()
     }

@@ -55,9 +55,9 @@
 //! * **Same seed, same numbers**, on any number of threads, whatever the vector instructions, however the replications
 //!   are cut into blocks and shards.
 //! * **Integers**: draws, clocks and choices are integer arithmetic; times leave the engines as exact multiples of a
-//!   tick. The few laws that need floats are named in [`sim::Sampler`].
+//!   tick. The few distributions that need floats are named in [`sim::Sampler`].
 //! * **One definition** of enabling and firing, in [`semantics`].
-//! * **No panic on input**: what a person can write wrong is an error value with a place in the text.
+//! * **No panic on input**: mistakes in user input are error values with a place in the text.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]

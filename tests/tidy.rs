@@ -1,7 +1,7 @@
 //! House rules that the compiler does not check: how long a file may be, that every file says what it owns, that every source it
 //! cites exists, and that copies of a file are equal.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
 #[path = "tidy/circles.rs"]
 mod circles;
@@ -35,10 +35,10 @@ const MOST_LINES_OF_A_FUNCTION: usize = 60;
 
 /// A Rust file below the repository.
 struct Source {
-    /// Its path from the repository's root, with `/`.
+    /// Path from the repository's root, with `/`.
     path: String,
     text: String,
-    /// Whether it is compiled for tests only.
+    /// True if it is compiled for tests only.
     is_test: bool,
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn machines(count: u32) -> (Program, Code) {
 /// Rates at which a cell of the flexible manufacturing system spoils a part and finishes one [1/s].
 const CELLS: [(f64, f64); 4] = [(0.36, 0.84), (0.42, 0.98), (0.39, 0.91), (0.33, 0.77)];
 
-/// Whether a cell decides by a race of two timed transitions or by immediate ones.
+/// The decision of a cell: by a race of two timed transitions or by immediate ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
     Race,

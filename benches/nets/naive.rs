@@ -1,5 +1,5 @@
-//! What a plain program does: `f64`, one replication at a time, the logarithm of a library, a binary heap of the
-//! standard library. The baselines against which the engines are read in the same run.
+//! A plain program: `f64`, one replication at a time, the logarithm of a library, a binary heap of the standard
+//! library. The baselines for the engines in the same run.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,4 +1,4 @@
-"""tailspn beside other simulators of discrete events in Python: rebop, GillesPy2, libRoadRunner and COPASI.
+"""Compare tailspn with other simulators of discrete events in Python: rebop, GillesPy2, libRoadRunner and COPASI.
 
 Run it with an interpreter that has the packages of ``requirements.txt`` and a release wheel of tailspn::
 
@@ -15,7 +15,7 @@ What is measured:
 
 * Same question. ``tokens``: the mean numbers of tokens of the watched places at four times. ``finished``: the probability that the job has
   finished at these times, or that a place has held so many tokens by then. The peers answer both from the numbers at these times; as they
-  have no stopping condition, they get a net that stands still once the place holds the tokens. tailspn is asked twice.
+  have no stopping condition, they get a net that stands still once the place holds the tokens. tailspn runs twice.
 * Same number of replications, which also decides how much the start of a call counts; ``start`` is the cost of a call with one replication.
 * Processor time of one call, of all threads and child processes. Each program has a process of its own. Imports, reading the net, code
   generation and compilers are not counted. tailspn runs on one thread, as the peers do.
@@ -57,7 +57,7 @@ LEAST_VARIANCE = 10.0
 
 @dataclass(frozen=True)
 class Case:
-    """A net, what is asked of it, and how often it is replicated."""
+    """A net, the question about it, and the number of replications."""
 
     net: str
     title: str
@@ -67,7 +67,7 @@ class Case:
     """By program; ``""`` for the others."""
     questions: tuple[str, ...] = ("tokens",)
     stop: tuple[str, int] | None = None
-    """A place and a number: it is asked when the place first holds so many tokens."""
+    """A place and a number: the question is the first time at which the place holds so many tokens."""
 
     @property
     def name(self) -> str:
@@ -109,7 +109,7 @@ CASES = (
 
 
 def processor_time() -> float:
-    """Return the processor time [s] of this process and of its children that have ended."""
+    """Return the CPU time [s] of this process and of its children that have ended."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
 
@@ -282,7 +282,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def machine() -> str:
-    """Return the date, the processor, the load and the versions in a line each."""
+    """Return the date, the CPU, the load and the versions in a line each."""
     model = platform.processor()
     information = Path("/proc/cpuinfo")
     if information.exists():

@@ -2,7 +2,7 @@
 
 A tool is made from a net (`Tool.prepare`, not timed: imports, reading, code generation, compilers) and then replicates it
 (`Tool.replicate`, timed). Every tool gets the form of the net that its manual recommends: mass action where a place never holds more
-than one token, an expression elsewhere; its exact direct method; and only the species that are asked for, where it lets one choose.
+than one token, an expression elsewhere; its exact direct method; and only the requested species, if the tool lets one choose.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Numbers = Any
 
 @dataclass(frozen=True)
 class Task:
-    """A net and what is asked of it: sums of tokens at evenly spaced times."""
+    """A net and the question about it: sums of tokens at evenly spaced times."""
 
     file: str
     horizon: float

@@ -39,7 +39,7 @@ fn double_truth(a: bool) -> vec2<u32> {
     return select(DOUBLE_ZERO, DOUBLE_ONE, a);
 }
 
-// exponent + 1023; subnormal numbers have that of the least normal one
+// exponent + 1023; subnormal numbers have the exponent of the least normal one
 fn double_exponent(a: vec2<u32>) -> i32 {
     return max(i32((a.y & DOUBLE_EXPONENT) >> 20u), 1);
 }
@@ -50,7 +50,7 @@ fn double_significand(a: vec2<u32>) -> vec2<u32> {
     return vec2<u32>(a.x, (a.y & 0x000fffffu) | hidden);
 }
 
-// a >> by for any by; the last bit also tells whether a bit was lost
+// a >> by for any by; the last bit also records if a bit was lost
 fn double_shifted_right(a: vec2<u32>, by: u32) -> vec2<u32> {
     let most = min(by, 63u);
     let kept = shifted_right(a, most);
@@ -157,8 +157,8 @@ fn double_product(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
 }
 
 // One step of a long division: (rest of rest * 2^bits / divisor, quotient) for rest < divisor, 2^52 <= divisor < 2^53,
-// 0 < bits <= 28. `inverse` is that of the divisor's upper 32 bits: 2^31 rest / divisor comes out of it at most 3 too
-// small and less than 1 too large, so the quotient is right or, because of the 1 that is taken away, 1 too small.
+// 0 < bits <= 28. `inverse` is the inverse of the divisor's upper 32 bits: 2^31 rest / divisor comes out of it at most
+// 3 too small and less than 1 too large, so the quotient is right or, because 1 is subtracted, 1 too small.
 fn double_division_step(rest: vec2<u32>, divisor: vec2<u32>, inverse: u32, bits: u32) -> vec3<u32> {
     let guess = high_product(shifted_right(rest, 21u).x, inverse);
     let quotient = (max(guess, 1u) - 1u) >> (31u - bits);

@@ -27,7 +27,7 @@ fn latest(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
 // a >> by for 0 <= by < 64
 fn shifted_right(a: vec2<u32>, by: u32) -> vec2<u32> {
     let s = by & 31u;
-    // a shift by 32 is none: the word that comes down is shifted in two steps
+    // a shift by 32 does nothing: the word that comes down is shifted in two steps
     let small = vec2<u32>((a.x >> s) | ((a.y << 1u) << (31u - s)), a.y >> s);
     return select(small, vec2<u32>(a.y >> s, 0u), by >= 32u);
 }

@@ -4,9 +4,9 @@
 
 /// Functions that several kernels use; each file names the Rust file that computes the same on the CPU.
 pub mod shared {
-    /// Which word belongs to whom.
+    /// The owner of each random word.
     pub const ADDRESS: &str = include_str!("../shared/address.wgsl");
-    /// Which immediate transition fires: highest priority, then by weight.
+    /// The choice of the immediate transition that fires: highest priority, then by weight.
     pub const CHOOSE: &str = include_str!("../shared/choose.wgsl");
     /// Marking expressions: a stack machine over binary64 numbers.
     pub const CODE: &str = include_str!("../shared/code.wgsl");
@@ -18,7 +18,7 @@ pub mod shared {
     pub const ENABLED: &str = include_str!("../shared/enabled.wgsl");
     /// -ln u of a word as Q5.27.
     pub const EXPONENTIAL: &str = include_str!("../shared/exponential.wgsl");
-    /// What a firing does to the marking.
+    /// The effect of a firing on the marking.
     pub const FIRE: &str = include_str!("../shared/fire.wgsl");
     /// Delays in ticks from random words.
     pub const LAW: &str = include_str!("../shared/law.wgsl");
@@ -54,7 +54,7 @@ pub mod kernel {
     pub const RACE_DIRECT: &str = include_str!("../race/direct.wgsl");
     /// The token game on a device: lanes that play one replication after the other. Twin: crates/engine/src/sim/race/game.rs.
     pub const RACE_GAME: &str = include_str!("../race/game.wgsl");
-    /// What is observed on the way. Twin: crates/engine/src/sim/race/observe.rs.
+    /// The observations during a replication. Twin: crates/engine/src/sim/race/observe.rs.
     pub const RACE_OBSERVE: &str = include_str!("../race/observe.wgsl");
 }
 

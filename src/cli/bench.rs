@@ -1,5 +1,5 @@
-//! `bench`: how fast this machine replicates, on its processor and on a graphics card, and how far the card is from what
-//! its arithmetic or its memory allows.
+//! `bench`: measures how fast this machine replicates on its CPU and on a GPU, and how close the GPU comes to the
+//! limits of its arithmetic and memory.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ const FIRST: u64 = 64;
 const INSTRUCTIONS: [f64; 2] = [73.0, 211.0];
 /// Bytes that the race kernel moves per firing.
 const BYTES_PER_FIRING: f64 = 320.0;
-/// Cards of which the lanes times GHz and the memory bandwidth \[GB/s\] are known: 132 processors of 128 lanes at 1.98 GHz.
+/// GPUs with known lanes times GHz and memory bandwidth \[GB/s\]: 132 multiprocessors of 128 lanes at 1.98 GHz.
 const KNOWN: [(&str, f64, f64); 1] = [("H200", 132.0 * 128.0 * 1.98, 4_800.0)];
 
 /// Measures and prints.
@@ -102,7 +102,7 @@ fn measure(case: &Case, ensemble: &Ensemble, watch: &Progress) -> Result<(BenchS
     Ok((speed, device.map(|device| device.adapter.clone())))
 }
 
-/// Runs a net on the card, if there is one and it can.
+/// Runs a net on the GPU, if there is one and it supports the net.
 fn measure_card(
     case: &Case,
     args: &BenchArgs,
@@ -150,12 +150,12 @@ fn adapter(facts: AdapterFacts) -> BenchAdapter {
     BenchAdapter { name: facts.name, kind: facts.kind.name().into(), driver: facts.driver, int64: facts.int64 }
 }
 
-/// Lanes times GHz and bandwidth of a card.
+/// Returns the lanes times GHz and the memory bandwidth of a GPU, if known.
 fn known(name: &str) -> Option<(f64, f64)> {
     KNOWN.iter().find(|(part, ..)| name.contains(part)).map(|(_, lanes_ghz, gbs)| (*lanes_ghz, *gbs))
 }
 
-/// What the card could do at most: the schedule kernel calculates, the race kernel moves memory.
+/// Upper limit of the GPU's speed: arithmetic for the schedule kernel, memory bandwidth for the race kernel.
 fn bound(case: &Case, speed: &BenchSpeed, report: &BenchReport) -> Option<BenchBound> {
     if speed.engine == "schedule" {
         let int64 = report.adapter.as_ref().is_some_and(|adapter| adapter.int64);

@@ -1,4 +1,4 @@
-//! The nets of `bench`: two jobs, in which every transition fires once, and a manufacturing system that goes on for ever.
+//! The nets of `bench`: two jobs, in which every transition fires once, and a manufacturing system that runs forever.
 
 use tailspn::compile::{Program, compile};
 use tailspn::mapreduce::{Plan, job_net, phase_times};
@@ -13,7 +13,7 @@ const HORIZON_S: f64 = 1_000.0;
 /// Rates at which a cell spoils a part and finishes one \[1/s\].
 const CELLS: [(f64, f64); 4] = [(0.36, 0.84), (0.42, 0.98), (0.39, 0.91), (0.33, 0.77)];
 
-/// A net and what it is asked.
+/// A net and the question asked of it.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) name: String,
@@ -21,7 +21,7 @@ pub(crate) struct Case {
     pub(crate) question: Question,
 }
 
-/// All nets, or what is wrong with them, which would be a mistake here.
+/// All nets, or their problems, which would be a bug.
 pub(crate) fn cases() -> Result<Vec<Case>, String> {
     let horizon = Question { goal: Goal::Horizon, horizon: Some(HORIZON_S), ..Question::default() };
     Ok(vec![job(160, 40)?, job(1000, 100)?, case("fms 10".to_owned(), &manufacturing(CARDS)?, horizon)?])
@@ -32,7 +32,7 @@ fn case(name: String, net: &Net, question: Question) -> Result<Case, String> {
     Ok(Case { name, program, question })
 }
 
-/// SPN-GC with so many tasks: 5M + 2R + 2 transitions.
+/// SPN-GC with this many tasks: 5M + 2R + 2 transitions.
 fn job(maps: u64, reduces: u64) -> Result<Case, String> {
     let text =
         format!("[phases]\nmeans_s = {PHASE_MEANS_S:?}\nmaps = {maps}\nreduces = {reduces}\n[model]\nslots = false\n");

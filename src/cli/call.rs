@@ -1,4 +1,4 @@
-//! A command that another program runs in process: what it prints is kept, a flag stops it in place of Ctrl-C.
+//! A command that another program runs in process: its output is kept, and a flag stops it in place of Ctrl-C.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,11 +39,11 @@ pub struct Output {
     pub remarks: Vec<String>,
     /// Times of all replications that reached the goal, in seconds and in their order, if they are kept.
     pub samples: Option<Vec<f64>>,
-    /// The part of a command with `--shard`, as it stands in a file.
+    /// The part of a command with `--shard`, as written in a file.
     pub part: Option<Vec<u8>>,
 }
 
-/// Why a command failed.
+/// Reason why a command failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The problem in a sentence.
@@ -76,17 +76,17 @@ impl Call {
         Arc::new(Self { keeps_samples, net, parts, ..Self::default() })
     }
 
-    /// Asks the command to end with what it has, as Ctrl-C does.
+    /// Requests that the command ends with the results so far, as Ctrl-C does.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
     }
 
-    /// Returns how far the command is; none before it counts.
+    /// Returns the progress of the command; none before it counts.
     pub fn pace(&self) -> Option<Pace> {
         *locked(&self.pace)
     }
 
-    /// Takes what was printed so far.
+    /// Takes the output so far.
     pub fn take_output(&self) -> Output {
         std::mem::take(&mut locked(&self.output))
     }
@@ -129,7 +129,7 @@ impl Call {
     }
 }
 
-/// A thread that panicked leaves what it wrote.
+/// A thread that panicked leaves its output.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

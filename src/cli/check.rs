@@ -1,4 +1,4 @@
-//! `check`: what a net consists of, what is odd about it, which engine would run it.
+//! `check`: the parts of a net, warnings, and the engine that would run it.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -88,7 +88,7 @@ fn report_on(loaded: &Loaded, program: &Program) -> CheckReport {
     }
 }
 
-/// Returns what folds, what folds in `solve` if that is more, and what does not fold in either.
+/// Returns the parts that fold, the parts that fold in `solve` if that is more, and the parts that fold in neither.
 fn equal_parts(net: &Net) -> (Option<FoldedParts>, Option<FoldedParts>, Vec<NotFoldedRow>) {
     let simulated = fold(net, &Keep::default());
     let phases = with_phases(net).ok();
@@ -135,7 +135,7 @@ fn remarks(net: &Net) -> Vec<String> {
     remarks
 }
 
-/// The engine that such a choice leads to, or why there is none.
+/// The engine that runs the program under this choice, or the obstacles if none can.
 fn with_engine(program: &Program, engine: EngineChoice) -> Result<Cow<'static, str>, Vec<String>> {
     let nothing =
         Ensemble { replications: 0, engine, threads: Some(std::num::NonZeroUsize::MIN), ..Ensemble::default() };
@@ -163,7 +163,7 @@ fn engine_rows(program: &Program) -> Vec<EngineRow> {
     .collect()
 }
 
-/// What a short run shows, and whether it shows that the net is wrong.
+/// Describes a short run, and returns true if the run shows that the net is wrong.
 fn trial(program: &Program) -> (String, bool) {
     let question = Question { max_firings: Some(TRIAL), ..Question::default() };
     let one = Ensemble { replications: 1, engine: EngineChoice::Race, ..Ensemble::default() };
@@ -179,7 +179,7 @@ fn trial(program: &Program) -> (String, bool) {
     (words, false)
 }
 
-/// Returns what is different in the net of another file, which is read in the same way.
+/// Returns the differences to the net of another file, which is read in the same way.
 fn against(net: &Net, args: &NetArgs, other: &Path) -> Result<Vec<DifferenceRow>, Failure> {
     let args = NetArgs { net: other.to_owned(), read_as: args.read_as.clone(), param: Vec::new(), chosen: None };
     let other = read_net(&args)?.net;

@@ -1,4 +1,4 @@
-//! `compare`: what differs between two sides of logs, results or plans.
+//! `compare`: the differences between two sides of logs, results or plans.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use crate::cli::report::read_result;
 use crate::cli::trace::{LogChoice, all_logs, tell_warnings};
 use crate::cli::watch::{catch_interrupt, interrupted};
 
-/// Compares the files and says what differs.
+/// Compares the files and reports the differences.
 pub(crate) fn run(args: &CompareArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let [a, b] = sides(args)?;
     catch_interrupt(terminal);
@@ -57,7 +57,7 @@ fn empty() -> Failure {
 fn kind_of(a: &[PathBuf], b: &[PathBuf]) -> Result<Compared, Failure> {
     let mut first: Option<(Compared, String, &PathBuf)> = None;
     for path in a.iter().chain(b) {
-        // a file that is missing is no file of a wrong kind
+        // a missing file must not be reported as a file of the wrong kind
         std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
         let Some((kind, text)) = compared(path) else {
             return Err(Failure::helped(

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ConvertArgs, terminal: &Terminal) -> Result<Exit, Failu
     Ok(Exit::Success)
 }
 
-/// The format asked for, or that of the file's name.
+/// The requested format, or the format implied by the file name.
 pub(crate) fn format_of(asked: Option<OutFormat>, path: &Path) -> Result<OutFormat, Failure> {
     if let Some(format) = asked {
         return Ok(format);
@@ -86,7 +86,7 @@ fn place_bounds(net: &Net) -> Result<Vec<Option<u64>>, Failure> {
     Ok(most)
 }
 
-/// The net with a capacity for each place of which no bound is known.
+/// The net with a capacity for each place without a known bound.
 fn limited(net: Net, limit: Option<u64>) -> Result<Net, Failure> {
     let Some(limit) = limit else { return Ok(net) };
     let limit = u32::try_from(limit).map_err(|_| Failure::plain(Exit::Usage, "--place-limit must be below 2^32"))?;
@@ -104,7 +104,7 @@ fn limited(net: Net, limit: Option<u64>) -> Result<Net, Failure> {
     })
 }
 
-/// The written net, or an error with everything that the format cannot say.
+/// The written net, or an error with everything that the format cannot express.
 fn exported<T>(written: Result<T, Vec<ExportError>>) -> Result<T, Failure> {
     written.map_err(|problems| Failure {
         exit: Exit::Refused,
@@ -112,11 +112,11 @@ fn exported<T>(written: Result<T, Vec<ExportError>>) -> Result<T, Failure> {
     })
 }
 
-/// The net as text; what the format cannot say is told.
+/// Returns the net as text; warns about everything the format cannot express.
 ///
 /// # Errors
 ///
-/// The net has what the format lacks.
+/// The format lacks something that the net needs.
 pub(crate) fn export(
     net: &Net,
     format: OutFormat,
@@ -145,7 +145,7 @@ pub(crate) fn export(
     Ok(written.xml)
 }
 
-/// Reports what a written file lacks.
+/// Reports features that a written file lacks.
 fn tell_losses(written: &Written, terminal: &Terminal) {
     let notes = summary_of(written.warnings.iter().map(|warning| (warning.loss, warning.message.clone())));
     terminal.warnings(&notes);
@@ -158,7 +158,7 @@ fn greatspn_project(net: &Net, terminal: &Terminal) -> Result<String, Failure> {
     Ok(written.xml)
 }
 
-/// How many warnings of one kind are told.
+/// Number of warnings of one kind that are printed.
 const MOST_OF_A_KIND: usize = 3;
 
 /// Warnings, of each kind the first few.

@@ -1,4 +1,4 @@
-//! `detectors`: which straggler detectors there are; with `--on`, what they would have been worth on jobs that ran.
+//! `detectors`: lists the straggler detectors; with `--on`, judges them on jobs that ran.
 
 use std::path::{Path, PathBuf};
 
@@ -63,14 +63,14 @@ fn grouped(paths: &[PathBuf]) -> Result<Vec<Vec<PathBuf>>, Failure> {
     Ok(runs)
 }
 
-/// The log among what one path leads to.
+/// The log among the files of a path.
 fn log_of(path: &Path) -> Result<PathBuf, Failure> {
     let inputs = Inputs::sort(&[path.to_owned()])?;
-    // the reader of logs says best what else it is
+    // the log reader has the best message for other kinds of files
     Ok(inputs.log().ok().flatten().unwrap_or(path).to_owned())
 }
 
-/// The log of a run, and the progress of its tasks: what was reported, or else what the log itself has.
+/// The log of a run, and the progress of its tasks: from reports, or otherwise from the log itself.
 fn one_run(paths: &[PathBuf], args: &DetectorsArgs, terminal: &Terminal) -> Result<(JobTrace, History), Failure> {
     let inputs = Inputs::sort(paths)?;
     if inputs.logs.is_empty() && !inputs.progress.is_empty() {

@@ -1,4 +1,4 @@
-//! `diagnose`: why tasks were slow, and what to do about it. What is read decides which methods run.
+//! `diagnose`: why tasks were slow, and what to do about it. The inputs decide which methods run.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ use crate::cli::output::{Terminal, may_write, reason, write_file};
 use crate::cli::trace::load;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
-/// Reads what is there and says why tasks were slow.
+/// Reads the inputs and explains why tasks were slow.
 pub(crate) fn run(args: &DiagnoseArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     if let Some(path) = &args.timeline {
         may_write(path, args.force)?;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &DiagnoseArgs, terminal: &Terminal) -> Result<Exit, Fail
     let log = inputs.log();
     let options = ReadOptions::from(&args.limits);
     if let Some(path) = inputs.unknown.first() {
-        // the reader of logs says best what else it is
+        // the log reader has the best message for other kinds of files
         load(path, &options, terminal)?;
         return Err(Failure::plain(Exit::Trace, format!("`{}` cannot be diagnosed", path.display())));
     }
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &DiagnoseArgs, terminal: &Terminal) -> Result<Exit, Fail
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 
-/// What the log says, with the samples of its nodes.
+/// Findings from the log and the samples of its nodes.
 fn of_log(
     trace: &JobTrace,
     inputs: &Inputs,
@@ -70,7 +70,7 @@ fn of_log(
     Ok((read_of_log(trace, &samples, &meters, inputs, unmapped), causes))
 }
 
-/// What is not known where there is no log.
+/// Lists what cannot be known without a log.
 fn without_log(inputs: &Inputs) -> Said {
     let mut missing = vec!["no log of a job: why single tasks were slow is not known".to_owned()];
     if !inputs.samples.is_empty() {
@@ -82,7 +82,7 @@ fn without_log(inputs: &Inputs) -> Said {
 fn samples(inputs: &Inputs, args: &DiagnoseArgs, terminal: &Terminal) -> Result<Samples, Failure> {
     let options = SampleOptions { utc_offset: args.utc_offset, most_bytes: args.max_samples };
     let progress = Progress::new(terminal.shows_progress(), "bytes");
-    // a binary file often lies next to the text that was made of it; alone it is refused
+    // a binary file often lies next to the text that was made from it; alone it is refused
     let readable: Vec<PathBuf> = inputs.samples.iter().filter(|path| is_readable(path)).cloned().collect();
     let paths = if readable.is_empty() { inputs.samples.clone() } else { readable };
     read_samples(&paths, &options, &progress).map_err(refused)
@@ -142,7 +142,7 @@ fn rules(args: &DiagnoseArgs) -> Rules {
     Rules { quantile, peer_factor, edge, edge_factor, ..base }
 }
 
-/// Puts together what was used, what was missing and what was found: the causes in the log first, then what `said` has.
+/// Collects inputs, missing data and findings: the causes in the log first, then the findings of `said`.
 fn report(trace: Option<&JobTrace>, said: Said, mut causes: RootCauses) -> DiagnosisReport {
     let subject = trace.map_or_else(|| without_log_subject(&said), subject);
     causes.findings.extend(said.findings);
@@ -169,7 +169,7 @@ fn without_log_subject(said: &Said) -> String {
     text.to_owned()
 }
 
-/// What was read of the log and the samples, and what they lack.
+/// Lists what was read of the log and the samples, and what is missing.
 fn read_of_log(
     trace: &JobTrace,
     samples: &Samples,

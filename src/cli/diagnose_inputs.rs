@@ -1,4 +1,4 @@
-//! What was given to `diagnose`, by what it is: told by content, never by name.
+//! The inputs of `diagnose`, recognised by content, never by file name.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -15,13 +15,13 @@ use crate::cli::notes::{Failure, Note};
 use crate::cli::output::reason;
 use crate::cli::report_source::read_at_most;
 
-/// Bytes that tell whether a file holds reports.
+/// Number of bytes that are examined to detect progress reports.
 const SNIFFED: u64 = 1 << 16;
 
-/// What was given. A new kind of input gets a field here, a line in [`Inputs::known`], and a method in `run`.
+/// The inputs, by kind. A new kind of input gets a field here, a line in [`Inputs::known`], and a method in `run`.
 #[derive(Debug, Default)]
 pub(super) struct Inputs {
-    /// Logs of jobs: files, or folders that are one log.
+    /// Job logs: files, or folders that are one log.
     pub(super) logs: Vec<PathBuf>,
     /// Samples of nodes.
     pub(super) samples: Vec<PathBuf>,
@@ -29,14 +29,14 @@ pub(super) struct Inputs {
     pub(super) progress: Vec<PathBuf>,
     /// Logs of strace, some with `NODE=` in front.
     pub(super) calls: Vec<String>,
-    /// Files that were named and are nothing known, where nothing else was given that is.
+    /// Files given by name but of unknown kind, if no input of a known kind was given.
     pub(super) unknown: Vec<PathBuf>,
     /// Other files that are nothing known.
     pub(super) others: Vec<PathBuf>,
 }
 
 impl Inputs {
-    /// Tells what each path is, folders by what is in them.
+    /// Detects the kind of each path; a folder's kind follows from its contents.
     pub(super) fn sort(paths: &[PathBuf]) -> Result<Self, Failure> {
         let mut inputs = Self::default();
         let mut seen = BTreeSet::new();
@@ -50,7 +50,7 @@ impl Inputs {
             } else if !path.exists() && path.as_os_str() != "-" {
                 inputs.named_node(path)?;
             } else if !path.is_file() || !is_samples(path) && is_log(path) {
-                // standard input and pipes can be looked at only once
+                // standard input and pipes can be read only once
                 inputs.logs.push(path.clone());
             } else if !inputs.known(path) {
                 inputs.unknown.push(path.clone());
@@ -87,7 +87,7 @@ impl Inputs {
             return Ok(());
         }
         let found = std::fs::metadata(&log.path).map_err(|error| unreadable(&log.path, &error))?;
-        let what = if found.is_file() { "is no log of strace" } else { "is no file" };
+        let what = if found.is_file() { "is not a strace log" } else { "is not a file" };
         Err(Failure::helped(Exit::Trace, format!("`{}` {what}", log.path.display()), "NODE=FILE is for logs of strace"))
     }
 
@@ -99,7 +99,7 @@ impl Inputs {
         let mut files = Vec::new();
         for entry in std::fs::read_dir(folder).map_err(|error| unreadable(folder, &error))? {
             let file = entry.map_err(|error| unreadable(folder, &error))?.path();
-            // what cannot be read may be what the diagnosis rests on
+            // an unreadable file may be essential for the diagnosis
             let _: File = File::open(&file).map_err(|error| unreadable(&file, &error))?;
             if file.canonicalize().is_ok_and(|real| seen.insert(real)) {
                 files.push(file);
@@ -107,7 +107,7 @@ impl Inputs {
         }
         files.sort();
         let (logs, rest): (Vec<PathBuf>, Vec<PathBuf>) = files.into_iter().partition(|file| is_log(file));
-        // the tables of a cluster trace are one log; of other logs the reader says that they are several
+        // the tables of a cluster trace are one log; for other logs the reader reports that there are several
         self.logs.extend(if logs.len() > 1 { vec![folder.to_owned()] } else { logs });
         for file in rest {
             if file.is_dir() || !self.known(&file) {
@@ -117,7 +117,7 @@ impl Inputs {
         Ok(())
     }
 
-    /// The log. There must be one, unless what was given says something without it.
+    /// The log. Required, unless other inputs allow findings without it.
     pub(super) fn log(&self) -> Result<Option<&Path>, Failure> {
         match self.logs.as_slice() {
             [log] => Ok(Some(log)),
@@ -129,7 +129,7 @@ impl Inputs {
             }
             [] => Err(Failure::helped(
                 Exit::Trace,
-                "there is no log of a job among what was given",
+                "no job log among the inputs",
                 "give the log as well: samples tell nothing about tasks",
             )),
             logs => {
@@ -150,7 +150,7 @@ impl Inputs {
     }
 }
 
-/// Whether a file holds reports of progress, plain or gz.
+/// Returns true if a file holds progress reports, plain or gzipped.
 fn is_progress(path: &Path) -> bool {
     let head = read_at_most(path, SNIFFED);
     head.is_ok_and(|(head, _)| ProgressReader::is_meant(&String::from_utf8_lossy(&head)))

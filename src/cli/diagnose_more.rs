@@ -1,4 +1,5 @@
-//! What `diagnose` says beside the causes in the log: stragglers by the progress of tasks, and nodes at fault by their system calls.
+//! The findings of `diagnose` beyond the causes in the log: stragglers by task progress, and faulty nodes by system
+//! calls.
 
 use std::path::Path;
 
@@ -19,14 +20,14 @@ use crate::cli::report_source::{Rest, read_reports};
 use crate::cli::watch::{Progress, interrupted};
 use crate::cli::{syscalls, watch_tasks};
 
-/// What one kind of input gave.
+/// The findings from one kind of input.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     pub(super) used: Vec<UsedRow>,
     pub(super) missing: Vec<String>,
     pub(super) warnings: Vec<String>,
     pub(super) findings: Vec<Finding>,
-    /// Whether there was anything to compare.
+    /// True if there was anything to compare.
     pub(super) compared: bool,
 }
 
@@ -35,7 +36,7 @@ impl Said {
         Self { missing: vec![sentence], ..Self::default() }
     }
 
-    /// The log of a node is used; what is odd about it is told.
+    /// Records that a node's log is used, with warnings about its oddities.
     fn use_of(&mut self, node: &NodeCalls) {
         let taken = format!("{} of node {}", node.form.text(), node.node);
         self.used.push(UsedRow { kind: "syscalls".into(), name: node.file.clone(), taken });
@@ -51,7 +52,7 @@ impl Said {
     }
 }
 
-/// Stragglers by the progress of tasks: that of reports, or, against a model, that of a log which has curves.
+/// Stragglers by task progress: from progress reports or, with a model, from a log that has progress curves.
 pub(super) fn by_progress(
     inputs: &Inputs,
     trace: Option<&JobTrace>,
@@ -93,7 +94,7 @@ pub(super) fn by_progress(
     Ok(said)
 }
 
-/// The reports of a file; tells what is odd about them.
+/// Reads the reports of a file and records warnings about its oddities.
 fn reports(path: &Path, args: &DiagnoseArgs, said: &mut Said) -> Result<(History, UsedRow), Failure> {
     let name = path.display().to_string();
     let (read, rest) = read_reports(path, args.max_samples, 0)?;
@@ -108,7 +109,7 @@ fn reports(path: &Path, args: &DiagnoseArgs, said: &mut Said) -> Result<(History
     Ok((read, UsedRow { kind: "progress".into(), name, taken }))
 }
 
-/// The reports of attempts that the log has; tells how many it has not, and of clocks that disagree.
+/// The reports of attempts that the log has; notes the number of missing attempts, and clocks that differ.
 fn of_this_run(trace: &JobTrace, read: History, said: &mut Said) -> History {
     let all = read.tasks.len();
     let [known, others] = by_log(trace, read);
@@ -143,8 +144,8 @@ fn span(history: &History) -> Option<[f64; 2]> {
     Some([first, ends.reduce(f64::max)?])
 }
 
-/// Why what a file has from a first to a last time, in seconds since 1970, cannot be of the run that the log tells of: their times do
-/// not meet.
+/// Explains why a file cannot belong to the run of the log: their times, in seconds since 1970, do not overlap. `span`
+/// is the file's first and last time.
 fn apart(trace: Option<&JobTrace>, what: &str, span: Option<[f64; 2]>) -> Option<String> {
     let trace = trace.filter(|trace| trace.clock == Clock::Unix)?;
     let [first, last] = span?;
@@ -158,7 +159,7 @@ fn apart(trace: Option<&JobTrace>, what: &str, span: Option<[f64; 2]>) -> Option
     Some(format!("the {what} {when}, by {by:.0} s: they are of another run, and are left out"))
 }
 
-/// Kinds of tasks of which the model has learned nothing.
+/// Kinds of tasks that the model has not learned.
 fn not_learned(model: &Model, history: &History) -> Option<String> {
     let kinds = history.tasks.iter().map(|task| task.kind.as_str());
     let mut kinds: Vec<&str> = kinds.filter(|kind| model.position(kind).is_none()).collect();
@@ -194,7 +195,7 @@ pub(super) fn by_calls(
     }
 }
 
-/// What the profile says of the nodes whose logs are of the run that the log tells of.
+/// Judges, by the profile, the nodes whose logs belong to the same run as the job log.
 fn judged_calls(
     inputs: &Inputs,
     profile: &Profile,
@@ -234,7 +235,7 @@ fn judged_calls(
     Ok(said)
 }
 
-/// Why logs of strace say nothing, and how they would.
+/// Explains why strace logs give no findings, and how they could.
 fn nothing_to_judge(error: &SyscallError) -> String {
     let help = error.help().map_or_else(String::new, |help| format!("; {help}"));
     format!("system calls: {error}{help}")

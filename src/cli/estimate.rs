@@ -71,7 +71,7 @@ fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &
     Ok(found.simulated.as_ref().map_or(Exit::Success, |simulated| end_of(&simulated.run)))
 }
 
-/// Whether an exact answer would do, and how to get it.
+/// Advises how to get an exact answer, if one exists.
 fn advise(report: &mut JobReport, found: &JobEstimate, method: Method) -> Option<String> {
     if method != Method::Auto {
         return None;

@@ -1,4 +1,4 @@
-//! What the exact answers of `solve` and `simulate` share: phases, states, and why there is no answer.
+//! Shared by the exact answers of `solve` and `simulate`: phases, states, and why there is no answer.
 
 use std::fmt::Display;
 
@@ -14,7 +14,7 @@ use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::watch::{Progress, interrupted};
 
-/// The net with its general delays as phases, and what that adds.
+/// The net with its general delays as phases, and the places and transitions that this adds.
 pub(super) fn phases(net: &Net) -> Result<(Net, Hidden), Failure> {
     let expanded = with_phases(net).map_err(|obstacles| answer_failure(obstacles.into()))?;
     let places = expanded.hidden_places.iter().map(|&id| expanded.net.place(id).id.clone()).collect();
@@ -33,7 +33,7 @@ pub(super) fn find_states(
     explore(program, goal, limits, &progress)
 }
 
-/// The question has no answer of this kind, or the work was stopped.
+/// Failure: the question has no answer of this kind, or the work was stopped.
 pub(super) fn refused(error: &dyn Display) -> Failure {
     Failure::plain(if interrupted() { Exit::Interrupted } else { Exit::Refused }, error.to_string())
 }
@@ -85,7 +85,7 @@ pub(super) fn answer_failure(error: AnswerError) -> Failure {
 /// Explains why a net has no parts in series and in parallel.
 fn no_parts(error: &SeriesParallelError) -> Failure {
     let SeriesParallelError::NotSchedule(obstacles) = error else { return refused(error) };
-    let message = format!("the net is no schedule of delays in series and side by side: {obstacles}");
+    let message = format!("the net is not a schedule of delays in series and in parallel: {obstacles}");
     let help = "`--method states` builds its state space, `tailspn simulate` needs neither";
     Failure::helped(Exit::Refused, message, help)
 }

@@ -17,7 +17,7 @@ use crate::cli::pictures::draw_report;
 use crate::cli::question::Asked;
 use crate::cli::watch::Progress;
 
-/// Why single times need replications.
+/// Explains why single times need replications.
 const SAMPLES: &str = "--samples asks for replications";
 
 /// Returns whether an exact answer is known to cost less than replications.

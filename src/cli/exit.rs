@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crate::cli::signals::stopped_code;
 
-/// How the process ends.
+/// Exit status of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Everything was done.
@@ -15,17 +15,17 @@ pub(crate) enum Exit {
     Usage,
     /// A net or a plan is wrong.
     Model,
-    /// A log of a job cannot be read, or is none.
+    /// A log cannot be read, or is not a job log.
     Trace,
-    /// The question cannot be answered, or not by what was asked for.
+    /// The question cannot be answered, or not by the requested method.
     Refused,
-    /// A graphics card is required, and there is none that can do it.
+    /// A GPU is required, but no suitable GPU was found.
     Gpu,
     /// A file cannot be read or written.
     Io,
     /// No point meets the deadline, or it stayed undecided; a formula or the bound of a query does not hold.
     Unmet,
-    /// Stopped by Ctrl-C or SIGTERM; what was found until then was written.
+    /// Stopped by Ctrl-C or SIGTERM; results so far were written.
     Interrupted,
 }
 

@@ -30,13 +30,13 @@ const MB: f64 = 1_048_576.0;
 /// Most other jobs of a log whose times give the residual constants.
 const MOST_OTHERS: usize = 100;
 
-/// A fitted model: the report, as it is printed, and the plan.
+/// A fitted model: the printed report, and the plan.
 struct Fitted {
     report: String,
     plan: String,
 }
 
-/// Fits the model and says what was fitted.
+/// Fits the model and reports the fit.
 pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let to_stdout = args.output.as_deref().is_some_and(|path| path.as_os_str() == "-");
     if let Some(path) = args.output.as_deref().filter(|_| !to_stdout) {
@@ -106,7 +106,7 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<Model>, Failure> 
     let jobs: Vec<&JobTrace> = traces.iter().filter_map(Seen::job).collect();
     match &traces[..] {
         [] => Err(usage("a configuration without a log; give the job's history too".to_owned())),
-        _ if !args.beside.is_empty() && !jobs.is_empty() => Err(usage("`--beside` is for logs of Spark".to_owned())),
+        _ if !args.beside.is_empty() && !jobs.is_empty() => Err(usage("`--beside` is for Spark logs".to_owned())),
         all if jobs.len() == all.len() => job(&jobs, &confs, args).map(Some),
         _ if !jobs.is_empty() => Err(usage("logs of MapReduce and of Spark: a fit takes one kind".to_owned())),
         _ if !confs.is_empty() || !args.job.is_empty() => {
@@ -116,7 +116,7 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<Model>, Failure> 
     }
 }
 
-/// Reads the logs, each of another run; of Spark's logs only what is needed is kept.
+/// Reads the logs, each of another run; of Spark logs, only the necessary data is kept.
 fn read_logs(logs: &[LogChoice], args: &FitArgs, terminal: &Terminal) -> Result<Vec<Seen>, Failure> {
     let mut traces = Vec::new();
     let mut seen: BTreeMap<String, String> = BTreeMap::new();
@@ -139,7 +139,7 @@ fn read_logs(logs: &[LogChoice], args: &FitArgs, terminal: &Terminal) -> Result<
     Ok(traces)
 }
 
-/// What is kept of a log.
+/// The part of a log that is kept.
 enum Seen {
     Run(Box<ObservedRun>),
     Job(Box<JobTrace>),
@@ -158,7 +158,8 @@ fn usage(message: String) -> Failure {
     Failure::plain(Exit::Usage, message)
 }
 
-/// Whether a file is a configuration of Hadoop rather than a log; what cannot be read is told when it is read.
+/// Returns true if a file is a Hadoop configuration rather than a log. An unreadable file is reported later, when it is
+/// read.
 fn is_conf(path: &Path) -> bool {
     let mut head = Vec::new();
     path.is_file()
@@ -170,7 +171,7 @@ fn input_mb(args: &FitArgs, log: usize) -> Option<f64> {
     args.input_size.get(log).map(|bytes| *bytes as f64 / MB)
 }
 
-/// What a log of Spark says of its run.
+/// Observes the run in a Spark log.
 fn observed(trace: &JobTrace, args: &FitArgs, log: usize) -> Result<ObservedRun, Failure> {
     observe(trace, input_mb(args, log)).map_err(|error| refused(&error))
 }

@@ -20,11 +20,11 @@ const HEAD: u64 = 64 * 1024;
 /// The use that `optimize` makes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Optimized {
-    /// It searches the axes of a plan.
+    /// A plan whose axes are searched.
     Plan,
-    /// It searches the size of a planned job.
+    /// A plan of a job whose size is searched.
     Job,
-    /// It fits logs, and searches the size of their job.
+    /// Logs that are fitted, and whose job's size is searched.
     Logs,
 }
 
@@ -75,7 +75,7 @@ impl Kind {
         }
     }
 
-    /// What `compare` takes it for.
+    /// The kind of comparison this file is for, if any.
     fn compared(self) -> Option<Compared> {
         match self {
             Self::Log(_) => Some(Compared::Logs),
@@ -145,7 +145,7 @@ fn is_call(line: &str) -> bool {
 /// The name of a command, the kinds that it takes, and the files that it was given.
 type Inputs = (&'static str, fn(Kind) -> bool, Vec<PathBuf>);
 
-/// The files that a command reads; none for one that reads no file of these kinds, or all.
+/// The files that a command reads; none for a command that reads no file of these kinds, or all kinds.
 fn inputs(command: &Command) -> Option<Inputs> {
     let net: fn(Kind) -> bool = |kind| kind == Kind::Net;
     let job: fn(Kind) -> bool = |kind| kind == Kind::JobPlan;
@@ -168,18 +168,18 @@ fn inputs(command: &Command) -> Option<Inputs> {
         Command::Optimize(args) => ("optimize", |kind| kind.optimized().is_some(), args.inputs.clone()),
         Command::Fit(args) => ("fit", |kind| matches!(kind, Kind::Log(_) | Kind::Settings), args.logs.clone()),
         Command::Remaining(args) => {
-            // the log and the plan are of different kinds: the log is told here, the plan where it is read
+            // the log and the plan are of different kinds: the log is checked here, the plan when it is read
             ("remaining", |kind| kind == Kind::Log(LogFormat::SparkEventLog), vec![args.log.clone()])
         }
         Command::Trace(args) => ("trace", log, vec![args.log.clone()]),
-        // what is no log may be reports of progress, of no kind
+        // a file that is not a log may hold progress reports, which have no kind
         Command::Detectors(args) => ("detectors", log, args.on.iter().chain(&args.usual).cloned().collect()),
         Command::Compare(args) => ("compare", |kind| kind.compared().is_some(), args.files().cloned().collect()),
         _ => return None,
     })
 }
 
-/// A failure to read a file that is sound, but of a kind that the command does not take, as one that says so.
+/// The failure of a command on a sound file of the wrong kind; the message says so.
 pub(crate) fn explained(failure: Failure, command: &Command) -> Failure {
     // a folder cannot be read by a command that takes files
     if !matches!(failure.exit, Exit::Model | Exit::Trace | Exit::Usage | Exit::Io) {

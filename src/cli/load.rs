@@ -19,7 +19,7 @@ use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::reason;
 use crate::cli::values::ReadAs;
 
-/// How many problems of one file are told.
+/// Number of problems that are printed for one file.
 const MOST_PROBLEMS: usize = 20;
 
 /// A net that was read.
@@ -27,7 +27,7 @@ const MOST_PROBLEMS: usize = 20;
 pub(crate) struct Loaded {
     pub(crate) net: Net,
     pub(crate) dialect: Dialect,
-    /// What is odd about the file.
+    /// Warnings about the file.
     pub(crate) warnings: Vec<Note>,
     /// The properties of a JANI model.
     pub(crate) properties: Vec<Property>,
@@ -75,7 +75,7 @@ pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
     Ok(Loaded { net, dialect: read.dialect, warnings, properties: Vec::new() })
 }
 
-/// What is odd about a net, where it stands.
+/// Warnings about a net, with their places in the text.
 pub(crate) fn net_warnings(source: &Source, warnings: &[pipe::Warning]) -> Vec<Note> {
     let note = |warning: &pipe::Warning| {
         let others = if warning.others > 0 { format!(" (and {} more)", warning.others) } else { String::new() };
@@ -84,7 +84,7 @@ pub(crate) fn net_warnings(source: &Source, warnings: &[pipe::Warning]) -> Vec<N
     warnings.iter().map(note).collect()
 }
 
-/// How to read: what is said of all questions, then what is said of one.
+/// The reading options: settings for all questions first, then those for single questions.
 fn read_options(readings: &[ReadAs]) -> ReadOptions {
     let mut options = ReadOptions::default();
     for read_as in readings.iter().filter(|read_as| read_as.question.is_none()) {
@@ -110,7 +110,7 @@ fn with_argument(message: &str) -> String {
     }
 }
 
-/// What a file is that starts with the mark of another kind of file.
+/// Detects a file of a foreign kind by its first bytes.
 fn foreign_kind(bytes: &[u8]) -> Option<&'static str> {
     const MARKS: [(&[u8], &str); 6] = [
         (b"\x89PNG", "a PNG picture"),
@@ -142,7 +142,7 @@ pub(crate) fn refused_net(bytes: &[u8], source: &Source, error: &pipe::ReadError
     Failure { exit: Exit::Model, notes }
 }
 
-/// A problem of a file; where an option of the library helps, with the argument that sets it.
+/// A problem of a file; if an option of the library helps, with the argument that sets it.
 fn problem_note(fault: &pipe::Fault) -> Note {
     let note = |help: &str| Note::problem(fault.to_string().split("; ").next().unwrap_or_default()).with_help(help);
     match fault {
@@ -176,7 +176,7 @@ pub(crate) fn compile_net(net: &Net) -> Result<Program, Failure> {
 /// Compiles a net for a question about it; with `fold`, replicas are counted. Long runs are `steady`.
 pub(crate) fn prepare(net: &Net, question: &Question, fold: bool, steady: bool) -> Result<Prepared, Failure> {
     let with = if steady { Prepared::new } else { Prepared::for_replications };
-    // what is wrong is reported of the net as it was read
+    // problems refer to the net as it was read
     let prepared = with(net, question, fold).or_else(|_| with(net, question, false));
     prepared.map_err(|error| compile_failure(&error))
 }

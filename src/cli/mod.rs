@@ -83,7 +83,7 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match args::parse(arguments.clone()) {
         Ok(cli) => cli,
         Err(error) => {
-            // a help text that nobody reads to its end is no failure
+            // a closed pipe during the help text is not a failure
             let _ = error.print();
             return if error.use_stderr() { Exit::Usage } else { Exit::Success }.code();
         }
@@ -130,7 +130,7 @@ fn reason_of(error: &clap::Error) -> String {
     text.split("\n\nUsage:").next().unwrap_or(text).split("\n\nFor more").next().unwrap_or(text).trim().to_owned()
 }
 
-/// Runs a command, a part of it, or puts parts together; the arguments begin with the name of the program.
+/// Runs a command, a part of it, or merges parts; the first argument is the name of the program.
 fn answer(cli: &Cli, arguments: &[OsString], terminal: &Terminal) -> Result<Exit, Failure> {
     let command = &cli.command;
     if let Command::Merge(args) = command
@@ -147,7 +147,7 @@ fn answer(cli: &Cli, arguments: &[OsString], terminal: &Terminal) -> Result<Exit
     }
 }
 
-/// Shows what the parts of a command found together, as the command shows it.
+/// Shows the merged result of a command's parts, as the command shows it.
 fn merge_parts(args: &MergeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let parts = part::read(&args.shards, args.partial)?;
     let program = std::iter::once("tailspn".to_owned());

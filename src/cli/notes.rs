@@ -1,4 +1,4 @@
-//! What is told to the person at the terminal: problems and warnings, with the piece of text that they are about.
+//! Messages for the person at the terminal: problems and warnings, with the text that they refer to.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use miette::{
 use crate::cli::call::Problem;
 use crate::cli::exit::Exit;
 
-/// Longest line that is shown; of a longer one, only what is near.
+/// Longest line that is printed; of a longer one, only the text near the spot.
 const LONGEST_LINE: usize = 140;
 /// Bytes of a longer line that are shown before and after a place.
 const BEFORE: usize = 20;
@@ -39,7 +39,7 @@ impl Source {
         &self.name
     }
 
-    /// The byte range of what is shown around a span: whole lines, unless they are too long.
+    /// The byte range to show around a span: whole lines, unless they are too long.
     fn shown(&self, span: Range<usize>) -> Range<usize> {
         let boundary = |mut at: usize| {
             while !self.text.is_char_boundary(at) {
@@ -75,7 +75,7 @@ impl SourceCode for Source {
         lines_before: usize,
         _lines_after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        // without context, only the place itself is asked for
+        // without context, the caller wants only the place itself
         let span = span.offset()..span.offset() + span.len();
         let shown = if lines_before == 0 { span } else { self.shown(span) };
         let before = &self.text[..shown.start];
@@ -107,7 +107,7 @@ impl Note {
         Self { severity: Severity::Warning, ..Self::problem(message) }
     }
 
-    /// Says what to do next.
+    /// Adds advice on what to do next.
     #[must_use]
     pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -122,7 +122,7 @@ impl Note {
         self
     }
 
-    /// Where the note points: `name:line:column`.
+    /// Position of the note: `name:line:column`.
     pub(crate) fn spot(&self) -> Option<String> {
         let (name, line, column) = self.to_problem().place?;
         Some(format!("{name}:{line}:{column}"))
@@ -170,7 +170,7 @@ impl Diagnostic for Note {
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let (source, span) = self.place.as_ref()?;
-        // an empty span cannot be seen, and one over several lines hides what it is about
+        // an empty span cannot be seen, and a span of several lines would hide its text
         let line_end = source.text[span.start..].find('\n').map_or(source.text.len(), |at| span.start + at);
         let end = span.end.max(span.start + 1).min(line_end.max(span.start)).min(source.shown(span.clone()).end);
         let length = end.saturating_sub(span.start);
@@ -178,7 +178,7 @@ impl Diagnostic for Note {
     }
 }
 
-/// Why a command ended before its work was done.
+/// Reason why a command ended before its work was done.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,

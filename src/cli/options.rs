@@ -22,9 +22,9 @@ pub struct CommandOption {
     pub name: String,
     /// The shape on the command line.
     pub shape: Shape,
-    /// The words that it takes, if there are only so many.
+    /// The accepted words, if the option has a fixed set.
     pub choices: Vec<String>,
-    /// The help, in one line.
+    /// The help text, in one line.
     pub help: String,
 }
 

@@ -1,4 +1,4 @@
-//! Standard output for data, standard error for everything else, and what the terminal can show.
+//! Standard output for data, standard error for everything else, and the abilities of the terminal.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -26,16 +26,16 @@ pub(crate) enum Shown {
 }
 
 impl Shown {
-    /// Nothing if something else tells the progress.
+    /// No output, because another part reports progress.
     pub(crate) fn unless(self, other: bool) -> Self {
         if other { Self::Nothing } else { self }
     }
 }
 
-/// Width of text where the terminal does not say.
+/// Width of text if the terminal's width is unknown.
 const WIDTH: usize = 80;
 
-/// What the terminal can show and the person wants to see.
+/// The terminal's abilities and the user's wishes for output.
 #[derive(Clone, Debug)]
 pub(crate) struct Terminal {
     colour_out: bool,
@@ -65,7 +65,7 @@ impl Terminal {
         }
     }
 
-    /// Returns the terminal of a command in process: it keeps what is written.
+    /// Returns the terminal of a command in process: it keeps the output.
     pub(crate) fn of_call(call: &Arc<Call>) -> Self {
         let call = Some(Arc::clone(call));
         Self { colour_out: false, colour_err: false, unicode: true, quiet: false, call, share: Share::default() }
@@ -99,7 +99,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// Returns a result in the form that was asked for.
+    /// Returns a result in the requested form.
     pub(crate) fn printed<R: Report>(&self, report: &R, print: &PrintArgs) -> Result<String, Failure> {
         if let Some(call) = &self.call {
             call.output().results.push(report.json().map_err(Failure::internal)?);
@@ -184,14 +184,14 @@ impl Terminal {
         }
     }
 
-    /// Tells one sentence, unless only results are wanted.
+    /// Prints one sentence, unless only results are wanted.
     pub(crate) fn tell(&self, text: &str) {
         if !self.quiet {
             self.say(&format!("{text}\n"));
         }
     }
 
-    /// Tells problems, each with the text that it is about.
+    /// Prints problems, each with the text that it is about.
     pub(crate) fn problems(&self, notes: &[Note]) {
         let theme = match (self.unicode, self.colour_err) {
             (true, true) => GraphicalTheme::unicode(),
@@ -241,12 +241,12 @@ impl Terminal {
             }
             return;
         }
-        // where nobody listens there is nothing left to do
+        // without a reader there is nothing left to do
         let _ = io::stderr().lock().write_all(self.without_controls(text).as_bytes());
     }
 }
 
-/// Length of the code for a colour or a weight that the text begins with; 0 if it begins with none.
+/// Length of the terminal code for colour or weight at the start of the text; 0 if there is none.
 fn colour_at(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("\x1b[") else { return 0 };
     let digits = rest.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(rest.len());
@@ -257,7 +257,7 @@ fn colour_at(text: &str) -> usize {
 const BOLD: &str = "\x1b[1m";
 const RESET: &str = "\x1b[0m";
 
-/// Whether the locale says that more than ASCII can be shown.
+/// Returns true if the locale supports more than ASCII.
 fn shows_unicode() -> bool {
     if cfg!(windows) {
         return true;
@@ -269,7 +269,7 @@ fn shows_unicode() -> bool {
     })
 }
 
-/// Why a file cannot be used, without the names of temporary files.
+/// Reason why a file cannot be used, without the names of temporary files.
 pub(crate) fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),

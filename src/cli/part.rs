@@ -1,6 +1,6 @@
 //! One shard of a command's replications as a file, and the files of all shards put together.
 //!
-//! A file begins with a line of JSON that a person can read: which command it is a part of, and which part. Results follow as bytes.
+//! A file starts with a line of readable JSON: the command, and the number of the part. Results follow as bytes.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ pub(crate) struct Parts {
     pub(crate) share: Share,
 }
 
-/// Runs a command for one shard, and writes what it found.
+/// Runs a command for one shard, and writes the results.
 pub(crate) fn run(
     args: &PartArgs,
     force: bool,
@@ -55,7 +55,7 @@ pub(crate) fn run(
     } else if !terminal.is_in_process() {
         return Err(Failure::helped(
             Exit::Usage,
-            "a shard has no result of its own",
+            "a single shard cannot print a result",
             "name the file of the part with --output FILE; `tailspn merge` puts all parts together",
         ));
     }
@@ -150,10 +150,10 @@ pub(crate) fn together(files: &[(String, Vec<u8>)], partial: bool, same_argument
 
 /// Options of a part alone, with a value each.
 const OWN_VALUES: [&str; 6] = ["--shard", "--output", "-o", "--threads", "--max-time", "--color"];
-/// Options of a part alone, without one.
+/// Options that only parts have, on a command without parts.
 const OWN_FLAGS: [&str; 3] = ["--force", "--quiet", "-q"];
 
-/// Returns what two parts do not have in common.
+/// Returns the difference of two parts.
 fn difference(one: &Header, other: &Header, same_arguments: bool) -> Option<&'static str> {
     if one.version != other.version {
         Some("their versions of tailspn differ")
@@ -166,7 +166,7 @@ fn difference(one: &Header, other: &Header, same_arguments: bool) -> Option<&'st
     }
 }
 
-/// Returns the arguments without those of a part alone.
+/// Returns the arguments without the options that only parts have.
 fn asked(arguments: &[String]) -> Vec<&String> {
     let mut words = arguments.iter();
     let mut kept = Vec::new();

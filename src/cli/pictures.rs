@@ -24,7 +24,7 @@ pub(crate) fn may_draw(plots: &PlotArgs, force: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes pictures into the folder, where one is named.
+/// Writes pictures into the folder, if one is given.
 pub(crate) fn draw(pictures: &[Picture], plots: &PlotArgs, force: bool) -> Result<(), Failure> {
     let Some(folder) = &plots.plots else { return Ok(()) };
     if pictures.is_empty() {
@@ -41,7 +41,7 @@ pub(crate) fn draw(pictures: &[Picture], plots: &PlotArgs, force: bool) -> Resul
     Ok(())
 }
 
-/// Draws a result, where a folder is named.
+/// Draws a result, if a folder is given.
 pub(crate) fn draw_report<R: Report>(
     report: &R,
     plots: &PlotArgs,
@@ -58,7 +58,7 @@ pub(crate) fn draw_report<R: Report>(
     draw(&drawn, plots, force)
 }
 
-/// Writes one picture; the file's ending says as what, and is SVG where it says nothing.
+/// Writes one picture; the file's extension sets the format, SVG by default.
 pub(crate) fn write_picture(path: &Path, svg: &str, force: bool) -> Result<(), Failure> {
     let is_png = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png"));
     write_file(path, &bytes(svg, if is_png { PlotFormat::Png } else { PlotFormat::Svg })?, force)

@@ -1,4 +1,4 @@
-//! Reading a plan: the file, and what is wrong with it where it stands.
+//! Reading a plan: the file, and its problems with their places.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
 
-/// The text of a plan, and where it is from.
+/// The text of a plan, and its source.
 pub(crate) struct PlanText {
     pub(crate) source: Source,
     pub(crate) text: String,
@@ -44,7 +44,7 @@ impl PlanText {
         self.plan(|text| JobPlan::read(text, otherwise), &keys_of(command), terminal)
     }
 
-    /// The plan as `read` reads it; `help` says where to look if a key is wrong.
+    /// Parses the plan with `read`; `help` points to documentation if a key is wrong.
     pub(crate) fn plan<P>(
         &self,
         read: impl Fn(&str) -> Result<Loaded<P>, PlanError>,
@@ -67,7 +67,7 @@ pub(crate) fn empty_plan(name: &str) -> String {
     format!("warning: `{name}` is empty: every key has its default; is it the right file?")
 }
 
-/// Old names of keys, where they stand.
+/// Old names of keys, with their places.
 pub(crate) fn old_names(source: &Source, warnings: &[PlanWarning]) -> Vec<Note> {
     warnings.iter().map(|old| Note::warning(old.to_string()).at(source, old.span.clone())).collect()
 }

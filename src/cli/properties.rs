@@ -41,7 +41,7 @@ pub(super) fn run(
     verdict(&report)
 }
 
-/// The properties that are named, in the order of the file.
+/// The requested properties, in the order of the file.
 fn chosen<'p>(properties: &'p [Property], patterns: &[String]) -> Result<Vec<&'p Property>, Failure> {
     for pattern in patterns {
         if !properties.iter().any(|property| fits(pattern, &property.name)) {
@@ -86,7 +86,7 @@ fn row(
     PropertyRow { name: property.name.clone(), value, note, wall_s: started.elapsed().as_secs_f64() }
 }
 
-/// Refused where a property has no answer.
+/// Refused if a property has no answer.
 fn verdict(report: &SolveReport) -> Result<Exit, Failure> {
     let without = |row: &&PropertyRow| row.value.is_none() && row.note.as_deref() != Some("infinite");
     let notes: Vec<Note> = report

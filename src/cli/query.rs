@@ -48,11 +48,11 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Exit, Failure
 struct Text {
     text: String,
     source: Source,
-    /// Where the text begins in the source, in bytes.
+    /// Start of the text in the source, in bytes.
     start: usize,
 }
 
-/// The queries of the arguments, then those of the file.
+/// The queries of the arguments, then the queries of the file.
 fn texts(args: &QueryArgs) -> Result<Vec<Text>, Failure> {
     let given = |text: &String| Text { text: text.clone(), source: Source::argument("QUERY", text), start: 0 };
     let mut texts: Vec<Text> = args.query.iter().map(given).collect();
@@ -74,7 +74,7 @@ fn texts(args: &QueryArgs) -> Result<Vec<Text>, Failure> {
     Ok(texts)
 }
 
-/// Parses all queries, and reports what is wrong with any of them.
+/// Parses all queries, and reports all errors.
 fn parsed(net: &Net, texts: &[Text]) -> Result<Vec<CslQuery>, Failure> {
     let (mut queries, mut notes) = (Vec::new(), Vec::new());
     for Text { text, source, start } in texts {
@@ -124,7 +124,7 @@ fn limits(args: &QueryArgs) -> Limits {
     }
 }
 
-/// Refused where a query has no answer; unmet where a bound does not hold.
+/// Refused if a query has no answer; unmet if a bound does not hold.
 fn verdict(report: &QueryReport) -> Result<Exit, Failure> {
     let problem = |row: &QueryRow| Some(Note::problem(format!("query `{}`: {}", row.query, row.failed()?)));
     let notes: Vec<Note> = report.queries.iter().filter_map(problem).collect();

@@ -1,4 +1,4 @@
-//! From arguments to a question: expressions are parsed over the net, names looked up, all problems told at once.
+//! From arguments to a question: parses expressions over the net, looks up names, and reports all problems at once.
 
 use tailspn::compile::{Code, lower, lower_reward};
 use tailspn::net::expr::ExprError;
@@ -32,7 +32,7 @@ fn horizon() -> (Goal, String) {
     (Goal::Horizon, "the horizon".to_owned())
 }
 
-/// Parses what was asked about a net.
+/// Parses the question about a net.
 pub(crate) fn ask(net: &Net, args: &QuestionArgs) -> Result<Asked, Failure> {
     let mut parser = Parser { net, notes: Vec::new() };
     let (goal, goal_words) = parser.goal(args);
@@ -66,7 +66,7 @@ pub(crate) fn expression(net: &Net, option: &str, text: &str) -> Result<Code, Fa
     code.ok_or(Failure { exit: Exit::Usage, notes: parser.notes })
 }
 
-/// Lists the names that there are, if an unknown one was used.
+/// Lists the available names after an unknown one.
 pub(crate) fn known_names(net: &Net, error: &ExprError) -> Option<String> {
     let names: Vec<&str> = match error {
         ExprError::UnknownPlace { .. } => net.places().iter().map(|place| place.id.as_str()).collect(),
@@ -77,12 +77,12 @@ pub(crate) fn known_names(net: &Net, error: &ExprError) -> Option<String> {
     Some(names_in_a_sentence(&names))
 }
 
-/// Whether averages are asked for, which go on after nothing can fire any more.
+/// Returns true if the question asks for averages, which continue after the net is dead.
 fn wants_averages(args: &QuestionArgs) -> bool {
     args.tokens || args.throughput || !args.reward.is_empty() || !args.impulse.is_empty() || !args.at.is_empty()
 }
 
-/// Looks names up in a net and collects what is wrong.
+/// Looks up names in a net and collects errors.
 struct Parser<'a> {
     net: &'a Net,
     notes: Vec<Note>,
@@ -127,7 +127,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Times that leave nothing to see, and names that would stand in the results twice.
+    /// Times that leave nothing to observe, and names that would occur twice in the results.
     fn times(&mut self, args: &QuestionArgs) {
         if let Some(horizon) = args.horizon {
             if args.warm_up > 0.0 && args.warm_up >= horizon {
@@ -149,7 +149,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The transition of an id, else those that fit it as a pattern.
+    /// The transition with this id, otherwise the transitions that match it as a pattern.
     fn transitions(&self, member: &str) -> Vec<u32> {
         match self.net.find_transition(member).and_then(|id| u32::try_from(id.index()).ok()) {
             Some(id) => vec![id],

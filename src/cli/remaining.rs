@@ -23,11 +23,11 @@ use crate::cli::study::estimate_failure;
 use crate::cli::trace::load;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
-/// How often a log is looked at.
+/// Interval between two looks at a log.
 const POLL: Duration = Duration::from_millis(200);
 /// Least time between two answers.
 const PAUSE: Duration = Duration::from_secs(2);
-/// A new answer waits for so many times what the last one took, so that a large log takes a small part of a processor.
+/// Pause before a new answer, as a multiple of the last answer's time, so that a large log takes a small part of a CPU.
 const SHARE: u32 = 10;
 
 /// Answers once, or as long as the log grows.
@@ -73,7 +73,7 @@ fn failure(error: &StudyError) -> Failure {
     }
 }
 
-/// Reads the log and says what is left.
+/// Reads the log and prints the remaining time.
 fn answer(
     log: &Path,
     args: &RemainingArgs,
@@ -100,7 +100,7 @@ fn now_s() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
 }
 
-/// Prints what is odd about a log beyond that it is not complete.
+/// Prints warnings about a log, except that it is incomplete.
 fn tell_warnings(trace: &JobTrace, terminal: &Terminal) {
     let is_natural = |kind| {
         matches!(
@@ -162,7 +162,7 @@ fn current(log: &Path) -> PathBuf {
     }
 }
 
-/// The name and the bytes of a log, of all files of a folder; none where it cannot be looked at.
+/// The name and the bytes of a log, for all files of a folder; none if it cannot be examined.
 fn size_of(log: &Path) -> Option<(PathBuf, u64)> {
     let found = std::fs::metadata(log).ok()?;
     if found.is_file() {

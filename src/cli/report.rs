@@ -62,7 +62,7 @@ fn all_pictures(shown: &[Shown]) -> Result<Vec<Picture>, tailspn::report::PlotEr
     Ok(all)
 }
 
-/// What a file holds.
+/// The contents of a file.
 enum Loaded {
     Result(Box<Found>),
     Plan(String),
@@ -93,7 +93,7 @@ fn load_all(args: &ReportArgs, terminal: &Terminal) -> Result<Vec<Shown>, Failur
     Ok(all)
 }
 
-/// A file, told by its content, or the folder of a sweep.
+/// A file, recognised by its content, or the folder of a sweep.
 fn load(path: &Path, source: &str, terminal: &Terminal) -> Result<Loaded, Failure> {
     if path.is_dir() {
         return sweep_of(path).map(|found| Loaded::Result(Box::new(found)));
@@ -113,7 +113,7 @@ fn load(path: &Path, source: &str, terminal: &Terminal) -> Result<Loaded, Failur
                 read_result(source, &bytes).map(|found| Loaded::Result(Box::new(found)))
             }
             _ => {
-                let note = Note::problem(format!("`{source}` is no result of tailspn, no plan and no net"));
+                let note = Note::problem(format!("`{source}` is not a tailspn result, a plan or a net"));
                 let help = "results are what `--json` prints, and the folder that `tailspn sweep -o` writes";
                 Err(Failure::new(Exit::Model, note.with_help(help)))
             }
@@ -124,10 +124,10 @@ fn load(path: &Path, source: &str, terminal: &Terminal) -> Result<Loaded, Failur
 /// A result as JSON.
 pub(crate) fn read_result(source: &str, bytes: &[u8]) -> Result<Found, Failure> {
     let text = std::str::from_utf8(bytes)
-        .map_err(|_| Failure::plain(Exit::Model, format!("`{source}` is no result of tailspn: it is no UTF-8 text")))?;
+        .map_err(|_| Failure::plain(Exit::Model, format!("`{source}` is not a tailspn result (not UTF-8 text)")))?;
     let text = text.trim_start_matches('\u{feff}');
     read_json(text).map_err(|error| {
-        let note = Note::problem(format!("`{source}` is no result that can be read: {error}"));
+        let note = Note::problem(format!("`{source}` is not a readable result: {error}"));
         let note = match &error {
             ReadError::Text { line, column, .. } => {
                 let at = byte_of(text, *line, *column);
@@ -159,8 +159,9 @@ fn sweep_of(folder: &Path) -> Result<Found, Failure> {
         StoreError::Foreign { .. } => Failure::plain(Exit::Model, error.to_string()),
         error => store_failure(&error),
     })?;
-    let plan = SweepPlan::from_toml(&stored.header.plan)
-        .map_err(|error| Failure::plain(Exit::Model, format!("the plan in `{}` is none: {error}", folder.display())))?;
+    let plan = SweepPlan::from_toml(&stored.header.plan).map_err(|error| {
+        Failure::plain(Exit::Model, format!("the plan in `{}` is not valid: {error}", folder.display()))
+    })?;
     Ok(Found::Sweep(Box::new(sweep_report(&plan, &stored))))
 }
 

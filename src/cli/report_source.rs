@@ -1,4 +1,4 @@
-//! Where reports come from: standard input, or a file that may grow, shrink or be compressed.
+//! Sources of reports: standard input, or a file that may grow, shrink or be compressed.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -20,33 +20,33 @@ const CHUNK: usize = 1 << 16;
 /// Chunks of standard input that may wait.
 const WAITING: usize = 4;
 
-/// How often is looked for something new.
+/// Interval between two looks for new reports.
 const POLL: Duration = Duration::from_millis(100);
 
-/// How a file compressed with gzip begins.
+/// First bytes of a gzip file.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// What a source has.
+/// A piece read from a source.
 pub(crate) enum Chunk {
     Bytes(Vec<u8>),
     /// Nothing for now; some time has passed.
     Idle,
-    /// The file became shorter and begins anew.
+    /// The file became shorter and starts again.
     Restarted,
     /// There will be no more.
     End,
-    /// There will be no more that can be read: what was compressed ends too early or is damaged.
+    /// The rest is unreadable: the compressed data ends too early or is damaged.
     Damaged(io::Error),
 }
 
-/// What stands behind the bytes that were read.
+/// The state of the input after the bytes that were read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Rest {
-    /// Nothing: they are all.
+    /// Nothing follows.
     Nothing,
-    /// More than was asked for.
+    /// More than the requested bytes.
     More,
-    /// What cannot be read, since what was compressed ends too early or is damaged, and how.
+    /// The rest is unreadable, because the compressed data ends too early or is damaged; with the reason.
     Damaged(String),
 }
 
@@ -83,7 +83,8 @@ impl ReportSource {
         !matches!(self, Self::Stdin(_))
     }
 
-    /// Whether all reports are there at once: a file that does not grow, or is not waited for.
+    /// Returns true if all reports are available at once: the file does not grow, or the command does not wait for it
+    /// to grow.
     pub(crate) fn is_complete(&self, until_idle: Option<Duration>) -> bool {
         match self {
             Self::Stdin(_) => false,
@@ -99,7 +100,7 @@ impl ReportSource {
             loop {
                 let chunk = next_bytes(&mut *reader);
                 let last = !matches!(&chunk, Ok(bytes) if !bytes.is_empty());
-                // where nobody listens any more there is nothing left to do
+                // without a reader there is nothing left to do
                 if send.send(chunk).is_err() || last {
                     return;
                 }
@@ -108,7 +109,7 @@ impl ReportSource {
         Self::Stdin(receive)
     }
 
-    /// What comes next; waits a moment where there is nothing.
+    /// Returns the next chunk; waits a moment if there is none.
     pub(crate) fn next(&mut self) -> Result<Chunk, Failure> {
         match self {
             Self::Stdin(receive) => match receive.recv_timeout(POLL) {
@@ -127,7 +128,7 @@ impl ReportSource {
     }
 }
 
-/// Standard input, unpacked where it is compressed with gzip.
+/// Standard input, decompressed if it is gzip.
 pub(crate) fn stdin_unpacked() -> Box<dyn Read> {
     let mut input = BufReader::new(io::stdin());
     let compressed = input.fill_buf().is_ok_and(|start| start.starts_with(&GZIP));
@@ -165,7 +166,7 @@ fn next_bytes(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads the reports of a file, unpacked, as a stream: at most so many bytes, up to where it is damaged.
+/// Reads the decompressed reports of a file as a stream: up to a number of bytes, or up to the first damage.
 pub(crate) fn read_reports(path: &Path, most: u64, run: u32) -> Result<(History, Rest), Failure> {
     let name = path.display().to_string();
     let failed = |error: io::Error| unreadable(&name, &error);
@@ -196,7 +197,7 @@ pub(crate) fn history_of(reader: &mut dyn Read, most: u64, run: u32) -> io::Resu
     Ok((history.finish(run), rest))
 }
 
-/// The first bytes of a file, unpacked, and what stands behind them. What is damaged from the start is an error.
+/// The first decompressed bytes of a file, and the state of the rest. Damage at the start is an error.
 pub(crate) fn read_at_most(path: &Path, most: u64) -> Result<(Vec<u8>, Rest), Failure> {
     let name = path.display().to_string();
     let failed = |error: io::Error| unreadable(&name, &error);
@@ -220,7 +221,7 @@ pub(crate) fn read_at_most(path: &Path, most: u64) -> Result<(Vec<u8>, Rest), Fa
     }
 }
 
-/// Whether what was compressed ends too early or is damaged, so that what was before can be used.
+/// Returns true if the compressed data ends too early or is damaged, so that everything before is usable.
 fn is_damage(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof)
@@ -241,7 +242,7 @@ mod tests {
 
     const REPORTS: &str = "kind\tpartition\tt_ms\tdone\ttotal\nmap\t1\t1000\t0\t10\nmap\t1\t3000\t10\t10\n";
 
-    /// A source of which the end cannot be read.
+    /// A source whose end cannot be read.
     struct Damage(bool);
 
     impl Read for Damage {

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Result<Exit, F
     Ok(exit)
 }
 
-/// Whether a text is a net rather than a plan.
+/// Returns true if a text is a net rather than a plan.
 fn is_net(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with(['<', '|'])
 }

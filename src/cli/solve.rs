@@ -1,4 +1,4 @@
-//! `solve`: all markings of a net, and what follows from them.
+//! `solve`: all markings of a net, and the results that follow from them.
 
 use tailspn::answer::can_stop;
 use tailspn::compile::{Code, Program, lower};
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     if !args.property.is_empty() {
         return properties::run(&loaded, args, terminal, &watch);
     }
-    // what is asked about must be there, whatever the method
+    // every node in the question must exist, whatever the method
     Asked::parse(&loaded.net, args)?;
     let program = compile_net(&loaded.net)?;
     solve_files::may_write_all(args)?;
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     }
 }
 
-/// States up to which a net is solved as it is, also if equal parts of it can be counted.
+/// Number of states up to which a net is solved unfolded, even if equal parts of it can be counted.
 const FEW: f64 = 20_000.0;
 
 /// Solves the net by all its states.
@@ -96,7 +96,7 @@ fn by_states(
     print(report.without(&hidden), numbers, &space, Some((&program, net.name())), args, terminal)
 }
 
-/// A net of which equal parts are counted, and its states.
+/// A net with counted equal parts, and its states.
 struct Counted {
     folding: Folding,
     program: Program,
@@ -122,14 +122,14 @@ impl Counted {
             return Ok(None);
         }
         let program = compile_net(folding.net())?;
-        // what is wrong is reported of the net as it was read
+        // problems refer to the net as it was read
         let Ok(space) = find_states(&program, None, &limits(args, watch), terminal) else { return Ok(None) };
         let folded = FoldedStates::new(&folding, &space);
         Ok(Some(Self { folding, program, space, folded }))
     }
 }
 
-/// What the states show, and whether all numbers could be found.
+/// Results from the state space, and an error if some numbers could not be computed.
 fn solved(
     space: &StateSpace,
     program: &Program,
@@ -151,7 +151,7 @@ fn solved(
     Ok((report, numbers))
 }
 
-/// Prints what was found, also if a number could not be; `files` is the net of the files that are written.
+/// Prints the results, even if a number could not be computed; `files` is the net of the files that are written.
 fn print(
     report: SolveReport,
     numbers: Result<(), Failure>,
@@ -182,7 +182,7 @@ struct Infinite {
 }
 
 impl Infinite {
-    /// Prints the proof, writes the graph where one is asked for, and refuses the rest.
+    /// Prints the proof, writes the graph if requested, and refuses the rest.
     fn print(
         &self,
         program: &Program,
@@ -201,11 +201,11 @@ impl Infinite {
     }
 }
 
-/// What to do about the steady state of an unbounded net.
+/// Advice for the steady state of an unbounded net.
 const NO_LONG_RUN: &str = "whether it has a steady state depends on its rates: `tailspn simulate --steady --tokens` shows \
                            whether the tokens settle";
 
-/// What was asked, as expressions of the net.
+/// The questions, as expressions of the net.
 struct Asked {
     goal: Option<Code>,
     from: Option<Code>,
@@ -257,7 +257,8 @@ struct Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    /// The time to the goal where one is given or every run ends in a dead marking; else the long run. Both on request.
+    /// The time to the goal if one is given or every run ends in a dead marking; otherwise the long run. Both on
+    /// request.
     fn fill(&self, report: &mut SolveReport, verdicts: &Verdicts) -> Result<(), Failure> {
         let dead_end = verdicts.recurrent.len() == self.space.dead().len();
         let wants_dead = self.args.until() == Some("dead");
@@ -365,7 +366,7 @@ impl Numbers<'_> {
     }
 }
 
-/// Which states are these.
+/// Marks the given states.
 fn marked(space: &StateSpace, states: &[u32]) -> Vec<bool> {
     let mut marked = vec![false; space.states()];
     states.iter().for_each(|&state| marked[state as usize] = true);

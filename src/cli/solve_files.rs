@@ -27,7 +27,7 @@ fn prism_files(prefix: &Path) -> [PathBuf; 3] {
     })
 }
 
-/// Refuses to replace files before the work begins.
+/// Refuses to replace files before the work starts.
 pub(super) fn may_write_all(args: &SolveArgs) -> Result<(), Failure> {
     let prism = args.export_prism.iter().flat_map(|prefix| prism_files(prefix));
     let others = [&args.plot_cdf, &args.export_dot, &args.export_svg, &args.export_mtx].into_iter().flatten().cloned();
@@ -35,7 +35,7 @@ pub(super) fn may_write_all(args: &SolveArgs) -> Result<(), Failure> {
     may_draw(&args.plots, args.force)
 }
 
-/// Draws what was found, and the distribution function of the time to the goal, where that is asked for.
+/// Draws the result and, if requested, the distribution function of the time to the goal.
 pub(super) fn plot(report: SolveReport, args: &SolveArgs, terminal: &Terminal) -> Result<(), Failure> {
     plot_cdf(&report, args)?;
     draw_report(&report, &args.plots, args.force, terminal)
@@ -57,7 +57,7 @@ fn plot_cdf(report: &SolveReport, args: &SolveArgs) -> Result<(), Failure> {
     }
 }
 
-/// Writes all files of a complete state space that were asked for.
+/// Writes all requested files of a complete state space.
 pub(super) fn write_all(space: &StateSpace, program: &Program, name: &str, args: &SolveArgs) -> Result<(), Failure> {
     let chain = space.complete().map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?;
     write_graph(&format!("{name}: reachability graph"), NO_LIMIT, args, |limit| {
@@ -89,7 +89,7 @@ pub(super) fn write_untimed(
     })
 }
 
-/// Writes the coverability graph where a graph is asked for, and says that it is one.
+/// Writes the coverability graph if a graph is requested, and notes which kind of graph it is.
 pub(super) fn write_coverability(
     graph: &Coverability,
     program: &Program,
@@ -109,7 +109,7 @@ pub(super) fn write_coverability(
 /// Advice for a chain with too many markings to draw.
 const NO_LIMIT: &str = "--export-mtx and --export-prism have no such limit";
 
-/// Writes a graph of at most so many markings as DOT and as a picture, where these are asked for.
+/// Writes a graph, up to a number of markings, as DOT and as a picture, if requested.
 fn write_graph(
     title: &str,
     too_large: &str,

@@ -21,7 +21,7 @@ pub(super) const MOST_COVERED: usize = 20_000;
 pub(super) const LIMITS: &str =
     "--max-states, --max-memory and --max-time set the limits; `tailspn simulate` needs no states";
 
-/// How the answer is found.
+/// The method of the answer.
 pub(super) enum Method {
     /// From all states.
     States(MethodRow),
@@ -59,7 +59,7 @@ pub(super) fn method(
     }
 }
 
-/// What is asked besides the time to the dead marking.
+/// A question that is not about the time to the dead marking, if there is one.
 fn other_question(args: &SolveArgs) -> Option<&'static str> {
     let goal = args.until().is_some_and(|goal| goal != "dead");
     let averages = !args.at.is_empty() && args.until().is_none();

@@ -22,7 +22,7 @@ use crate::cli::solve_files::{may_write_all, write_coverability, write_untimed};
 use crate::cli::solve_method::{LIMITS, MOST_COVERED, limits};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
-/// Explores the net, checks the formulas, and prints what was found.
+/// Explores the net, checks the formulas, and prints the results.
 pub(super) fn run(net: &Net, args: &SolveArgs, terminal: &Terminal, watch: &TimeLimit<'_>) -> Result<Exit, Failure> {
     let formulas = formulas(net, &args.ctl)?;
     let program = compile_net(net)?;
@@ -52,7 +52,7 @@ pub(super) fn run(net: &Net, args: &SolveArgs, terminal: &Terminal, watch: &Time
     Ok(if fails { Exit::Unmet } else { Exit::Success })
 }
 
-/// Parses all formulas, and reports what is wrong with any of them.
+/// Parses all formulas, and reports all errors.
 fn formulas(net: &Net, texts: &[String]) -> Result<Vec<Formula>, Failure> {
     let (mut formulas, mut notes) = (Vec::new(), Vec::new());
     for text in texts {
@@ -70,7 +70,7 @@ fn formulas(net: &Net, texts: &[String]) -> Result<Vec<Formula>, Failure> {
     if notes.is_empty() { Ok(formulas) } else { Err(Failure { exit: Exit::Usage, notes }) }
 }
 
-/// Lists the names that a formula can have in the place of an unknown one.
+/// Lists the names that a formula may use, after an unknown one.
 pub(super) fn help(net: &Net, error: &FormulaError) -> Option<String> {
     match error {
         FormulaError::UnknownTransition { .. } => {
@@ -103,8 +103,8 @@ fn checked(
     formulas.into_iter().map(check).collect()
 }
 
-/// Prints the proof that there are infinitely many markings, writes the coverability graph if a graph is asked for, and refuses the
-/// rest.
+/// Prints the proof that there are infinitely many markings, writes the coverability graph if a graph is requested, and
+/// refuses the rest.
 fn infinite(
     unbounded: &Unbounded,
     priorities: Priorities,

@@ -88,14 +88,14 @@ fn apply(args: &SpnGcArgs, plan: &mut Plan) {
     }
 }
 
-/// The net of a plan; what is odd about the plan is told.
+/// Returns the net of a plan; prints warnings about the plan.
 fn net_of_job(plan: &Plan, terminal: &Terminal) -> Result<Net, Failure> {
     let (phases, job) = job_and_net(plan).map_err(|error| Failure::plain(Exit::Model, error.to_string()))?;
     tell_phases(&phases, terminal);
     Ok(job.net)
 }
 
-/// Tells what is odd about the phase means of a job.
+/// Prints warnings about the phase means of a job.
 pub(crate) fn tell_phases(phases: &JobPhases, terminal: &Terminal) {
     let warnings: Vec<Note> = phases.warnings.iter().map(|warning| Note::warning(warning.to_string())).collect();
     terminal.warnings(&warnings);

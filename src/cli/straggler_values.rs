@@ -20,7 +20,7 @@ pub(crate) fn stragglers(text: &str) -> Result<Stragglers, String> {
     Ok(Stragglers { share: number(share)?, factor, ..Stragglers::default() })
 }
 
-/// `KEY=VALUE,...` of a detector: what is left out keeps its default.
+/// `KEY=VALUE,...` of a detector: missing keys keep their defaults.
 pub(crate) fn speculation(text: &str) -> Result<Speculation, String> {
     let mut made = Speculation::default();
     for setting in text.split(',') {

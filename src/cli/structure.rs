@@ -1,4 +1,4 @@
-//! `structure`: what a net's structure says, without looking at its states.
+//! `structure`: structural analysis of a net, without exploring its states.
 
 use tailspn::report::{Sections, StructureReport, structure_report};
 use tailspn::structure::{Limits, Wanted, analyse};

@@ -20,7 +20,7 @@ use crate::cli::question::expression;
 use crate::cli::simulate::{failure, stop_rule};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
-/// Prints what is odd about the files of a study.
+/// Prints warnings about the files of a study.
 pub(crate) fn tell_warnings(warnings: &[LoadWarning], subject: &Subject, terminal: &Terminal) {
     for warning in warnings {
         match warning {
@@ -105,7 +105,7 @@ fn exit_of(error: &StudyError) -> Exit {
     }
 }
 
-/// The exit code where there is too little for an answer, perhaps because the work was stopped.
+/// The exit code if the data does not suffice for an answer, perhaps because the work was stopped.
 fn too_little() -> Exit {
     if interrupted() { Exit::Interrupted } else { Exit::Refused }
 }
@@ -189,7 +189,7 @@ pub(crate) fn estimate_failure(error: &StudyError) -> Failure {
     }
 }
 
-/// Returns the replications of a job, by the arguments; Ctrl-C keeps what is there.
+/// Returns the replications of a job, by the arguments; Ctrl-C keeps the replications so far.
 pub(crate) fn replications(args: &EstimateArgs, seed: u64, terminal: &Terminal) -> (Ensemble, Progress) {
     let ensemble = Ensemble {
         replications: args.reps.unwrap_or(REPLICATIONS),

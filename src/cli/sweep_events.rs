@@ -1,4 +1,4 @@
-//! What a sweep tells on standard error while it runs: a bar for people, or events as JSON lines for machines.
+//! Progress of a sweep on standard error: a bar for people, or events as JSON lines for machines.
 
 use std::io::Write as _;
 use std::sync::OnceLock;
@@ -48,7 +48,7 @@ enum Event {
     },
 }
 
-/// How far a run is: in points, and once there are rounds in replications.
+/// Progress of a run: in points, or in replications once there are rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 struct Pace {
     done: u64,
@@ -59,7 +59,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// `before` were done before `elapsed` began.
+    /// `before` were done before the `elapsed` time started.
     fn new(done: u64, before: u64, planned: Option<u64>, elapsed: Duration) -> Self {
         let elapsed_s = elapsed.as_secs_f64();
         let own = done.saturating_sub(before);
@@ -90,7 +90,7 @@ impl Teller {
     fn tell(&self, event: &Event) {
         if let (true, Ok(mut line)) = (self.events, serde_json::to_string(event)) {
             line.push('\n');
-            // where nobody listens there is nothing left to do
+            // without a reader there is nothing left to do
             let _ = std::io::stderr().lock().write_all(line.as_bytes());
         }
     }

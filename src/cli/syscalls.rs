@@ -1,4 +1,4 @@
-//! `syscalls`: what is usual according to control runs, and which node of a run is at fault.
+//! `syscalls`: learns the system calls of control runs, and finds the faulty node of a run.
 
 use std::path::Path;
 
@@ -131,7 +131,7 @@ pub(super) fn refused(error: SyscallError) -> Failure {
         SyscallError::TwoLogs { .. } => (Exit::Usage, error.to_string()),
         SyscallError::BadProfile { .. } => (Exit::Model, error.to_string()),
         SyscallError::NothingToJudge { .. } => (Exit::Refused, error.to_string()),
-        SyscallError::Stopped => (Exit::Interrupted, "stopped before all logs were read; nothing is said".to_owned()),
+        SyscallError::Stopped => (Exit::Interrupted, "stopped before all logs were read; no result".to_owned()),
         _ => (Exit::Trace, error.to_string()),
     };
     let note = Note::problem(message);

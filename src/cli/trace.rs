@@ -1,4 +1,4 @@
-//! `trace`: what ran according to a log, and what made it take so long.
+//! `trace`: reports what ran according to a log, and why it took so long.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::cli::output::{Terminal, may_write, reason};
 use crate::cli::pictures::{draw, may_draw, write_picture};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
-/// Reads the log and says what is in it.
+/// Reads the log and reports on it.
 pub(crate) fn run(args: &TraceArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     if let Some(path) = &args.timeline {
         may_write(path, args.force)?;
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &TraceArgs, terminal: &Terminal) -> Result<Exit, Failure
     may_draw(&args.plots, args.force)?;
     catch_interrupt(terminal);
     let options = ReadOptions::from(&args.limits);
-    // `--app` is about the log, not about the usual runs
+    // `--app` applies to the log, not to the control runs
     let others = ReadOptions { application: None, ..options.clone() };
     let usual = args.usual.iter().map(|path| load(path, &others, terminal)).collect::<Result<Vec<_>, _>>()?;
     let trace = load(&args.log, &options, terminal)?;
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &TraceArgs, terminal: &Terminal) -> Result<Exit, Failure
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 
-/// Draws the attempts and the stages, where a folder is named.
+/// Draws the attempts and the stages, if a folder is given.
 fn draw_all(trace: &JobTrace, usual: &Usual, args: &TraceArgs) -> Result<(), Failure> {
     if args.plots.plots.is_none() {
         return Ok(());
@@ -102,7 +102,7 @@ impl LogChoice {
     }
 }
 
-/// Returns the logs that paths hold: all those of a folder or archive, unless an application is requested.
+/// Returns the logs of the paths: all logs of a folder or archive, unless an application is requested.
 pub(crate) fn all_logs(paths: &[&PathBuf], options: &ReadOptions) -> Result<Vec<LogChoice>, Failure> {
     let mut all = Vec::new();
     for path in paths {

@@ -1,4 +1,4 @@
-//! Values of arguments: counts, durations, shares, names with expressions. Each parser says what it expects.
+//! Values of arguments: counts, durations, shares, names with expressions. Each parser reports what it expects.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -188,7 +188,7 @@ pub(crate) fn timed(text: &str) -> Result<(f64, String), String> {
     Ok((seconds(time)?, expression.trim().to_owned()))
 }
 
-/// The setting of one question on which the versions of PIPE disagree.
+/// The setting of one question that versions of PIPE answer differently.
 pub(crate) type ReadQuestion = fn(&mut ReadOptions) -> &mut Reading;
 
 /// Every such question.
@@ -256,10 +256,10 @@ pub(crate) fn nine_means(text: &str) -> Result<[f64; 9], String> {
     numbers.try_into().map_err(|_| format!("expected the means of nine phases, not of {got}"))
 }
 
-/// Whether `name` fits `pattern`, in which `*` stands for any text and `?` for any character.
+/// Returns true if `name` matches `pattern`, in which `*` stands for any text and `?` for any character.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
-    // where the last star was, and up to where it has been stretched
+    // position of the last star, and the end of its match
     let (mut p, mut n, mut star) = (0, 0, None);
     while n < name.len() {
         match pattern.get(p) {
@@ -284,7 +284,7 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     pattern[p..].iter().all(|&c| c == '*')
 }
 
-/// Whose reading to follow.
+/// The reader to follow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadAs {
     /// The only question that it is about.
@@ -295,9 +295,9 @@ pub(crate) struct ReadAs {
 /// Settings of Spark's speculation; none of both: Spark 4's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum SparkSpeculation {
-    /// It is off.
+    /// Speculation is off.
     Off,
-    /// It is on.
+    /// Speculation is on.
     On {
         /// `spark.speculation.multiplier`.
         multiplier: Option<f64>,

@@ -1,4 +1,5 @@
-//! Watching a run: a progress bar where it takes long, or lines where there is no terminal; and what ends it, Ctrl-C or SIGTERM.
+//! Progress of a run: a bar on a terminal if it takes long, lines otherwise; and the signals that end it, Ctrl-C or
+//! SIGTERM.
 
 use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +16,7 @@ use crate::cli::signals::{catch, signalled};
 /// Runs shorter than this show no progress.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Without a terminal, a line tells how far a run is after each such time \[s\].
+/// Interval between progress lines without a terminal \[s\].
 const LINE_EVERY_S: u64 = 10;
 
 /// The terminal that hears that the work ends.
@@ -46,28 +47,28 @@ fn tell_stopping() {
     });
 }
 
-/// Watches one run.
+/// Progress of one run.
 #[derive(Debug)]
 pub(crate) struct Progress {
     started: Instant,
     shown: Shown,
     /// Lines that were written.
     lines: AtomicU64,
-    /// What is counted.
+    /// The noun for what is counted.
     noun: &'static str,
-    /// Who waits in place of a terminal. Replications run on other threads than the call.
+    /// The caller that waits in place of a terminal. Replications run on other threads than the call.
     call: Option<Arc<Call>>,
     bar: Mutex<Option<ProgressBar>>,
 }
 
 impl Progress {
-    /// Shows how far a run is, counting `noun`, if it takes long.
+    /// Shows the progress of a run, counting `noun`, if it takes long.
     pub(crate) fn new(shown: Shown, noun: &'static str) -> Self {
         let (lines, bar) = (AtomicU64::new(0), Mutex::new(None));
         Self { started: Instant::now(), shown, lines, noun, call: Call::current(), bar }
     }
 
-    /// Writes a line if it is time for one.
+    /// Writes a line if it is due.
     fn line(&self, done: u64, planned: u64) {
         let seconds = self.started.elapsed().as_secs();
         let due = seconds / LINE_EVERY_S;

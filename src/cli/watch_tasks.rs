@@ -1,4 +1,4 @@
-//! `watch`: which tasks will be stragglers, told while they run.
+//! `watch`: predicts stragglers while tasks run.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -23,10 +23,10 @@ use crate::cli::report_source::{
 use crate::cli::trace::{load, load_stream};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
-/// Bytes that tell whether a file holds reports.
+/// Number of bytes that are examined to detect reports.
 const SNIFFED: u64 = 1 << 16;
 
-/// Learns where that is asked for, then watches where there is something to watch.
+/// Learns if requested, then watches if there is something to watch.
 pub(crate) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     if let Some(path) = &args.output {
         may_write(path, args.force)?;
@@ -61,7 +61,7 @@ fn settings(args: &WatchArgs) -> AgentSettings {
         Boundary::Adaptive { confidence } => Boundary::Adaptive { confidence: args.confidence.unwrap_or(confidence) },
         Boundary::Fixed { .. } => Boundary::Fixed { peers: args.peers.0 },
     };
-    // what a person says in seconds is meant in seconds, however short the tasks are
+    // a person means seconds as seconds, however short the tasks are
     let [start, interval] = [args.start, args.interval].map(|time| time.map(|time| time.as_secs_f64()));
     AgentSettings {
         diff: args.diff,
@@ -77,7 +77,7 @@ fn settings(args: &WatchArgs) -> AgentSettings {
     }
 }
 
-/// Learns from earlier runs, and says what.
+/// Learns from earlier runs, and reports what it learned.
 fn learn(args: &WatchArgs, terminal: &Terminal) -> Result<Model, Failure> {
     let mut history = History::default();
     for (run, path) in (0..).zip(&args.learn) {
@@ -231,7 +231,7 @@ fn follow(
 struct Incoming {
     feed: ProgressFeed,
     oddities: Oddities,
-    /// Why what came last cannot be read.
+    /// Reason why the last input cannot be read.
     damage: Option<io::Error>,
 }
 
@@ -246,7 +246,7 @@ impl Incoming {
         self.oddities.list().any(|counted| counted.kind == Oddity::NoHeader && counted.line == 1)
     }
 
-    /// Hears what comes next; `take` gets each report. True at the end.
+    /// Reads the next reports; `take` gets each one. Returns true at the end.
     fn hear(&mut self, chunk: Chunk, take: &mut dyn FnMut(ProgressRecord<'_>, u64, &mut Oddities)) -> bool {
         let ended = match chunk {
             Chunk::Bytes(bytes) => {
@@ -282,7 +282,7 @@ fn tell(flags: &[StragglerFlag], args: &WatchArgs, terminal: &Terminal) -> Resul
     if text.is_empty() { Ok(()) } else { terminal.data(&text) }
 }
 
-/// Says what was odd and what was counted.
+/// Prints warnings and counts.
 fn close(
     path: &Path,
     mut agent: Agent<'_>,

@@ -1,4 +1,4 @@
-//! `whatif`: what would be gained by which policy against stragglers, in a job of a plan or in the very job of a log.
+//! `whatif`: the gain of each straggler policy, for a job of a plan or for the job of a log.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -142,7 +142,7 @@ fn replicate_known(
 /// The name of a way to run a job, its plan, and the job times of the plan's net.
 type NetRun = (&'static str, tailspn::mapreduce::Plan, Run);
 
-/// Runs the plan's net: without copies, and with those of `[speculation]`.
+/// Runs the plan's net: without copies, and with the copies of `[speculation]`.
 fn run_nets(plan: &tailspn::mapreduce::Plan, args: &WhatIfArgs, terminal: &Terminal) -> Result<Vec<NetRun>, Failure> {
     let mut without = plan.clone();
     (without.model.slots, without.speculation) = (true, None);
@@ -226,7 +226,7 @@ fn compared(
     Ok(Compared { comparison: comparison.with_deadline(&runs, deadline_s), planned, wall: started.elapsed() })
 }
 
-/// Whether a path leads to a log rather than a plan; what cannot be read is told when it is read.
+/// Returns true if a path leads to a log rather than a plan. An unreadable file is reported later, when it is read.
 fn is_meant(path: &Path) -> bool {
     path.is_dir() || is_log(path)
 }
@@ -265,7 +265,7 @@ fn run_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, F
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 
-/// The job of a log with this id, else the only one with this name.
+/// The job of a log with this id, otherwise the only job with this name.
 fn only(trace: JobTrace, job: &str) -> Result<JobTrace, FitError> {
     let by = |wanted: &dyn Fn(&Application) -> bool| {
         let mut found = trace.applications_with_ids().filter(|(_, application)| wanted(application));

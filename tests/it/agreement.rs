@@ -91,7 +91,7 @@ fn random_nets(nets: impl Strategy<Value = RandomNet>, count: usize) -> Vec<Rand
     (0..count).map(|_| nets.new_tree(&mut runner).unwrap().current()).collect()
 }
 
-/// Counts of compared values, per engine, and of those that are known to 1%, and that vary.
+/// Number of compared values, per engine; number of values known to 1%; number of values that vary.
 #[derive(Debug, Default)]
 struct Compared {
     values: [u32; 4],

@@ -101,7 +101,7 @@ fn bad_arguments_and_inputs_end_with_their_codes() {
     starts(&["diagnose", TABLE], "4", "samples tell nothing about tasks");
     starts(&["diagnose", "Cargo.toml"], "4", "Cargo.toml");
     starts(&["diagnose", "no-such-file"], "7", "no-such-file");
-    // a profile is looked at also where there is no log of strace
+    // a profile is checked even if there is no strace log
     starts(&["diagnose", LOG, "--profile", "no-such.json"], "7", "no-such.json");
     starts(&["diagnose", LOG, "--profile", "Cargo.toml"], "3", "is no profile of system calls");
     let folder = tempfile::tempdir().unwrap();
@@ -130,8 +130,8 @@ fn found(report: &Value, method: &str) -> Vec<(String, String)> {
     of_method.map(|finding| (who(&finding["subject"]), finding["cause"].as_str().unwrap().to_owned())).collect()
 }
 
-/// The task that was given 2.8 times the work is the only straggler by progress, with the log and without it; the log names it and its
-/// node, and a log of another time is told.
+/// The task that was given 2.8 times the work is the only straggler by progress, with the log and without it; the log
+/// names it and its node, and a log of another time is reported.
 #[test]
 fn progress_beside_a_log_tells_who_lags() {
     let Some(folder) = labelled().map(|folder| folder.join("longtail-4node")) else { return };
@@ -178,7 +178,8 @@ fn changed(from: &Path, to: &Path, change: impl Fn(&mut Vec<String>)) {
     std::fs::write(to, text.lines().enumerate().map(line).collect::<String>()).unwrap();
 }
 
-/// Clocks that disagree are told and taken into account; attempts that the log has not are told and left out.
+/// Differing clocks are reported and taken into account; attempts that are missing from the log are reported and left
+/// out.
 #[test]
 fn reports_and_log_of_a_run_are_matched() {
     let Some(folder) = labelled().map(|folder| folder.join("longtail-4node/skew3")) else { return };
@@ -237,7 +238,7 @@ fn where_nothing_can_be_compared_nothing_is_said_to_be_well() {
     assert_eq!(diagnosed(&args)["compared"], false);
 }
 
-/// A node with a quarter of its processor gets few tasks, and is named by them; where nodes are equal none is.
+/// A node with a quarter of its CPU gets few tasks, and these tasks reveal it; if nodes are equal, none is blamed.
 #[test]
 fn a_node_that_is_slowed_is_named() {
     let Some(folder) = labelled() else { return };
@@ -268,7 +269,7 @@ fn two_methods_agree_on_a_skewed_shuffle() {
     assert_eq!(report, diagnosed(&[folder.to_str().unwrap(), &twice]), "a file that was met before");
 }
 
-/// The faulty node of each run is the one that is named; without a profile the logs are told as missing.
+/// The faulty node of each run is the one that is reported; without a profile, the logs are listed as missing.
 #[test]
 fn system_calls_tell_which_node_is_at_fault() {
     let Some(folder) = labelled().map(|folder| folder.join("strace-minimr")) else { return };
@@ -361,7 +362,7 @@ fn logs_of_strace_of_another_time_are_left_out() {
     assert!(evidence["unit"] == "ms" && evidence["usual"].as_f64().unwrap() > 0.1, "{evidence}");
 }
 
-/// Totals of processor time say nothing: beside a job that is told, alone it is an error.
+/// Totals of CPU time prove nothing: with a job they are a note, alone they are an error.
 #[test]
 fn calls_that_cannot_be_judged_do_not_end_the_diagnosis_of_a_job() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What the command line says when something is wrong: message, place in the text, next step, exit code.
+//! Error output of the command line: message, place in the text, next step, exit code.
 
 use crate::cli::{assert_shown, show, shown, tool, unwrapped};
 
@@ -355,7 +355,7 @@ fn shares_threads_and_missing_axes() {
     }
 }
 
-/// Line ends of Windows move no place: every message is that of the same text with the usual line ends.
+/// Windows line ends move no place: every message equals the message for the same text with Unix line ends.
 #[test]
 fn line_ends_of_windows_do_not_move_places() {
     let net = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/cli/two-ends.xml");

@@ -19,7 +19,7 @@ fn exact(quantity: &Value) -> f64 {
     number(&quantity["value"])
 }
 
-/// An exact number and the simulated one differ by 5 standard errors at most, which a bias of 1 % is larger than.
+/// An exact number and the simulated one differ by 5 standard errors at most, which a bias of 1% is larger than.
 fn agree(exact_one: &Value, simulated: &Value) {
     let value = exact(exact_one);
     let [low, high] = [&simulated["low"], &simulated["high"]].map(number);
@@ -144,7 +144,7 @@ fn a_job_has_an_exact_time_by_formula_or_by_parts() {
     let both = json(&["estimate", "models/mapreduce/all-at-once.toml"]);
     assert_eq!(both["method"]["used"], "both");
     assert_eq!(both["analytic"], formula["analytic"]);
-    // a law that the formula has no place for
+    // a distribution that the formula has no place for
     let folder = tempfile::tempdir().unwrap();
     let plan = folder.path().join("plan.toml");
     let text = "[phases]\nmaps = 20\nreduces = 5\nmeans_s = [5, 1, 2, 8, 1, 3, 6, 2, 7]\n[model]\nslots = false\n[model.distribution]\ngpu = { hyperexponential = { cv = 2.0 } }\n";

@@ -36,7 +36,7 @@ fn help_of_optimize() {
     assert_shown!(data(&["optimize", "--help"]));
 }
 
-/// Sixteen workers miss the deadline of the shipped plan by 2 %, and 24 meet it by 7 %.
+/// Sixteen workers miss the deadline of the shipped plan by 2%, and 24 meet it by 7%.
 #[test]
 fn the_shipped_plan_finds_how_many_workers_are_needed() {
     let found = json(&["optimize", "models/mapreduce/deadline.toml", "--json"]);
@@ -64,7 +64,8 @@ fn several_axes_are_searched_by_rising_cost() {
     assert_shown!(data(&["optimize", &folder.at("plan.toml"), "--csv"]));
 }
 
-/// With means 36 s and that of the reduce, a second costs 10 / reduce: 470, 390, 430 and 500 for 1 to 4 s; 5 s miss the deadline.
+/// With means of 36 s plus the reduce time, a second costs 10 / reduce: 470, 390, 430 and 500 for 1 to 4 s; 5 s miss
+/// the deadline.
 const HOURS: &str = "[sweep]\nbase = \"job.toml\"\n[optimize]\nmeasure = \"mean\"\ndeadline_s = 40.5\ncost = \"100 * reduce\"\ncost_per_s = \"10 / reduce\"\n\
                      [[axis]]\nkey = \"phases.means_s[8]\"\nname = \"reduce\"\nfrom = 1\nto = 9\nfaster = \"down\"\n";
 

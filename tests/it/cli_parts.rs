@@ -195,7 +195,7 @@ fn parts_that_are_no_whole_are_refused() {
 #[test]
 fn a_shard_says_what_it_needs() {
     let part = ["simulate", NET, "--shard", "1/2"];
-    assert!(refusal(&part, 2).contains("a shard has no result of its own"));
+    assert!(refusal(&part, 2).contains("a single shard cannot print a result"));
     let folder = tempfile::tempdir().unwrap();
     let file = path(&folder, "part");
     for (command, expected) in [

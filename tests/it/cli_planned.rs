@@ -248,7 +248,7 @@ fn the_cheapest_plan_is_done_in_time_with_the_probability_that_was_asked_for() {
     });
     assert_eq!(same[0], same[1]);
     assert!(same[0].contains(",done_by_deadline,done_by_deadline_low,done_by_deadline_high,"), "{}", same[0]);
-    // the same plan is that of a sweep
+    // a sweep runs the same plan
     let sweep = json(&["sweep", &file, "--json"]);
     assert_eq!(sweep["points"].as_array().unwrap().len(), 4);
     assert_eq!(sweep["points"][1]["replications"], 500.0);

@@ -85,7 +85,7 @@ impl Results {
         folder
     }
 
-    /// What `sensitivity` finds by each method, and `optimize` of two deadlines.
+    /// Adds the results of `sensitivity` by each method, and of `optimize` for two deadlines.
     fn add_knobs(&self) {
         self.write("knobs.toml", KNOBS);
         let methods: [(&str, &[&str]); 4] = [
@@ -172,8 +172,8 @@ const SHOWN: [(&str, &str); 24] = [
     ("hours.json", "hours.json"),
 ];
 
-/// Opens the page in frames as wide as a phone and as a screen, and tells what is in them. Texts of a picture may not cover each other,
-/// nor leave it.
+/// Opens the page in frames as wide as a phone and as a screen, and lists their contents. Texts of a picture must not
+/// cover each other, nor leave the picture.
 const LOOK: &str = r#"<!doctype html><meta charset="utf-8"><body><script>
 addEventListener('load', () => {
   const out = [];
@@ -218,7 +218,7 @@ addEventListener('load', () => {
 });
 </script>"#;
 
-/// What the browser sees, and what it complains of.
+/// The browser's view of the page, and its errors.
 fn look(folder: &Results, page: &str) -> (Vec<Value>, String) {
     let frame = |wide: u32| format!("<iframe src=\"{page}\" style=\"width:{wide}px;height:900px;border:0\"></iframe>");
     folder.write("look.html", &format!("{LOOK}{}{}", frame(390), frame(1200)));
@@ -293,7 +293,7 @@ fn assert_same(number: &Value, [expected, around]: [&Value; 2]) {
     let parsed = |key: &str| number[key].as_str().map(|text| text.parse::<f64>().unwrap());
     if expected.is_number() {
         assert_eq!(parsed("value"), expected.as_f64(), "{number}");
-        // the intervals of a judged point stand beside its time and its cost
+        // the intervals of a judged point stand next to its time and its cost
         let at = number["at"].as_str().unwrap();
         for (key, ends) in [("/value_s", ["low_s", "high_s"]), ("/cost", ["cost_low", "cost_high"])] {
             if at.ends_with(key) && around.get(ends[0]).is_some() {
@@ -403,7 +403,7 @@ fn reports_are_read_as_they_were_written() {
     }
 }
 
-/// What a page says of a diagnosis is what `diagnose` says.
+/// The page of a diagnosis has the same findings as `diagnose`.
 #[test]
 fn a_diagnosis_becomes_a_page() {
     let folder = tempfile::tempdir().unwrap();
@@ -486,7 +486,7 @@ fn a_ranking_that_may_be_chance_is_told() {
     }
 }
 
-/// What a page says of an optimisation is what `optimize` found: the point, why not a cheaper one, every verdict.
+/// The page of an optimisation has the result of `optimize`: the point, why not a cheaper one, every verdict.
 #[test]
 fn an_optimisation_becomes_a_page() {
     let folder = tempfile::tempdir().unwrap();
@@ -526,7 +526,8 @@ fn json_number(args: &[&str], pointer: &str) -> f64 {
     found.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("no {pointer} in {found}"))
 }
 
-/// What a page says of a fit is what `fit` says: each stage with its intervals, each run, and all that the logs cannot tell.
+/// The page of a fit has the result of `fit`: each stage with its intervals, each run, and everything that the logs
+/// cannot show.
 #[test]
 fn a_fit_becomes_a_page() {
     let logs = ["tests/data/trace/sort-32mb.spark.gz", "tests/data/trace/sort-64mb.spark.gz"];
@@ -538,7 +539,7 @@ fn a_fit_becomes_a_page() {
         }
     }
     assert!(!found["notes"].as_array().unwrap().is_empty());
-    // what a note is about stands beside it
+    // a note stands next to its subject
     let told = |note: &Value, page: &str| escaped(note).splitn(2, ": ").all(|part| page.contains(part));
     assert!(found["notes"].as_array().unwrap().iter().all(|note| told(note, &page)), "{found}");
     let (page, found) = page_of(&["fit", "tests/data/trace/plain-unions.jhist", "tests/data/trace/count_conf.xml"]);
@@ -628,7 +629,7 @@ fn help_of_report() {
     assert_shown!(data(&["report", "--help"]));
 }
 
-/// What the tool says of a file as a result, without the folder's name.
+/// The tool's answer to a file as a result, without the folder's name.
 fn refusal(folder: &TempDir, text: &str) -> String {
     let file = folder.path().join("x");
     let page = folder.path().join("page.html");

@@ -23,7 +23,7 @@ impl Folder {
     }
 }
 
-/// One map and one reduce: the mean job time is the sum of the nine means, whatever the laws.
+/// One map and one reduce: the mean job time is the sum of the nine means, whatever the distributions.
 const CHAIN: &str = "[phases]\nmaps = 1\nreduces = 1\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n";
 
 /// Axes over three of the means, and one key that changes nothing.
@@ -145,7 +145,7 @@ fn jobs_that_are_no_schedules_have_differences() {
     near(&found["value_s"], 65.0, 0.2);
 }
 
-/// Keys that are no plain number, or change more than delays, are told; the others are still ranked.
+/// Keys that are not plain numbers, or that change more than delays, are reported; the others are still ranked.
 #[test]
 fn what_has_no_derivative_says_why() {
     let plan = "[sweep]\nbase = \"job.toml\"\n[[axis]]\nkey = \"job.reduces\"\nfrom = 10\nto = 80\nwhole = true\n\
@@ -185,7 +185,7 @@ fn queue() -> String {
     write(&b.build().unwrap(), &WriteOptions::default()).xml
 }
 
-/// `solve` gives the exact mean, so that central differences of it are the exact derivatives.
+/// `solve` gives the exact mean, so its central differences are the exact derivatives.
 #[test]
 fn derivatives_of_a_net_agree_with_differences_of_exact_answers() {
     let folder = Folder::new(&[("net.xml", &queue())]);

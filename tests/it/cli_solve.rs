@@ -94,7 +94,7 @@ fn solve_draws_the_distribution() {
     assert!(!none.exists());
 }
 
-/// What a run says besides its data.
+/// Output of a run apart from its data.
 fn shown_without_data(args: &[&str]) -> String {
     let mut output = tool(args).output().unwrap();
     output.stdout.clear();
@@ -247,7 +247,7 @@ fn questions_that_a_net_cannot_answer() {
     assert_shown!(shown(&["solve", "tests/data/cli/fading.xml"]));
     // all rates are 0
     assert_shown!(asked("tests/data/cli/all-rates-zero.xml", &["--steady"]));
-    // immediate transitions for ever
+    // immediate transitions forever
     assert_shown!(asked("tests/data/cli/loop.xml", &[]));
 }
 

@@ -152,7 +152,7 @@ fn the_rates_of_a_net_are_swept_and_their_times_known() {
     let pictures = folder.at("pictures");
     let sweep = json(&["sweep", &folder.at("plan.toml"), "--json", "--plots", &pictures]);
     for (point, speed) in sweep["points"].as_array().unwrap().iter().zip([2.0, 0.5, 2.0, 8.0]) {
-        // standard error of the mean 0.5 %, of the median 0.5 % of the mean
+        // standard error of the mean 0.5%, of the median 0.5% of the mean
         assert!((number(&point["mean_s"]["value"]) * speed - 1.0).abs() < 0.025, "{point}");
         assert!((number(&point["p50_s"]["value"]) * speed - 2_f64.ln()).abs() < 0.025, "{point}");
     }
@@ -344,7 +344,7 @@ fn a_relative_error_ends_each_point_on_its_own() {
     assert!(number(&points[2]["replications"]) > number(&points[1]["replications"]), "{sweep}");
 }
 
-/// A net that goes on for ever, and has no rate parameters.
+/// A net that continues forever, and has no rate parameters.
 const ENDLESS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/models/textbook/mm1k.xml");
 
 #[test]

@@ -82,14 +82,14 @@ fn bad_constraints_are_shown_where_they_are_wrong() {
     let none = told("\"shuffle > 5\"");
     assert!(none.contains("the constraints leave no point"), "{none}");
     let word = told("\"model.distribution.gpu == 1\"");
-    assert!(word.contains("`model.distribution.gpu` is \"deterministic\" at point 0, which is no number"), "{word}");
+    assert!(word.contains("`model.distribution.gpu` is \"deterministic\" at point 0, which is not a number"), "{word}");
 }
 
 /// A budget goes where it is needed: the widest interval is narrower than with as many replications for all, the same on any number of
 /// threads, and after it was cut short.
 #[test]
 fn a_budget_is_spent_where_intervals_are_widest() {
-    // one point in which a phase with a wide law decides
+    // one point in which a phase with a wide distribution decides
     let axes = "[[axis]]\nkey = \"phases.means_s[8]\"\nvalues = [1, 2, 3, 4, 400]\n";
     let text = |settings: &str| format!("[sweep]\nbase = \"job.toml\"\n{settings}\n{axes}");
     let base =
@@ -150,7 +150,7 @@ fn a_budget_of_time_ends_in_time_and_can_be_given_again() {
     assert!(count(&second) > count(&first), "{second}");
 }
 
-/// What the finished folder holds for other programs is what is printed, to the last bit.
+/// The data for other programs in the finished folder equals the printed data, to the last bit.
 #[test]
 fn the_table_of_points_holds_the_numbers_that_are_printed() {
     let axes = "[[axis]]\nkey = \"phases.maps\"\nvalues = [1, 2, 3]\n[[axis]]\nkey = \"phases.means_s[6]\"\nvalues = [1, 7.5]\n\
@@ -183,7 +183,7 @@ fn the_table_of_points_holds_the_numbers_that_are_printed() {
     assert_eq!(field(12, "phases.maps"), Field::Long(3));
     assert_eq!(field(12, "phases.means_s[6]"), Field::Double(7.5));
     assert_eq!(field(12, "model.distribution.gpu"), Field::Str("{ erlang = 3 }".to_owned()));
-    // and is what a sweep goes on with
+    // and is what a sweep continues with
     assert_eq!(json(&["sweep", &folder.at("plan.toml"), "-o", &result, "--resume", "--json"]), sweep);
 }
 

@@ -14,7 +14,7 @@ fn plan(tasks: u32) -> String {
     )
 }
 
-/// exp(σ √(1 + 1/r) t), with the 95 % quantile of Student's t with 6 degrees of freedom from a table.
+/// exp(σ √(1 + 1/r) t), with the 95% quantile of Student's t with 6 degrees of freedom from a table.
 fn factor_p95() -> f64 {
     (0.2 * (4.0_f64 / 3.0).sqrt() * 1.943_180).exp()
 }
@@ -32,7 +32,7 @@ fn means_are_of_usual_runs_and_quantiles_of_all() {
         assert!((number(&point["mean_s"]["value"]) - usual).abs() < 1e-6, "{point}");
         let p95 = &point["p95_s"];
         let [value, low, high] = ["value", "low", "high"].map(|end| number(&p95[end]));
-        // 5 standard errors, and half of the step between the points that stand for the law
+        // 5 standard errors, and half of the step between the points that stand for the distribution
         let error = (high - low) / (2.0 * 1.96);
         assert!(error < 0.01 * value, "{p95}");
         assert!((value - usual * factor_p95()).abs() < 5.0 * error + 0.005 * value, "{p95}");
@@ -46,7 +46,7 @@ fn means_are_of_usual_runs_and_quantiles_of_all() {
     assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
 }
 
-/// Two executors take 18 s in a usual run, which is soon enough, and 28.2 s in one of twenty, which is not.
+/// Two executors take 18 s in a typical run, which is soon enough, and 28.2 s in one of twenty, which is not.
 #[test]
 fn a_deadline_is_met_by_runs_that_differ() {
     let search = format!(

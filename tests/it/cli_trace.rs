@@ -62,7 +62,7 @@ fn forms(command: &str, log: &str) -> ([String; 3], Value) {
     ([form("--all"), form("--markdown"), page], serde_json::from_str(&json).unwrap())
 }
 
-/// The log has no end of task 13 of stage 1: every form says that its time is a lower bound.
+/// The log lacks the end of task 13 of stage 1: every form reports that its time is a lower bound.
 #[test]
 fn times_of_running_tasks_are_lower_bounds_in_every_form() {
     for (command, list) in [("trace", "stragglers"), ("diagnose", "findings")] {
@@ -90,7 +90,7 @@ fn times_of_running_tasks_are_lower_bounds_in_every_form() {
     assert!(findings.lines().next().unwrap().ends_with(",at_least") && finding.ends_with(",1"), "{finding}");
 }
 
-/// A log that states no dependencies has no chain of stages, in any form.
+/// A log without dependencies has no chain of stages, in any form.
 #[test]
 fn chains_of_stages_need_dependencies_in_every_form() {
     for (log, known) in

@@ -14,7 +14,8 @@ fn commands(text: &str) -> Vec<(Vec<String>, Vec<String>)> {
     blocks.map(|block| command(block).unwrap()).collect()
 }
 
-/// Whether what is shown is in the output: runs of whole lines, in order; `...` stands for lines that are left out.
+/// Checks that the quoted text is in the output: runs of whole lines, in order; `...` stands for lines that are left
+/// out.
 fn agree(shown: &[impl AsRef<str>], output: &str) -> Result<(), String> {
     let lines: Vec<&str> = output.lines().map(str::trim_end).collect();
     let mut at = 0;

@@ -164,7 +164,7 @@ fn packed(text: &str) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A file that is complete is judged in the order of time, however its rows are sorted; a stream cannot be, and that is told.
+/// A complete file is judged in the order of time, however its rows are sorted; a stream cannot be, and a note says so.
 #[test]
 fn a_complete_file_is_replayed_in_the_order_of_time() {
     let folder = learned();
@@ -184,7 +184,7 @@ fn a_complete_file_is_replayed_in_the_order_of_time() {
     assert!(stream.contains("much older than the latest one") && !right.contains("much older"), "{stream}");
 }
 
-/// What is whole of a file that was cut is used; where nothing is, it cannot be read.
+/// The whole part of a truncated file is used; if there is none, the file cannot be read.
 #[test]
 fn a_cut_compressed_file_is_read_up_to_its_cut() {
     let folder = learned();
@@ -223,7 +223,7 @@ fn refuses_what_it_cannot_use() {
     assert!(Path::new("Cargo.toml").is_file());
 }
 
-/// Ctrl-C ends a file that would be followed for ever, and what was counted is told.
+/// Ctrl-C ends the command on a file that it would follow forever, and the counts are reported.
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_it_cleanly() {

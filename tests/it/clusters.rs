@@ -1,5 +1,6 @@
-//! The stage-graph model against real runs on other clusters: each configuration (program, input, executors) is predicted by a fit to
-//! the runs of all others, beside linear regression and Ernest's formula \[Venkataraman2016\] on the same runs.
+//! The stage-graph model compared with real runs on other clusters: each configuration (program, input, executors) is
+//! predicted by a fit to the runs of all other configurations, and so are linear regression and Ernest's formula
+//! \[Venkataraman2016\] on the same runs.
 
 use std::path::Path;
 
@@ -95,7 +96,7 @@ fn value(coefficients: &[f64], terms: &[f64]) -> f64 {
     coefficients.iter().zip(terms).map(|(a, b)| a * b).sum()
 }
 
-/// The normal equations by elimination; none where they are singular.
+/// The normal equations by elimination; none if they are singular.
 fn solve(rows: &[(Vec<f64>, f64)], used: &[usize]) -> Option<Vec<f64>> {
     let n = used.len();
     let mut m: Vec<Vec<f64>> = used

@@ -1,4 +1,4 @@
-//! The stage-graph model against real runs: fitted to small ones, held to larger ones.
+//! The stage-graph model compared with real runs: fitted to small ones, validated against larger ones.
 
 use std::path::{Path, PathBuf};
 

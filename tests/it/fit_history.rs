@@ -1,4 +1,5 @@
-//! Job plans fitted to the jobs of real Hadoop histories, beside what the jobs took: at their own size, and at other sizes.
+//! Job plans fitted to the jobs of real Hadoop histories, compared with the jobs' times: at their own size, and at
+//! other sizes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -42,7 +43,7 @@ fn files_of(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// A fitted job beside its estimate.
+/// A fitted job and its estimate.
 struct Row {
     log: String,
     fitted: FittedJob,
@@ -258,7 +259,8 @@ impl Series {
         self.members.iter().filter(|m| m.program == program && m.size == size).collect()
     }
 
-    /// Checks of all jobs but those of one size of a program and those that a plan is fitted to, for the residual constants.
+    /// Checks of all jobs except the jobs of one size of a program and the jobs that a plan is fitted to, for the
+    /// residual constants.
     fn others(&self, program: &str, size: Size, fitted: &[&Member]) -> Vec<CheckedFit> {
         let known = |m: &Member| !(m.program == program && m.size == size);
         let other = |m: &Member| fitted.iter().all(|f| f.observed.id != m.observed.id);

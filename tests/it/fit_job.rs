@@ -1,4 +1,5 @@
-//! Job plans from histories of MapReduce: a made history whose rates and times are known, and real ones beside their own sums.
+//! Job plans from histories of MapReduce: a synthetic history with known rates and times, and real ones compared with
+//! their own sums.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -184,7 +185,7 @@ fn summed(text: &str, which: &str, counter: &str) -> f64 {
     counts.filter(|count| count["name"] == counter).map(|count| count["value"].as_f64().unwrap()).next().unwrap()
 }
 
-/// Histories that Hadoop wrote, beside the sums that it wrote into them.
+/// Histories written by Hadoop, compared with the sums that Hadoop wrote into them.
 #[test]
 fn real_histories_give_the_sums_that_hadoop_made() {
     let Some(logs) = shared("data/logs") else { return };

@@ -1,11 +1,11 @@
-//! Graphics cards from the command line: the numbers of the CPU, and what is said where there is no card. The tests need
-//! an adapter; see README.
+//! GPUs from the command line: the numbers of the CPU, and the messages if there is no GPU. The tests need an adapter;
+//! see README.
 
 use serde_json::Value;
 
 use crate::cli::{assert_shown, data, show, tool};
 
-/// Name of an adapter that works: `$TAILSPN_ADAPTER`, else the best.
+/// Name of an adapter that works: `$TAILSPN_ADAPTER`, otherwise the best.
 pub(crate) fn adapter() -> String {
     let found: Value = serde_json::from_str(&data(&["devices", "--json"])).unwrap();
     let wanted = std::env::var("TAILSPN_ADAPTER").unwrap_or_default().to_lowercase();
@@ -16,7 +16,7 @@ pub(crate) fn adapter() -> String {
     name.unwrap_or_else(|| panic!("no adapter can be used: {found}")).to_owned()
 }
 
-/// What the tool shows where the system has no driver.
+/// Output of the tool on a system without a driver.
 fn shown_without_drivers(args: &[&str]) -> String {
     let mut command = tool(args);
     for name in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
@@ -44,7 +44,7 @@ fn a_job_has_the_same_numbers_on_both() {
     assert!(on_cpu.lines().count() > 50);
 }
 
-/// A plan of stages, whose tasks wait for slots: the race on the card is the race on the processor.
+/// A plan of stages, whose tasks wait for slots: the race on the GPU equals the race on the CPU.
 #[test]
 fn a_job_of_stages_has_the_same_numbers_on_both() {
     let name = adapter();

@@ -1,5 +1,5 @@
-//! Laws that hold for every net, tried on random ones. Cases come from a fixed seed; those that failed once are kept in
-//! `tests/regressions`.
+//! Properties that hold for every net, tested on random nets. Cases come from a fixed seed; cases that failed once are
+//! kept in `tests/regressions`.
 
 use proptest::prelude::*;
 use proptest::test_runner::{FileFailurePersistence, RngSeed};
@@ -62,7 +62,8 @@ fn share(samples: &Samples) -> Estimated {
     Estimated { value: share, error: (share * (1.0 - share) / n).sqrt() }
 }
 
-/// What of two independent runs cannot both be right, if the net of the second is `factor` times as fast.
+/// Lists the results of two independent runs that cannot both be right if the net of the second is `factor` times as
+/// fast.
 fn disagreements(left: &Samples, right: &Samples, factor: f64) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut check = |what: String, left: Estimated, right: Estimated| {
@@ -91,8 +92,8 @@ fn disagreements(left: &Samples, right: &Samples, factor: f64) -> Vec<String> {
 proptest! {
     #![proptest_config(cases(256))]
 
-    /// Seen to fail with capacities ignored, of constant weights and of those that depend on the marking, and with the degree
-    /// of parallel arcs taken arc by arc.
+    /// Seen to fail with capacities ignored, for constant weights and for weights that depend on the marking, and with
+    /// the degree of parallel arcs computed arc by arc.
     #[test]
     fn enabling_and_firing_are_those_of_the_definition(
         random in any_net(),
@@ -163,7 +164,7 @@ proptest! {
         }
         let net = random.build(1.0, "");
         let goal = at_last_place(&net, "", 2, 0.0).goal;
-        // some nets go on for ever without coming there
+        // some nets run forever without reaching the goal
         let max_firings = Some(if horizon.is_some() { 1 << 20 } else { 100 });
         let question = Question { goal, horizon, max_firings, ..Question::default() };
         let run = |engine| one_run(&net, &question, engine, 200, 5);
@@ -272,7 +273,7 @@ proptest! {
     }
 }
 
-/// The two random strategies do what their names say; otherwise the laws above would hold for nothing.
+/// The two random strategies do what their names say; otherwise the properties above would hold for nothing.
 #[test]
 fn random_nets_have_something_to_do() {
     use proptest::strategy::ValueTree;

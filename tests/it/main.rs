@@ -1,6 +1,6 @@
 //! Tests of the whole: nets and questions in, numbers out.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
 mod agreement;
 #[cfg(feature = "cli")]

@@ -1,8 +1,9 @@
 //! A measure of a net, by its name in an expectation file, and its estimate with a standard error by any engine.
 //!
-//! Steady-state values come from independent replications: each runs from the initial marking to a horizon, and what is
-//! before the warm-up does not count. The averages of the replications are independent and identically distributed, so
-//! their standard error needs no batches; what bias is left is that of the marking at the end of the warm-up.
+//! Steady-state values come from independent replications: each runs from the initial marking to a horizon, and
+//! everything before the warm-up does not count. The averages of the replications are independent and identically
+//! distributed, so their standard error needs no batches; the remaining bias comes from the marking at the end of the
+//! warm-up.
 
 use std::fmt;
 
@@ -19,12 +20,12 @@ pub(crate) const ENGINES: [(EngineChoice, &str); 4] = [
     (EngineChoice::Clock, "clock"),
 ];
 
-/// How many standard errors an estimate may be off; a right one is beyond that in 6 of 10 million.
+/// Number of standard errors that an estimate may be off; a right one is beyond that in 6 of 10 million.
 const STANDARD_ERRORS: f64 = 5.0;
-/// How far a value without any spread may be off, which is rounding only.
+/// Allowed error of a value without any spread, which is rounding only.
 const ROUNDING: f64 = 1e-9;
 
-/// What is asked of a net.
+/// A measure of a net.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Measure {
     /// `mean_tokens(place)` or `mean_tokens(place, class)`: time average of its tokens.
@@ -60,7 +61,7 @@ impl Measure {
         }
     }
 
-    /// The condition of a passage time, where it is about one.
+    /// The condition of a passage time, if it is about one.
     pub(crate) fn condition(&self) -> Option<&str> {
         match self {
             Self::PassageMean(condition) | Self::PassageSd(condition) | Self::PassageCdf(condition, _) => {
@@ -94,24 +95,24 @@ impl Estimated {
         Self { value: self.value * factor, error: self.error * factor }
     }
 
-    /// Whether the estimate can be one of `exact`.
+    /// Returns true if the estimate can be one of `exact`.
     pub(crate) fn agrees_with(self, exact: f64) -> bool {
         (self.value - exact).abs() <= STANDARD_ERRORS * self.error + ROUNDING * exact.abs().max(1e-6)
     }
 
-    /// Whether two independent estimates can be of the same value.
+    /// Returns true if two independent estimates can be of the same value.
     pub(crate) fn agrees_with_other(self, other: Self) -> bool {
         Self { value: self.value, error: self.error.hypot(other.error) }.agrees_with(other.value)
     }
 
-    /// Whether the standard error is at most `share` of the exact value, so that a bias of five times that share would be
-    /// noticed; for values below `tiny`, of that.
+    /// Returns true if the standard error is at most `share` of the exact value, so that a bias of five times that
+    /// share would be noticed; for values below `tiny`, of that.
     pub(crate) fn is_sharp(self, exact: f64, share: f64, tiny: f64) -> bool {
         self.error <= share * exact.abs().max(tiny)
     }
 }
 
-/// How long steady-state replications are, and how many.
+/// Length and number of steady-state replications.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Steady {
     pub(crate) warm_up: f64,

@@ -1,7 +1,8 @@
 //! Every model with known values by every engine that can run it.
 //!
-//! The expectation file beside a model names the engines that must run, so that none drops out unseen. Warm-ups are so
-//! long that the chain is within 1e-12 of its steady state (stated in the files, by uniformization), so there is no bias.
+//! The expectation file of a model, in the same folder, names the engines that must run, so that none drops out
+//! unnoticed. Warm-ups are so long that the chain is within 1e-12 of its steady state (stated in the files, by
+//! uniformization), so there is no bias.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +19,7 @@ const SHARPNESS: f64 = 0.005;
 /// Values below this need a standard error of [`SHARPNESS`] of this only.
 const TINY: f64 = 0.02;
 
-/// How many of the replications are run, and how sharp the values then are.
+/// Share of the replications to run, and the resulting accuracy of the values.
 #[derive(Clone, Copy)]
 struct Sample {
     /// One of so many.
@@ -148,8 +149,8 @@ fn check(
     wrong.into_iter().map(|w| format!("{name}: {w}")).collect()
 }
 
-/// Seen to fail with the service rate of M/M/1/5 off by 2 %, with the weights of a choice reversed, with capacities ignored,
-/// and with throughputs that count the warm-up.
+/// Seen to fail with the service rate of M/M/1/5 off by 2%, with the weights of a choice reversed, with capacities
+/// ignored, and with throughputs that count the warm-up.
 #[test]
 fn every_model_has_its_known_values_on_every_engine() {
     let models = models();
@@ -158,8 +159,8 @@ fn every_model_has_its_known_values_on_every_engine() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A software adapter is slow, so it runs a part of the replications: enough for the known values, and for every number to
-/// equal the processor's, which has met them with all.
+/// A software adapter is slow, so it runs a part of the replications: enough for the known values. Every number must
+/// equal the CPU's, which has passed with all replications.
 #[cfg(feature = "gpu")]
 #[test]
 fn every_model_has_its_known_values_on_a_device() {

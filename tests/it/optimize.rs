@@ -46,7 +46,7 @@ fn reduces(candidate: &Candidate) -> i64 {
 fn the_right_point_is_found_as_often_as_promised() {
     let points: Vec<Point> = (2..=13).map(point).collect();
     assert!(points.windows(2).all(|pair| pair[0].exact_p90 > pair[1].exact_p90), "more reduces are faster");
-    // between two neighbours, 1.5 % above the one that meets it
+    // between two neighbours, 1.5% above the one that meets it
     let right = 7_i64;
     let deadline_s = points[right as usize - 2].exact_p90 * 1.015;
     assert!(points[right as usize - 3].exact_p90 > deadline_s * 1.01);

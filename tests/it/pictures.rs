@@ -57,7 +57,7 @@ impl Rect {
 struct Node {
     centre: Point,
     half: [f64; 2],
-    /// None for a circle.
+    /// Angle of the shape; none for a circle.
     degrees: Option<f64>,
 }
 

@@ -1,7 +1,7 @@
 //! Nets of PIPE, real ones and probes, behave as standard semantics says.
 //!
-//! The exact values beside the nets are those of an independent solver. The probes are the project's own. The real nets
-//! belong to others and are read from the shared folder; where it is absent their tests are skipped, or fail if
+//! The exact values next to the nets come from an independent solver. The probes are the project's own. The real nets
+//! belong to third parties and are read from the shared folder; if it is absent, their tests are skipped, or fail if
 //! `TAILSPN_REQUIRE_SHARED` is set.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use crate::shared::shared;
 /// Values below this need a standard error of a share of this only.
 const TINY: f64 = 0.01;
 
-/// What the solver found; `dead` says whether there are dead markings.
+/// The solver's results; `dead` is true if there are dead markings.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Exact {
@@ -85,7 +85,7 @@ impl Exact {
     }
 }
 
-/// What is wrong with a net's averages on the engines `allowed`; at least one of them must answer.
+/// Errors of a net's averages on the engines `allowed`; at least one engine must answer.
 fn check(name: &str, net: Net, exact: &Exact, steady: Steady, allowed: &[EngineChoice], share: f64) -> Vec<String> {
     let subject = Subject::new(net);
     let expected = exact.measures();
@@ -118,7 +118,7 @@ const STIFF_PROBES: [(&str, Steady); 2] = [
 /// Probes whose averages are not compared, and why.
 const PROBES_LEFT_OUT: [(&str, &str); 2] = [
     ("s24_negative_rate", "a negative rate is an error here; the solver went on with it"),
-    ("s32_slow_environment", "10,000 changes of its environment, which 1 % needs, are 10^10 firings"),
+    ("s32_slow_environment", "10,000 changes of its environment, which an accuracy of 1% needs, are 10^10 firings"),
 ];
 
 #[test]
@@ -137,8 +137,8 @@ fn every_probe_has_the_exact_averages_on_every_engine() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Within an environment the slow probe is two fast states; the share of each is known although that of the environments
-/// is not: A1 and A2 differ by less than 1e-5, and so do B1 and B2.
+/// Within an environment the slow probe is two fast states; the share of each is known although the shares of the
+/// environments are not: A1 and A2 differ by less than 1e-5, and so do B1 and B2.
 #[test]
 fn a_slow_environment_leaves_the_fast_states_balanced() {
     let subject = Subject::new(load(&probes().join("s32_slow_environment.xml")));
@@ -216,7 +216,8 @@ fn a_negative_rate_is_an_error_with_its_transition() {
     }
 }
 
-/// Nets in which immediate transitions fire for ever, and those that the error must name, in the order of the file.
+/// Nets in which immediate transitions fire forever, and the transitions that the error must name, in the order of the
+/// file.
 const TRAPS: [(&str, &[&str]); 4] = [
     ("pipe-examples/v2_TimelessTrap", &["T6", "T7"]),
     ("pipeanalysis-tests/timeless_trap", &["T4", "T5", "T3"]),
@@ -248,7 +249,7 @@ fn immediate_transitions_without_tokens_are_a_dead_net() {
     }
 }
 
-/// One transition doubles a token and the other brings it back: tokens grow for ever, but no faster than 1 /s.
+/// One transition doubles a token and the other brings it back: tokens grow forever, but no faster than 1 /s.
 #[test]
 fn an_unbounded_net_ends_at_the_horizon_or_after_its_firings() {
     let Some(nets) = shared_nets() else { return };

@@ -1,4 +1,4 @@
-//! Random nets for laws that hold for every net, as plain records from which a net is built.
+//! Random nets for properties that hold for every net, as plain records from which a net is built.
 //!
 //! Three kinds: *any* net, for walks in the token game; *balanced* nets, bounded by a weighted sum of tokens that no firing
 //! changes, and free of loops of immediate transitions, so that every engine can simulate them; and *elastic* nets, balanced
@@ -52,7 +52,7 @@ type RandomArc = (ArcKind, usize, RandomWeight);
 pub(crate) struct RandomPlace {
     pub(crate) tokens: u32,
     pub(crate) capacity: Option<u32>,
-    /// Its weight in the invariant of a balanced net.
+    /// Weight of the place in the invariant of a balanced net.
     pub(crate) weight: u32,
 }
 
@@ -109,7 +109,7 @@ impl RandomNet {
         self.places.iter().enumerate().map(term).collect::<Vec<_>>().join(" + ")
     }
 
-    /// Its value.
+    /// Value of the invariant.
     pub(crate) fn invariant_value(&self) -> u32 {
         self.places.iter().map(|p| p.weight * p.tokens).sum()
     }
@@ -211,7 +211,7 @@ pub(crate) fn elastic_net() -> impl Strategy<Value = RandomNet> {
             let n = net.places.len();
             for (from, step, rate, servers, immediate, (plus, of_from, other, parallel), guard) in more {
                 let to = (from + step) % n;
-                // at least one token, or the transition might fire for ever at no time
+                // at least one token, or the transition might fire forever at no time
                 let immediate = immediate.filter(|_| to > from);
                 let plus = if immediate.is_some() { 1 } else { plus };
                 let moved = RandomWeight::all_of(if of_from { from } else { other }, plus);

@@ -28,7 +28,7 @@ pub(crate) struct Log {
 /// A log that was cut.
 #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "only the command reads the rest"))]
 pub(crate) struct Cut {
-    /// Its events until then, and those after.
+    /// Events up to the cut, and later events.
     pub(crate) text: String,
     pub(crate) rest: String,
     /// The time of the cut, in seconds since 1970.
@@ -95,7 +95,7 @@ struct Run {
 }
 
 impl Run {
-    /// Whether another run has the same configuration.
+    /// Returns true if another run has the same configuration.
     fn is_like(&self, other: &Self) -> bool {
         self.app == other.app && self.executors == other.executors && (self.mb / other.mb - 1.0).abs() < 0.01
     }
@@ -133,7 +133,7 @@ fn plan_of(run: &Run, runs: &[Run]) -> StagePlan {
     fit_stages_beside(&kept(true), &kept(false)).unwrap().plan
 }
 
-/// What was predicted at one cut of one run, and what came.
+/// Prediction at one cut of one run, and the actual time.
 #[derive(Debug)]
 struct Row {
     /// Median of the time left, ends of its 90% interval, and the time that was left \[s\].
@@ -145,7 +145,7 @@ struct Row {
 }
 
 impl Row {
-    /// None where without a plan nothing can be said: before a task has ended, and between two jobs.
+    /// `None` if nothing can be predicted without a plan: before a task has ended, and between two jobs.
     fn new(cut: &Cut, question: Question, plan: &StagePlan) -> Option<Self> {
         let now_s = (question == Question::PlanNow).then_some(cut.now_s);
         let progress = observe_progress(&trace_of(&cut.text), now_s).unwrap();
@@ -166,7 +166,7 @@ impl Row {
     }
 }
 
-/// What is asked of a cut log.
+/// The question about a cut log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Question {
     /// The whole run, by a plan; time stands still after the last event.
@@ -185,7 +185,7 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// What was predicted of some cuts.
+/// Predictions at some cuts.
 struct Score {
     /// Median of |median of the time left - time left|, over the time left and over the time of the job.
     errors: [f64; 2],

@@ -1,4 +1,4 @@
-//! A job that ran, replayed: the same time without copies, and what real copies did beside what the replay says.
+//! A job that ran, replayed: the same time without copies, and the effect of real copies compared with the replay's.
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ fn none(replay: &Replay) -> f64 {
     compared(replay, &[PolicyPlan::default()]).policies[0].job_s.value
 }
 
-/// Runs without copies take as long in the replay as they did: within 2 %.
+/// Runs without copies take as long in the replay as they did: within 2%.
 #[test]
 fn runs_without_copies_are_replayed_as_they_were() {
     let Some(logs) = labelled() else { return };
@@ -63,7 +63,8 @@ fn second_job_s(replay: &Replay) -> f64 {
     replay.stages[1..].iter().map(|stage| stage.actual_s).sum()
 }
 
-/// The replay of a run without copies under Spark's settings, beside real runs with them on the same slowed nodes.
+/// The replay of a run without copies under Spark's settings, compared with real runs with copies on the same slowed
+/// nodes.
 #[test]
 fn copies_do_in_the_replay_what_they_did() {
     let Some(logs) = labelled() else { return };
@@ -105,7 +106,7 @@ fn taking_copies_out_gives_a_lower_bound() {
 #[test]
 fn slowed_nodes_are_seen() {
     let Some(logs) = labelled() else { return };
-    // a quarter, half, three quarters and all of the processor time of a node, after the first stage
+    // a quarter, half, three quarters and all of the CPU time of a node, after the first stage
     let replay = replay_of(&logs.join("phan-4node/c2_nospec"));
     let slowness = |name: &str| {
         let node = replay.nodes.iter().position(|node| node.name.ends_with(name)).unwrap();

@@ -63,7 +63,7 @@ fn all_samples_of_the_labelled_runs_are_read() {
         let disk = [1, 4].map(|file| 100.0 * sum(&each[file], "loop1", Meter::DiskBusy));
         let net = [2, 5].map(|file| sum(&each[file], "vh2", Meter::Received) / 1024.0);
         let found = [seen[0], disk[0], net[0], seen[1], disk[1], net[1]];
-        // iostat's first report, which the script counts and the reader leaves out, has 0 % for loop1
+        // iostat's first report, which the script counts and the reader leaves out, has 0% for loop1
         for (found, expected) in found.iter().zip(sums) {
             assert!((found - expected).abs() < 0.006, "{case}: {found} {expected}");
         }
@@ -82,7 +82,7 @@ fn the_same_series_in_several_files_counts_once() {
     let folder = logs.join("labelled/bigroots-2node/cpu_hog");
     let all = read(&FILES.map(|file| folder.join(file)));
     let json = read(&[folder.join("sadf.json.gz")]);
-    // the JSON is preferred: text and tables cover the same time and are left out, and that is told
+    // the JSON takes precedence: text and tables cover the same time and are left out, with a note
     assert_eq!(all.series.len(), json.series.len());
     assert_eq!(all.files[0].format, SampleFormat::SadfJson);
     assert_eq!(all.count(), json.count());
@@ -100,8 +100,8 @@ fn the_same_series_in_several_files_counts_once() {
 /// A file, rows that are used, and rows that are left out by kind.
 type LeftOut = (&'static str, u64, &'static [(SampleWarningKind, u64)]);
 
-/// What is used and left out of samples that others collected on CentOS 7 and Ubuntu 18 and 20. The
-/// numbers are those of the JSON beside them, made by another parser: its rows of processors and of disks with `percent_util`.
+/// Used and excluded parts of samples that others collected on CentOS 7 and Ubuntu 18 and 20. The numbers are those of
+/// the JSON in the same folder, made by another parser: its rows of processors and of disks with `percent_util`.
 #[test]
 fn samples_of_other_systems_are_read_or_left_out_with_a_reason() {
     use SampleWarningKind::{NoTime, NoUtilisation, SinceBoot};

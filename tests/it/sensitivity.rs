@@ -35,7 +35,7 @@ fn law(plan: &Plan) -> JobTime {
 
 const MEANS: [f64; 9] = [3.0, 2.0, 6.0, 5.0, 2.0, 4.0, 5.0, 7.0, 9.0];
 
-/// The exact distribution of the job time is known, so that central differences of it are exact derivatives.
+/// The exact distribution of the job time is known, so its central differences are exact derivatives.
 #[test]
 fn perturbation_of_a_job_gives_the_derivatives_of_its_exact_time() {
     let plan = job(MEANS);

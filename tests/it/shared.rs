@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// A folder of the shared data, beside the checkout or where `TAILSPN_SHARED` says; none where it is absent, which is an error where
+/// A folder of the shared data, next to the checkout or at `TAILSPN_SHARED`; none if it is absent, which is an error if
 /// `TAILSPN_REQUIRE_SHARED` is set.
 pub(crate) fn shared(folder: &str) -> Option<PathBuf> {
     // the crate's folder is the checkout or a folder of it

@@ -132,7 +132,7 @@ fn start(args: &[String]) -> Child {
     tool(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the tool runs")
 }
 
-/// Ends the process after some time; gives what it wrote, or none where it had to be killed.
+/// Ends the process after some time; gives what it wrote, or none if it had to be killed.
 fn ended(mut child: Child, signal: &str, after: Duration) -> Option<Output> {
     std::thread::sleep(after);
     let id = child.id().to_string();

@@ -105,7 +105,7 @@ fn every_model_has_its_known_values_exactly() {
     assert!(checked >= 60, "only {checked} values");
 }
 
-/// What an independent solver found.
+/// Results of an independent solver.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Exact {

@@ -20,7 +20,7 @@ use tailspn::structure::{Budget, Incidence, place_semiflows};
 /// Mean time of the transition before the task of [`one_task`] \[s\].
 const BEFORE: f64 = 1.0;
 
-/// `go ─▶ start ─run─▶ done`, a task of usual time 1 s.
+/// `go ─▶ start ─run─▶ done`, a task of typical time 1 s.
 fn one_task(run: Timing) -> (Net, Vec<TaskChain>) {
     let mut net = NetBuilder::new("one task");
     let [ready, start, done] = [("ready", 1), ("start", 0), ("done", 0)].map(|(id, tokens)| net.place(id, tokens));
@@ -134,7 +134,7 @@ fn first_of(a: f64, b: f64) -> f64 {
     a * b / (a + b)
 }
 
-/// One exponential task whose numbers are worked out by hand: flags after an exponential time of mean DL, then a race.
+/// One exponential task whose numbers are computed by hand: flags after an exponential time of mean DL, then a race.
 #[test]
 fn one_exponential_task_has_the_closed_form() {
     let (net, chains) = one_task(exponential());
@@ -365,7 +365,7 @@ fn stragglers_alone_stay_a_schedule() {
     assert_eq!(time(EngineChoice::Schedule), time(EngineChoice::Clock));
 }
 
-/// What there was keeps its id, and all tasks are drawn apart from each other.
+/// Existing parts keep their ids, and all tasks are drawn apart from each other.
 #[test]
 fn parts_keep_their_ids_and_get_places_of_their_own() {
     let plain = whole_job(3, 2, "");
@@ -407,7 +407,7 @@ fn exponential_nets_are_nets_of_pipe() {
                 arcs
             };
             assert_eq!(arcs(&back.net), arcs(&job.net), "{name}");
-            // a slot that one copy gives back is what the next one takes: PIPE wants to know how often at once
+            // a slot that one copy returns is what the next one takes: PIPE wants to know how often at once
             let findings: Vec<_> = pipe_report(&job.net);
             let expected = |finding: &&PipeFinding| {
                 finding.severity == Severity::Note && finding.message.contains("immediate transitions form a cycle")

@@ -1,4 +1,4 @@
-//! What the structure says, against hand-worked nets, brute force on small random ones, and full walks.
+//! Structural analysis, compared with hand-worked nets, brute force on small random ones, and full walks.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -214,7 +214,7 @@ fn rank(rows: &[&Vec<i128>]) -> usize {
     rank
 }
 
-/// Two readers or one writer: a lock with two keys, of which a writer takes both.
+/// Two readers or one writer: a lock with two keys; a writer takes both.
 #[test]
 fn a_lock_has_its_weighted_invariant() {
     let net = program(
@@ -236,7 +236,7 @@ fn a_lock_has_its_weighted_invariant() {
     assert!(found.covers.conservative.unwrap().is_whole() && found.covers.consistent.unwrap().is_whole());
 }
 
-/// A semiflow that doubles at each of 130 steps does not fit into 128 bits; those that do are kept.
+/// A semiflow that doubles at each of 130 steps does not fit into 128 bits; semiflows that fit are kept.
 #[test]
 fn weights_that_do_not_fit_are_an_error_and_the_rest_is_kept() {
     let mut tokens = vec![0; 131];
@@ -287,7 +287,7 @@ fn a_wish_to_stop_ends_every_analysis() {
     assert_eq!(found.throughputs.unwrap().cut, Some(Cut::Stopped));
 }
 
-/// What an arc of open weight changes is in no invariant; the rest is.
+/// A place that an arc of open weight changes is in no invariant; the other places are.
 #[test]
 fn arcs_that_depend_on_the_marking_are_left_out() {
     let mut b = builder(&[3, 0, 1, 0], &[(&[(2, 1)], &[(3, 1)]), (&[(3, 1)], &[(2, 1)])]);
@@ -464,7 +464,7 @@ fn one_sided_covers_are_those_of_nets_with_slack() {
 
 // ---------------------------------------------------------------- walks
 
-/// All reachable markings, priorities and time left aside, and the firings between them; none where there are too many.
+/// All reachable markings, priorities and time left aside, and the firings between them; none if there are too many.
 struct Walk {
     markings: Vec<Vec<u32>>,
     steps: Vec<Vec<(usize, usize)>>,
@@ -503,7 +503,8 @@ impl Walk {
         self.steps.iter().any(Vec::is_empty)
     }
 
-    /// Whether each transition can fire again from everywhere: backwards from the markings in which it fires, all are met.
+    /// Returns true if each transition can fire again from everywhere: backwards from the markings in which it fires,
+    /// all are met.
     fn is_live(&self, transitions: usize) -> bool {
         let mut before = vec![Vec::new(); self.markings.len()];
         for (from, out) in self.steps.iter().enumerate() {
@@ -656,7 +657,7 @@ fn philosophers() -> NetBuilder {
     )
 }
 
-/// A test beside an input of the same place leaves nothing: the place is no trap.
+/// A test next to an input of the same place leaves no token: the place is not a trap.
 #[test]
 fn a_test_of_what_is_taken_keeps_no_token() {
     let mut b = builder(&[1], &[(&[(0, 1)], &[])]);
@@ -802,7 +803,7 @@ fn check_folder(folder: &Path, left_out: &[&str]) -> (usize, usize) {
 #[test]
 fn probes_stay_within_their_bounds() {
     let probes = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/pipe/probes");
-    // a negative rate is an error here; the solver went on with it
+    // a negative rate is an error here; the solver continued with it
     let (nets, compared) = check_folder(&probes, &["s24_negative_rate"]);
     assert!(nets > 30 && compared > 40, "{nets} nets, {compared} throughputs");
 }
@@ -839,7 +840,7 @@ fn jobs_have_an_invariant_for_each_reduce_task() {
         let bounds = found.bounds.unwrap().rows;
         let most = |name: &String| if name == "spilled" { maps } else { 1 };
         assert!(program.place_names.iter().zip(&bounds).all(|(name, row)| row.most == Some(most(name)) && row.proved));
-        // it ends, so that nothing goes on for ever
+        // it ends, so that nothing continues forever
         assert!(found.throughputs.unwrap().bounds.iter().all(|bound| bound.most == Some(0.0)));
     }
 }

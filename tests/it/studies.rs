@@ -40,7 +40,7 @@ fn json(command: &str, plan: &Path, more: &[&str]) -> Value {
     serde_json::from_str(&data(&all)).unwrap()
 }
 
-/// What was reported of a sweep.
+/// Progress reports of a sweep.
 #[derive(Default)]
 struct Reported {
     constrained: Mutex<Vec<(u64, u64)>>,

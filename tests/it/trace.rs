@@ -195,7 +195,7 @@ fn copies_of_the_labelled_runs_are_found() {
     }
 }
 
-/// `quota_us_per_100ms` is the processor time of each node: the less, the slower its tasks.
+/// `quota_us_per_100ms` is the CPU time of each node: the less, the slower its tasks.
 #[test]
 fn slowed_nodes_of_the_labelled_runs_are_the_slow_ones() {
     let Some(logs) = logs() else { return };
@@ -272,7 +272,7 @@ fn usual_times_come_from_other_runs() {
     let usual = Usual::from_runs(&runs);
     let (trace, _) = labelled(&logs, "phan-4node/c3_nospec");
     let stage = measured(&trace);
-    // 10.77.0.11 has a quarter of the processor time of the others
+    // 10.77.0.11 has a quarter of the CPU time of the other nodes
     let is_slow = |a: &Attempt| trace.node_of(a).is_some_and(|node| node.name == "10.77.0.11");
     let found = stragglers(&trace, stage, &usual).over_usual;
     let attempts = trace.attempts_of(stage);

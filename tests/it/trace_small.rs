@@ -436,7 +436,7 @@ fn apply(bytes: &mut Vec<u8>, damage: &Damage) {
     }
 }
 
-/// What holds of every trace, however damaged its log was.
+/// Properties of every trace, however damaged its log was.
 fn check(trace: &JobTrace) {
     let mut end = 0;
     for (id, stage) in trace.stages_with_ids() {

@@ -25,7 +25,7 @@ fn quality(run: &PolicyRuns) -> DetectorQuality {
     DetectorQuality::of_tally(&tally)
 }
 
-/// A net beside a cluster.
+/// A net and a cluster.
 struct Beside {
     nodes: u64,
     slots: u64,
@@ -33,15 +33,15 @@ struct Beside {
     /// Usual time of a map \[s\], and standard deviation of its logarithm.
     usual_s: f64,
     sigma: f64,
-    /// How much longer a straggler takes.
+    /// Slow-down factor of a straggler.
     factor: f64,
     replications: u64,
 }
 
-/// Mean job time \[s\], copies and successful copies of the net that is told what a detector was worth.
+/// Mean job time \[s\], copies and successful copies of the net with a detector of this quality.
 fn net(beside: &Beside, quality: &DetectorQuality, policy: CopyPolicy) -> [f64; 3] {
     let &Beside { nodes, slots, maps, usual_s, sigma, factor, replications } = beside;
-    // the usual time is the median of a lognormal law, which the net states by its mean
+    // the typical time is the median of a lognormal distribution, which the net states by its mean
     let (mean_s, cv) = (usual_s * (0.5 * sigma * sigma).exp(), (sigma * sigma).exp_m1().sqrt());
     let mut plan = Plan::from_toml(&format!(
         "[phases]\nmeans_s = [0, 0, 0, {mean_s}, 0, 0, 0, 0, 0]\nmaps = {maps}\nreduces = 1\n\
@@ -54,7 +54,7 @@ fn net(beside: &Beside, quality: &DetectorQuality, policy: CopyPolicy) -> [f64; 
     plan.speculation = Some(Speculation { policy, ..Speculation::of_quality(quality) });
     let job = job_net(&plan, &phase_times(&plan, &mut || 0.5).unwrap()).unwrap();
     let rewards = tailspn::mapreduce::attempt_rewards(&job.net, &job.attempts, None);
-    // those that need no look at every marking
+    // rewards that need no check at every marking
     let counts = rewards.iter().filter(|reward| reward.rate.is_none());
     let gathered: Vec<_> = counts.map(|reward| collected(&job.net, reward)).collect();
     let at = |name: &str| gathered.iter().position(|reward| reward.name == name).unwrap();
@@ -67,8 +67,8 @@ fn net(beside: &Beside, quality: &DetectorQuality, policy: CopyPolicy) -> [f64; 
 }
 
 /// Attempts are slow for reasons of their own, no tasks share a core, and there are idle slots: the world of the net. Job
-/// times within 2 %, copies within 5 %; four standard errors of each are about as much. What is left: flags of one job come
-/// together in the simulator and one by one in the net, and times of detection lie on the grid of reports.
+/// times within 2%, copies within 5%; four standard errors of each are about as much. What is left: flags of one job
+/// come together in the simulator and one by one in the net, and times of detection lie on the grid of reports.
 #[test]
 fn job_times_agree_where_attempts_are_slow_by_themselves() {
     let text = "[cluster]\nheartbeat_s = 1\nnodes = [{ count = 7, slots = 4 }]\n\
@@ -99,7 +99,7 @@ fn job_times_agree_where_attempts_are_slow_by_themselves() {
 }
 
 /// Nodes are slow, tasks share cores, every slot is taken twice: scenario C2 with a node of each kind. The net's job takes
-/// 2 % to 20 % longer, for it draws slow tasks one by one and late, where the simulator's slow nodes get few tasks of the
+/// 2% to 20% longer, for it draws slow tasks one by one and late, where the simulator's slow nodes get few tasks of the
 /// second wave and its last tasks have cores to themselves. Either way both detectors help.
 #[test]
 fn job_times_part_where_nodes_are_slow() {

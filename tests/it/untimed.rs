@@ -40,7 +40,7 @@ struct Plain {
 }
 
 struct PlainTransition {
-    /// Priority, where it is immediate.
+    /// Priority, if it is immediate.
     immediate: Option<u32>,
     arcs: Vec<(ArcKind, usize, i64)>,
     /// Fires only with at least so many tokens there.
@@ -144,7 +144,7 @@ impl Plain {
         possible.into_iter().filter(|&(t, _)| self.transitions[t].immediate == first).collect()
     }
 
-    /// All markings with their firings, in order of discovery; none where there are more than `most`.
+    /// All markings with their firings, in order of discovery; none if there are more than `most`.
     fn explore(&self, priorities: Priorities, most: usize) -> Option<Matrix> {
         let mut numbers = BTreeMap::from([(self.initial.clone(), 0)]);
         let mut markings = vec![self.initial.clone()];

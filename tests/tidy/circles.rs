@@ -1,4 +1,4 @@
-//! Which files of a crate import from each other: a graph of `crate::` paths with re-exports resolved, and its circles.
+//! Imports between files of a crate: a graph of `crate::` paths with re-exports resolved, and its cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,7 +56,7 @@ impl<'s> Crate<'s> {
         Some(at)
     }
 
-    /// Which files each file needs.
+    /// The files that each file needs.
     fn edges(&self) -> BTreeMap<&'s str, BTreeSet<&'s str>> {
         let of = |module: &Module<'s>| {
             let found = module.mentions.iter().filter_map(|path| self.resolve(path, 8));
@@ -110,7 +110,7 @@ impl<'s> Module<'s> {
             left = after;
         }
         rest.push_str(left);
-        // a declaration is no use of what has the same name
+        // a declaration is not a use of an item with the same name
         let rest =
             rest.lines().filter(|line| !(line.contains("mod ") && line.ends_with(';'))).collect::<Vec<_>>().join("\n");
         let words: BTreeSet<&str> = rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
@@ -200,7 +200,7 @@ fn from_root(path: &str, module: &[String], modules: &BTreeSet<Vec<String>>) -> 
     }
 }
 
-/// A circle through a re-export is found, and a re-export alone is none.
+/// A cycle through a re-export is found, and a re-export alone is not a cycle.
 #[test]
 fn circles_are_recognised() {
     let file = |path: &str, text: &str| Source { path: format!("a/src/{path}"), text: text.to_owned(), is_test: false };

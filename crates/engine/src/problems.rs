@@ -1,6 +1,6 @@
 //! Several problems at once as one error value.
 //!
-//! Owns the list and how it reads; what a problem is belongs to the module that finds it.
+//! Owns the list and its text; the problems belong to the modules that find them.
 
 use std::error::Error;
 use std::fmt::{self, Debug, Display};

@@ -1,6 +1,6 @@
-//! Questions about the Markov chain of a net, as model checkers put them.
+//! Questions about the Markov chain of a net, in the style of model checkers.
 //!
-//! They are asked with expressions over the net; the crate of exact answers works them out.
+//! They contain expressions over the net; the crate of exact answers solves them.
 
 use crate::net::{Expr, TransitionId};
 
@@ -18,9 +18,9 @@ pub struct Reward {
 pub enum Query {
     /// The probability that `goal` holds at some time between `from` and `to` and `stay` at all times before.
     Until {
-        /// What must hold until then.
+        /// Condition that must hold until the goal.
         stay: Expr,
-        /// What must be reached.
+        /// Condition that must be reached.
         goal: Expr,
         /// The earliest time.
         from: f64,
@@ -41,7 +41,7 @@ pub enum Query {
         /// The time.
         time: f64,
     },
-    /// The mean reward that is gathered until a goal is reached first; infinite where it may never be reached.
+    /// The mean reward that is gathered until a goal is first reached; infinite if it may never be reached.
     GatheredUntil {
         /// The reward.
         reward: Reward,

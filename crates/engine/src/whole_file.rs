@@ -3,23 +3,23 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// How names of files begin that are being written; a kill may leave one behind.
+/// Prefix of the names of files that are being written; a kill may leave one behind.
 pub const PREFIX: &str = ".tailspn-";
 
-/// Writes beside the file and then takes its place: a reader sees the old file or the new one.
+/// Writes a temporary file in the same folder, then renames it: a reader sees the old file or the new one.
 ///
 /// # Errors
 ///
-/// What the system says; the old file, if any, is then as it was.
+/// An error of the operating system; the old file, if any, is then unchanged.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // a link is followed, so that it stays one
+    // a link is followed, so that it stays a link
     let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        // the usual permissions; those of a temporary file are narrower
+        // the default permissions; a temporary file has narrower ones
         let mode = std::fs::metadata(&path).map_or(0o666, |found| found.permissions().mode());
         builder.permissions(std::fs::Permissions::from_mode(mode & 0o777));
     }

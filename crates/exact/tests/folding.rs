@@ -1,4 +1,4 @@
-//! Folded nets against the nets that they stand for: random symmetric nets with fixed seeds, exactly.
+//! Folded nets compared with the original nets: random symmetric nets with fixed seeds, exactly.
 
 use tailspn_engine::compile::compile;
 use tailspn_engine::fold::{Folding, Keep, fold};
@@ -32,7 +32,7 @@ impl Dice {
     }
 }
 
-/// What a transition of each replica does with the shared place of this number.
+/// The effect of a transition of each replica on the shared place of this number.
 #[derive(Clone, Copy, Debug)]
 enum With {
     Take(usize),
@@ -45,7 +45,7 @@ enum With {
 struct LocalMove {
     from: usize,
     to: Option<usize>,
-    /// Rate, or weight where it is immediate with this priority.
+    /// Rate, or weight if it is immediate with this priority.
     rate: String,
     immediate: Option<u32>,
     servers: Servers,
@@ -68,7 +68,7 @@ struct Symmetric {
     begins: bool,
 }
 
-/// What is different in the first replica.
+/// The difference of the first replica.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Odd {
     Nothing,

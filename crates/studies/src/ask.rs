@@ -1,4 +1,4 @@
-//! Times of single points: what `sensitivity` and `optimize` measure at each point.
+//! Times of single points, which `sensitivity` and `optimize` measure.
 
 use std::num::NonZeroUsize;
 
@@ -14,8 +14,8 @@ use crate::subject::Subject;
 use crate::sweep::{Axis, Model, Point};
 use crate::watch::{Quiet, Watch};
 
-/// Returns the times \[s\] of the replications `first .. first + count`, on the CPU; none if they were stopped. Quantiles include the
-/// spread between whole runs; a mean is that of a typical run.
+/// Returns the times \[s\] of the replications `first .. first + count`, on the CPU; none if they were stopped.
+/// Quantiles include the spread between whole runs; a mean is the mean of a typical run.
 pub(crate) fn times(
     model: &Model,
     measure: Measure,
@@ -93,7 +93,7 @@ impl Asker<'_> {
             let found = self.answers_at(&points, per_row, watch)?;
             return Ok(found.chunks_exact(per_row).map(<[Response]>::to_vec).collect());
         }
-        // what the base compiles to stands for the subject, which has maps in any order
+        // the compiled base identifies the subject, whose maps have no fixed order
         let base =
             self.subject.model(self.axes, &Point::base(self.axes.len()), self.seed).map_err(StudyError::Model)?;
         let numbers = (self.replications, self.groups, self.seed, self.measure);
@@ -107,7 +107,7 @@ impl Asker<'_> {
         Err(StudyError::Part)
     }
 
-    /// Returns the answers at points of rows, until one was stopped.
+    /// Returns the answers at points of rows, up to the first that was stopped.
     fn answers_at(
         &self,
         points: &[(u64, &Point)],
@@ -131,7 +131,7 @@ impl Asker<'_> {
     }
 }
 
-/// Returns a pool of so many threads; without a number, one per core.
+/// Returns a pool with this number of threads; by default, one per core.
 pub(crate) fn thread_pool(threads: Option<NonZeroUsize>) -> Result<rayon::ThreadPool, StudyError> {
     let threads = threads.map_or(0, NonZeroUsize::get);
     Ok(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?)

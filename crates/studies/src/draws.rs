@@ -30,7 +30,8 @@ pub struct Draws<'a> {
     pub axes: &'a [Axis],
     /// Runs of each row, >= 1.
     pub runs: u64,
-    /// The time of each stage, from the launch of its first task to the end of its last one, follows that of the job.
+    /// If true, the time of the job is followed by the time of each stage, from the launch of its first task to the end
+    /// of its last one.
     pub with_stages: bool,
     /// Threads; none for one per core.
     pub threads: Option<NonZeroUsize>,
@@ -45,7 +46,7 @@ pub struct DrawRow<'a> {
     pub seed: u64,
 }
 
-/// The times of the runs of a row \[s\], one run after the other; or why its settings give no job or net.
+/// The times of the runs of a row \[s\], one run after the other; or the reason why its settings give no job or net.
 pub type DrawnTimes = Result<Vec<f64>, StudyError>;
 
 impl Draws<'_> {

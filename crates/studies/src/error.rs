@@ -1,4 +1,4 @@
-//! Why a study has no result.
+//! Reason why a study has no result.
 
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ impl KeyProblem {
         Self { message: message.into(), key: Some(key.into()), within: None }
     }
 
-    /// Returns where the problem stands in the text of the plan, in bytes.
+    /// Returns the place of the problem in the text of the plan, in bytes.
     pub fn place(&self, text: &str) -> Option<Range<usize>> {
         let key = self.key.as_deref()?;
         let index = key.strip_prefix("sweep.constraints[").and_then(|rest| rest.strip_suffix(']')?.parse().ok());
@@ -45,7 +45,7 @@ impl KeyProblem {
     }
 }
 
-/// Why a study has no result.
+/// Reason why a study has no result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StudyError {
@@ -94,7 +94,7 @@ pub enum StudyError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The base of a resumed sweep differs from the stored base.
-    #[error("the base gives other numbers than those that were stored: the two sweeps cannot be compared")]
+    #[error("the base gives other numbers than the stored ones: the two sweeps cannot be compared")]
     BaseChanged,
     /// A sensitivity without an answer.
     #[error(transparent)]
@@ -117,7 +117,7 @@ pub enum StudyError {
     /// Derivatives of quantiles need a schedule.
     #[error("derivatives of quantiles need a schedule, and this net is not one{}", first(.reasons))]
     NotSchedule {
-        /// What keeps the net from being a schedule.
+        /// Reasons why the net is not a schedule.
         reasons: UnfitError,
     },
     /// Paths that the schedule engine cannot follow.
@@ -126,7 +126,7 @@ pub enum StudyError {
     /// A price or job for which no cheapest size can be sought.
     #[error(transparent)]
     Price(#[from] PriceError),
-    /// Bisection was requested where it may be wrong.
+    /// Bisection was requested, but may give a wrong answer.
     #[error("bisection needs one axis, along which cost rises while the job gets faster")]
     NoBisection,
     /// A job without an exact time.
@@ -139,22 +139,22 @@ pub enum StudyError {
         /// Explains why the states of the net do not give it.
         states: String,
     },
-    /// An exact answer that cannot be worked out.
+    /// An exact answer that cannot be computed.
     #[error(transparent)]
     Answer(#[from] AnswerError),
     /// Quantiles that the parts of a net do not give.
     #[error(transparent)]
     Grid(#[from] GridError),
-    /// A log that is not of the run that is asked about.
+    /// A log of another run than the one in question.
     #[error(transparent)]
     Log(#[from] FitError),
-    /// A run of which no task has finished, without a plan.
+    /// A run in which no task has finished, without a plan.
     #[error("no task has finished yet: without a plan there is nothing to go by")]
     TooEarly,
     /// A run between two jobs, without a plan.
     #[error("no job runs now: without a plan, further jobs of the program are unknown")]
     BetweenJobs,
-    /// A simulation of which no replication was finished.
+    /// A simulation in which no replication was finished.
     #[error("no replication ended")]
     NoReplication,
     /// More tasks than can be simulated one by one.

@@ -1,4 +1,4 @@
-//! Words that stand for values of the library: what an option may be, and what each word means.
+//! Words for values of the library: the choices of each option, and their meanings.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;

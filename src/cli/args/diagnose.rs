@@ -32,28 +32,29 @@ Examples:
     tailspn diagnose slow/ --profile usual.json --json              a folder with logs of strace
 ")]
 pub(crate) struct DiagnoseArgs {
-    /// A log, samples of its nodes, reports of progress, logs of strace (NODE=FILE where names do not tell the node), or folders with them
+    /// A log, samples of its nodes, progress reports, strace logs (NODE=FILE if file names do not show the node), or
+    /// folders with them
     #[arg(required = true)]
     pub(crate) path: Vec<PathBuf>,
-    /// Which samples belong to which node
+    /// Map from samples to nodes
     #[arg(long, value_name = "FILE.toml", help_heading = "Samples")]
     pub(crate) node_map: Option<PathBuf>,
     /// Seconds to add to the times of a node's samples, or of all; may be repeated
     #[arg(long, value_name = "[NODE=]SECONDS", allow_hyphen_values = true, value_parser = clock_offset, help_heading = "Samples")]
     pub(crate) clock_offset: Vec<(Option<String>, f64)>,
-    /// How far the clock of texts without a time zone is before UTC, such as +01:00
+    /// UTC offset of times without a time zone, such as +01:00
     #[arg(long, value_name = "HH:MM", default_value = "+00:00", allow_hyphen_values = true, value_parser = utc_offset, help_heading = "Samples")]
     pub(crate) utc_offset: f64,
-    /// What earlier runs taught about progress, from `watch --learn`; without it tasks are compared with each other only
+    /// Progress model of earlier runs, from `watch --learn`; without it tasks are compared with each other only
     #[arg(long, value_name = "MODEL.toml", help_heading = "Progress and system calls")]
     pub(crate) model: Option<PathBuf>,
-    /// What system calls are usual, from `syscalls profile`; without it logs of strace are not read
+    /// Profile of system calls without a fault, from `syscalls profile`; without it strace logs are not read
     #[arg(long, value_name = "PROFILE.json", help_heading = "Progress and system calls")]
     pub(crate) profile: Option<PathBuf>,
-    /// What stands for the use of processors
+    /// Metric of CPU use
     #[arg(long, value_name = "SHARE", default_value = "busy", help_heading = "Rules")]
     pub(crate) cpu: CpuChoice,
-    /// Whose rules: `own`, or those of the paper alone
+    /// Rules to apply: `own`, or only the paper's
     #[arg(long, value_name = "WHOSE", default_value = "own", help_heading = "Rules")]
     pub(crate) rules: RulesChoice,
     /// A cause exceeds this quantile of the stage
@@ -62,10 +63,10 @@ pub(crate) struct DiagnoseArgs {
     /// A cause exceeds the mean of its peers by this factor
     #[arg(long, value_name = "FACTOR", default_value = "1.5", allow_hyphen_values = true, value_parser = at_least_one, help_heading = "Rules")]
     pub(crate) peer_factor: f64,
-    /// How a resource's use before and after a task is taken
+    /// Method for a resource's use before and after a task
     #[arg(long, value_name = "READING", default_value = "any", help_heading = "Rules")]
     pub(crate) edge: EdgeChoice,
-    /// How long before and after a task is looked at, in seconds
+    /// Seconds to examine before and after a task
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = positive_seconds, help_heading = "Rules")]
     pub(crate) edge_width: f64,
     /// Share of a task's use that counts as load before and after it
@@ -73,7 +74,7 @@ pub(crate) struct DiagnoseArgs {
     pub(crate) edge_factor: f64,
     #[command(flatten)]
     pub(crate) limits: LogArgs,
-    /// Most bytes of a file of samples or reports after decompression, such as 2G; what comes later is left out
+    /// Most bytes of a file of samples or reports after decompression, such as 2G; the rest is left out
     #[arg(long, value_name = "BYTES", default_value = "1G", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
     pub(crate) max_samples: u64,
     #[command(flatten)]
@@ -81,12 +82,12 @@ pub(crate) struct DiagnoseArgs {
     /// Also draw the attempts, the stragglers in the colours of their causes
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) timeline: Option<PathBuf>,
-    /// Replace FILE.svg where it exists
+    /// Replace FILE.svg if it exists
     #[arg(long, requires = "timeline", help_heading = "Output")]
     pub(crate) force: bool,
 }
 
-/// Whose rules.
+/// The set of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RulesChoice {
     /// The paper's, with headroom, outliers and cold first waves

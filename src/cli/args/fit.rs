@@ -25,24 +25,24 @@ Examples:
     tailspn fit history.json --job nightly-report -o job.toml
 ")]
 pub(crate) struct FitArgs {
-    /// Event logs of Spark, one per run, or folders and zip archives of them; or a log of MapReduce with its *_conf.xml
+    /// Spark event logs, one per run, or folders and zip archives of them; or a MapReduce log with its *_conf.xml
     #[arg(required = true)]
     pub(crate) logs: Vec<PathBuf>,
-    /// Event log of another Spark program on the same cluster, with more or fewer executors than other logs: it tells how executors of a
-    /// host slow each other down, and nothing else; repeat it for more
+    /// Event log of another Spark program on the same cluster, with more or fewer executors than other logs; used only
+    /// to fit how executors of a host slow each other down; may be repeated
     #[arg(long, value_name = "LOG", help_heading = "Question")]
     pub(crate) beside: Vec<PathBuf>,
     /// Plan to write; `-` is standard output, with the table on standard error
     #[arg(short, long, value_name = "PLAN.toml")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace PLAN.toml where it exists
+    /// Replace PLAN.toml if it exists
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
-    /// Input of each log in the order of the logs, where the logs do not tell it, such as 10GB; give it once for each log
+    /// Input size of each log, in the order of the logs, if the logs do not record it, such as 10GB; one for each log
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Question")]
     pub(crate) input_size: Vec<u64>,
-    /// Which job of a log of MapReduce that holds several: an id, such as job_201002080801_40864, or a name, which takes all jobs of
-    /// that name; repeat it for more
+    /// Job of a MapReduce log that holds several: an id, such as job_201002080801_40864, or a name, for all jobs of
+    /// that name; may be repeated
     #[arg(long, value_name = "ID|NAME", help_heading = "Question")]
     pub(crate) job: Vec<String>,
     /// Confidence level of all intervals

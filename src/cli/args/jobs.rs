@@ -17,15 +17,15 @@ pub(crate) struct SpnGcArgs {
     /// Number of map tasks
     #[arg(long, value_name = "M", allow_hyphen_values = true, value_parser = values::positive_count, conflicts_with = "input_size")]
     pub(crate) maps: Option<u64>,
-    /// Means of the nine phases in seconds, separated by commas; else they follow from the plan
+    /// Means of the nine phases in seconds, separated by commas; by default they follow from the plan
     #[arg(long, value_name = "T1,...,T9", allow_hyphen_values = true, value_parser = values::nine_means)]
     pub(crate) means: Option<[f64; 9]>,
-    /// Plan of the job, or a plan of stages that `fit` made; else the default one
+    /// Plan of the job, or a plan of stages made by `fit`; by default the built-in plan
     #[arg(long, value_name = "PLAN.toml")]
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
-    /// Tasks draw a slow node: with which probability, and how many times longer they take there; several factors as
+    /// Probability that a task gets a slow node, and how many times longer it takes there; several factors as
     /// FACTOR@PROBABILITY,...
     #[arg(long, value_name = "SHARE:FACTOR", value_parser = straggler_values::stragglers)]
     pub(crate) stragglers: Option<Stragglers>,
@@ -39,7 +39,7 @@ pub(crate) struct SpnGcArgs {
     /// File to write: .xml, .dot or .svg; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Replace FILE where it exists
+    /// Replace FILE if it exists
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -58,7 +58,7 @@ Examples:
 pub(crate) struct EstimateArgs {
     /// Plan of the job; without one, the default job
     pub(crate) plan: Option<PathBuf>,
-    /// How the job time is found; `auto` shows the exact one beside the simulated one, where there is a formula
+    /// Method for the job time; with `auto` the exact job time follows the simulated one, if a formula exists
     #[arg(long, default_value = "auto", help_heading = "Run")]
     pub(crate) method: Method,
     /// Replications [default: 2000]; with --rel-error, the most
@@ -69,8 +69,8 @@ pub(crate) struct EstimateArgs {
     pub(crate) rel_error: Option<f64>,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
-    /// Spark's copies of stragglers: `none`, `spark4` (multiplier 3 after 90 % of the tasks), `spark3` (1.5 after 75 %), or
-    /// multiplier=1.5,quantile=0.75; what is left out is as in Spark 4
+    /// Spark's speculative copies: `none`, `spark4` (multiplier 3 after 90% of the tasks), `spark3` (1.5 after 75%), or
+    /// multiplier=1.5,quantile=0.75; missing settings are as in Spark 4
     #[arg(long, value_name = "SETTINGS", value_parser = values::spark_speculation, help_heading = "Planned job, in place of the plan's values")]
     pub(crate) speculation: Option<values::SparkSpeculation>,
     #[command(flatten)]
@@ -116,7 +116,8 @@ pub(crate) struct WhatIfArgs {
     /// For a log of several jobs: the one with this id or name
     #[arg(long, value_name = "ID", help_heading = "Run")]
     pub(crate) job: Option<String>,
-    /// Replications of each policy; by default 500, for a log as few from 128 on as tell each mean change to ± 0.5% of the job's time
+    /// Replications of each policy [default: 500; for a log, the fewest from 128 on that estimate each mean change to ±
+    /// 0.5% of the job's time]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: Option<u64>,
     #[command(flatten)]
@@ -164,10 +165,11 @@ pub(crate) struct DetectorsArgs {
     /// Jobs that ran, to judge the detectors on
     #[arg(long, value_name = "RUN", num_args = 1.., help_heading = "Question")]
     pub(crate) on: Vec<PathBuf>,
-    /// Runs of the same program without stragglers, which say what each task is expected to take; without any, the median of its stage
+    /// Runs of the same program without stragglers, as the expected time of each task; without any, the median of its
+    /// stage
     #[arg(long, value_name = "RUN", num_args = 1.., requires = "on", help_heading = "Question")]
     pub(crate) usual: Vec<PathBuf>,
-    /// Judge the policies of this plan; by default those of `whatif LOG`
+    /// Judge the policies of this plan [default: the policies of `whatif LOG`]
     #[arg(long, value_name = "PLAN.toml", requires = "on", help_heading = "Question")]
     pub(crate) policies: Option<PathBuf>,
     /// A straggler takes more than FACTOR times its expected time
@@ -178,7 +180,7 @@ pub(crate) struct DetectorsArgs {
     pub(crate) level: f64,
     #[command(flatten)]
     pub(crate) limits: LogArgs,
-    /// Most bytes of a file of reports after decompression, such as 2G; what comes later is left out
+    /// Most bytes of a file of reports after decompression, such as 2G; the rest is left out
     #[arg(long, value_name = "BYTES", default_value = "1G", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
     pub(crate) max_samples: u64,
     #[command(flatten)]

@@ -23,28 +23,28 @@ Examples:
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["plots", "output"]).multiple(true)))]
 pub(crate) struct SensitivityArgs {
-    /// Plan of a sweep, of which the axes are looked at; or a net, of which the rate parameters are
+    /// Sweep plan (its axes are analysed) or net (its rate parameters are)
     #[arg(required_unless_present = "print_plan")]
     pub(crate) subject: Option<PathBuf>,
-    /// How knobs are compared
+    /// Method of the sensitivity analysis
     #[arg(long, value_enum, default_value = "derivatives")]
     pub(crate) method: SensitivityMethod,
-    /// What moves: `mean`, or a quantile such as `p95` or `p99.9`
+    /// Output to analyse: `mean`, or a quantile such as `p95` or `p99.9`
     #[arg(long, value_name = "MEASURE", default_value = "mean", value_parser = measure)]
     pub(crate) measure: Measure,
-    /// Goal of a net: an expression that is not 0 there; the dead marking where it is not given
+    /// Goal of a net: an expression that is not 0 there [default: the dead marking]
     #[arg(long, value_name = "EXPR")]
     pub(crate) until: Option<String>,
-    /// Derivatives of a net by the mean delay of each timed transition, also where it has rate parameters
+    /// Derivatives of a net by the mean delay of each timed transition, even if it has rate parameters
     #[arg(long)]
     pub(crate) transitions: bool,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
-    /// Rows of points: walks of `morris` (20 where it is not given), rows of `sobol` (256)
+    /// Rows of points: walks of `morris` [default: 20], rows of `sobol` [default: 256]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) rows: Option<u64>,
-    /// Replications of each point: 20,000 for derivatives, 2,000 for `each`; for `morris` 200 and for `sobol` 32, or 2,000 where a
-    /// quantile moves
+    /// Replications of each point: 20,000 for derivatives, 2,000 for `each`; for `morris` 200 and for `sobol` 32, or
+    /// 2,000 for a quantile
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: Option<u64>,
     #[command(flatten)]
@@ -53,7 +53,7 @@ pub(crate) struct SensitivityArgs {
     pub(crate) part: PartArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Drawn is what fits the method: bars, a tornado, elementary effects, or indices.
+    /// Draw the picture that fits the method: bars, a tornado, elementary effects, or indices.
     #[command(flatten)]
     pub(crate) plots: PlotArgs,
     /// Replace files that exist
@@ -87,16 +87,16 @@ pub(crate) struct OptimizeArgs {
     /// 1/node-hour]
     #[arg(long, value_name = "AMOUNT/UNIT", help_heading = "Cost of a job")]
     pub(crate) price: Option<Price>,
-    /// Input of each log in the order of the logs, where the logs do not tell it, such as 10GB; give it once for each log
+    /// Input size of each log, in the order of the logs, if the logs do not record it, such as 10GB; one for each log
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Cost of a job")]
     pub(crate) log_input_size: Vec<u64>,
     /// Job of a MapReduce log with several: an id or a name; repeat it for more
     #[arg(long, value_name = "ID|NAME", help_heading = "Cost of a job")]
     pub(crate) job: Vec<String>,
-    /// What must be at most the deadline, instead of the plan's: `mean`, `p95`, `p99.9`
+    /// Measure that must meet the deadline, instead of the plan's: `mean`, `p95`, `p99.9`
     #[arg(long, value_name = "MEASURE", value_parser = measure)]
     pub(crate) measure: Option<Measure>,
-    /// Probability with which the job must be done by the deadline, such as 95%: the same as --measure p95
+    /// Probability with which the job must meet the deadline, such as 95%: the same as --measure p95
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, conflicts_with = "measure")]
     pub(crate) probability: Option<f64>,
     #[command(flatten)]
@@ -104,14 +104,14 @@ pub(crate) struct OptimizeArgs {
     /// Seed of every point, instead of the plan's
     #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = values::count, help_heading = "Run")]
     pub(crate) seed: Option<u64>,
-    /// Threads; all cores where it is not given
+    /// Threads [default: all cores]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::threads, help_heading = "Run")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
     #[command(flatten)]
     pub(crate) limits: LogArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Drawn is the time of each point that was looked at, over its cost.
+    /// Draw the time of each evaluated point over its cost.
     #[command(flatten)]
     pub(crate) plots: PlotArgs,
     /// Replace pictures that exist
@@ -122,7 +122,7 @@ pub(crate) struct OptimizeArgs {
     pub(crate) print_plan: bool,
 }
 
-/// What moves or must be met.
+/// Parses a measure, such as `mean` or `p95`.
 fn measure(text: &str) -> Result<Measure, String> {
     Measure::parse(text).ok_or_else(|| "expected `mean`, or a quantile such as `p95` or `p99.9`".to_owned())
 }

@@ -49,7 +49,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use crate::cli::exit::EXIT_CODES;
 use crate::cli::values;
 
-/// Simulates stochastic Petri nets, and tells how long a data-parallel job takes.
+/// Simulates stochastic Petri nets and estimates how long a data-parallel job takes.
 #[derive(Debug, Parser)]
 #[command(name = "tailspn", version, after_long_help = EXIT_CODES, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -82,7 +82,7 @@ pub(crate) enum ColorChoice {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show what a net consists of, what is odd about it, and which engine would run it
+    /// Check a net: its parts, warnings, and the engine that would run it
     Check(CheckArgs),
     /// Write a net in another format
     Convert(ConvertArgs),
@@ -92,44 +92,44 @@ pub(crate) enum Command {
     Solve(Box<SolveArgs>),
     /// Answer questions of CSL and CSRL about a net, in the syntax of PRISM
     Query(Box<QueryArgs>),
-    /// Show what a net's structure says without simulating it: invariants, siphons, bounds, deadlocks
+    /// Analyse a net's structure without simulation: invariants, siphons, bounds, deadlocks
     Structure(StructureArgs),
     /// Write the net of a MapReduce job on a GPU cluster
     SpnGc(Box<SpnGcArgs>),
-    /// Estimate how long a MapReduce job on a GPU cluster takes
+    /// Estimate the run time of a MapReduce job on a GPU cluster
     Estimate(Box<EstimateArgs>),
-    /// Compare what can be done about stragglers: job time, energy, waste and copies of each policy
+    /// Compare straggler policies: job time, energy, wasted work and copies
     Whatif(WhatIfArgs),
-    /// Run many points of a job or a net: what changes, and which knob buys most
+    /// Run many configurations of a job or a net, and show which setting helps most
     Sweep(SweepArgs),
     /// Put the shards of a sweep together
     Merge(MergeArgs),
-    /// Rank the knobs of a job or a net by what each does to its time: which buys most
+    /// Rank the settings of a job or a net by their effect on its time
     Sensitivity(SensitivityArgs),
     /// Find the cheapest point that meets a deadline, with confidence
     Optimize(OptimizeArgs),
     /// List the straggler detectors, or judge them on jobs that ran
     Detectors(DetectorsArgs),
-    /// Fit a job's model to logs of it, for `estimate` at other sizes of input and cluster
+    /// Fit a job model to logs, for `estimate` at other input and cluster sizes
     Fit(FitArgs),
-    /// Show what ran according to a log of Spark, Hadoop or a cluster trace, and what made it take so long
+    /// Show what ran according to a Spark, Hadoop or cluster log, and why it took so long
     Trace(TraceArgs),
-    /// Compare logs, results or plans: what differs, whether beyond chance, and where it arose
+    /// Compare logs, results or plans: differences, their significance and their origin
     Compare(CompareArgs),
-    /// Tell which tasks will be stragglers while they run, from reports of their progress
+    /// Predict stragglers while tasks run, from reports of their progress
     Watch(Box<WatchArgs>),
-    /// Tell when a running Spark application will be done, from its log so far
+    /// Predict when a running Spark application finishes, from its log so far
     Remaining(Box<RemainingArgs>),
-    /// Say why tasks were slow, from a log and samples of its nodes, and what to do about it
+    /// Explain why tasks were slow, from a log and samples of its nodes
     Diagnose(Box<DiagnoseArgs>),
-    /// Say which node of a run is at fault, told by its system calls (logs of strace)
+    /// Find the faulty node of a run by its system calls (strace logs)
     Syscalls(SyscallsArgs),
-    /// Make a page of results that a person can look at: one file, no network
+    /// Make a page of results: one HTML file that needs no network
     Report(ReportArgs),
-    /// List the graphics adapters, and say which one would be used
+    /// List the graphics adapters and the one that would be used
     #[cfg(feature = "gpu")]
     Devices(DevicesArgs),
-    /// Measure how fast this machine replicates, on its processor and on a graphics card
+    /// Measure how fast this machine replicates on its CPU and GPU
     #[cfg(feature = "gpu")]
     Bench(BenchArgs),
     /// Print the completions of a shell
@@ -139,7 +139,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Returns which part of the replications is wanted, and whether its file may replace another one; none of commands without parts.
+    /// Returns the wanted part of the replications and whether its file may replace another one; `None` for commands
+    /// without parts.
     pub(crate) fn part(&self) -> Option<(&PartArgs, bool)> {
         match self {
             Self::Simulate(args) => Some((&args.part, args.force)),
@@ -159,7 +160,7 @@ impl Command {
             Self::Sensitivity(args) => (&mut args.print, &mut args.plots, &mut args.force),
             _ => return,
         };
-        // a part does not say which files may be replaced here
+        // a part does not record which files may be replaced here
         *force = other.force;
         if other.form.is_chosen() {
             *print = other.form;
@@ -180,10 +181,10 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) net: NetArgs,
-    /// Also list what each version of PIPE would get wrong about the net
+    /// Also list the errors that each version of PIPE would make with the net
     #[arg(long)]
     pub(crate) pipe: bool,
-    /// Also list what is different in another net: parts by their ids, and what they mean, not how they are drawn
+    /// Also list the differences to another net: parts by their ids, and their meaning, not their drawing
     #[arg(long, value_name = "OTHER")]
     pub(crate) against: Option<PathBuf>,
     #[command(flatten)]
@@ -203,10 +204,10 @@ pub(crate) struct ConvertArgs {
     /// Format to write
     #[arg(long, value_name = "FORMAT")]
     pub(crate) to: Option<OutFormat>,
-    /// Where nodes are drawn
+    /// Positions of the nodes
     #[arg(long, value_name = "POSITIONS", default_value = "auto")]
     pub(crate) layout: LayoutChoice,
-    /// Keep an Erlang delay as one transition, which PIPE takes for an exponential one; else it becomes a chain of
+    /// Keep an Erlang delay as one transition, which PIPE takes for an exponential one; otherwise it becomes a chain of
     /// exponential transitions, which PIPE computes right
     #[arg(long)]
     pub(crate) keep_erlang: bool,
@@ -214,7 +215,7 @@ pub(crate) struct ConvertArgs {
     /// more are disabled there
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) place_limit: Option<u64>,
-    /// Replace OUT where it exists
+    /// Replace OUT if it exists
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -241,7 +242,7 @@ pub(crate) enum OutFormat {
     Pnml,
     /// A project of GreatSPN's editor, which Storm reads too
     Greatspn,
-    /// JANI of model checkers: a CTMC, or a Markov automaton where there are immediate transitions
+    /// JANI of model checkers: a CTMC, or a Markov automaton if there are immediate transitions
     Jani,
     /// The language of PRISM: a CTMC
     Prism,
@@ -278,7 +279,7 @@ pub(crate) struct SimulateArgs {
     pub(crate) part: PartArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// How the answer is found
+    /// Method of the answer
     #[arg(long, default_value = "auto", help_heading = "Run")]
     pub(crate) method: Method,
     /// Replications [default: 10000]; with --rel-error or --abs-error, the most
@@ -304,7 +305,7 @@ pub(crate) struct SimulateArgs {
     /// About how many firings the long replications of --steady have together
     #[arg(long, value_name = "N", default_value = "2e6", requires = "steady", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Question")]
     pub(crate) steady_firings: u64,
-    /// Write the times of all replications to a file, one a line
+    /// Write the times of all replications to a file, one per line
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) samples: Option<PathBuf>,
     #[command(flatten)]
@@ -314,12 +315,12 @@ pub(crate) struct SimulateArgs {
     pub(crate) force: bool,
 }
 
-/// What a simulation is asked.
+/// The question of a simulation.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Question")]
 pub(crate) struct QuestionArgs {
-    /// Goal: an expression that is not 0 there, `dead` (nothing can fire), or `horizon`. Default: `dead`; `horizon` where
-    /// averages up to a horizon are asked for
+    /// Goal: an expression that is not 0 there, `dead` (nothing can fire), or `horizon`. Default: `dead`; `horizon` for
+    /// averages up to a horizon
     #[arg(long, value_name = "EXPR")]
     pub(crate) until: Option<String>,
     /// Model time at which a replication ends at the latest, in seconds
@@ -328,7 +329,7 @@ pub(crate) struct QuestionArgs {
     /// Model time from which averages are collected, in seconds
     #[arg(long, value_name = "T", default_value = "0", hide_default_value = true, allow_hyphen_values = true, value_parser = values::seconds)]
     pub(crate) warm_up: f64,
-    /// Firings after which a replication is cut off [default: 10 million, where nothing else ends it]
+    /// Firings after which a replication is cut off [default: 10 million, if nothing else ends it]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) max_firings: Option<u64>,
     /// Mean tokens of every place over time
@@ -370,7 +371,7 @@ pub(crate) struct StructureArgs {
     /// Rows that the search for invariants may hold at once
     #[arg(long, value_name = "N", default_value = "100_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
     pub(crate) max_rows: u64,
-    /// Siphons, and traps, that are looked for
+    /// Largest number of siphons, and of traps, to search for
     #[arg(long, value_name = "N", default_value = "10_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
     pub(crate) max_sets: u64,
     /// Wall time of each analysis, such as 30s or 5m
@@ -406,7 +407,7 @@ pub(crate) struct DevicesArgs {
 #[cfg(feature = "gpu")]
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
-    /// What is measured: `cpu`, `gpu`, or both with `auto`; a software adapter is only measured by its name
+    /// Device to measure: `cpu`, `gpu`, or both with `auto`; a software adapter is measured only if it is named
     #[arg(long, default_value = "auto", hide_possible_values = true)]
     pub(crate) backend: BackendChoice,
     /// Graphics adapter, by a part of its name
@@ -415,13 +416,13 @@ pub(crate) struct BenchArgs {
     /// Time of each measurement, such as 2s
     #[arg(long, value_name = "WALL", default_value = "2s", allow_hyphen_values = true, value_parser = values::wall_time)]
     pub(crate) seconds: Duration,
-    /// Threads of the processor; all cores where it is not given
+    /// CPU threads [default: all cores]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::threads)]
     pub(crate) threads: Option<NonZeroUsize>,
-    /// Lanes of the card times its clock in GHz, for the bound by arithmetic
+    /// GPU lanes times the clock in GHz, for the bound by arithmetic
     #[arg(long, value_name = "PRODUCT", allow_hyphen_values = true, value_parser = values::positive)]
     pub(crate) lanes_ghz: Option<f64>,
-    /// Memory bandwidth of the card in GB/s, for the bound by memory
+    /// Memory bandwidth of the GPU in GB/s, for the bound by memory
     #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = values::positive)]
     pub(crate) memory_gbs: Option<f64>,
     #[command(flatten)]

@@ -46,12 +46,12 @@ pub(crate) struct JobArgs {
     /// Partitions of shuffles (plans of stages)
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) partitions: Option<u64>,
-    /// Time by which the job must be done, such as 85s or 5m: adds the probability that it is
+    /// Deadline of the job, such as 85s or 5m: adds the probability to meet it
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::deadline)]
     pub(crate) deadline: Option<f64>,
 }
 
-/// Values in place of those of the plan.
+/// Values that replace the plan's.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Planned job, in place of the plan's values")]
 pub(crate) struct PlanArgs {
@@ -81,13 +81,13 @@ impl PlanArgs {
 pub(crate) struct ChoiceArgs {
     #[command(flatten)]
     pub(crate) job: JobArgs,
-    /// Number of workers, or those to choose from, such as 1..64 or 4,8,16; with several kinds, NAME=N for each
+    /// Number of workers, or choices, such as 1..64 or 4,8,16; with several kinds, NAME=N for each
     #[arg(long, value_name = "[NAME=]COUNTS", allow_hyphen_values = true, value_parser = choice_of_workers)]
     pub(crate) workers: Vec<(Option<String>, Counts)>,
-    /// Number of executors, or those to choose from, such as 1..64 or 4,8,16 (logs and plans of stages)
+    /// Number of executors, or choices, such as 1..64 or 4,8,16 (logs and plans of stages)
     #[arg(long, value_name = "COUNTS", allow_hyphen_values = true, value_parser = counts)]
     pub(crate) executors: Option<Counts>,
-    /// Tasks that an executor runs at a time, or those to choose from (logs and plans of stages)
+    /// Tasks that an executor runs at a time, or choices (logs and plans of stages)
     #[arg(long, value_name = "COUNTS", allow_hyphen_values = true, value_parser = counts)]
     pub(crate) cores: Option<Counts>,
 }
@@ -149,7 +149,7 @@ impl JobArgs {
     }
 }
 
-/// Numbers to choose from, rising, at least one.
+/// Numbers to choose from, in rising order, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Counts(pub(crate) Vec<u64>);
 

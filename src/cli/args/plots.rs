@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-/// Where pictures go.
+/// The destination of pictures.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct PlotArgs {
-    /// Draw what can be drawn, into a folder
+    /// Draw all pictures of the result, into a folder
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
     /// Formats of these pictures

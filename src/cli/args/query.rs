@@ -24,7 +24,7 @@ pub(crate) struct QueryArgs {
     /// Queries: P, S or R with `=?` or a bound, such as 'P=? [ F<=10 #(done) >= 1 ]'
     #[arg(required_unless_present = "file")]
     pub(crate) query: Vec<String>,
-    /// Also the queries of a file, one a line; lines that begin with `//` are left out
+    /// Also the queries of a file, one per line; lines that start with `//` are left out
     #[arg(long, value_name = "FILE", help_heading = "Question")]
     pub(crate) file: Option<PathBuf>,
     /// Most states [default: 50 million]

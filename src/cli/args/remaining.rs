@@ -24,15 +24,15 @@ Examples:
     tailspn remaining app-1.inprogress                                      the jobs under way only
 ")]
 pub(crate) struct RemainingArgs {
-    /// Event log of a Spark application that runs, or the folder of a rolled one
+    /// Event log of a running Spark application, or the folder of a rolled log
     pub(crate) log: PathBuf,
-    /// Plan that `fit` made of other runs of the program
+    /// Plan that `fit` made from other runs of the program
     #[arg(long, value_name = "PLAN.toml", help_heading = "Question")]
     pub(crate) plan: Option<PathBuf>,
     /// Input of the run, such as 10GB; by default it follows from the number of tasks
     #[arg(long, value_name = "SIZE", requires = "plan", allow_hyphen_values = true, help_heading = "Question")]
     pub(crate) input_size: Option<DataSize>,
-    /// Add the probability to be done within TIME of the start of the first job, such as 85s or 5m; may be repeated
+    /// Add the probability to finish within TIME of the start of the first job, such as 85s or 5m; may be repeated
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::deadline, help_heading = "Question")]
     pub(crate) by: Vec<f64>,
     /// Answer again as the log grows, until the application ends or Ctrl-C

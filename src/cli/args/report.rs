@@ -21,10 +21,11 @@ Examples:
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["output", "plots"]).multiple(true).required(true)))]
 pub(crate) struct ReportArgs {
-    /// What tailspn wrote: the --json of a command, or the folder of a sweep; also plans and nets, which are shown with the result before them; `-` is JSON from standard input
+    /// Results of tailspn: the --json of a command, or the folder of a sweep; also plans and nets, shown with the
+    /// result before them; `-` is JSON from standard input
     #[arg(required = true)]
     pub(crate) results: Vec<PathBuf>,
-    /// Page to write: one file of HTML; `-` is standard output
+    /// Page to write, as one HTML file; `-` is standard output
     #[arg(short, long, value_name = "FILE.html", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]

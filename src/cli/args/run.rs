@@ -1,4 +1,4 @@
-//! What commands have in common: how a run is made, on what, and how its results are printed.
+//! Arguments that commands share: how a run is made, on which device, and how its results are printed.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -17,8 +17,8 @@ use crate::cli::values;
 pub(crate) struct NetArgs {
     /// PIPE XML of any version, PNML, a GreatSPN project or `.net`, or JANI; `-` is standard input
     pub(crate) net: std::path::PathBuf,
-    /// Whose reading to follow where PIPE 4.3 and PIPE 5 disagree: `sensible` (what the file most likely means), `pipe4` or
-    /// `pipe5`; may be repeated
+    /// Reader to follow where PIPE 4.3 and PIPE 5 disagree: `sensible` (the most likely meaning), `pipe4` or `pipe5`;
+    /// may be repeated
     ///
     /// With NAME= for one question only: missing_priority, missing_inscription, odd_boolean, id_case, undeclared_class,
     /// plain_number, several_nets, output_inhibitor or instructions, such as --read-as pipe5 --read-as id_case=sensible.
@@ -27,7 +27,7 @@ pub(crate) struct NetArgs {
     /// Replace the value of a rate parameter, or of any constant of a GreatSPN file or a JANI model; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = values::assignment, help_heading = "Reading the net")]
     pub(crate) param: Vec<(String, f64)>,
-    /// Which net of a GreatSPN project with several
+    /// Name of the net in a GreatSPN project with several nets
     #[arg(long = "net", id = "chosen_net", value_name = "NAME", help_heading = "Reading the net")]
     pub(crate) chosen: Option<String>,
 }
@@ -100,17 +100,17 @@ impl From<&LogArgs> for ReadOptions {
     }
 }
 
-/// How a simulation is run.
+/// Settings of a simulation run.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Run")]
 pub(crate) struct RunArgs {
     /// Seed; the same seed gives the same numbers on any number of threads
     #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = values::count)]
     pub(crate) seed: Option<u64>,
-    /// Threads; all cores where it is not given
+    /// Threads [default: all cores]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::threads)]
     pub(crate) threads: Option<NonZeroUsize>,
-    /// Wall time after which the run ends with what it has, such as 30s or 5m
+    /// Wall time after which the run ends with the results so far, such as 30s or 5m
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time)]
     pub(crate) max_time: Option<Duration>,
     /// Confidence level of all intervals
@@ -118,25 +118,25 @@ pub(crate) struct RunArgs {
     pub(crate) level: f64,
 }
 
-/// How an answer is found.
+/// Method of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Method {
-    /// By replications, and a word where an exact answer costs less
+    /// By replications, with a note if an exact answer costs less
     #[value(alias = "both")]
     Auto,
-    /// Exactly: from all states, from the parts of a schedule, or by a formula; an error where that is not possible
+    /// Exactly: from all states, from the parts of a schedule, or by a formula; an error if that is not possible
     #[value(alias = "analytic")]
     Exact,
     /// By replications
     Simulate,
 }
 
-/// On what replications run.
+/// The device that runs the replications.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Run")]
 pub(crate) struct PlaceArgs {
-    /// What runs the replications; the numbers are the same. `auto` begins on the processor, and goes on on a graphics card
-    /// where much is left
+    /// Device that runs the replications; the numbers are the same. `auto` starts on the CPU and moves to the GPU if
+    /// much work remains
     #[arg(long, default_value = "auto")]
     pub(crate) backend: BackendChoice,
     /// Graphics adapter to use, by a part of its name (see `tailspn devices`); a software adapter is used only by its name

@@ -38,7 +38,7 @@ pub(crate) struct SolveArgs {
     /// Averages at these model times, in seconds, and the probability of reaching --until by then
     #[arg(long, value_name = "T1,T2,...", value_delimiter = ',', allow_hyphen_values = true, value_parser = values::seconds, help_heading = "Question")]
     pub(crate) at: Vec<f64>,
-    /// Averages in the long run, also where there is a goal
+    /// Averages in the long run, even if there is a goal
     #[arg(long, help_heading = "Question")]
     pub(crate) steady: bool,
     /// The mean of an expression, such as the probability that it holds; may be repeated
@@ -47,11 +47,11 @@ pub(crate) struct SolveArgs {
     /// Answer a property of a JANI model, or all that fit a pattern with `*` and `?`; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with_all = ["end", "at", "steady", "measure", "graph", "plot_cdf", "plots", "export_mtx", "export_prism"], help_heading = "Question")]
     pub(crate) property: Vec<String>,
-    /// How the answer is found; `auto` takes states, but for the time to the dead marking of a schedule of delays in series and side
-    /// by side with more than 10,000 states
+    /// Method of the answer; `auto` takes states, except for the time to the dead marking of a schedule of delays in
+    /// series and in parallel with more than 10,000 states
     #[arg(long, default_value = "auto", help_heading = "Method")]
     pub(crate) method: SolveMethod,
-    /// Steps of the grid of times of series-parallel reduction: with more of them its bounds are closer together
+    /// Steps of the grid of times of series-parallel reduction: more steps give closer bounds
     #[arg(long, value_name = "N", default_value = "262_144", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Method")]
     pub(crate) grid_steps: u64,
     /// Keep equal parts of the net apart instead of counting them
@@ -63,7 +63,7 @@ pub(crate) struct SolveArgs {
     /// Most memory for states, such as 500M or 8G [default: 6G]
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
     pub(crate) max_memory: Option<u64>,
-    /// Wall time after which the work ends with what it has, such as 30s or 5m
+    /// Wall time after which the work ends with the results so far, such as 30s or 5m
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Limits")]
     pub(crate) max_time: Option<Duration>,
     /// Explore all markings as if time did not matter: also with loops of immediate transitions and any delays

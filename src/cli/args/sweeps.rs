@@ -31,28 +31,28 @@ pub(crate) struct SweepArgs {
     /// Keep the results in a new folder; each point is safe soon after it is finished
     #[arg(short, long, value_name = "RESULT", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
-    /// Go on with what RESULT holds, if it holds anything; refused where the plan has changed
+    /// Continue from the results in RESULT, if there are any; refused if the plan has changed
     #[arg(long, requires = "output", help_heading = "Output")]
     pub(crate) resume: bool,
-    /// Run only every Nth point, beginning with point I; `tailspn merge` puts shards together
+    /// Run only every Nth point, starting with point I; `tailspn merge` puts shards together
     #[arg(long, value_name = "I/N", requires = "output", value_parser = values::shard, help_heading = "Run")]
     pub(crate) shard: Option<Shard>,
-    /// End after so many points more; `--resume` goes on
+    /// Stop after so many more points; `--resume` continues
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) max_points: Option<u64>,
     /// Seed of every point, instead of the plan's
     #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = values::count, help_heading = "Run")]
     pub(crate) seed: Option<u64>,
-    /// Threads; all cores where it is not given
+    /// Threads [default: all cores]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::threads, help_heading = "Run")]
     pub(crate) threads: Option<NonZeroUsize>,
-    /// Wall time after which no new point is begun, such as 30s or 5m
+    /// Wall time after which no new point is started, such as 30s or 5m
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Run")]
     pub(crate) max_time: Option<Duration>,
-    /// Replications of all points together, instead of the plan's budget: they go where the intervals are widest
+    /// Replications of all points together, instead of the plan's budget: spent where the intervals are widest
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, conflicts_with = "shard", help_heading = "Run")]
     pub(crate) budget_replications: Option<u64>,
-    /// Wall time that is spent likewise, such as 30s or 5m, instead of the plan's
+    /// Wall time to spend in the same way, such as 30s or 5m, instead of the plan's
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, conflicts_with = "shard", help_heading = "Run")]
     pub(crate) budget_time: Option<Duration>,
     /// Confidence level of all intervals
@@ -60,7 +60,7 @@ pub(crate) struct SweepArgs {
     pub(crate) level: f64,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
-    /// Tell on standard error what happens, as JSON lines (described in docs/json.md), instead of a progress bar
+    /// Print events to standard error as JSON lines (described in docs/json.md), instead of a progress bar
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     pub(crate) events: Option<EventFormat>,
     #[command(flatten)]
@@ -70,7 +70,7 @@ pub(crate) struct SweepArgs {
     pub(crate) print_plan: bool,
 }
 
-/// How events are told.
+/// The format of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EventFormat {
     /// A line of JSON each
@@ -94,20 +94,21 @@ pub(crate) struct MergeArgs {
     /// Folder for the whole result of a sweep
     #[arg(short, long, value_name = "RESULT", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
-    /// Of a run, take the first shards where later ones are missing: a run of fewer replications
+    /// For parts of a run: take the first shards if later ones are missing, as a run of fewer replications
     #[arg(long)]
     pub(crate) partial: bool,
     #[command(flatten)]
     pub(crate) print: SweepPrintArgs,
 }
 
-/// How the results of a sweep are shown.
+/// Output of the results of a sweep.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct SweepPrintArgs {
     #[command(flatten)]
     pub(crate) form: PrintArgs,
-    /// Drawn is what fits: a curve for one axis, a heat map for a grid of two, a tornado for one axis at a time.
+    /// Draw the picture that fits the plan: a curve for one axis, a heat map for a grid of two, a tornado for one axis
+    /// at a time.
     #[command(flatten)]
     pub(crate) plots: PlotArgs,
     /// Replace pictures that exist

@@ -25,9 +25,9 @@ pub(crate) struct SyscallsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SyscallsCommand {
-    /// Learn from runs without a fault what is usual
+    /// Learn the system calls of runs without a fault
     Profile(SyscallProfileArgs),
-    /// Say which node of a run is at fault, and with what
+    /// Find the faulty node of a run, and its fault
     Diagnose(Box<SyscallDiagnoseArgs>),
 }
 
@@ -39,35 +39,35 @@ pub(crate) struct SyscallProfileArgs {
     /// Profile to write
     #[arg(short, long, value_name = "PROFILE.json")]
     pub(crate) output: PathBuf,
-    /// Replace PROFILE.json where it exists
+    /// Replace PROFILE.json if it exists
     #[arg(long)]
     pub(crate) force: bool,
-    /// Folder with data of the job; may be repeated [default: all that is no folder of the system]
+    /// Folder with data of the job; may be repeated [default: all except system folders]
     #[arg(long, value_name = "FOLDER", help_heading = "What is learnt")]
     pub(crate) data: Vec<String>,
-    /// When two invocations are the same: to the letter, or but for addresses in memory and ports of peers
+    /// Equality of invocations: to the letter, or except for addresses in memory and ports of peers
     #[arg(long, value_enum, default_value = "stable", help_heading = "What is learnt")]
     pub(crate) matching: MatchingChoice,
     /// End of the first interval of times in seconds
     #[arg(long, value_name = "S", default_value = "1e-6", allow_hyphen_values = true, value_parser = values::positive, help_heading = "What is learnt")]
     pub(crate) first_bucket: f64,
-    /// How much longer each interval's end is than that of the one before, at least 1.1
+    /// Factor between the ends of successive intervals, at least 1.1
     #[arg(long, value_name = "X", default_value = "2", allow_hyphen_values = true, value_parser = values::positive, help_heading = "What is learnt")]
     pub(crate) bucket_factor: f64,
     #[command(flatten)]
     pub(crate) reading: SyscallReadArgs,
 }
 
-/// How logs of strace are read.
+/// Settings for reading strace logs.
 #[derive(Debug, Args)]
 pub(crate) struct SyscallReadArgs {
-    /// Which clock totals (-c) were taken by: the wall's (-w was given), the processor's, or told by the totals themselves
+    /// Clock of totals (-c): wall time (-w was given), CPU time, or detected from the totals themselves
     #[arg(long, value_enum, default_value = "auto", help_heading = "Reading the logs")]
     pub(crate) clock: ClockChoice,
-    /// Longest line, such as 64K; a longer one is left out and counted
+    /// Longest line, such as 64K; a longer one is skipped and counted
     #[arg(long, value_name = "BYTES", default_value = "1M", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Reading the logs")]
     pub(crate) max_line: u64,
-    /// Most different invocations that are learnt of a node
+    /// Most different invocations to learn of a node
     #[arg(long, value_name = "N", default_value = "1_000_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Reading the logs")]
     pub(crate) max_invocations: u64,
 }
@@ -77,22 +77,22 @@ pub(crate) struct SyscallDiagnoseArgs {
     /// The folder of a run, or a log of each node; with NODE= in front where a file's name does not begin with its node's
     #[arg(required = true, value_name = "LOG")]
     pub(crate) logs: Vec<String>,
-    /// What is usual
+    /// Profile of runs without a fault
     #[arg(short, long, value_name = "PROFILE.json")]
     pub(crate) profile: PathBuf,
     /// Method; may be repeated [default: all]
     #[arg(long, value_enum, help_heading = "Method")]
     pub(crate) method: Vec<SyscallMethod>,
-    /// improved: how many times the largest score of the control runs a score must exceed
+    /// improved: factor by which a score must exceed the largest score of the control runs
     #[arg(long, value_name = "X", default_value = "1.4", allow_hyphen_values = true, value_parser = values::positive, help_heading = "Method")]
     pub(crate) margin: f64,
-    /// statistical: by how much every other node's total must differ from the greatest
+    /// statistical: least difference between every other node's total and the greatest
     #[arg(long, value_name = "SHARE", default_value = "25%", allow_hyphen_values = true, value_parser = values::share, help_heading = "Method")]
     pub(crate) hog_share: f64,
-    /// statistical: by how much the scores of two nodes must differ
+    /// statistical: least difference between the scores of two nodes
     #[arg(long, value_name = "SHARE", default_value = "50%", allow_hyphen_values = true, value_parser = values::share, help_heading = "Method")]
     pub(crate) isolation_share: f64,
-    /// statistical: what a percentage difference is a share of
+    /// statistical: base of a percentage difference
     #[arg(long, value_enum, default_value = "greater", help_heading = "Method")]
     pub(crate) difference: DifferenceChoice,
     /// semantic: on which sides of its range an invocation counts as outside
@@ -102,10 +102,10 @@ pub(crate) struct SyscallDiagnoseArgs {
     pub(crate) reading: SyscallReadArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Also draw nodes and calls, coloured by their distance from what is usual
+    /// Also draw nodes and calls, coloured by their distance from the profile
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) picture: Option<PathBuf>,
-    /// Replace FILE.svg where it exists
+    /// Replace FILE.svg if it exists
     #[arg(long, requires = "picture", help_heading = "Output")]
     pub(crate) force: bool,
 }

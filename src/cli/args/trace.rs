@@ -24,7 +24,7 @@ Examples:
 pub(crate) struct TraceArgs {
     /// A log, a folder or zip archive with logs; `-` is standard input
     pub(crate) log: PathBuf,
-    /// A log of a usual run of the same program, which says what each task usually takes; may be repeated
+    /// A log of a typical run of the same program, as the expected time of each task; may be repeated
     #[arg(long, value_name = "LOG", help_heading = "Question")]
     pub(crate) usual: Vec<PathBuf>,
     #[command(flatten)]

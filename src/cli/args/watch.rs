@@ -25,40 +25,43 @@ pub(crate) struct WatchArgs {
     /// Reports of progress: a file that may grow, or `-` for standard input; none: only learn
     #[arg(required_unless_present = "learn")]
     pub(crate) reports: Option<PathBuf>,
-    /// What earlier runs taught, from --learn; without it the tasks of a stage are compared with each other only
+    /// Progress model of earlier runs, from --learn; without it the tasks of a stage are compared with each other only
     #[arg(long, value_name = "MODEL.toml", conflicts_with = "learn", help_heading = "Model")]
     pub(crate) model: Option<PathBuf>,
-    /// Learn from these runs first, one a file or `-`: reports of progress, or job histories of Hadoop with their progress
+    /// Learn from these runs first, one per file or `-`: progress reports, or job histories of Hadoop with their
+    /// progress
     #[arg(long, value_name = "HIST", num_args = 1.., help_heading = "Model")]
     pub(crate) learn: Vec<PathBuf>,
     /// Write what was learned; `-` is standard output
     #[arg(short, long, value_name = "MODEL.toml", requires = "learn", help_heading = "Model")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace MODEL.toml where it exists
+    /// Replace MODEL.toml if it exists
     #[arg(long, requires = "output", help_heading = "Model")]
     pub(crate) force: bool,
-    /// The boundary: `adaptive`, or `paper`, the one of Garraghan et al. 2015
+    /// The boundary: `adaptive`, or `paper`, as in Garraghan et al. 2015
     #[arg(long, value_enum, default_value = "adaptive", help_heading = "Rule")]
     pub(crate) rule: RuleChoice,
-    /// A straggler takes more than 1 + DIFF times the usual time
+    /// A straggler takes more than 1 + DIFF times the typical time
     #[arg(long, value_name = "DIFF", default_value = "50%", allow_hyphen_values = true, value_parser = values::excess, help_heading = "Rule")]
     pub(crate) diff: f64,
-    /// Flag who is a straggler with at least this probability (adaptive)
+    /// Flag tasks that are stragglers with at least this probability (adaptive)
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, help_heading = "Rule")]
     pub(crate) confidence: Option<f64>,
-    /// "50 % smaller than the median" of the peers (paper): below median / (1 + DIFF), below half of it, or not heard
+    /// Reading of "50% smaller than the median" of the peers (paper): below median / (1 + DIFF), below half of it, or
+    /// ignored
     #[arg(long, value_enum, default_value = "diff", help_heading = "Rule")]
     pub(crate) peers: PeerChoice,
     /// Samples in a row that must be beyond the boundary
     #[arg(short = 'n', long, value_name = "N", default_value = "3", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Rule")]
     pub(crate) samples: u64,
-    /// Age of a task before it is judged: by default none (adaptive), or 5s and at most a twelfth of the usual time (paper)
+    /// Age of a task before it is judged: by default none (adaptive), or 5s and at most a twelfth of the typical time
+    /// (paper)
     #[arg(long, value_name = "TIME", value_parser = values::wall_time, help_heading = "Rule")]
     pub(crate) start: Option<Duration>,
-    /// Time between two samples of a task: by default 1s and at most a sixtieth of the usual time
+    /// Time between two samples of a task: by default 1s and at most a sixtieth of the typical time
     #[arg(long, value_name = "TIME", value_parser = values::wall_time, help_heading = "Rule")]
     pub(crate) interval: Option<Duration>,
-    /// End when nothing was written for so long, by the wall clock; 0 ends at the end of the file
+    /// Stop when nothing was written for so long, by the wall clock; 0 stops at the end of the file
     #[arg(long, value_name = "TIME", value_parser = values::wall_time_or_none, help_heading = "Limits")]
     pub(crate) until_idle: Option<Duration>,
     /// Forget a task that was silent for so long, by the clock of the reports
@@ -67,7 +70,7 @@ pub(crate) struct WatchArgs {
     /// Most tasks that are followed at a time; reports of others are left out and counted
     #[arg(long, value_name = "N", default_value = "1_000_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
     pub(crate) max_tasks: u64,
-    /// Longest line, such as 64K; a longer one is left out and counted
+    /// Longest line, such as 64K; a longer one is skipped and counted
     #[arg(long, value_name = "BYTES", default_value = "1M", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
     pub(crate) max_line: u64,
     /// Print JSON: a line for each flag, one at the end (described in docs/json.md)

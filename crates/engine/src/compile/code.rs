@@ -61,7 +61,7 @@ impl Code {
         self.depth
     }
 
-    /// The value, where it does not depend on the marking.
+    /// The value, if it does not depend on the marking.
     pub fn as_constant(&self) -> Option<f64> {
         match self.ops[..] {
             [Op::Number(value)] => Some(value),
@@ -77,7 +77,8 @@ impl Code {
         })
     }
 
-    /// The terms `tokens >= least` of a code that is nothing but those, joined by `&&`: counter and least, an integer.
+    /// The terms `tokens >= least` of a code that consists only of such terms, joined by `&&`: counter and least, an
+    /// integer.
     pub fn as_conjunction(&self) -> Option<Vec<(u32, f64)>> {
         let mut terms = Vec::new();
         let mut ops = &self.ops[..];
@@ -133,7 +134,7 @@ impl Code {
         self.eval_by(|counter| f64::from(marking[counter as usize]))
     }
 
-    /// The value where `tokens` gives that of each counter.
+    /// The value, with each counter's value given by `tokens`.
     #[inline]
     pub(crate) fn eval_by(&self, tokens: impl Fn(u32) -> f64) -> f64 {
         match self.ops[..] {
@@ -145,7 +146,7 @@ impl Code {
         }
     }
 
-    /// Whether the value in `marking` is not 0.
+    /// Returns true if the value in `marking` is not 0.
     #[inline]
     pub fn holds(&self, marking: &[u32]) -> bool {
         self.eval(marking) != 0.0
@@ -224,7 +225,7 @@ fn substitute(net: &Net, expr: &Expr) -> Expr<u32> {
     }
 }
 
-/// Evaluates what does not depend on the marking.
+/// Evaluates parts that do not depend on the marking.
 fn fold(expr: &Expr<u32>) -> Expr<u32> {
     let folded = match expr {
         Expr::Number(_) | Expr::Leaf(_) => return expr.clone(),
@@ -232,7 +233,7 @@ fn fold(expr: &Expr<u32>) -> Expr<u32> {
         Expr::Binary(op, a, b) => Expr::Binary(*op, Box::new(fold(a)), Box::new(fold(b))),
         Expr::Call(f, args) => Expr::Call(*f, args.iter().map(fold).collect()),
     };
-    // what is constant among the operands is a number by now
+    // constant operands are numbers by now
     let is_number = |expr: &Expr<u32>| matches!(expr, Expr::Number(_));
     let is_constant = match &folded {
         Expr::Number(_) | Expr::Leaf(_) => false,

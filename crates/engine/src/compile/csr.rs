@@ -18,7 +18,7 @@ impl<T> Csr<T> {
         csr
     }
 
-    /// Rows from where each begins in `items`, and the end of the last.
+    /// Rows from the start of each in `items`, and the end of the last.
     pub fn from_parts(offsets: Vec<u32>, items: Vec<T>) -> Self {
         debug_assert_eq!(offsets.last().map(|&end| end as usize), Some(items.len()));
         Self { offsets, items }
@@ -40,7 +40,7 @@ impl<T> Csr<T> {
         &self.items
     }
 
-    /// Where each row begins, and the end of the last.
+    /// Start of each row, and the end of the last.
     pub fn offsets(&self) -> &[u32] {
         &self.offsets
     }

@@ -1,4 +1,4 @@
-//! Who can influence whom: readers of counters, transitions to look at again after a firing, and groups of immediate
+//! Mutual influences: readers of counters, transitions to check again after a firing, and groups of immediate
 //! transitions.
 
 use std::collections::BTreeSet;
@@ -9,8 +9,8 @@ use crate::compile::csr::Csr;
 use crate::compile::program::{Firing, Program, Value};
 use crate::net::ArcKind;
 
-/// Fills in what follows from the arcs and timings of a program. Immediate transitions that write any of the counters `seen`
-/// are in one group.
+/// Computes the relations that follow from the arcs and timings of a program. Immediate transitions that write any of
+/// the counters `seen` are in one group.
 pub(super) fn fill(program: &mut Program, seen: &[u32]) {
     let reads: Vec<BTreeSet<u32>> = (0..program.transitions()).map(|t| reads(program, t)).collect();
     let writes = program.writes();
@@ -53,8 +53,8 @@ fn reads(program: &Program, t: usize) -> BTreeSet<u32> {
     counters
 }
 
-/// Two immediate transitions are in one group where one reads what the other reads or writes. Groups then share no
-/// counter that any of them reads, so that their choices are independent and their order is indifferent.
+/// Two immediate transitions are in one group if one reads what the other reads or writes. So no two groups share a
+/// counter that either reads: their choices are independent, and their order does not matter.
 fn fill_groups(program: &mut Program, readers: &[Vec<u32>], writes: &Csr<u32>, seen: &[u32]) {
     let count = program.transitions();
     let immediate: Vec<bool> = program.firing.iter().map(|f| matches!(f, Firing::Immediate { .. })).collect();

@@ -55,7 +55,7 @@ fn grouped(expr: Expr<u32>) -> Expr<u32> {
     }
 }
 
-/// A sum that stays as it is; what it sums may be other sums.
+/// A sum that stays as it is; its terms may be other sums.
 fn in_spine(expr: Expr<u32>) -> Expr<u32> {
     match expr {
         Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, ..) => in_children(expr, in_spine),
@@ -104,7 +104,7 @@ impl Terms {
         if factor < 0.0 { &mut class.subtracted } else { &mut class.added }
     }
 
-    /// Whether a coefficient stands more than once in what is not an integer sum already.
+    /// Returns true if a coefficient occurs more than once outside integer sums.
     fn are_worth_it(&self) -> bool {
         let repeats = self.classes.iter().any(|class| class.added.len() + class.subtracted.len() > 1);
         let is_plain =
@@ -221,7 +221,7 @@ impl IntegerSums {
     /// The code with its largest integer sums over several counters replaced: counter `counters + i` is sum `i`.
     pub(crate) fn split(&mut self, code: &Code, counters: usize) -> Code {
         let mut ops = Vec::new();
-        // of each value on the stack: where its operations begin, and the integer sum that it is
+        // of each value on the stack: the start of its operations, and its integer sum
         let mut stack: Vec<(usize, Option<IntegerSum>)> = Vec::new();
         for &op in code.ops() {
             let operands = match op {
@@ -246,7 +246,7 @@ impl IntegerSums {
         Code::new(ops)
     }
 
-    /// Replaces the operations of the last values on the stack, where a value is a sum of several counters, by a read of it.
+    /// Replaces the operations of the last values on the stack by a read if a value is a sum of several counters.
     fn replace(&mut self, ops: &mut Vec<Op>, values: Vec<(usize, Option<IntegerSum>)>, counters: usize) {
         let mut end = ops.len();
         for (begin, sum) in values.into_iter().rev() {

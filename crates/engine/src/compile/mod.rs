@@ -1,8 +1,8 @@
 //! From a [`Net`] to a [`Program`]: names become numbers, parallel arcs are summed, constants are folded, and what can
-//! influence what is worked out once.
+//! influence what is computed once.
 //!
-//! [`plan_schedule`] says whether the program is a schedule, and why not. A [`Template`] is compiled once for nets that differ in rates
-//! only.
+//! [`plan_schedule`] decides whether the program is a schedule, and explains why not. A [`Template`] is compiled once
+//! for nets that differ in rates only.
 
 mod code;
 mod csr;
@@ -31,7 +31,7 @@ use crate::net::{ArcKind, Delay, Expr, Net, Timing, TransitionId};
 /// Every number of a net that is impossible.
 pub type CompileError = Problems<CompileProblem>;
 
-/// Why a net cannot be compiled. The messages use the net's own ids.
+/// Reason why a net cannot be compiled. The messages use the net's own ids.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompileProblem {
@@ -44,7 +44,7 @@ pub enum CompileProblem {
         what: &'static str,
         /// Id of the transition.
         transition: String,
-        /// Its number in the net.
+        /// Number of the transition in the net.
         id: TransitionId,
         /// The value.
         value: f64,
@@ -54,7 +54,7 @@ pub enum CompileProblem {
     BadArcWeight {
         /// Id of the arc.
         arc: String,
-        /// Its position in the net.
+        /// Position of the arc in the net.
         position: usize,
         /// The value.
         value: f64,
@@ -114,7 +114,7 @@ pub fn compile(net: &Net) -> Result<Program, CompileError> {
     Ok(program)
 }
 
-/// The arcs of one transition, parallel ones put together.
+/// The arcs of one transition, with parallel arcs merged.
 #[derive(Clone, Debug, Default)]
 struct TransitionArcs {
     inputs: BTreeMap<u32, u32>,
@@ -158,7 +158,7 @@ impl TransitionArcs {
     }
 }
 
-/// Capacities that a firing with these changes might exceed. Dynamic arcs are looked at when they are known.
+/// Capacities that a firing with these changes might exceed. Dynamic arcs are checked when their weights are known.
 fn rooms(arcs: &TransitionArcs, changes: &[Change], capacity: &[Option<u32>], classes: usize) -> Vec<Room> {
     if !arcs.dynamic.is_empty() {
         return Vec::new();
@@ -211,7 +211,7 @@ fn sort_arcs(net: &Net, errors: &mut Vec<CompileProblem>) -> Vec<TransitionArcs>
 }
 
 impl TransitionArcs {
-    /// Turns the constant inputs and outputs into dynamic ones too, so that one path sees all of them.
+    /// Turns the constant inputs and outputs into dynamic ones too, so that one code path sees all of them.
     fn make_dynamic(&mut self) {
         let constant = |kind, terms: &mut BTreeMap<u32, u32>| {
             std::mem::take(terms)

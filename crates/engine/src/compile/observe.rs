@@ -1,9 +1,10 @@
 //! Goals that markings without duration may meet: then the order in which immediate transitions fire shows.
 //!
-//! Groups of immediate transitions share nothing, so that each may be settled before the next. A goal is seen between their firings:
-//! one that reads what several groups write holds or not on the way, depending on whose turn it is. Such groups become one, whose
-//! transitions compete by their weights, which is the definition of the nets \[AjmoneMarsan1995\]. A goal that all their firings can only
-//! bring closer holds after the last of them if it ever does, and needs no such care.
+//! Groups of immediate transitions share nothing, so each may be settled before the next. But a goal is observed
+//! between their firings: a goal that reads what several groups write may hold on the way or not, depending on the
+//! order. Such groups are merged into one, whose transitions compete by their weights, which is the definition of the
+//! nets \[AjmoneMarsan1995\]. If the groups' firings can only bring a goal closer, it holds after the last of them if
+//! it ever does, and needs no such care.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +37,7 @@ impl Slope {
 struct Known {
     slopes: BTreeMap<u32, Slope>,
     constant: Option<f64>,
-    /// Never below 0, so that it holds from some value of a counter on, or up to one.
+    /// Never below 0, so that it holds from some value of a counter upwards, or up to some value.
     counts: bool,
 }
 
@@ -131,8 +132,8 @@ impl Known {
 }
 
 impl Program {
-    /// The program in which a goal is met as the net says, also between firings of immediate transitions: groups of them whose
-    /// order the goal could tell are one.
+    /// The program in which a goal is met as the net defines it, also between firings of immediate transitions: groups
+    /// whose order could affect the goal are merged.
     #[must_use]
     pub fn observing(mut self, goal: &Code) -> Self {
         let seen = self.visible(goal);
@@ -142,7 +143,7 @@ impl Program {
         self
     }
 
-    /// The counters through which a goal could tell the order of groups.
+    /// The counters through which the order of groups could affect a goal.
     fn visible(&self, goal: &Code) -> Vec<u32> {
         if self.groups.rows() < 2 {
             return Vec::new();

@@ -7,16 +7,16 @@ use crate::net::{ArcKind, Law, Memory, Servers};
 /// `weight` tokens of `counter`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Term {
-    /// Which counter.
+    /// The counter.
     pub counter: u32,
-    /// How many tokens, at least 1.
+    /// Number of tokens, at least 1.
     pub weight: u32,
 }
 
-/// What one firing changes.
+/// The effect of one firing on a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Which counter.
+    /// The counter.
     pub counter: u32,
     /// Tokens put minus tokens taken, not 0.
     pub by: i32,
@@ -27,18 +27,18 @@ pub struct Change {
 pub struct Room {
     /// Index of the place, whose counters are bounded together.
     pub place: u32,
-    /// How many tokens the firing adds to the place in all, above 0.
+    /// Number of tokens that the firing adds to the place in all, above 0.
     pub growth: u32,
 }
 
 /// An arc whose weight depends on the marking.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DynamicArc {
-    /// What it does.
+    /// Kind of the arc.
     pub kind: ArcKind,
-    /// Which counter.
+    /// The counter.
     pub counter: u32,
-    /// Its weight, rounded to the nearest integer.
+    /// Weight of the arc, rounded to the nearest integer.
     pub weight: Code,
 }
 
@@ -61,7 +61,7 @@ impl Value {
         }
     }
 
-    /// The value, where it does not depend on the marking.
+    /// The value, if it does not depend on the marking.
     pub fn as_constant(&self) -> Option<f64> {
         match self {
             Self::Constant(value) => Some(*value),
@@ -70,7 +70,7 @@ impl Value {
     }
 }
 
-/// When an enabled transition fires.
+/// Timing of an enabled transition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Firing {
     /// At once.
@@ -84,16 +84,16 @@ pub enum Firing {
     Exponential {
         /// Rate of one server [1/s].
         rate: Value,
-        /// How many enablings are served at once.
+        /// Number of enablings that are served at once.
         servers: Servers,
     },
-    /// After a delay of another law.
+    /// After a delay of another distribution.
     General {
-        /// The law.
+        /// The distribution.
         law: Law,
-        /// How many enablings are served at once.
+        /// Number of enablings that are served at once.
         servers: Servers,
-        /// What is remembered on being disabled.
+        /// Memory of the transition when it is disabled.
         memory: Memory,
     },
 }
@@ -131,12 +131,12 @@ pub struct Program {
     /// Timed transitions, in the order of the net.
     pub timed: Vec<u32>,
     /// Groups of immediate transitions that can influence each other; within a group by falling priority, then in the
-    /// order of the net. Transitions of different groups share nothing, so the order of groups does not matter,
-    /// unless a goal could tell it: see [`Program::observing`].
+    /// order of the net. Transitions of different groups share nothing, so the order of groups does not matter, unless
+    /// it could affect a goal: see [`Program::observing`].
     pub groups: Csr<u32>,
-    /// Per transition: its group, or `u32::MAX` where it is timed.
+    /// Per transition: its group, or `u32::MAX` if it is timed.
     pub group_of: Vec<u32>,
-    /// Per transition: integer weight among its group where all weights of the group are constant, else 0.
+    /// Per transition: integer weight in its group if all weights of the group are constant, otherwise 0.
     pub choice_weight: Vec<u32>,
     /// Per transition: timed transitions that its firing can influence, itself included where timed.
     pub affects: Csr<u32>,
@@ -170,13 +170,13 @@ impl Program {
         self.initial.iter().map(|&n| u64::from(n)).sum()
     }
 
-    /// Whether transition `t` fires in zero time.
+    /// Returns true if transition `t` fires in zero time.
     #[inline]
     pub fn is_immediate(&self, t: usize) -> bool {
         self.group_of[t] != u32::MAX
     }
 
-    /// Whether all arcs of transition `t` have constant weights.
+    /// Returns true if all arcs of transition `t` have constant weights.
     #[inline(always)]
     pub fn is_static(&self, t: usize) -> bool {
         self.dynamic.row(t).is_empty()
@@ -202,7 +202,7 @@ impl Program {
         }))
     }
 
-    /// Whether any rate, weight or arc weight depends on the marking.
+    /// Returns true if any rate, weight or arc weight depends on the marking.
     pub fn has_marking_expressions(&self) -> bool {
         !self.dynamic.items().is_empty()
             || self.firing.iter().any(|f| match f {

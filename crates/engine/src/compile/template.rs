@@ -1,4 +1,4 @@
-//! A net compiled once for many nets that differ from it in rates, weights and the numbers of laws only.
+//! A net compiled once for many nets that differ from it in rates, weights and the numbers of distributions only.
 //!
 //! Owns the check that nothing else is different, and which parts of a program and of its schedule are rates. The check looks at
 //! what a rate may change: who is timed, who reads which counter, and which weights and rates are 0.
@@ -17,16 +17,16 @@ use crate::net::{Delay, Net, Timing, TransitionId};
 pub struct Template {
     net: Net,
     compiled: Compiled,
-    /// Whether a rate parameter stands in the weight of an arc.
+    /// True if a rate parameter occurs in the weight of an arc.
     arcs_vary: bool,
 }
 
-/// A program, and its straight-line form where that is known.
+/// A program, and its straight-line form if that is known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compiled {
     /// The program.
     pub program: Program,
-    /// Its schedule; none where it has none, or where nobody has looked.
+    /// Schedule of the net; none if it has none, or if it was not derived.
     pub schedule: Option<Arc<SchedulePlan>>,
 }
 
@@ -51,8 +51,8 @@ impl Template {
         &self.compiled
     }
 
-    /// What [`compile`] and [`plan_schedule`] would make of the net with other timings of these transitions; none where the structure
-    /// would be another one, or where a timing is wrong.
+    /// Returns the result of [`compile`] and [`plan_schedule`] for the net with other timings of these transitions;
+    /// none if the structure would differ, or if a timing is invalid.
     pub fn retimed(&self, timings: &[(TransitionId, Timing)]) -> Option<Compiled> {
         let mut firing = self.compiled.program.firing.clone();
         for (id, timing) in timings {
@@ -83,7 +83,7 @@ impl Template {
     }
 }
 
-/// A timing in numbers; none where it is wrong.
+/// A timing in numbers; none if it is wrong.
 fn lowered(net: &Net, id: TransitionId, timing: &Timing) -> Option<Firing> {
     if let Timing::Timed { delay: Delay::General(law), .. } = timing
         && law.problem().is_some()
@@ -95,7 +95,7 @@ fn lowered(net: &Net, id: TransitionId, timing: &Timing) -> Option<Firing> {
     errors.is_empty().then_some(firing)
 }
 
-/// Whether nothing but numbers differs: influences, groups and their order stay.
+/// Returns true if nothing but numbers differs: influences, groups and their order stay.
 fn same_structure(a: &Firing, b: &Firing) -> bool {
     let kind = match (a, b) {
         (Firing::Immediate { priority: a, .. }, Firing::Immediate { priority: b, .. }) => a == b,
@@ -105,7 +105,7 @@ fn same_structure(a: &Firing, b: &Firing) -> bool {
     kind && counters(a) == counters(b)
 }
 
-/// Counters that a rate or weight reads; none where it is constant.
+/// Counters that a rate or weight reads; none if it is constant.
 fn counters(firing: &Firing) -> Option<Vec<u32>> {
     match firing {
         Firing::Immediate { weight: Value::Code(code), .. } | Firing::Exponential { rate: Value::Code(code), .. } => {
@@ -205,7 +205,7 @@ mod tests {
         let delay = Delay::Exponential { rate: by_marking };
         let timing = Timing::Timed { delay, servers: Servers::Single, memory: Memory::Enabling };
         assert!(template.retimed(&[(id("work"), timing)]).is_none());
-        // weights and rates of 0 are no structure of a program, but they are of a schedule
+        // weights and rates of 0 do not change the structure of a program, but they change the structure of a schedule
         assert_eq!(template.retimed(&[(id("left"), Timing::immediate(0.0, 1))]).unwrap().schedule, None);
         assert_eq!(template.retimed(&[(id("work"), Timing::exponential(0.0))]).unwrap().schedule, None);
     }

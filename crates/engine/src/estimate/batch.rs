@@ -1,8 +1,8 @@
-//! The steady-state mean from long runs: where the warm-up ends, and batches long enough to be independent, or the means of
-//! independent runs.
+//! The steady-state mean from long runs: the end of the warm-up, and batches long enough to be independent, or the
+//! means of independent runs.
 //!
-//! Owns warm-up removal by MSER-5 and the choice of batch means. It takes averages over spans of equal
-//! duration in order of time; who simulated them is not its business.
+//! Owns warm-up removal by MSER-5 and the choice of batch means. Input are averages over spans of equal duration in
+//! order of time, whatever their source.
 
 use crate::estimate::distribution::normal_quantile;
 use crate::estimate::mean::{Estimate, EstimateError, Method, mean_interval};
@@ -17,10 +17,10 @@ const FEWEST_AVERAGES: usize = 100;
 const KEPT_DIVISOR: usize = 4;
 /// Numbers of batches to try, most first. More than 10 to 30 gain little precision \[Schmeiser1982\].
 const BATCH_COUNTS: [usize; 4] = [40, 30, 20, 10];
-/// Probability with which independent batches are taken for dependent ones, for each number of batches.
+/// Probability of mistaking independent batches for dependent ones, for each number of batches.
 const FALSE_ALARM: f64 = 0.1;
 
-/// A steady-state mean, and what was left out and put together to get it.
+/// A steady-state mean, with the warm-up and the batches behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SteadyState {
     /// The mean with its interval; its `samples` are batches.
@@ -33,7 +33,7 @@ pub struct SteadyState {
     pub lag1: f64,
 }
 
-/// Why one run gives no steady-state mean.
+/// Reason why one run gives no steady-state mean.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
@@ -64,7 +64,7 @@ pub enum BatchError {
 ///
 /// 1. Warm-up: groups of 5 averages; leave out the first d groups, where d makes MSER smallest.
 /// 2. Batches: 40, 30, 20 or 10 equal batches of the rest, the most whose means pass a one-sided test of
-///    lag-1 autocorrelation at 10 %.
+///    lag-1 autocorrelation at 10%.
 /// 3. Student's t over the batch means.
 ///
 /// ```text
@@ -121,7 +121,7 @@ fn warm_up(averages: &[f64]) -> Result<usize, BatchError> {
     Ok(warmup)
 }
 
-/// A steady-state mean from independent runs, and what was left out of each to get it.
+/// A steady-state mean from independent runs, with the warm-up that was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SteadyRuns {
     /// The mean with its interval; its `samples` are runs.

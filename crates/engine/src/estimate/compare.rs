@@ -1,12 +1,12 @@
 //! Two variants under common random numbers: their difference and their ratio.
 //!
-//! Owns the paired comparisons. Sample i of both slices must come from the same random draws; then what
-//! the draws have in common cancels and the interval is narrower than that of two separate means.
+//! Owns the paired comparisons. Sample i of both slices must come from the same random draws; then the common part of
+//! the draws cancels, and the interval is narrower than the interval from two separate means.
 
 use crate::estimate::mean::{Estimate, EstimateError, Method};
 use crate::estimate::moments::FloatMoments;
 
-/// Why two variants cannot be compared.
+/// Reason why two variants cannot be compared.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompareError {
@@ -26,7 +26,7 @@ pub enum CompareError {
     BaselineReachesZero {
         /// Mean of the baseline, in the unit of the samples.
         mean: f64,
-        /// Half width of its interval at the asked level, in the unit of the samples.
+        /// Half width of its interval at the requested level, in the unit of the samples.
         half_width: f64,
     },
 }
@@ -76,7 +76,7 @@ pub fn paired_difference(baseline: &[f64], variant: &[f64], level: f64) -> Resul
 ///
 /// # Errors
 ///
-/// Those of [`paired_difference`], and [`CompareError::BaselineReachesZero`].
+/// The errors of [`paired_difference`], and [`CompareError::BaselineReachesZero`].
 ///
 /// # Examples
 ///
@@ -86,7 +86,7 @@ pub fn paired_difference(baseline: &[f64], variant: &[f64], level: f64) -> Resul
 /// # use tailspn_engine::estimate::paired_ratio;
 /// let ratio = paired_ratio(&[1.0, 2.0, 3.0], &[2.0, 4.0, 6.3], 0.5).unwrap();
 /// assert!((ratio.value - 2.05).abs() < 1e-12);
-/// let t = 0.816_496_580_927_726; // two degrees of freedom, 75 % quantile: √(2/3)
+/// let t = 0.816_496_580_927_726; // two degrees of freedom, 75% quantile: √(2/3)
 /// assert!((ratio.half_width - t * (0.0175_f64 / 3.0).sqrt() / 2.0).abs() < 1e-12);
 /// ```
 pub fn paired_ratio(baseline: &[f64], variant: &[f64], level: f64) -> Result<Estimate, CompareError> {
@@ -134,7 +134,7 @@ mod tests {
         let samples = [3.0, 5.0, 9.0];
         let difference = paired_difference(&samples, &samples, 0.95).unwrap();
         assert_eq!((difference.value, difference.half_width), (0.0, 0.0));
-        // wide intervals reach 0, so the ratio is asked for at a low level
+        // wide intervals reach 0, so the ratio uses a low level
         let ratio = paired_ratio(&samples, &samples, 0.5).unwrap();
         assert_eq!((ratio.value, ratio.half_width), (1.0, 0.0));
     }

@@ -26,7 +26,7 @@ pub struct Bin {
     pub count: u64,
 }
 
-/// Counts of samples in ticks, each value kept to a relative error below 2^-12 (0.025 %).
+/// Counts of samples in ticks, each value kept to a relative error below 2^-12 (0.025%).
 ///
 /// Values below 8192 ticks have a bucket each and are exact; above, each octave has 4096 buckets of
 /// equal width. Memory is 32 KiB per octave between the smallest and the largest sample, at most
@@ -47,11 +47,11 @@ pub struct TickHistogram {
     max: u64,
     /// Number of the first bucket in `counts`, a multiple of `OCTAVE`; 0 while `counts` is empty.
     first: usize,
-    /// Whole octaves, from that of the smallest to that of the largest sample.
+    /// Whole octaves, from the smallest sample's to the largest sample's.
     counts: Vec<u64>,
 }
 
-/// A histogram as it is read from elsewhere, before it is checked.
+/// A histogram read from elsewhere, not yet checked.
 #[derive(Deserialize)]
 struct Kept {
     count: u64,
@@ -222,14 +222,14 @@ impl TickHistogram {
         (bucket.low as f64 + share * (bucket.width - 1) as f64).clamp(self.min as f64, self.max as f64)
     }
 
-    /// The quantile `q` \[ticks\] with an interval that holds for any law of the samples.
+    /// The quantile `q` \[ticks\] with an interval that holds for any distribution of the samples.
     ///
     /// The ends are the order statistics of [`interval_ranks`], each moved outwards to the end of its bucket:
     /// the level is kept and the interval is wider by less than 2^-12 of each end.
     ///
     /// # Errors
     ///
-    /// Those of [`interval_ranks`].
+    /// The errors of [`interval_ranks`].
     pub fn quantile_interval(&self, q: f64, level: f64) -> Result<Interval, EstimateError> {
         let ranks = interval_ranks(self.count, q, level)?;
         let low = self.bucket_of_sample(ranks.low - 1).low.max(self.min);
@@ -246,7 +246,7 @@ impl TickHistogram {
 
     /// Share of the samples that are at most `ticks`.
     ///
-    /// Exact below 8192 ticks and outside the range of the samples; else off by less than the share of the
+    /// Exact below 8192 ticks and outside the range of the samples; otherwise off by less than the share of the
     /// samples that fell into the bucket of `ticks`, which is spread evenly, and by rounding.
     ///
     /// # Errors
@@ -282,8 +282,8 @@ impl TickHistogram {
 
     /// The samples in `bins` bars of equal width from the smallest to one tick past the largest sample, ascending.
     ///
-    /// The counts always sum to [`count`](Self::count). A count is exact where no bar edge cuts a bucket of more
-    /// than one tick; a bucket that is cut is spread evenly. No bars without samples.
+    /// The counts always sum to [`count`](Self::count). A count is exact if no bar edge cuts a bucket of more than one
+    /// tick; a bucket that is cut is spread evenly. No bars without samples.
     pub fn rebin(&self, bins: usize) -> Vec<Bin> {
         if self.count == 0 || bins == 0 {
             return Vec::new();

@@ -6,12 +6,12 @@
 use crate::estimate::distribution::student_quantile;
 use serde::Serialize;
 
-/// How an estimate and its interval were made.
+/// Method of an estimate and its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Method {
-    /// Mean of independent samples, Student's t. Exact for normal samples, else by the central limit theorem.
+    /// Mean of independent samples, Student's t. Exact for normal samples, otherwise by the central limit theorem.
     StudentT,
     /// Steady-state mean from one run, warm-up removed, Student's t over batch means. Approximate.
     BatchMeans,
@@ -19,7 +19,7 @@ pub enum Method {
     Wilson,
     /// Proportion, Clopper and Pearson's interval. Covers at least the level, always.
     ClopperPearson,
-    /// Quantile between two order statistics. Covers at least the level for any continuous law.
+    /// Quantile between two order statistics. Covers at least the level for any continuous distribution.
     OrderStatistics,
     /// Mean of paired differences, Student's t.
     PairedDifference,
@@ -40,7 +40,7 @@ pub struct Estimate {
     pub level: f64,
     /// Number of independent samples behind it: replications, pairs, or batches.
     pub samples: u64,
-    /// How it was made.
+    /// Method of the estimate.
     pub method: Method,
 }
 
@@ -85,7 +85,7 @@ pub struct Interval {
     pub level: f64,
     /// Number of independent samples behind it: replications, trials or batches.
     pub samples: u64,
-    /// How it was made.
+    /// Method of the estimate.
     pub method: Method,
 }
 
@@ -109,7 +109,7 @@ impl From<Estimate> for Interval {
     }
 }
 
-/// Why no estimate can be given.
+/// Reason why no estimate can be given.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EstimateError {
@@ -118,19 +118,19 @@ pub enum EstimateError {
     TooFewSamples {
         /// Samples that there are.
         got: u64,
-        /// Samples that the interval needs at the asked level.
+        /// Number of samples that the interval needs at the requested level.
         need: u64,
     },
-    /// The confidence level is not strictly between 0 and 1. Ask for, say, 0.95.
+    /// The confidence level is not strictly between 0 and 1. Use 0.95, for example.
     #[error("confidence level {got} is not between 0 and 1")]
     LevelOutOfRange {
-        /// The level that was asked for.
+        /// The requested level.
         got: f64,
     },
-    /// The quantile asked for is not a probability, or is 0 or 1, whose interval has no finite end.
+    /// The requested quantile is not a probability, or is 0 or 1, whose interval has no finite end.
     #[error("quantile {got} is not between 0 and 1")]
     QuantileOutOfRange {
-        /// The quantile that was asked for.
+        /// The requested quantile.
         got: f64,
     },
     /// A sample was infinite or not a number, or a sum overflowed. Find out which sample it was.
@@ -190,7 +190,8 @@ mod tests {
 
     #[test]
     fn interval_of_a_published_example_is_reproduced() {
-        // NIST/SEMATECH e-Handbook 1.3.5.2, ZARR13.DAT: n = 195, mean 9.261460, sd 0.022789, 95 % from 9.258242 to 9.264679.
+        // NIST/SEMATECH e-Handbook 1.3.5.2, ZARR13.DAT: n = 195, mean 9.261460, sd 0.022789, 95% from 9.258242 to
+        // 9.264679.
         let estimate = mean_interval(9.261_460, 0.022_789_f64.powi(2), 195, 0.95).unwrap();
         assert!((estimate.low() - 9.258_242).abs() < 1.5e-6);
         assert!((estimate.high() - 9.264_679).abs() < 1.5e-6);

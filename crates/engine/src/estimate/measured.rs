@@ -13,7 +13,7 @@ use crate::estimate::mean::{Estimate, EstimateError, Interval};
 pub struct Measured {
     /// The point estimate, in the unit that its owner states.
     pub value: f64,
-    /// How far the true value may be from it.
+    /// Bounds on the distance of the true value.
     pub doubt: Doubt,
     /// Confidence level of the report's intervals, in (0, 1); 0 if the owner states it.
     pub level: f64,
@@ -97,7 +97,7 @@ impl Measured {
         }
     }
 
-    /// Whether the number is known without a statistical error.
+    /// Returns true if the number is known without a statistical error.
     pub fn is_exact(&self) -> bool {
         matches!(self.doubt, Doubt::Exact | Doubt::Bounds { .. })
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::estimate::measured::{Doubt, Measured};
 
-/// Digits after the point of a number whose doubt does not say how many it deserves.
+/// Digits after the point of a number whose doubt does not determine them.
 const DIGITS: usize = 6;
 
 impl fmt::Display for Measured {

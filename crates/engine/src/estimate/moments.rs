@@ -78,7 +78,7 @@ impl Moments {
         self.max = self.max.max(ticks);
     }
 
-    /// From the words of exact sums, lowest first: what a graphics card leaves behind.
+    /// From the words of exact sums, lowest first: what a GPU leaves behind.
     #[cfg(feature = "gpu")]
     pub(crate) fn from_words(count: u64, sum: [u32; 4], squares: [u32; 6], min: u64, max: u64) -> Self {
         let join = |words: &[u32]| words.iter().rev().fold(0_u128, |value, &word| value << 32 | u128::from(word));

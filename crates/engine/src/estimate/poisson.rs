@@ -1,11 +1,11 @@
-//! Poisson probabilities for uniformisation, with a bound of what is left out.
+//! Poisson probabilities for uniformisation, with a bound of the truncation error.
 //!
 //! The weights grow from the mode by ratios and are scaled to sum to 1, as by Fox and Glynn \[FoxGlynn1988\]; where to stop
 //! is decided by the geometric bound of each tail, which needs none of their tables of constants and has no special case for
 //! small means \[Jansen2011\]. Weights below the mode's by up to 1e-300 exist, so nothing underflows for any mean that a
 //! computer can step through.
 
-/// The probabilities of a Poisson law between two numbers, which sum to 1.
+/// The probabilities of a Poisson distribution between two numbers, which sum to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoissonWindow {
     /// Number of the first weight.
@@ -86,7 +86,7 @@ impl PoissonWindow {
         above
     }
 
-    /// The mean of `values` (numbered from 0) under the law; beyond their end the last one goes on.
+    /// The mean of `values` (numbered from 0) under the distribution; beyond their end the last one continues.
     pub fn average(&self, values: &[f64]) -> f64 {
         let Some(&tail) = values.last() else { return 0.0 };
         let inside = values.get(self.first..).unwrap_or_default();
@@ -161,7 +161,7 @@ mod tests {
             let sum: f64 = window.weights[i + 1..].iter().sum();
             assert!((tail - sum).abs() < 1e-15);
         }
-        // values that stay at their last one
+        // values that keep their last value
         let values: Vec<f64> = (0..10).map(f64::from).collect();
         let exact: f64 = (0..100).map(|n| window.weight(n) * n.min(9) as f64).sum();
         assert!((window.average(&values) - exact).abs() < 1e-14);

@@ -6,7 +6,7 @@
 use crate::estimate::distribution::{lower_beta_quantile, normal_quantile};
 use crate::estimate::mean::{EstimateError, Interval, Method, check_level};
 
-/// Why no interval of a proportion can be given.
+/// Reason why no interval of a proportion can be given.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProportionError {
@@ -82,8 +82,8 @@ pub fn wilson(successes: u64, trials: u64, level: f64) -> Result<Interval, Propo
 /// low:  P(B >= successes | p) = α/2,   high:  P(B <= successes | p) = α/2,   B ~ Binomial(trials, p)
 /// ```
 ///
-/// Covers with at least the level for every p; usually with more, so it is wider than [`wilson`]. The ends
-/// are computed to a relative error of 1e-9, the work grows like √`trials`. Source: \[Clopper1934\].
+/// Covers with at least the level for every p; typically with more, so it is wider than [`wilson`]. The ends are
+/// computed to a relative error of 1e-9, the work grows like √`trials`. Source: \[Clopper1934\].
 ///
 /// # Errors
 ///
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn intervals_match_the_published_comparison() {
-        // Newcombe 1998, Table I, 95 %, methods 3 and 5, four decimals.
+        // Newcombe 1998, Table I, 95%, methods 3 and 5, four decimals.
         for (counts, wilson_ends, exact_ends) in [
             ((81, 263), (0.2553, 0.3662), (0.2527, 0.3676)),
             ((15, 148), (0.0624, 0.1605), (0.0578, 0.1617)),

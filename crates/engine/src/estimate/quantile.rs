@@ -17,18 +17,18 @@ pub struct Ranks {
     pub high: u64,
 }
 
-/// Variance of the rank above which the binomial law is replaced by a normal one.
+/// Variance of the rank above which the binomial distribution is replaced by a normal one.
 const NORMAL_ABOVE: f64 = 10_000.0;
 
-/// Ranks of the order statistics that enclose the `q` quantile of the law behind `n` independent samples.
+/// Ranks of the order statistics that enclose the `q` quantile of the distribution behind `n` independent samples.
 ///
 /// ```text
 /// P(x₍low₎ <= ξ <= x₍high₎) >= P(low <= B < high) >= level,   B ~ Binomial(n, q), α/2 outside on each side
 /// ```
 ///
-/// Holds for every law; narrowest such ranks with at most α/2 on each side. Exact binomial tails while
+/// Holds for every distribution; narrowest such ranks with at most α/2 on each side. Exact binomial tails while
 /// n q (1 − q) <= 10,000; above, the normal approximation with continuity correction, within
-/// (z² − 1)/6 + 2 ranks, which is then less than 2 % of the half width at 95 % and 99 %.
+/// (z² − 1)/6 + 2 ranks, which is then less than 2% of the half width at 95% and 99%.
 /// Source: \[David2003, 7.1\].
 ///
 /// # Errors
@@ -38,7 +38,7 @@ const NORMAL_ABOVE: f64 = 10_000.0;
 ///
 /// # Examples
 ///
-/// P(2 <= B < 9) = 1002/1024 = 97.9 % for a fair coin thrown 10 times; 3 to 8 would have 89.1 %.
+/// P(2 <= B < 9) = 1002/1024 = 97.9% for a fair coin thrown 10 times; 3 to 8 would have 89.1%.
 ///
 /// ```
 /// # use tailspn_engine::estimate::{Ranks, interval_ranks};
@@ -92,7 +92,7 @@ fn fewest_samples(q: f64, outside: f64) -> u64 {
     (outside.ln() / log_miss).ceil() as u64
 }
 
-/// As [`order::position`], with the reason where there is none.
+/// As [`order::position`], with the reason if there is no position.
 pub(crate) fn quantile_position(n: u64, q: f64) -> Result<(u64, f64), EstimateError> {
     order::position(n, q).ok_or(if (0.0..=1.0).contains(&q) {
         EstimateError::TooFewSamples { got: 0, need: 1 }
@@ -104,7 +104,7 @@ pub(crate) fn quantile_position(n: u64, q: f64) -> Result<(u64, f64), EstimateEr
 /// The sample quantile `q` of ascending samples, in their unit.
 ///
 /// Linear between order statistics, at position q (n − 1): definition 7 of \[Hyndman1996\], the default
-/// of R and NumPy. Exact for the samples; as an estimate of the law's quantile its bias is of order 1/n.
+/// of R and NumPy. Exact for the samples; as an estimate of the distribution's quantile its bias is of order 1/n.
 ///
 /// # Errors
 ///
@@ -125,7 +125,7 @@ pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Result<f64, EstimateError> 
 ///
 /// # Errors
 ///
-/// Those of [`interval_ranks`].
+/// The errors of [`interval_ranks`].
 pub fn quantile_interval_of_sorted(sorted: &[f64], q: f64, level: f64) -> Result<Interval, EstimateError> {
     let samples = sorted.len() as u64;
     let ranks = interval_ranks(samples, q, level)?;
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn median_ranks_match_published_tables() {
-        // Ranks of the 95 % interval of a median: sign test tables.
+        // Ranks of the 95% interval of a median: sign test tables.
         for (n, low, high) in [(6, 1, 6), (10, 2, 9), (15, 4, 12), (20, 6, 15), (50, 18, 33), (100, 40, 61)] {
             assert_eq!(interval_ranks(n, 0.5, 0.95), Ok(Ranks { low, high }), "n = {n}");
         }

@@ -12,7 +12,7 @@ const BARS: usize = 4096;
 /// Fewest samples for which an interval is given.
 const FEWEST: u64 = 30;
 
-/// The standard deviation of samples in ticks, with an interval for independent samples of any law.
+/// The standard deviation of samples in ticks, with an interval for independent samples of any distribution.
 ///
 /// ```text
 /// s ± z(1 − α/2) · s · √((κ − 1) / 4n),   κ = Σ(x − m)⁴ / (n s⁴)
@@ -28,7 +28,7 @@ const FEWEST: u64 = 30;
 ///
 /// # Examples
 ///
-/// Half of the samples are 0, half 2: κ = 1, and the standard deviation has no error but that of the divisor n − 1.
+/// Half of the samples are 0, half 2: κ = 1, and the only error of the standard deviation comes from the divisor n − 1.
 ///
 /// ```
 /// # use tailspn_engine::estimate::{Moments, TickHistogram, standard_deviation_interval};
@@ -67,7 +67,7 @@ pub fn standard_deviation_interval(
 /// Fourth central moment over the square of the variance.
 fn kurtosis(histogram: &TickHistogram, mean: f64, variance: f64) -> f64 {
     let bins = histogram.rebin(BARS);
-    // a bar stands for whole ticks, the first at its lower edge
+    // a bar represents whole ticks, the first at its lower edge
     let middle = |low: f64, high: f64| f64::midpoint(low.ceil(), (high.ceil() - 1.0).max(low.ceil()));
     let sum: f64 = bins.iter().map(|bin| bin.count as f64 * (middle(bin.low, bin.high) - mean).powi(4)).sum();
     sum / (histogram.count() as f64 * variance * variance)

@@ -1,4 +1,4 @@
-//! When to stop replicating: sequential stopping on the relative half width.
+//! Stopping rule for replications: sequential stopping on the relative half width.
 //!
 //! Owns the decision and the size of the next round. It runs nothing and keeps no state between rounds.
 
@@ -34,7 +34,7 @@ impl Default for StopRule {
 }
 
 impl StopRule {
-    /// Whether `count` replications with this relative half width satisfy the rule.
+    /// Returns true if `count` replications with this relative half width satisfy the rule.
     pub fn is_met(&self, count: u64, relative_half_width: f64) -> bool {
         count >= self.min_reps && relative_half_width <= self.rel_error
     }
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(RULE.next_round(100, 1000.0), Some(900));
         assert_eq!(RULE.next_round(100, f64::INFINITY), Some(900));
         assert_eq!(RULE.next_round(100, f64::NAN), Some(900));
-        assert_eq!(RULE.next_round(1000, 0.050_000_1), Some(100)); // 5 % margin, in chunks of 50: 51 → 100
+        assert_eq!(RULE.next_round(1000, 0.050_000_1), Some(100)); // 5% margin, in chunks of 50: 51 → 100
         assert_eq!(StopRule { rel_error: 0.0, ..RULE }.next_round(100, 0.1), Some(900));
         assert_eq!(StopRule { chunk: 0, ..RULE }.next_round(1000, 0.050_000_1), Some(51));
         let endless = StopRule { max_reps: u64::MAX, chunk: u64::MAX, ..RULE };

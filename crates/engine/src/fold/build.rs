@@ -18,20 +18,20 @@ use crate::net::{
 pub(super) struct Alike {
     /// The parts.
     pub(super) parts: Vec<usize>,
-    /// What each of them is.
+    /// Structure of each replica.
     pub(super) signature: Signature,
 }
 
-/// A folded net, and where everything went.
+/// A folded net, and the image of every part.
 #[derive(Debug)]
 pub(super) struct Built {
     pub(super) net: Net,
     pub(super) images: Images,
-    /// Per transition: what it became.
+    /// Per transition: its image.
     pub(super) transitions: Vec<TransitionId>,
 }
 
-/// All that the folded net is made of.
+/// All parts of the folded net.
 pub(super) struct Builder<'a> {
     graph: &'a Graph<'a>,
     parts: &'a [Part],
@@ -56,7 +56,8 @@ impl<'a> Builder<'a> {
         Self { graph, parts, classes, replica, members, names, net }
     }
 
-    /// The folded net; else the class whose replicas an expression tells apart, or none if the parts make no net.
+    /// The folded net; otherwise the class whose replicas an expression distinguishes, or none if the parts make no
+    /// net.
     pub(super) fn build(mut self) -> Result<Built, Option<usize>> {
         let images = self.places();
         for parameter in self.graph.net.parameters() {
@@ -75,7 +76,8 @@ impl<'a> Builder<'a> {
         self.replica[part].map(|(class, replica)| (class, replica, slot))
     }
 
-    /// A name for what all replicas have: that of the first one, without its number if nothing has that name.
+    /// A name for the common part of all replicas: the first replica's name, without its number if no other part has
+    /// that name.
     fn name(&self, id: &str) -> String {
         let short = id.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches(['_', '-', '.', ' ']);
         let free = !short.is_empty() && !self.names.contains(short);
@@ -326,7 +328,7 @@ fn all_replicas(graph: &Graph<'_>, place: usize, t: usize, kind: ArcKind, replic
     let weight = f64::from(link.and_then(|link| link.weight).unwrap_or(0));
     let n = replicas as f64;
     Expr::Number(match kind {
-        // any token inhibits; more than one is never there
+        // any token inhibits; there is never more than one
         ArcKind::Inhibitor if weight > 1.0 => n + 1.0,
         ArcKind::Inhibitor => weight,
         _ => weight * n,

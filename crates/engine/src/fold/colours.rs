@@ -64,7 +64,7 @@ impl Colours {
         colours
     }
 
-    /// What a question tells apart.
+    /// Gives different colours to parts that a question distinguishes.
     fn distinguish(&mut self, keep: &Keep) {
         for (i, expression) in (0_u64..).zip(&keep.expressions) {
             let node = self.colour.len();
@@ -132,7 +132,7 @@ impl Colours {
         sorted.len()
     }
 
-    /// Per place and transition: whether another one has its colour.
+    /// Per place and transition: true if another one has its colour.
     pub(super) fn alike(&self) -> Vec<bool> {
         let mut count: HashMap<u64, u32> = HashMap::with_capacity(self.distinct);
         self.colour.iter().for_each(|&colour| *count.entry(colour).or_default() += 1);

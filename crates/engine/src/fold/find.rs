@@ -15,7 +15,7 @@ use crate::fold::unroll::{Unrolled, Unroller};
 use crate::net::expr::Expr;
 use crate::net::{Net, PlaceId, TransitionId};
 
-/// Rounds in which what joins replicas is told apart.
+/// Number of rounds that distinguish the parts that join replicas.
 const MOST_HUBS: usize = 12;
 
 /// Folds a net as far as `keep` allows.
@@ -43,8 +43,9 @@ pub fn fold(net: &Net, keep: &Keep) -> Folding {
     search(net, keep).0
 }
 
-/// Folds a net as far as `keep` allows, also parts of several tokens with at most 50 markings of their own: each becomes a state
-/// machine of these, so that one of its transitions becomes several, see [`Folding::transitions`].
+/// Folds a net as far as `keep` allows, including parts of several tokens with at most 50 markings of their own: each
+/// becomes a state machine of these markings, so that one of its transitions becomes several, see
+/// [`Folding::transitions`].
 pub fn fold_markings(net: &Net, keep: &Keep) -> Folding {
     let (plain, finder) = search(net, keep);
     if !finder.unrollable {
@@ -92,7 +93,7 @@ fn search(net: &Net, keep: &Keep) -> (Folding, Finder) {
 /// The search for replicas.
 #[derive(Default)]
 struct Finder {
-    /// Why parts are not folded, and a name of each.
+    /// Reason why parts are not folded, and a name of each.
     refused: Vec<(Hindrance, String)>,
     /// True if some part may be a state machine of its local markings.
     unrollable: bool,
@@ -139,7 +140,7 @@ impl Finder {
         None
     }
 
-    /// Finds parts that are the same in everything, in rounds that tell apart the places which join several of them.
+    /// Finds parts that are equal in everything, in rounds that distinguish the places joining several of them.
     fn alike(&mut self, graph: &Graph<'_>, keep: &Keep) -> (Vec<Part>, Membership, Vec<Alike>) {
         let mut colours = Colours::new(graph, keep);
         for round in 0.. {
@@ -184,12 +185,12 @@ struct Candidates {
     parts: Vec<Part>,
     members: Membership,
     machines: BTreeMap<usize, Machine>,
-    /// Why others do not, by a name of each.
+    /// Reasons why other parts are not folded, with a name of each.
     refused: HashMap<String, Hindrance>,
 }
 
 impl Candidates {
-    /// Finds parts with a machine, in rounds that tell apart the places which join several of the others.
+    /// Finds parts with a machine, in rounds that distinguish the places joining several of the other parts.
     fn new(graph: &Graph<'_>, keep: &Keep) -> Self {
         let mut colours = Colours::new(graph, keep);
         for round in 0.. {
@@ -218,7 +219,7 @@ impl Candidates {
         unreachable!("the loop returns")
     }
 
-    /// Parts whose machines were not folded, and why where that is known.
+    /// Parts whose machines were not folded, and the reason if it is known.
     fn left_over(&self, unrolled: &Unrolled, folding: &Folding, finder: &Finder) -> Vec<(usize, Option<Hindrance>)> {
         let part = |place: PlaceId| unrolled.machine[place.index()];
         let places = (0..unrolled.net.places().len()).map(PlaceId::from_index);
@@ -289,7 +290,7 @@ fn unfit(built: &Built, alike: &[Alike], parts: &[Part], keep: &Keep) -> Option<
     asked.or_else(|| unequal(built, alike, parts, keep)).map(|class| (class, Hindrance::Question))
 }
 
-/// A class of which a group or a reward observes some replicas in another way than others.
+/// A class whose replicas a group or a reward does not all observe alike.
 fn unequal(built: &Built, alike: &[Alike], parts: &[Part], keep: &Keep) -> Option<usize> {
     let mut groups: HashMap<usize, Vec<usize>> = HashMap::new();
     for (i, group) in keep.groups.iter().enumerate() {

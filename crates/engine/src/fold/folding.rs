@@ -15,9 +15,9 @@ pub struct Folding {
     net: Net,
     /// The net in which parts of several tokens are machines of their local markings; none if there are no such parts.
     unrolled: Option<Box<Unrolled>>,
-    /// Where the places of the unrolled net went.
+    /// Images of the places of the unrolled net.
     images: Images,
-    /// Per transition of the unrolled net: its place in the folded one.
+    /// Per transition of the unrolled net: its image in the folded net.
     transitions: Vec<FoldedTransition>,
     classes: Vec<FoldedClass>,
     obstacles: Vec<Obstacle>,
@@ -34,9 +34,9 @@ pub struct FoldedClass {
     pub replicas: usize,
     /// The folded net's places: one for each local marking of a replica.
     pub places: Vec<PlaceId>,
-    /// Per replica, the tokens that a token in each of these places stands for.
+    /// Per replica, the original tokens represented by a token in each of these places.
     pub(super) markings: Vec<Vec<Vec<(PlaceId, u32)>>>,
-    /// Per replica, its transitions of the original net, in the order of the folded ones.
+    /// Per replica, its transitions of the original net, in the order of the folded transitions.
     pub(super) transitions: Vec<Vec<TransitionId>>,
     /// The transitions of the folded net, in that order.
     pub(super) folded: Vec<TransitionId>,
@@ -45,11 +45,11 @@ pub struct FoldedClass {
 /// Parts that look alike and are not folded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
-    /// Why.
+    /// The reason.
     pub hindrance: Hindrance,
     /// Number of parts.
     pub parts: usize,
-    /// A place or transition of one of them.
+    /// A place or transition of one of the parts.
     pub example: String,
 }
 
@@ -58,7 +58,7 @@ pub struct Obstacle {
 pub struct FoldedPlace {
     /// The folded net's place.
     pub place: PlaceId,
-    /// Tokens that one there stands for.
+    /// Original tokens represented by one token there.
     pub tokens: u32,
     /// Replicas whose tokens it holds together; 1 for a place that is not folded.
     pub replicas: usize,
@@ -66,16 +66,16 @@ pub struct FoldedPlace {
     pub replica: Option<usize>,
 }
 
-/// What a transition of the original net became.
+/// The folded form of a transition of the original net.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FoldedTransition {
     /// The folded net's transition.
     pub transition: TransitionId,
     /// Replicas whose transitions it fires; 1 for a transition that is not folded.
     pub replicas: usize,
-    /// Whether it is that of the first replica, or not folded.
+    /// True if the transition belongs to the first replica, or is not folded.
     pub is_first: bool,
-    /// Its replica, and where the replica's token is before it fires.
+    /// Replica of the transition, and the place of the replica's token before the firing.
     pub(super) at: Option<At>,
     /// The transition of the unrolled net.
     pub(super) unrolled: TransitionId,
@@ -120,14 +120,14 @@ impl Folding {
         Self { unrolled: Some(Box::new(unrolled)), before, obstacles, ..self }
     }
 
-    /// The number of a transition of the original net that became one of the folded net and is no replica's.
+    /// The number of an original transition whose folded transition does not belong to a replica.
     pub(super) fn shared(&self) -> impl Iterator<Item = (TransitionId, TransitionId)> {
         let original = |t: TransitionId| self.unrolled.as_ref().map_or(t, |unrolled| unrolled.origins[t.index()]);
         let shared = self.transitions.iter().filter(|own| own.at.is_none());
         shared.map(move |own| (own.transition, original(own.unrolled)))
     }
 
-    /// The logarithm of the number of markings that a state stands for, if replicas are in all their local markings.
+    /// The logarithm of the number of markings that a state represents, if replicas are in all their local markings.
     pub(super) fn gain(&self) -> f64 {
         let ln = |n: usize| (n as f64).ln();
         let of_class = |class: &FoldedClass| {
@@ -143,7 +143,7 @@ impl Folding {
         &self.net
     }
 
-    /// Whether anything was folded.
+    /// Returns true if anything was folded.
     pub fn is_folded(&self) -> bool {
         !self.classes.is_empty()
     }
@@ -153,7 +153,7 @@ impl Folding {
         &self.classes
     }
 
-    /// What looks alike and was not folded.
+    /// Parts that look alike but were not folded, with the reasons.
     pub fn obstacles(&self) -> &[Obstacle] {
         &self.obstacles
     }
@@ -163,7 +163,7 @@ impl Folding {
         self.before
     }
 
-    /// Where a place of the original net went: to one place, but to one for each local marking with tokens there in a part of
+    /// Images of a place of the original net: one place, or one for each local marking with tokens there in a part of
     /// several tokens. At least one.
     pub fn places(&self, place: PlaceId) -> Vec<FoldedPlace> {
         let states = self.unrolled.as_ref().map(|unrolled| &unrolled.places[place.index()][..]);
@@ -177,7 +177,7 @@ impl Folding {
         states.unwrap_or(&[(place, 1)]).iter().map(of).collect()
     }
 
-    /// The transitions of the folded net that one of the original net became: one, but one for each local marking in a part of several
+    /// Images of a transition of the original net: one transition, or one for each local marking in a part of several
     /// tokens.
     pub fn transitions(&self, t: TransitionId) -> Vec<FoldedTransition> {
         match &self.unrolled {
@@ -191,8 +191,8 @@ impl Folding {
         self.unrolled.is_some()
     }
 
-    /// A value per place of the original net, from those of the folded net's places that hold its tokens, each with a factor;
-    /// nothing from nothing.
+    /// A value per place of the original net, from the values of the folded net's places that hold its tokens, each
+    /// with a factor; no value without places.
     pub fn per_place<T, U>(&self, folded: &[T], sum: impl Fn(&[(&T, f64)]) -> U) -> Vec<U> {
         let places = if folded.is_empty() { 0 } else { self.before[0] };
         let own = (0..places).map(|p| self.places(PlaceId::from_index(p)));
@@ -200,7 +200,7 @@ impl Folding {
         own.map(|own| sum(&own.iter().map(term).collect::<Vec<_>>())).collect()
     }
 
-    /// The same per transition, from those of the folded net that it became; no term for one that never fires.
+    /// The same per transition, from its images in the folded net; no term for a transition that never fires.
     pub fn per_transition<T, U>(&self, folded: &[T], sum: impl Fn(&[(&T, f64)]) -> U) -> Vec<U> {
         let transitions = if folded.is_empty() { 0 } else { self.before[1] };
         let own = (0..transitions).map(|t| self.transitions(TransitionId::from_index(t)));
@@ -208,7 +208,7 @@ impl Folding {
         own.map(|own| sum(&own.iter().map(term).collect::<Vec<_>>())).collect()
     }
 
-    /// Number of markings of the original net that a marking of the folded net stands for; exact below 2^40.
+    /// Number of markings of the original net that a marking of the folded net represents; exact below 2^40.
     pub fn orbit(&self, marking: &[u32]) -> f64 {
         let ln = |n: u32| self.ln_factorials[n as usize];
         let of_class = |class: &FoldedClass| {
@@ -221,14 +221,14 @@ impl Folding {
         self.classes.iter().map(of_class).product()
     }
 
-    /// An expression of the original net over the folded net; none if it tells replicas apart.
+    /// An expression of the original net over the folded net; none if it distinguishes replicas.
     pub fn expression(&self, expression: &Expr) -> Option<Expr> {
         let unrolled = self.unrolled.as_ref().map(|unrolled| unrolled.expression(expression));
         self.images.rewrite(unrolled.as_ref().unwrap_or(expression), None).ok()
     }
 
-    /// The same for an expression that is evaluated before a transition of the original net fires, as this one of the folded
-    /// net.
+    /// The same for an expression that is evaluated before a transition of the original net fires, as the given
+    /// transition of the folded net.
     pub fn before_firing(&self, t: FoldedTransition, expression: &Expr) -> Option<Expr> {
         let unrolled = self.unrolled.as_ref().map(|unrolled| unrolled.expression_before(expression, t.unrolled));
         self.images.rewrite(unrolled.as_ref().unwrap_or(expression), t.at).ok()
@@ -243,7 +243,7 @@ impl FoldedTransition {
 }
 
 impl FoldedClass {
-    /// Puts the original net's places and transitions for those of the unrolled net.
+    /// Replaces places and transitions of the unrolled net by the original net's.
     fn originals(&mut self, unrolled: &Unrolled) {
         for held in self.markings.iter_mut().flatten() {
             let all = held.iter().flat_map(|(state, _)| unrolled.markings[state.index()].iter().copied());

@@ -9,7 +9,7 @@ use crate::net::{ArcKind, Net, PlaceId};
 pub(super) struct Link<'a> {
     pub(super) kind: ArcKind,
     pub(super) place: usize,
-    /// Its weight as a number; none if it depends on the marking.
+    /// Weight of the arc as a number; none if it depends on the marking.
     pub(super) weight: Option<u32>,
     pub(super) expression: &'a Expr,
 }

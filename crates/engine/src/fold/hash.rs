@@ -70,7 +70,7 @@ pub(super) fn shape(expression: &Expr) -> u64 {
     }
 }
 
-/// Calls `visit` for each leaf with a hash of where it stands in the expression.
+/// Calls `visit` for each leaf with a hash of its position in the expression.
 pub(super) fn roles(expression: &Expr, above: u64, visit: &mut dyn FnMut(&Leaf, u64)) {
     match expression {
         Expr::Number(_) => {}

@@ -1,4 +1,4 @@
-//! What a question asks of a net, as far as it tells parts of the net apart.
+//! Parts of a net that a question distinguishes, which must not be folded.
 
 use crate::net::expr::Expr;
 

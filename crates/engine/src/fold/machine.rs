@@ -1,4 +1,4 @@
-//! The local markings of a part: a state machine whose one token says how the part's tokens lie.
+//! The local markings of a part: a state machine whose one token represents the distribution of the part's tokens.
 //!
 //! A part that holds several tokens, or none at times, is replaced by this machine before replicas are counted. Exploration
 //! looks at the part alone: conditions on shared places are taken as met, so it finds all markings that the part reaches in the
@@ -47,14 +47,14 @@ pub(super) struct Contact {
     pub(super) role: Role,
 }
 
-/// The local markings that a shared transition needs, and the one that it leads to.
+/// The local markings that a shared transition needs, and the local marking that it leads to.
 #[derive(Clone, Debug)]
 pub(super) enum Role {
     /// It needs one of these local markings and leads to another one.
     Moves(usize, usize),
     /// It needs this local marking.
     Needs(usize),
-    /// It needs any but these local markings.
+    /// It needs any local marking except these.
     Excludes(Vec<usize>),
 }
 

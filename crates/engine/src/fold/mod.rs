@@ -1,7 +1,7 @@
 //! Folding: parts of a net that nothing distinguishes are counted instead of kept apart.
 //!
-//! Replicas that are state machines of at most one token become one copy that holds all their tokens. This is exact lumping of
-//! the Markov chain by symmetry: every answer that does not tell the replicas apart stays what it was
+//! Replicas that are state machines of at most one token become one copy that holds all their tokens. This is exact
+//! lumping of the Markov chain by symmetry: every answer that does not distinguish the replicas stays the same
 //! (docs/folding.md has the rules).
 //!
 //! ```text

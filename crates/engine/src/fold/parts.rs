@@ -1,4 +1,4 @@
-//! Candidates: connected parts of a net whose places and transitions all have counterparts, and what each of them is exactly.
+//! Candidates: connected parts of a net whose places and transitions all have counterparts, and the exact structure of each.
 
 use petgraph::unionfind::UnionFind;
 
@@ -11,13 +11,13 @@ use crate::net::{ArcKind, Delay, Law, Memory, Servers, Timing};
 /// A connected part of the net.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Part {
-    /// Its places, by colour.
+    /// Places of the part, by colour.
     pub(super) places: Vec<usize>,
-    /// Its transitions, by colour.
+    /// Transitions of the part, by colour.
     pub(super) transitions: Vec<usize>,
 }
 
-/// Why parts that are alike are not folded.
+/// Reason why parts that are alike are not folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Hindrance {
@@ -107,7 +107,7 @@ pub(super) enum LocalTiming {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum LocalNumber {
     Expression(Expr<LocalLeaf>),
-    /// It reads other parts too, and is compared once it is known which parts are alike.
+    /// It reads other parts too, and is compared after equal parts are known.
     Among(u64),
 }
 
@@ -118,16 +118,16 @@ pub(super) struct Move {
     /// The place whose token it needs, and whether it takes the token.
     pub(super) from: usize,
     pub(super) takes: bool,
-    /// Where it puts the token.
+    /// The place that gets the token.
     pub(super) to: Option<usize>,
     /// Arcs to shared places.
     outer: Vec<OuterArc>,
 }
 
-/// An arc to a shared place: kind, place, weight, and the expression of a weight that is no number.
+/// An arc to a shared place: kind, place, weight, and the expression of a weight that is not a number.
 type OuterArc = (ArcKind, usize, Option<u32>, Option<LocalNumber>);
 
-/// All that tells a part from another one.
+/// All properties that distinguish a part from another one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Signature {
     /// Tokens at the start per place.
@@ -137,15 +137,15 @@ pub(super) struct Signature {
     pub(super) contacts: Vec<(usize, usize, ArcKind, u32)>,
 }
 
-/// Which part, if any, a place and a transition belong to.
+/// The part, if any, of each place and transition.
 #[derive(Debug)]
 pub(super) struct Membership {
-    /// Per place: its part and its number in it.
+    /// Per place: the part, and the number of the place in it.
     pub(super) place: Vec<Option<(usize, usize)>>,
     pub(super) transition: Vec<Option<usize>>,
 }
 
-/// The connected parts of what is alike.
+/// The connected parts of nodes that are alike.
 pub(super) fn parts(graph: &Graph<'_>, colours: &Colours) -> (Vec<Part>, Membership) {
     let (places, transitions) = (graph.touching.len(), graph.links.len());
     let alike = colours.alike();
@@ -179,7 +179,7 @@ pub(super) fn parts(graph: &Graph<'_>, colours: &Colours) -> (Vec<Part>, Members
 }
 
 impl Part {
-    /// What the part is, if it is a state machine that starts with at most one token.
+    /// The signature of the part, if it is a state machine that starts with at most one token.
     pub(super) fn signature(
         &self,
         own: usize,
@@ -279,7 +279,7 @@ impl Signature {
         if general.into_iter().all(is_alone) { Ok(()) } else { Err(Hindrance::Interrupted) }
     }
 
-    /// Whether the move takes nothing but the part's own token.
+    /// Returns true if the move takes nothing but the part's own token.
     pub(super) fn takes_shared(own: &Move) -> bool {
         own.outer.iter().any(|arc| arc.0 == ArcKind::Input)
     }

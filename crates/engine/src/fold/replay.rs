@@ -1,4 +1,4 @@
-//! Firing sequences of the folded net as sequences of the original one: the first replica that can move does.
+//! Firing sequences of the folded net as sequences of the original one: the first replica that can move does so.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,7 +8,7 @@ use crate::net::{ArcKind, PlaceId, TransitionId};
 /// Class, replica, and number of the transition in the replica.
 type Firing = (usize, usize, usize);
 
-/// Where the tokens of all replicas are.
+/// Places of the tokens of all replicas.
 #[derive(Debug)]
 pub struct Replay<'a> {
     folding: &'a Folding,
@@ -20,7 +20,7 @@ pub struct Replay<'a> {
     moves: HashMap<TransitionId, (usize, usize)>,
     /// Per folded transition: places of classes that it takes from and puts into.
     arcs: HashMap<TransitionId, Vec<(ArcKind, usize, PlaceId)>>,
-    /// Per transition of the folded net that is no replica's: the original one.
+    /// Per transition of the folded net that does not belong to a replica: the original one.
     shared: HashMap<TransitionId, TransitionId>,
 }
 
@@ -58,8 +58,8 @@ impl<'a> Replay<'a> {
         replay
     }
 
-    /// A sequence of the folded net as one of the original net, up to the first token in `place` if one is given: that of the
-    /// replica of this number. None if the place stays empty.
+    /// Translates a sequence of the folded net to the original net. With `to`, the sequence ends with the first token
+    /// in that place, which belongs to the replica of that number; none if the place stays empty.
     pub fn path(&mut self, path: &[TransitionId], to: Option<(PlaceId, usize)>) -> Option<Vec<TransitionId>> {
         let mut fired = Vec::new();
         for &t in path {
@@ -80,8 +80,8 @@ impl<'a> Replay<'a> {
         Some(fired.into_iter().map(swapped).collect())
     }
 
-    /// Fires a transition of the folded net; returns that of the original net, with class, replica and number there if it is a
-    /// replica's.
+    /// Fires a transition of the folded net. Returns the transition of the original net, with class, replica and
+    /// position if it belongs to a replica.
     fn fire(&mut self, t: TransitionId) -> Option<(TransitionId, Option<Firing>)> {
         let arcs = self.arcs.get(&t).cloned().unwrap_or_default();
         let Some(&(class, slot)) = self.moves.get(&t) else {

@@ -7,12 +7,12 @@ use crate::fold::hash::operands;
 use crate::net::expr::{BinaryOp, Expr, Leaf};
 use crate::net::{Net, PlaceId};
 
-/// Where a place of the original net went.
+/// The image of a place of the original net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Image {
-    /// It is still there.
+    /// The place still exists.
     Shared(PlaceId),
-    /// It is a place of one of the replicas of a class.
+    /// The place belongs to one of the replicas of a class.
     Own { class: usize, replica: usize, slot: usize },
 }
 
@@ -31,7 +31,7 @@ pub(super) struct At {
     pub(super) slot: usize,
 }
 
-/// Where all places went.
+/// The images of all places.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Images {
     pub(super) of: Vec<Image>,
@@ -55,8 +55,8 @@ impl Images {
         Self { of, classes, capacities }
     }
 
-    /// The expression in counts; `at` is the replica that it is about, if it is about one. Else the class whose replicas it
-    /// tells apart.
+    /// The expression in counts; `at` is the replica that it is about, if there is one. On failure, the class whose
+    /// replicas it distinguishes.
     pub(super) fn rewrite(&self, expression: &Expr, at: Option<At>) -> Result<Expr, usize> {
         if let Some(operands) = operands(expression)
             && let Expr::Binary(op @ (BinaryOp::Add | BinaryOp::And | BinaryOp::Or), ..) = expression
@@ -90,7 +90,7 @@ impl Images {
         })
     }
 
-    /// Operands of `+`, `&&` or `||`; those that are there once for each replica become one.
+    /// Operands of `+`, `&&` or `||`; an operand that occurs once for each replica becomes one operand.
     fn chain(&self, op: BinaryOp, operands: &[&Expr], at: Option<At>) -> Result<Expr, usize> {
         let mut made = Vec::new();
         let mut by_class: BTreeMap<usize, BTreeMap<usize, Vec<&Expr>>> = BTreeMap::new();

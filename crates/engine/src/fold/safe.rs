@@ -1,8 +1,9 @@
-//! Proofs that places never hold more than so many tokens, and no replica ever two.
+//! Proofs of upper bounds on tokens in places, and that no replica ever holds two.
 //!
-//! Weights `y` of the places of the folded net, at least 1 on those of the class, whose sum over the tokens no firing raises.
-//! A transition that puts new tokens into the replicas needs all of them to be empty: if one held a token, the sum would be at
-//! least what the transition needs and 1 more. It is safe if the sum at the start is less than that.
+//! Uses weights `y` of the places of the folded net, at least 1 on the places of the class, such that no firing raises
+//! the weighted sum of tokens. A transition that puts new tokens into the replicas needs all of them to be empty: if
+//! one held a token, the sum would be at least what the transition needs and 1 more. The class is safe if the sum at
+//! the start is less than that.
 
 use crate::fold::graph::Graph;
 use crate::net::{ArcKind, Net, PlaceId};
@@ -10,7 +11,7 @@ use crate::net::{ArcKind, Net, PlaceId};
 /// Small differences of sums of floats.
 const TINY: f64 = 1e-9;
 
-/// Whether the replicas of a class with these places hold at most one token each.
+/// Returns true if the replicas of a class with these places hold at most one token each.
 pub(super) fn is_safe(net: &Net, places: &[PlaceId]) -> bool {
     let graph = Graph::new(net);
     let mut own = vec![false; net.places().len()];
@@ -61,8 +62,8 @@ pub(super) fn bound(graph: &Graph<'_>, place: usize) -> Option<u32> {
     }
 }
 
-/// Weights of the places whose weighted sum of tokens no firing raises, 1 where `own`, 0 where `useless`; else a transition
-/// that raises any such sum, if that is why.
+/// Weights of the places whose weighted sum of tokens no firing raises, 1 where `own`, 0 where `useless`; otherwise a
+/// transition that raises any such sum, if that is why.
 fn weights(graph: &Graph<'_>, own: &[bool], useless: &[bool]) -> Result<Vec<f64>, Option<usize>> {
     let mut weights: Vec<f64> = own.iter().map(|&own| f64::from(u8::from(own))).collect();
     for _ in 0..=4 * graph.links.len() {

@@ -1,4 +1,5 @@
-//! A net in which parts of several tokens are state machines of their local markings: a place for each, one token in all.
+//! A net in which parts of several tokens become state machines of their local markings: a place for each, with one
+//! token in all.
 //!
 //! The markings of both nets correspond one to one, with the same rates, weights and priorities.
 
@@ -15,17 +16,18 @@ use crate::net::{
     TransitionId,
 };
 
-/// The net with state machines, and where everything went.
+/// The net with state machines, and the images of all parts.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Unrolled {
     pub(super) net: Net,
-    /// Per place: the places that hold its tokens, and how many of them a token there stands for; at least one place.
+    /// Per place: the places that hold its tokens, and the number of tokens that a token there represents; at least one
+    /// place.
     pub(super) places: Vec<Vec<(PlaceId, u32)>>,
-    /// Per transition: what it became.
+    /// Per transition: its images.
     pub(super) transitions: Vec<Vec<TransitionId>>,
-    /// Per new place: the tokens that a token there stands for.
+    /// Per new place: the tokens that a token there represents.
     pub(super) markings: Vec<Vec<(PlaceId, u32)>>,
-    /// Per new transition: the one that it stands for.
+    /// Per new transition: the original one.
     pub(super) origins: Vec<TransitionId>,
     /// Per new transition of a machine: its local marking, as the new place.
     at: Vec<Option<PlaceId>>,
@@ -35,7 +37,7 @@ pub(super) struct Unrolled {
     capacities: HashMap<PlaceId, f64>,
 }
 
-/// All that the new net is made of.
+/// All parts of the new net.
 pub(super) struct Unroller<'a> {
     graph: &'a Graph<'a>,
     parts: &'a [Part],
@@ -288,7 +290,7 @@ impl Unrolled {
         self.replaced(expression, &|place| self.tokens(place))
     }
 
-    /// An expression of the net, before a transition of the new one fires.
+    /// An expression of the original net, before a transition of the new one fires.
     pub(super) fn expression_before(&self, expression: &Expr, t: TransitionId) -> Expr {
         self.expression_at(expression, self.at[t.index()])
     }
@@ -348,7 +350,7 @@ impl Unrolled {
         }
     }
 
-    /// A question about the net, about the new one.
+    /// Translates a question about the original net to the new one.
     pub(super) fn keep(&self, keep: &Keep) -> Keep {
         let all = |t: usize| self.transitions[t].iter();
         Keep {

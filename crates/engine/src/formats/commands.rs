@@ -7,12 +7,12 @@ use std::collections::HashSet;
 use crate::net::expr::{BinaryOp, Expr, Function, Leaf, UnaryOp};
 use crate::net::{Arc, ArcKind, Delay, Net, PlaceId, Servers, Timing, Transition};
 
-/// Why a net cannot be written in the format of another tool.
+/// Reason why a net cannot be written in the format of another tool.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields are the words of the message")]
 pub enum ExportError {
-    /// The format has one kind of tokens.
+    /// The format has only one kind of tokens.
     #[error("the net has {classes} token classes; models of {format} have one kind of tokens")]
     Classes { classes: usize, format: &'static str },
     /// A delay that is not exponential.
@@ -51,7 +51,7 @@ pub(super) struct Command<'n> {
     pub(super) guard: Vec<Expr>,
     /// Rate, or weight of an immediate transition.
     pub(super) rate: Expr,
-    /// None for a timed transition.
+    /// Priority of an immediate transition; none for a timed one.
     pub(super) priority: Option<u32>,
     /// New tokens of the places that change.
     pub(super) updates: Vec<(PlaceId, Expr)>,
@@ -65,7 +65,7 @@ pub(super) struct Commands<'n> {
 }
 
 impl<'n> Commands<'n> {
-    /// Makes the form; `most` has a bound for each place where one is known, beside its capacity.
+    /// Makes the form; `most` has a bound for each place for which one is known, apart from its capacity.
     pub(super) fn of(net: &'n Net, most: &[Option<u64>], format: &'static str) -> Result<Self, Vec<ExportError>> {
         let mut problems = Vec::new();
         if net.classes().len() > 1 {
@@ -248,7 +248,7 @@ fn weight(net: &Net, arc: &Arc) -> Expr {
     if is_whole(&weight) { weight } else { Expr::Call(Function::Round, vec![weight]) }
 }
 
-/// Whether an expression can only be a whole number.
+/// Returns true if an expression can only be a whole number.
 fn is_whole(expr: &Expr) -> bool {
     match expr {
         Expr::Number(value) => value.fract() == 0.0,
@@ -299,7 +299,7 @@ fn places(arcs: &[&Arc]) -> Vec<PlaceId> {
     places
 }
 
-/// What must hold for a transition to be enabled, see docs/semantics.md.
+/// The condition for a transition to be enabled, see docs/semantics.md.
 fn enabling(net: &Net, arcs: &[&Arc]) -> Vec<Expr> {
     let compared =
         |op, place, weight| Expr::Binary(op, Box::new(Expr::Leaf(Leaf::Tokens(place, None))), Box::new(weight));
@@ -357,7 +357,7 @@ fn updates(net: &Net, arcs: &[&Arc]) -> Vec<(PlaceId, Expr)> {
     places(arcs).into_iter().filter_map(update).collect()
 }
 
-/// Whether an expression is a truth value where model checkers tell these from numbers.
+/// Returns true if an expression is a truth value, in formats that distinguish truth values from numbers.
 pub(super) fn is_truth(expr: &Expr) -> bool {
     match expr {
         Expr::Unary(op, _) => *op == UnaryOp::Not,

@@ -66,7 +66,7 @@ fn transition_attributes(net: &Net, transition: &Transition) -> String {
     }
 }
 
-/// A short text for a rate, weight or delay law.
+/// A short text for a rate, weight or delay distribution.
 pub(crate) fn timing_text(net: &Net, timing: &Timing) -> String {
     match timing {
         Timing::Immediate { weight, priority } => match (weight.as_number(), priority) {
@@ -81,7 +81,7 @@ pub(crate) fn timing_text(net: &Net, timing: &Timing) -> String {
     }
 }
 
-/// A constant with four significant digits, which is what a picture has room for; an expression as it is.
+/// A constant with four significant digits, which fit into a picture; an expression in full.
 fn number_text(net: &Net, expression: &Expr) -> String {
     expression.as_number().map_or_else(|| net.expression_text(expression), four_digits)
 }
@@ -91,7 +91,7 @@ fn four_digits(value: f64) -> String {
     format!("{rounded}")
 }
 
-/// The weights of an arc as a label; nothing for a weight of 1, whose class the arc's colour tells.
+/// The weights of an arc as a label; nothing for a weight of 1, whose class the arc's colour shows.
 pub(crate) fn weight_text(net: &Net, arc: &Arc) -> String {
     let several = net.classes().len() > 1;
     let shown = arc.weights.iter().filter(|w| !several || w.weight.as_number() != Some(0.0));

@@ -1,4 +1,4 @@
-//! The symbols of nodes: where they are, what they cover, and where arcs meet them.
+//! The symbols of nodes: their positions, the area that they cover, and the points where arcs meet them.
 
 use crate::formats::svg_parts::step;
 use crate::net::{Point, Transition};
@@ -57,7 +57,7 @@ impl Icon {
         Point { x: self.centre.x + side * x, y: self.centre.y + dy }
     }
 
-    /// Whether a point lies within the symbol, or up to `margin` outside.
+    /// Returns true if a point lies within the symbol, or up to `margin` outside.
     pub(crate) fn covers(&self, p: Point, margin: f64) -> bool {
         match self.bar {
             None => (p.x - self.centre.x).hypot(p.y - self.centre.y) < HALF + margin,

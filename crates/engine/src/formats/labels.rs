@@ -1,4 +1,4 @@
-//! Where the texts of a picture of a net stand: of a few spots for each, the one that covers least.
+//! Positions of the texts in a picture of a net: of a few candidates for each text, the one that covers least.
 
 use crate::formats::dot::weight_text;
 use crate::formats::icon::{HALF, Icon};
@@ -15,7 +15,7 @@ const LATER: f64 = 1.0;
 /// Space between texts, and between a text and its node.
 const SPACE: f64 = 1.0;
 const BESIDE: f64 = 5.0;
-/// Where along an arc its weight may stand.
+/// Candidate positions of a weight along its arc.
 const ALONG: [f64; 9] = [0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.14, 0.86];
 
 /// A text, in the middle of the box that it takes.
@@ -30,7 +30,7 @@ pub(crate) struct Label {
     pub(crate) covered: f64,
 }
 
-/// All texts of a net beside its nodes and arcs.
+/// All texts of a net, next to its nodes and arcs.
 pub(crate) fn labels(net: &Net, layout: &Layout) -> Vec<Label> {
     let mut placer = Placer {
         icons: near_icons(&layout.icons),
@@ -77,7 +77,7 @@ pub(crate) fn labels(net: &Net, layout: &Layout) -> Vec<Label> {
     placer.labels
 }
 
-/// Spots around a node, the middles of base lines: below and above it, beside it, and further away.
+/// Positions around a node, as the middles of base lines: below and above it, next to it, and further away.
 fn around(icon: &Icon, text: &str, size: f64, above_first: bool) -> Vec<Point> {
     let reach = icon.reach();
     let (below, above) = (BELOW - HALF + reach.y, ABOVE - HALF + reach.y);
@@ -147,7 +147,7 @@ struct Placer<'l> {
 }
 
 impl Placer<'_> {
-    /// Puts a text where it costs least.
+    /// Puts a text at the cheapest position.
     fn put(&mut self, text: String, class: &'static str, size: f64, spots: Vec<Point>) {
         if text.is_empty() {
             return;

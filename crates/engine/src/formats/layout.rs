@@ -1,4 +1,4 @@
-//! Where to draw a net: at the positions of its file, or in layers.
+//! Positions for drawing a net: from its file, or in layers.
 
 use crate::formats::dot::weight_text;
 use crate::formats::icon::{HALF, Icon};
@@ -7,7 +7,7 @@ use crate::formats::route::{Route, direct, ends, steps};
 use crate::formats::texts;
 use crate::net::{ArcKind, Net, PathPoint, PlaceId, Point, TransitionId};
 
-/// Top left corner of a layered drawing, and the space between it and what has positions.
+/// Top left corner of a layered drawing, and the space between it and the positioned parts.
 const MARGIN: f64 = 40.0;
 /// Space between a layered drawing and the notes below it, and the least width of a line of notes.
 const NOTES: f64 = 24.0;
@@ -18,7 +18,7 @@ const LEAST_LINE: f64 = 400.0;
 pub(crate) struct Layout {
     corners: Vec<Point>,
     places: usize,
-    /// Whether all positions are those of a layered drawing.
+    /// True if all positions come from a layered drawing.
     layered: bool,
     /// The symbols: places first, then transitions.
     pub(crate) icons: Vec<Icon>,
@@ -29,7 +29,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// The positions of the file where there are any, else a layered drawing.
+    /// The positions of the file if there are any, otherwise a layered drawing.
     pub(crate) fn of(net: &Net) -> Self {
         if own(net).any(|p| p.is_some()) { Self::of_file(net) } else { Self::layered(net) }
     }
@@ -60,29 +60,29 @@ impl Layout {
         Self { corners, places: net.places().len(), layered: true, icons, routes, notes }
     }
 
-    /// Where a place is: the top left corner of its symbol.
+    /// Position of a place: the top left corner of its symbol.
     pub(crate) fn place(&self, id: PlaceId) -> Point {
         self.corners[id.index()]
     }
 
-    /// Where a transition is.
+    /// Position of a transition.
     pub(crate) fn transition(&self, id: TransitionId) -> Point {
         self.corners[self.places + id.index()]
     }
 
-    /// The bends of an arc of a layered drawing, both ends included; none where it is straight.
+    /// The bends of an arc of a layered drawing, both ends included; none if it is straight.
     pub(crate) fn bends(&self, arc: usize) -> Vec<PathPoint> {
         if self.layered { self.routes[arc].bends() } else { Vec::new() }
     }
 
-    /// Where the name of a node of a layered drawing is to stand, as PIPE says it: the right end of its base line, from
-    /// the corner of the symbol.
+    /// Position of the name of a node in a layered drawing, in PIPE's terms: the right end of its base line, from the
+    /// corner of the symbol.
     pub(crate) fn name_offset(&self, name: &str) -> Option<Point> {
         let right = || (HALF + 0.5 * texts::width(name, texts::NAME_SIZE)).round();
         self.layered.then(|| Point { x: right(), y: HALF + texts::BELOW })
     }
 
-    /// Whether names are where the drawing puts them, not the file.
+    /// Returns true if names are where the drawing puts them, not the file.
     pub(crate) fn is_layered(&self) -> bool {
         self.layered
     }

@@ -1,9 +1,9 @@
 //! Reading and writing nets: PIPE XML, PNML, GreatSPN's files and JANI in; PIPE XML, PNML, GreatSPN's projects, JANI, the PRISM language,
 //! Graphviz DOT and SVG out.
 //!
-//! [`read_file`] tells formats and dialects apart by what is in the file; [`pipe`] is the page about PIPE, its relatives and PNML,
-//! [`greatspn`] that about GreatSPN. Writers return text and what it cannot say. Nothing is printed, and a file that exists is replaced only by a
-//! complete one.
+//! [`read_file`] detects formats and dialects by content; [`pipe`] documents PIPE, its relatives and PNML, [`greatspn`]
+//! documents GreatSPN. Writers return the text and everything that it cannot express. Nothing is printed, and an
+//! existing file is replaced only by a complete one.
 
 pub mod dot;
 pub mod greatspn;
@@ -49,7 +49,7 @@ pub enum Format {
     Pnml,
     /// A project of GreatSPN's editor (`.PNPRO`); read and written.
     GreatSpn,
-    /// GreatSPN's older `.net`, with a `.def` beside it; read only.
+    /// GreatSPN's older `.net`, with a `.def` in the same folder; read only.
     GreatSpnNet,
     /// JANI of model checkers.
     #[cfg(feature = "jani")]
@@ -62,11 +62,11 @@ pub enum Format {
     Svg,
 }
 
-/// How much of a file is looked at to tell its format.
+/// Number of bytes of a file that are examined to detect its format.
 const SNIFFED: usize = 4096;
 
 impl Format {
-    /// The format of a file by its first bytes, or `None` where it is none of these.
+    /// The format of a file by its first bytes, or `None` if they match no format.
     pub fn sniff(bytes: &[u8]) -> Option<Self> {
         let head = &bytes[..bytes.len().min(SNIFFED)];
         let even = &head[..head.len() & !1];
@@ -117,7 +117,7 @@ impl Format {
     }
 }
 
-/// Why a file could not be read.
+/// Reason why a file could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadFileError {
@@ -126,7 +126,7 @@ pub enum ReadFileError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The file is no net; every problem with its line and column.
@@ -134,12 +134,12 @@ pub enum ReadFileError {
     Refused {
         /// The file.
         path: PathBuf,
-        /// What is wrong in it.
+        /// The problems in the file.
         problems: ReadError,
     },
 }
 
-/// Why a file could not be written.
+/// Reason why a file could not be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteFileError {
@@ -148,15 +148,15 @@ pub enum WriteFileError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The format cannot say everything that is in the net: all of that.
+    /// The format cannot express everything in the net; lists all such parts.
     #[error("cannot write `{}`: {}", path.display(), problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Refused {
         /// The file.
         path: PathBuf,
-        /// What it cannot say, at least one thing.
+        /// Features that the format cannot express, at least one.
         problems: Vec<ExportError>,
     },
     /// The format can only be read. Write PIPE XML instead.
@@ -169,7 +169,7 @@ pub enum WriteFileError {
     },
 }
 
-/// The options for the file at `path`: with the text of the `.def` that lies beside a `.net`.
+/// The options for the file at `path`: with the text of the `.def` in the folder of a `.net`.
 #[must_use]
 pub fn options_beside(path: &Path, options: &ReadOptions) -> ReadOptions {
     let mut options = options.clone();
@@ -193,7 +193,7 @@ pub fn options_beside(path: &Path, options: &ReadOptions) -> ReadOptions {
 pub fn read_file(path: &Path, options: &ReadOptions) -> Result<ReadNet, ReadFileError> {
     let failed = |source| ReadFileError::Io { path: path.to_owned(), source };
     let mut bytes = Vec::new();
-    // one byte more than the limit shows that there is more
+    // one byte more than the limit reveals a longer file
     let most = u64::try_from(options.max_bytes).unwrap_or(u64::MAX).saturating_add(1);
     File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes)).map_err(failed)?;
     let options = options_beside(path, options);
@@ -225,8 +225,8 @@ pub fn read_bytes(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadEr
 }
 
 impl Net {
-    /// Reads a net from a file of any format that nets are read from, told by its content: PIPE XML of every generation, PNML,
-    /// GreatSPN's projects and `.net` files. [`read_file`] also returns what is odd about the file.
+    /// Reads a net from a file of any readable format, detected by content: PIPE XML of every generation, PNML,
+    /// GreatSPN's projects and `.net` files. [`read_file`] also returns warnings about the file.
     ///
     /// # Errors
     ///
@@ -245,11 +245,11 @@ impl Net {
     }
 }
 
-/// Writes a net; the file is complete or stays what it was.
+/// Writes a net; on an error, the file stays unchanged.
 ///
 /// # Errors
 ///
-/// The file cannot be written, or its format is only read, or cannot say what the net has.
+/// The file cannot be written, its format is read-only, or it cannot express the net.
 pub fn write_file(
     net: &Net,
     path: &Path,

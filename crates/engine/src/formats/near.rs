@@ -1,4 +1,4 @@
-//! What lies near a spot of a picture, without looking at everything.
+//! An index of the parts of a picture by position, for fast neighbour searches.
 
 use std::collections::HashMap;
 
@@ -61,14 +61,14 @@ impl Near {
         }
     }
 
-    /// Calls `visit` for the boxes that share a cell with this one; for some more than once.
+    /// Calls `visit` for the boxes that share a cell with this one, possibly more than once per box.
     pub(crate) fn visit(&self, rect: &Rect, mut visit: impl FnMut(usize, &Rect)) {
         for cell in cells(rect) {
             self.cells.get(&cell).into_iter().flatten().for_each(|(number, rect)| visit(*number, rect));
         }
     }
 
-    /// The numbers of the boxes that share area with this one, each once, in order.
+    /// The numbers of the boxes that overlap this one, each once, in order.
     pub(crate) fn touching(&self, rect: &Rect) -> Vec<usize> {
         let mut found = Vec::new();
         self.visit(rect, |number, other| {

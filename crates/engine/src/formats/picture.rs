@@ -1,4 +1,4 @@
-//! What a picture of a net shows where, and whether that is readable.
+//! Positions of the parts of a net's picture, and checks of its readability.
 
 use std::fmt;
 
@@ -9,27 +9,27 @@ use crate::formats::near::Rect;
 use crate::formats::route::{Route, crosses, ends, near_icons};
 use crate::net::{Arc, Net, Point};
 
-/// At which positions a net is drawn.
+/// Source of the positions in a drawing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Positions {
-    /// Those of the file where all parts have one and the picture is readable; else a layered drawing. A picture is not readable
-    /// where nodes lie on one another, arcs run through other nodes, or more than 2 % of the texts are covered.
+    /// The file's positions if all parts have one and the picture is readable; otherwise a layered drawing. A picture
+    /// is not readable if nodes overlap, arcs run through other nodes, or more than 2% of the texts are covered.
     #[default]
     Auto,
-    /// Those of the file; parts without one are drawn below the others.
+    /// The file's positions; parts without one are drawn below the other parts.
     File,
     /// A layered drawing.
     Layered,
 }
 
-/// Pixels that symbols may overlap, and that an arc may cut off one.
+/// Pixels by which symbols may overlap, and by which an arc may cut a symbol.
 const TOUCH: f64 = 1.5;
 /// Share of a text that may be covered, and share of the texts that may be covered more.
 const COVERED: f64 = 0.1;
 const MOST_COVERED: f64 = 0.02;
 
-/// Why the positions of a file do not make a readable picture.
+/// Reason why the positions of a file do not make a readable picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unreadable {
     /// Symbols that lie on others.
@@ -57,7 +57,7 @@ impl fmt::Display for Unreadable {
 pub(crate) struct Picture {
     pub(crate) layout: Layout,
     pub(crate) labels: Vec<Label>,
-    /// Why the positions of the file were not taken, where there are any.
+    /// Reason why the positions of the file were not taken, if there are any.
     pub(crate) set_aside: Option<Unreadable>,
 }
 

@@ -7,12 +7,13 @@ use crate::net::expr::{BinaryOp, Expr, Function, Leaf, UnaryOp};
 /// The format in messages.
 const FORMAT: &str = "PRISM";
 
-/// The net as a CTMC of the PRISM language: one module, a variable for each place, a command for each transition. `most` has a
-/// bound for each place where one is known, beside its capacity.
+/// The net as a CTMC of the PRISM language: one module, a variable for each place, a command for each transition.
+/// `most` has a bound for each place for which one is known, apart from its capacity.
 ///
 /// # Errors
 ///
-/// Everything that a CTMC of PRISM cannot say: immediate transitions, other delays than exponential ones, several token classes,
+/// Everything that a CTMC of PRISM cannot express: immediate transitions, other delays than exponential ones, several
+/// token classes,
 /// places without bounds, functions that PRISM lacks.
 pub fn prism(net: &Net, most: &[Option<u64>]) -> Result<String, Vec<ExportError>> {
     let form = Commands::of(net, most, FORMAT)?;
@@ -55,7 +56,7 @@ struct Printer<'v> {
 }
 
 impl Printer<'_> {
-    /// The text of an expression as a truth value or as a number; what PRISM lacks is an error.
+    /// The text of an expression as a truth value or as a number; functions that PRISM lacks are errors.
     fn text(&self, expr: &Expr, truth: bool) -> Result<String, Function> {
         let is_truth = is_truth(expr);
         let text = match expr {

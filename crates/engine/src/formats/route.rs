@@ -9,13 +9,13 @@ use crate::formats::near::{Near, Rect};
 use crate::formats::svg_parts::{bend, step};
 use crate::net::{Arc, ArcKind, Net, PathPoint, Point};
 
-/// How far aside a straight arc may be bent so that it does not cross a node, tried in this order.
+/// Distances by which a straight arc may be bent to avoid a node, tried in this order.
 const ASIDE: [f64; 9] = [0.0, 18.0, -18.0, 34.0, -34.0, 54.0, -54.0, 80.0, -80.0];
 /// Arcs that no bend helps, after which none is tried.
 const MOST_HOPELESS: usize = 100;
 /// Space that a bent arc keeps to nodes.
 const CLEAR: f64 = 3.0;
-/// Lines that a curve is made of, the longest piece that is looked at as one, and the points of a piece.
+/// Number of lines that a curve is made of, the longest piece that is treated as one, and the points of a piece.
 const PIECES: u32 = 16;
 const PIECE: f64 = 24.0;
 const SAMPLES: u32 = 8;
@@ -29,7 +29,7 @@ enum Shape {
     Lines,
     /// One smooth curve.
     Curve,
-    /// Level lines through columns, and between them curves that begin and end level.
+    /// Horizontal lines through columns, and between them curves that start and end horizontally.
     Steps,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    /// Its end and the last point before it.
+    /// The end of the arc, and the last point before it.
     pub(crate) fn tip(&self) -> (Point, Point) {
         let last = self.points.len() - 1;
         (self.points[last], self.points[last - 1])
@@ -56,7 +56,7 @@ impl Route {
         shorter
     }
 
-    /// The control points of the piece that ends at point `i`, where it is a curve.
+    /// The control points of the piece that ends at point `i`, if it is a curve.
     fn curve(&self, i: usize) -> Option<[Point; 2]> {
         let (a, b) = (self.points[i - 1], self.points[i]);
         match self.shape {
@@ -76,7 +76,7 @@ impl Route {
             if let Some([c, e]) = self.curve(i) {
                 let _ = write!(d, "C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}", c.x, c.y, e.x, e.y, b.x, b.y);
             } else if self.shape == Shape::Lines || i + 1 == self.points.len() || self.curve(i + 1).is_some() {
-                // of level lines that follow each other, only the last says where to go
+                // for consecutive horizontal lines, only the last one sets the target
                 let _ = write!(d, "L{:.1} {:.1}", b.x, b.y);
             }
         }
@@ -96,7 +96,7 @@ impl Route {
         flat
     }
 
-    /// As bends that PIPE draws, where there are any: straight lines, both ends included.
+    /// As bends that PIPE draws, if there are any: straight lines, both ends included.
     pub(crate) fn bends(&self) -> Vec<PathPoint> {
         let mut points = self.points.clone();
         let mut at = 1;
@@ -128,7 +128,7 @@ pub(crate) fn ends(net: &Net, arc: &Arc) -> [usize; 2] {
     if arc.kind == ArcKind::Output { [transition, place] } else { [place, transition] }
 }
 
-/// Icons by where they are.
+/// Icons by position.
 pub(crate) fn near_icons(icons: &[Icon]) -> Near {
     let mut near = Near::default();
     icons.iter().enumerate().for_each(|(i, icon)| near.add(i, Rect::around(icon.centre, icon.reach())));
@@ -149,7 +149,7 @@ fn between(a: Point, b: Point, share: f64) -> Point {
     Point { x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share }
 }
 
-/// Whether a way meets an icon that it does not belong to, or comes closer than `margin` to it.
+/// Returns true if a way meets an icon that it does not belong to, or comes closer than `margin` to it.
 pub(crate) fn crosses(flat: &[Point], own: [usize; 2], icons: &[Icon], near: &Near, margin: f64) -> bool {
     pieces(flat).any(|(a, b)| {
         let rect = Rect::of(a, b).wider(margin.max(0.0) + 1.0);
@@ -159,8 +159,8 @@ pub(crate) fn crosses(flat: &[Point], own: [usize; 2], icons: &[Icon], near: &Ne
     })
 }
 
-/// The ways of a net that is drawn at the positions of a file: those of the file, and straight lines. Arcs between the same
-/// two nodes, and a line that would cross a node, are bent.
+/// The arcs of a net that is drawn at the positions of a file: the file's paths, and straight lines. Arcs between the
+/// same two nodes, and lines that would cross a node, are bent.
 pub(crate) fn direct(net: &Net, icons: &[Icon]) -> Vec<Route> {
     let near = near_icons(icons);
     let mut between: HashMap<_, Vec<usize>> = HashMap::new();
@@ -213,7 +213,7 @@ fn joined(from: Icon, inner: Vec<Point>, to: Icon, curved: bool) -> Route {
 /// The height that an arc comes from, the arc, and whether it starts there.
 type Meeting = (f64, usize, bool);
 
-/// The ways of a layered drawing. Arcs that meet a node on the same side lie one below the other there.
+/// The arcs of a layered drawing. Arcs that meet a node on the same side are placed one below the other there.
 pub(crate) fn steps(edges: &[Edge], drawn: &Drawn, icons: &[Icon]) -> Vec<Route> {
     let next = |edge: usize, start: bool| {
         let Edge { from, to, .. } = edges[edge];

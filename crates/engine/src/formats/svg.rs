@@ -1,4 +1,4 @@
-//! A picture of a net, at its own positions or in layers where it has none, or bad ones.
+//! A picture of a net, at its own positions, or in layers if it has none or bad ones.
 //!
 //! Places are circles with their tokens, timed transitions open boxes, immediate ones black bars. Inhibitor arcs end in
 //! a small circle, test arcs are dashed. Paths of arcs name their ends: `p` and `t` with the numbers of place and
@@ -46,7 +46,7 @@ pub fn svg(net: &Net) -> String {
     svg_at(net, Positions::Auto).0
 }
 
-/// A net as an SVG document, drawn at these positions; and where there are positions that are not taken, the reason.
+/// A net as an SVG document, drawn at these positions; and the reason if the file's positions are not used.
 pub fn svg_at(net: &Net, positions: Positions) -> (String, Option<Unreadable>) {
     let picture = Picture::of(net, positions);
     let mut drawing = Drawing { net, picture: &picture, out: String::new(), frame: Frame::default() };
@@ -195,7 +195,7 @@ impl Drawing<'_> {
     }
 }
 
-/// Where up to five tokens lie in a place.
+/// Positions of up to five tokens in a place.
 fn dots(count: usize) -> Vec<Point> {
     const D: f64 = 6.0;
     let spots: &[(f64, f64)] = match count {

@@ -86,7 +86,7 @@ pub(crate) fn bend(points: &[Point], i: usize) -> [Point; 2] {
     ]
 }
 
-/// Text as it may stand in XML.
+/// Text with XML escapes.
 pub fn escaped(text: &str) -> String {
     let allowed = text.chars().filter(|c| !c.is_control());
     let mut out = String::with_capacity(text.len());

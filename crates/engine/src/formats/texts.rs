@@ -1,4 +1,4 @@
-//! The texts of a picture of a net: what they say, and how much room they take.
+//! The texts of a picture of a net: their content and their size.
 
 use crate::formats::dot::timing_text;
 use crate::formats::icon::HALF;
@@ -11,7 +11,7 @@ pub(crate) const SMALL_SIZE: f64 = 11.0;
 /// From the middle of a node to the base line of a text below it and above it.
 pub(crate) const BELOW: f64 = HALF + 13.0;
 pub(crate) const ABOVE: f64 = HALF + 5.0;
-/// How far a text reaches above and below its base line, as a share of its size.
+/// Distances that a text reaches above and below its base line, as shares of its size.
 pub(crate) const RISE: f64 = 0.8;
 pub(crate) const DROP: f64 = 0.25;
 /// Most characters of a text.
@@ -37,7 +37,7 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
     size * text.chars().map(share).sum::<f64>()
 }
 
-/// A text that is not too long for a picture: the middle of a long one is left out.
+/// A text short enough for a picture: the middle of a long one is left out.
 pub(crate) fn shortened(text: &str) -> String {
     let count = text.chars().count();
     if count <= LONGEST {
@@ -48,7 +48,7 @@ pub(crate) fn shortened(text: &str) -> String {
     text.chars().take(head).chain(['…']).chain(text.chars().skip(count - tail)).collect()
 }
 
-/// The rate, weight or delay law of a transition.
+/// The rate, weight or delay distribution of a transition.
 pub(crate) fn rate(net: &Net, transition: &Transition) -> String {
     shortened(&timing_text(net, &transition.timing))
 }

@@ -203,7 +203,7 @@ impl NetBuilder {
         &mut self.arcs[position]
     }
 
-    /// Takes arcs away, by their positions; those that stay move up.
+    /// Removes arcs by their positions; the remaining arcs move up.
     pub fn remove_arcs(&mut self, positions: &[usize]) {
         let removed: HashSet<usize> = positions.iter().copied().collect();
         let mut position = 0;
@@ -232,7 +232,7 @@ impl NetBuilder {
     ///
     /// # Errors
     ///
-    /// What does not fit the grammar or names nothing that was added, with its byte span.
+    /// The byte span of the part that does not fit the grammar, or of a name that was not added.
     pub fn expression(&self, text: &str) -> Result<Expr, ExprError> {
         expr::resolve(&expr::parse(text)?, &self.index)
     }

@@ -1,4 +1,4 @@
-//! What two nets have in common and what not: parts by their ids, and what they mean, not how they are drawn.
+//! Comparison of two nets: parts by their ids, and their meaning, not their drawing.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Its word.
+    /// Word for the kind of part.
     pub fn word(self) -> &'static str {
         match self {
             Self::Class => "class",
@@ -38,21 +38,21 @@ impl Part {
 pub struct Difference {
     /// The kind of part.
     pub part: Part,
-    /// Its id; of an arc, its ends.
+    /// Id of the part; for an arc, its ends.
     pub name: String,
-    /// What differs, such as `tokens`; `there` where one of the nets has no such part.
+    /// The property that differs, such as `tokens`; `there` if one of the nets has no such part.
     pub what: &'static str,
-    /// What it is in the first net; none where the part is missing there.
+    /// Value in the first net; none if the part is missing there.
     pub first: Option<String>,
-    /// What it is in the second net; none where the part is missing there.
+    /// Value in the second net; none if the part is missing there.
     pub second: Option<String>,
 }
 
 /// Properties of a part, in a stated order.
 type Properties = Vec<(&'static str, String)>;
 
-/// All differences of two nets, by kind of part and name: classes, parameters, places, transitions, arcs. None where they mean the
-/// same: names, positions and the order of parts do not count. Expressions are compared as they are written.
+/// All differences of two nets, by kind of part and name: classes, parameters, places, transitions, arcs. None if they
+/// mean the same: names, positions and the order of parts do not count. Expressions are compared as text.
 pub fn differences(first: &Net, second: &Net) -> Vec<Difference> {
     let (first, second) = (parts(first), parts(second));
     let mut found = Vec::new();
@@ -77,7 +77,7 @@ pub fn differences(first: &Net, second: &Net) -> Vec<Difference> {
     found
 }
 
-/// Every part with what it means.
+/// Every part with its meaning.
 fn parts(net: &Net) -> BTreeMap<(Part, String), Properties> {
     let mut parts = BTreeMap::new();
     for class in net.classes() {
@@ -112,7 +112,7 @@ fn place_properties(net: &Net, place: &Place) -> Properties {
     vec![("tokens", tokens), ("capacity", capacity)]
 }
 
-/// A number of tokens; the class is named where there are several.
+/// A number of tokens, with the class if there are several.
 fn counted(net: &Net, tokens: impl ToString, class: &str) -> String {
     if net.classes().len() == 1 { tokens.to_string() } else { format!("{} {class}", tokens.to_string()) }
 }
@@ -140,7 +140,7 @@ fn transition_properties(net: &Net, transition: &Transition) -> Properties {
     vec![("delay", kind), ("rate or weight", rate), ("servers", servers), ("memory", memory), ("priority", priority)]
 }
 
-/// From where to where an arc leads, and of what kind it is.
+/// The ends of an arc, and its kind.
 fn ends(net: &Net, arc: &Arc) -> String {
     let (place, transition) = (&net.place(arc.place).id, &net.transition(arc.transition).id);
     match arc.kind {
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
     use crate::net::NetBuilder;
 
-    /// A queue with so much room, and a server of this rate; `spare` adds a place.
+    /// A queue with this capacity, and a server of this rate; `spare` adds a place.
     fn queue(room: u32, rate: f64, weight: f64, spare: bool) -> Net {
         let mut b = NetBuilder::new("queue");
         if spare {

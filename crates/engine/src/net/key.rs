@@ -59,7 +59,7 @@ impl<I: fmt::Display> fmt::Display for PartKey<I> {
     }
 }
 
-/// Why a result has no value of a name.
+/// Reason why a result has no value of a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LookupError {
@@ -76,9 +76,9 @@ pub enum LookupError {
     /// The question did not ask for it. Ask before the run.
     #[error("{what} were not observed; call `{call}` before the run")]
     NotObserved {
-        /// What was not observed.
+        /// The quantity that was not observed.
         what: &'static str,
-        /// The call that asks for it.
+        /// The call that requests it.
         call: &'static str,
     },
 }

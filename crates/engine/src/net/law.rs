@@ -1,8 +1,8 @@
-//! Delay laws: their parameters, means and validity. No sampling here; that is `rng::sample`.
+//! Delay distributions: their parameters, means and validity. No sampling here; that is `rng::sample`.
 
 use std::fmt;
 
-/// The law of a delay that is not exponential. All parameters are constants; times are in seconds.
+/// The distribution of a delay that is not exponential. All parameters are constants; times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Law {
@@ -58,7 +58,7 @@ pub enum Law {
     },
 }
 
-/// One branch of a hyperexponential law.
+/// One branch of a hyperexponential distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Branch {
     /// Probability of the branch, 0 to 1.
@@ -67,11 +67,11 @@ pub struct Branch {
     pub mean: f64,
 }
 
-/// Longest chain of stages that an Erlang law may have.
+/// Longest chain of stages that an Erlang distribution may have.
 pub const MAX_ERLANG_STAGES: u32 = 1_000;
 
 impl Law {
-    /// The law's name, in lower case.
+    /// The distribution's name, in lower case.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Deterministic { .. } => "deterministic",
@@ -98,7 +98,7 @@ impl Law {
         }
     }
 
-    /// The same law with every delay multiplied by `factor`.
+    /// The same distribution with every delay multiplied by `factor`.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
         let mut law = self.clone();
@@ -124,7 +124,7 @@ impl Law {
         law
     }
 
-    /// What is wrong with the parameters, or `None`.
+    /// The problem with the parameters, or `None`.
     pub fn problem(&self) -> Option<LawProblem> {
         let check = |what, value: f64, least: Bound| {
             let fine = value.is_finite()
@@ -192,7 +192,7 @@ impl fmt::Display for Bound {
     }
 }
 
-/// Why a delay law is not one.
+/// Reason why a delay distribution is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LawProblem {
@@ -201,24 +201,24 @@ pub enum LawProblem {
     OutOfRange {
         /// The parameter's name.
         what: &'static str,
-        /// Its value.
+        /// Value of the parameter.
         value: f64,
-        /// What it must be.
+        /// Lower bound of valid values.
         least: Bound,
     },
-    /// An Erlang law with no stage or too many.
+    /// An Erlang distribution with no stage or too many.
     #[error("{got} Erlang stages; there must be 1 to {MAX_ERLANG_STAGES}")]
     Stages {
-        /// The number of stages asked for.
+        /// The requested number of stages.
         got: u32,
     },
-    /// The probabilities of a hyperexponential law do not sum to 1.
+    /// The probabilities of a hyperexponential distribution do not sum to 1.
     #[error("the branch probabilities sum to {total}, not to 1")]
     BranchSum {
         /// Their sum.
         total: f64,
     },
-    /// An empirical law without samples.
+    /// An empirical distribution without samples.
     #[error("an empirical law needs at least one sample")]
     NoSamples,
 }

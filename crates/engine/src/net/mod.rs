@@ -1,8 +1,8 @@
 //! The net as a person wrote it: names, positions, expressions, in the order of the file.
 //!
-//! Owns the parts ([`Place`], [`Transition`], [`Arc`], delay [`Law`]s, [expressions](expr)) and the only way to put
-//! them together, [`NetBuilder`]. It gives no meaning to them: enabling and firing are defined in `semantics`, and all
-//! that runs is a `Program` compiled from a net.
+//! Owns the parts ([`Place`], [`Transition`], [`Arc`], delay distributions ([`Law`]), [expressions](expr)) and the only
+//! way to assemble them, [`NetBuilder`]. It gives no meaning to them: `semantics` defines enabling and firing, and
+//! everything that runs is a `Program` compiled from a net.
 
 pub mod expr;
 
@@ -106,12 +106,12 @@ impl Net {
         &self.transitions[id.index()]
     }
 
-    /// The place with this id, or, where there is none, with this name.
+    /// The place with this id or, failing that, with this name.
     pub fn find_place(&self, id: &str) -> Option<PlaceId> {
         self.index.places.get(id).copied()
     }
 
-    /// The transition with this id, or, where there is none, with this name.
+    /// The transition with this id or, failing that, with this name.
     pub fn find_transition(&self, id: &str) -> Option<TransitionId> {
         self.index.transitions.get(id).copied()
     }
@@ -120,7 +120,7 @@ impl Net {
     ///
     /// # Errors
     ///
-    /// What does not fit the grammar or names nothing in this net, with its byte span.
+    /// The byte span of the part that does not fit the grammar, or of a name that the net does not have.
     pub fn expression(&self, text: &str) -> Result<Expr, ExprError> {
         self.resolved(&expr::parse(text)?)
     }

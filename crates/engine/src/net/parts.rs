@@ -1,4 +1,4 @@
-//! The parts of a net: places, transitions, arcs, and what only a drawing or another tool needs.
+//! The parts of a net: places, transitions, arcs, and data that only a drawing or another tool needs.
 //!
 //! Plain records with public fields; [`crate::net::NetBuilder`] checks that they agree.
 
@@ -14,12 +14,12 @@ pub struct Point {
     pub y: f64,
 }
 
-/// A kind of token (a colour of PIPE). The first class of a net is the one that plain numbers mean.
+/// A kind of token (a colour of PIPE). Plain numbers refer to the first class of a net.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenClass {
-    /// Its id; `Default` is the one that every PIPE net has.
+    /// Id of the class; every PIPE net has the class `Default`.
     pub id: String,
-    /// Whether PIPE 4 counts it as in use.
+    /// True if PIPE 4 counts it as in use.
     pub enabled: bool,
     /// Red, green and blue of its dots.
     pub colour: [u8; 3],
@@ -37,7 +37,7 @@ impl TokenClass {
 pub struct Parameter {
     /// The name that expressions use.
     pub name: String,
-    /// Its value: a constant, or an expression over places and earlier parameters.
+    /// Value of the parameter: a constant, or an expression over places and earlier parameters.
     pub value: Expr,
     /// Where its box is drawn.
     pub position: Option<Point>,
@@ -48,20 +48,20 @@ pub struct Parameter {
 pub struct Place {
     /// Unique among the places of the net.
     pub id: String,
-    /// What is written beside it; empty means the id.
+    /// Label in the drawing; empty means the id.
     pub name: String,
     /// Tokens of each class at the start, in the order of the net's classes; missing ones are 0.
     pub initial: Vec<u32>,
     /// Most tokens of all classes together; `None` is unbounded.
     pub capacity: Option<u32>,
-    /// Where it is drawn.
+    /// Position in the drawing.
     pub position: Option<Point>,
-    /// Where its name is drawn, relative to the place.
+    /// Position of its name, relative to the place.
     pub label_offset: Point,
 }
 
 impl Place {
-    /// The name to show: its own, or the id where it has none.
+    /// The display name: its own name, or the id if it has none.
     pub fn label(&self) -> &str {
         if self.name.is_empty() { &self.id } else { &self.name }
     }
@@ -72,7 +72,7 @@ impl Place {
     }
 }
 
-/// How many enablings of a timed transition are served at once.
+/// Number of enablings of a timed transition that are served at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Servers {
     /// One: the rate does not depend on the enabling degree.
@@ -84,7 +84,7 @@ pub enum Servers {
     Limited(u32),
 }
 
-/// What a timed transition that is disabled before it fires remembers.
+/// Memory of a timed transition that is disabled before it fires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Memory {
     /// Nothing: it starts anew when it is enabled again (race with enabling memory).
@@ -102,27 +102,27 @@ pub enum Delay {
         /// Rate of one server; 0 means that it never fires, below 0 is an error.
         rate: Expr,
     },
-    /// Any other law.
+    /// Any other distribution.
     General(Law),
 }
 
-/// When an enabled transition fires.
+/// Timing of an enabled transition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Timing {
     /// At once, before any timed transition.
     Immediate {
-        /// Its share among the enabled ones of the same priority.
+        /// Share of the transition among the enabled ones of the same priority.
         weight: Expr,
         /// Higher numbers go first.
         priority: u32,
     },
     /// After a random delay.
     Timed {
-        /// The delay's law.
+        /// The delay's distribution.
         delay: Delay,
-        /// How many enablings are served at once.
+        /// Number of enablings that are served at once.
         servers: Servers,
-        /// What is remembered on being disabled.
+        /// Memory of the transition when it is disabled.
         memory: Memory,
     },
 }
@@ -137,7 +137,7 @@ impl Timing {
         }
     }
 
-    /// Any law, single server, enabling memory.
+    /// Any distribution, single server, enabling memory.
     pub fn general(law: Law) -> Self {
         Self::Timed { delay: Delay::General(law), servers: Servers::Single, memory: Memory::Enabling }
     }
@@ -153,33 +153,33 @@ impl Timing {
 pub struct Transition {
     /// Unique among the transitions of the net.
     pub id: String,
-    /// What is written beside it; empty means the id.
+    /// Label in the drawing; empty means the id.
     pub name: String,
-    /// When it fires.
+    /// Time when it fires.
     pub timing: Timing,
-    /// Where it is drawn.
+    /// Position in the drawing.
     pub position: Option<Point>,
     /// Rotation of its bar, in degrees.
     pub orientation: i32,
-    /// Where its name is drawn, relative to the transition.
+    /// Position of its name, relative to the transition.
     pub label_offset: Point,
-    /// A PIPE priority on a timed transition: no one obeys it, but it is kept.
+    /// A PIPE priority on a timed transition: it has no effect, but it is kept.
     pub unused_priority: Option<u32>,
 }
 
 impl Transition {
-    /// The name to show: its own, or the id where it has none.
+    /// The display name: its own name, or the id if it has none.
     pub fn label(&self) -> &str {
         if self.name.is_empty() { &self.id } else { &self.name }
     }
 
-    /// Whether it fires in zero time.
+    /// Returns true if it fires in zero time.
     pub fn is_immediate(&self) -> bool {
         matches!(self.timing, Timing::Immediate { .. })
     }
 }
 
-/// What an arc does.
+/// Kind of an arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ArcKind {
     /// Place to transition: the tokens are needed and taken.
@@ -197,7 +197,7 @@ pub enum ArcKind {
 pub struct ClassWeight {
     /// The class.
     pub class: ClassId,
-    /// How many tokens of it; an expression is rounded to the nearest integer.
+    /// Number of tokens of the class; an expression is rounded to the nearest integer.
     pub weight: Expr,
 }
 
@@ -206,7 +206,7 @@ pub struct ClassWeight {
 pub struct PathPoint {
     /// Where.
     pub point: Point,
-    /// Whether the arc is curved here.
+    /// True if the arc is curved here.
     pub curved: bool,
 }
 
@@ -215,13 +215,13 @@ pub struct PathPoint {
 pub struct Arc {
     /// Unique among the arcs of the net.
     pub id: String,
-    /// What it does.
+    /// Kind of the arc.
     pub kind: ArcKind,
-    /// Its place.
+    /// Place of the arc.
     pub place: PlaceId,
-    /// Its transition.
+    /// Transition of the arc.
     pub transition: TransitionId,
-    /// Its weights; a class that is not listed has weight 0.
+    /// Weights by class; a class that is not listed has weight 0.
     pub weights: Vec<ClassWeight>,
     /// The drawn path, both ends included; may be empty.
     pub path: Vec<PathPoint>,
@@ -236,7 +236,7 @@ pub struct Annotation {
     pub position: Point,
     /// Width and height.
     pub size: Point,
-    /// Whether a border is drawn.
+    /// True if a border is drawn.
     pub border: bool,
     /// The text.
     pub text: String,
@@ -245,9 +245,9 @@ pub struct Annotation {
 /// A named set of markings, as PIPE 4 keeps it: conditions that hold together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateGroup {
-    /// Its id.
+    /// Id of the state group.
     pub id: String,
-    /// Its name.
+    /// Name of the state group.
     pub name: String,
     /// Conditions such as `P0 > 1`, verbatim.
     pub conditions: Vec<String>,

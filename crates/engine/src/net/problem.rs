@@ -1,10 +1,10 @@
-//! What can be wrong with the parts of a net.
+//! Problems of the parts of a net.
 
 use crate::Problems;
 use crate::net::ids::{ClassId, ParameterId, PlaceId, TransitionId};
 use crate::net::law::LawProblem;
 
-/// Which part of a net a [`BuildProblem`] is about; positions are those in the builder.
+/// The part of a net that a [`BuildProblem`] is about; positions refer to the builder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum PartRef {
@@ -15,49 +15,49 @@ pub enum PartRef {
     Arc(usize),
 }
 
-/// Everything that is wrong with the parts of a net.
+/// All problems of the parts of a net.
 pub type BuildError = Problems<BuildProblem>;
 
-/// Why the parts do not make a net.
+/// A reason why the parts do not make a net.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildProblem {
     /// Two parts of a kind have the same id. Rename one.
     #[error("{kind} `{id}` is defined twice")]
     DuplicateId {
-        /// Which kind of part.
+        /// Kind of the part.
         kind: &'static str,
         /// The id.
         id: String,
-        /// The second one.
+        /// The second part.
         part: PartRef,
     },
     /// An id is empty.
     #[error("a {kind} has an empty id")]
     EmptyId {
-        /// Which kind of part.
+        /// Kind of the part.
         kind: &'static str,
-        /// Which one.
+        /// The part.
         part: PartRef,
     },
     /// An arc, a weight or an expression uses a part that this builder does not have.
     #[error("{what} refers to a {kind} that the net does not have")]
     ForeignId {
-        /// What refers.
+        /// Description of the referring part.
         what: String,
-        /// Which kind of part is missing.
+        /// Kind of the missing part.
         kind: &'static str,
-        /// Which part refers.
+        /// The referring part.
         part: PartRef,
     },
     /// A constant rate, weight or arc weight that is negative or not finite.
     #[error("{what} is {value}; it must be finite and not negative")]
     BadNumber {
-        /// Which number of which part.
+        /// Description of the number and its part.
         what: String,
         /// The number.
         value: f64,
-        /// Which part.
+        /// The part.
         part: PartRef,
     },
     /// An arc weight that is not a whole number or above 2^31.
@@ -67,17 +67,17 @@ pub enum BuildProblem {
         arc: String,
         /// The weight.
         value: f64,
-        /// Which part.
+        /// The arc.
         part: PartRef,
     },
-    /// A delay law with parameters that make none.
+    /// A delay distribution with invalid parameters.
     #[error("transition `{transition}`: {problem}")]
     Law {
         /// The transition's id.
         transition: String,
-        /// What is wrong.
+        /// The problem.
         problem: LawProblem,
-        /// Which part.
+        /// The transition.
         part: PartRef,
     },
     /// A limit of zero servers: the transition could never fire.
@@ -85,7 +85,7 @@ pub enum BuildProblem {
     NoServer {
         /// The transition's id.
         transition: String,
-        /// Which part.
+        /// The transition.
         part: PartRef,
     },
     /// More tokens at the start than the place may hold.
@@ -97,21 +97,21 @@ pub enum BuildProblem {
         tokens: u64,
         /// The capacity.
         capacity: u32,
-        /// Which part.
+        /// The place.
         part: PartRef,
     },
     /// A rate parameter whose value uses itself or a later parameter.
     #[error("rate parameter `{name}` uses itself or one that is defined later")]
     ParameterOrder {
-        /// Its name.
+        /// Name of the parameter.
         name: String,
-        /// Which part.
+        /// The parameter.
         part: PartRef,
     },
 }
 
 impl BuildProblem {
-    /// Which part the problem is about.
+    /// The part that the problem is about.
     pub fn part(&self) -> PartRef {
         match self {
             Self::DuplicateId { part, .. }

@@ -1,6 +1,6 @@
 //! `-ln u` of a 32-bit word as an integer: the unit exponential variate of every engine.
 //!
-//! Integer arithmetic gives the same bits on every processor; floats do not (see docs/accuracy.md).
+//! Integer arithmetic gives the same bits on every CPU; floats do not (see docs/accuracy.md).
 
 /// Fraction bits of a variate: the value is `e / 2^27`.
 pub const FRACTION_BITS: u32 = 27;

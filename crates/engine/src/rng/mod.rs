@@ -10,7 +10,7 @@ mod philox;
 pub use exponential::{FRACTION_BITS, exponential};
 pub use philox::{Philox, philox4x32_10, split};
 
-/// What a word is drawn for. Each purpose has its own stream.
+/// Purpose of a random word. Each purpose has its own stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Purpose {
@@ -26,27 +26,27 @@ pub enum Purpose {
     Attempt = 4,
     /// The input of a job of the cluster simulator: sizes and places of the blocks, the same in every replication.
     Input = 5,
-    /// What happens to a node of the cluster simulator over time; the owner is the node.
+    /// Events of a node of the cluster simulator over time; the owner is the node.
     Node = 6,
     /// The points of a Latin hypercube, and the shift of a Sobol sequence; the owner is the axis.
     Design = 7,
-    /// How long before a stage of the cluster simulator begins; the owner is the stage.
+    /// Delay before a stage of the cluster simulator starts; the owner is the stage.
     Setup = 12,
-    /// By how much a whole run differs from a usual one.
+    /// The difference of a whole run from a typical run.
     Run = 13,
 }
 
-/// Where the purpose stands in the last counter word; replications have the 60 bits below it.
+/// Position of the purpose in the last counter word; replications have the 60 bits below it.
 const PURPOSE_SHIFT: u32 = 28;
 
 /// Address of a draw that is shared by four consecutive replications.
 #[derive(Clone, Copy, Debug)]
 pub struct Address {
-    /// What it is for.
+    /// Purpose of the word.
     pub purpose: Purpose,
     /// The transition or the group of immediate transitions that draws.
     pub owner: u32,
-    /// How many draws this owner has made before in this replication.
+    /// Number of earlier draws of this owner in this replication.
     pub sample: u32,
 }
 
@@ -58,7 +58,7 @@ impl Address {
         philox4x32_10([self.sample, self.owner, low, high | (self.purpose as u32) << PURPOSE_SHIFT], key)
     }
 
-    /// Four words of one replication alone. A purpose draws either so or by [`Address::block`], never both ways.
+    /// Four words of one replication alone. A purpose draws either in this way or by [`Address::block`], never both.
     #[inline(always)]
     pub fn words(self, key: [u32; 2], replication: u64) -> [u32; 4] {
         self.block(key, replication)

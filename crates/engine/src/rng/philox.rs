@@ -50,7 +50,7 @@ pub struct Philox {
 }
 
 impl Philox {
-    /// The stream of `seed` from its beginning.
+    /// The stream of `seed` from its start.
     pub fn new(seed: u64) -> Self {
         Self { key: split(seed), counter: 0, block: [0; 4], used: 4 }
     }

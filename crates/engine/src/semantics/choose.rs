@@ -1,10 +1,10 @@
-//! Which immediate transition fires: highest priority, then by weight.
+//! Choice of the immediate transition that fires: highest priority, then by weight.
 
 use crate::compile::{Firing, Program, integer_weights};
 use crate::semantics::fault::Fault;
 use crate::semantics::is_enabled;
 
-/// How many immediate transitions may fire in a row before the net is said to loop without time passing.
+/// Number of immediate transitions that may fire in a row before the net counts as looping without time passing.
 pub const MAX_IMMEDIATE_FIRINGS: u32 = 1_000_000;
 
 /// Enabled immediate transitions of one group and the highest priority there, with integer weights.
@@ -27,7 +27,7 @@ impl Candidates {
     }
 }
 
-/// Fills `found` with the candidates of `group` in `marking`; none where no transition of it is enabled.
+/// Fills `found` with the candidates of `group` in `marking`; empty if no transition of the group is enabled.
 ///
 /// # Errors
 ///
@@ -36,7 +36,7 @@ pub fn find_candidates(program: &Program, group: usize, marking: &[u32], found: 
     find_candidates_by(program, group, marking, found, |t| is_enabled(program, t, marking))
 }
 
-/// [`find_candidates`] with a faster way to say what [`is_enabled`] says.
+/// [`find_candidates`] with a faster substitute for [`is_enabled`].
 ///
 /// # Errors
 ///

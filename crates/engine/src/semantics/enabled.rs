@@ -1,10 +1,10 @@
-//! When a transition is enabled, how often, and at which rate.
+//! Enabling of transitions: conditions, degree, and rate.
 
 use crate::compile::{Firing, Program};
 use crate::net::{ArcKind, Servers};
 use crate::semantics::fault::Fault;
 
-/// Whether `t` is enabled in `marking`, priorities aside.
+/// Returns true if `t` is enabled in `marking`, priorities aside.
 ///
 /// # Errors
 ///
@@ -73,8 +73,8 @@ fn dynamic_enabled(program: &Program, t: usize, marking: &[u32]) -> Result<bool,
         }))
 }
 
-/// How often `t` could fire at once: 0 where it is disabled, else the least of tokens over weight among its inputs, 1
-/// where it has none.
+/// Returns the number of times that `t` could fire at once: 0 if it is disabled, otherwise the least of tokens over
+/// weight among its inputs, 1 if it has no inputs.
 ///
 /// # Errors
 ///
@@ -99,7 +99,7 @@ pub fn enabling_degree(program: &Program, t: usize, marking: &[u32]) -> Result<u
     Ok(if degree == u32::MAX { 1 } else { degree })
 }
 
-/// How many of `degree` enablings are served at once.
+/// Number of enablings, out of `degree`, that are served at once.
 #[inline]
 pub fn served(servers: Servers, degree: u32) -> u32 {
     match servers {
@@ -109,7 +109,7 @@ pub fn served(servers: Servers, degree: u32) -> u32 {
     }
 }
 
-/// The total rate [1/s] at which an exponential transition fires in `marking`: 0 where it is disabled.
+/// The total rate [1/s] at which an exponential transition fires in `marking`: 0 if it is disabled.
 ///
 /// # Errors
 ///
@@ -133,7 +133,7 @@ pub fn rate(program: &Program, t: usize, marking: &[u32]) -> Result<f64, Fault> 
     }
 }
 
-/// Whether `t` could fire in `marking`, priorities aside: it is enabled, and its rate or weight is above 0.
+/// Returns true if `t` could fire in `marking`, priorities aside: it is enabled, and its rate or weight is above 0.
 ///
 /// # Errors
 ///

@@ -1,8 +1,8 @@
-//! What goes wrong when a net is played.
+//! Faults of a net that show during a replication.
 
 use crate::compile::Program;
 
-/// What stops a trajectory because the net is wrong. The numbers are those of the program's transitions and places.
+/// A fault of the net that stops a trajectory. The numbers refer to the program's transitions and places.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
@@ -33,21 +33,21 @@ pub enum Fault {
         /// Id of the transition.
         transition: String,
     },
-    /// Immediate transitions fire for ever and time does not pass.
+    /// Immediate transitions fire forever and time does not pass.
     #[error("immediate transitions fire for ever without time passing: {}", transitions.join(", "))]
     VanishingLoop {
         /// Ids of the transitions in the loop.
         transitions: Vec<String>,
     },
-    /// Timed transitions fire for ever although no time passes: their delays are 0, or far below the tick of the clock.
+    /// Timed transitions fire forever although no time passes: their delays are 0, or far below the tick of the clock.
     #[error("time stands still at {time} s: `{transition}`, perhaps with others, fires for ever with no delay")]
     StandingTime {
-        /// Id of the last of them.
+        /// Id of the last transition.
         transition: String,
         /// Where \[s\].
         time: f64,
     },
-    /// A replication without a horizon went on past the last time that its clock can tell. Ask for a horizon.
+    /// A replication without a horizon continued past the last time that its clock can represent. Set a horizon.
     #[error("a replication went on past {limit} s, the last time that its clock can tell; ask for a horizon")]
     PastTheClock {
         /// The last time \[s\].

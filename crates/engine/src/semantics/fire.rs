@@ -1,4 +1,4 @@
-//! What a firing does to the marking.
+//! Effect of a firing on the marking.
 
 use crate::compile::Program;
 use crate::net::ArcKind;
@@ -21,7 +21,7 @@ pub fn fire(program: &Program, t: usize, marking: &mut [u32]) -> Result<(), Faul
     Ok(())
 }
 
-/// All weights are those of the marking before the firing.
+/// All weights are evaluated in the marking before the firing.
 fn fire_dynamic(program: &Program, t: usize, marking: &mut [u32]) -> Result<(), Fault> {
     let mut changes = Vec::with_capacity(program.dynamic.row(t).len());
     for arc in program.dynamic.row(t) {

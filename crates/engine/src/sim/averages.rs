@@ -15,9 +15,9 @@ pub(in crate::sim) const FLOAT_UNIT: u64 = 16;
 /// Observations that are floats, with one value per replication.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Averages {
-    /// Time-averaged tokens per counter; empty if not asked for.
+    /// Time-averaged tokens per counter; empty if not requested.
     pub tokens: Vec<FloatMoments>,
-    /// Firings per second per transition; empty if not asked for.
+    /// Firings per second per transition; empty if not requested.
     pub throughput: Vec<FloatMoments>,
     /// Rewards that were collected.
     pub rewards: Vec<FloatMoments>,
@@ -43,7 +43,7 @@ impl Averages {
         lists.into_iter().flatten().for_each(|moments| *moments = FloatMoments::default());
     }
 
-    /// Whether nothing is observed.
+    /// Returns true if nothing is observed.
     pub(in crate::sim) fn is_nothing(&self) -> bool {
         self.sizes() == [0; 4]
     }
@@ -61,7 +61,7 @@ impl Averages {
     }
 }
 
-/// A subtree whose leaves are all there.
+/// A subtree whose leaves are complete.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Subtree {
     /// Number of its first leaf, a multiple of 2^height.
@@ -71,7 +71,7 @@ struct Subtree {
 }
 
 impl Subtree {
-    /// Whether `next` is the right half of the tree of which this is the left half.
+    /// Returns true if `next` is the right half of the tree of which this is the left half.
     fn is_left_of(&self, next: &Self) -> bool {
         let leaves = 1_u64.checked_shl(self.height).unwrap_or(0);
         self.height == next.height && self.leaf.checked_add(leaves) == Some(next.leaf) && self.leaf & leaves == 0
@@ -83,7 +83,7 @@ impl Subtree {
 pub(in crate::sim) struct AverageTree(Vec<Subtree>);
 
 impl AverageTree {
-    /// Adds the unit of replications that begins with number `replication`, the next one.
+    /// Adds the unit of replications that starts with number `replication`, the next one.
     pub(in crate::sim) fn push_unit(&mut self, replication: u64, unit: &Averages) {
         if !unit.is_nothing() {
             self.push(Subtree { leaf: replication / FLOAT_UNIT, height: 0, sum: unit.clone() });
@@ -117,7 +117,7 @@ impl AverageTree {
         self.0.iter_mut().for_each(|subtree| subtree.sum = change(&subtree.sum));
     }
 
-    /// Returns whether all sums have these sizes.
+    /// Returns true if all sums have these sizes.
     pub(in crate::sim) fn has_sizes(&self, sizes: [usize; 4]) -> bool {
         self.0.iter().all(|subtree| subtree.sum.sizes() == sizes)
     }
@@ -163,7 +163,7 @@ mod tests {
     }
 
     proptest! {
-        /// However the leaves are cut into parts, and however those are put together.
+        /// The result does not depend on how the leaves are cut into parts, and how the parts are merged.
         #[test]
         fn cuts_do_not_show(begin in 0_u64..40, first in 0_u64..40, second in 0_u64..40, last in 0_u64..40) {
             let cuts = [begin, begin + first, begin + first + second, begin + first + second + last];

@@ -1,32 +1,32 @@
-//! What runs replications, the processor or a graphics card: what may be asked for, and what a run says about it.
+//! Devices that run replications, the CPU or a GPU: the choices, and the record of a run.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What runs the replications. The numbers are the same.
+/// The device that runs the replications. The numbers are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
-    /// The processor; where much is left to do after a while, a graphics card, if there is one and the net fits.
+    /// The CPU; if much work remains after a while, a GPU, provided that there is one and the net fits.
     #[default]
     Auto,
-    /// The processor.
+    /// The CPU.
     Cpu,
-    /// A graphics card, or an error.
+    /// A GPU, or an error.
     Gpu,
 }
 
-/// What ran the replications of a run.
+/// Devices that ran the replications of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RanOn {
-    /// The processor alone.
+    /// The CPU alone.
     #[default]
     Cpu,
-    /// A graphics card alone.
+    /// A GPU alone.
     Gpu,
-    /// The processor, and a card from somewhere on.
+    /// The CPU, then a GPU.
     CpuThenGpu,
-    /// The processor, a card, and the processor again.
+    /// The CPU, a GPU, and the CPU again.
     CpuThenGpuThenCpu,
 }
 
@@ -42,7 +42,7 @@ impl RanOn {
     }
 }
 
-/// Where the time of a run on a device went.
+/// Parts of the time of a run on a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GpuTimes {
     /// Opening the device, compiling shaders, opening buffers.
@@ -62,17 +62,17 @@ pub struct DeviceUse {
     pub adapter: String,
     /// Replications that ran there.
     pub replications: u64,
-    /// Where the time went.
+    /// Parts of the time.
     pub times: GpuTimes,
 }
 
-/// What ran the replications of a run, and why.
+/// Devices that ran the replications of a run, and the reason.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Placement {
-    /// What ran them.
+    /// Devices that ran the replications.
     pub backend: RanOn,
-    /// Why that.
+    /// Reason why that.
     pub reason: String,
-    /// The device that was opened, also if it failed at once; none where there was none.
+    /// The device that was opened, also if it failed at once; none if there was none.
     pub device: Option<DeviceUse>,
 }

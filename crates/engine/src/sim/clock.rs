@@ -12,13 +12,13 @@ use crate::rng::FRACTION_BITS;
 
 /// Longest unit variate: the word 0 gives 32.5 ln 2 = 22.9 mean delays (Q5.27 holds less than 32).
 const LONGEST_VARIATE: f64 = 23.0;
-/// The slowest transition's mean delay has about this many bits of ticks, where nothing asks for fewer.
+/// The slowest transition's mean delay has about this many bits of ticks, if nothing asks for fewer.
 const SLOW_BITS: i32 = 40;
 /// Narrow times stay below 2^62 ticks, so that sums of two do not overflow.
 const NARROW_BITS: i32 = 62;
-/// The fastest mean delay needs at least this many bits of ticks, else the wide clock is taken.
+/// The fastest mean delay needs at least this many bits of ticks, otherwise the wide clock is taken.
 const FAST_BITS: i32 = 16;
-/// What the fastest mean delay gets on the wide clock.
+/// Bits of the fastest mean delay on the wide clock.
 const WIDE_FAST_BITS: i32 = 32;
 /// Bits that the wide clock may have below a result tick: engine times then stay below 2^126.
 const MOST_EXTRA_BITS: i32 = 63;
@@ -33,12 +33,12 @@ pub struct Clock {
     pub exponent: i32,
     /// The engine's tick is `2^-extra_bits` result ticks; always 0 on the narrow clock.
     pub extra_bits: u32,
-    /// Whether engine times have 128 bits, which nets of very different rates need.
+    /// True if engine times have 128 bits, which nets of very different rates need.
     pub wide: bool,
 }
 
 impl Clock {
-    /// The tick for `program`, where times up to `horizon` seconds should fit (if one is given).
+    /// The tick for `program`; times up to `horizon` seconds, if given, should fit.
     ///
     /// Every single delay that the net draws is off by at most one engine tick; with constant rates that is at most
     /// 2^-15 of the fastest mean delay on the narrow clock, 2^-31 on the wide one. Results on the wide clock may be much
@@ -55,10 +55,10 @@ impl Clock {
         Self { exponent: engine + extra_bits, extra_bits: extra_bits.unsigned_abs(), wide: true }
     }
 
-    /// The wide clock with results in so many bits above the engine's tick; the narrow clock stays as it is.
+    /// The wide clock with results this many bits above the engine's tick; the narrow clock stays as it is.
     ///
-    /// What a net's times are like cannot be told from its rates: a transition that is a million times slower than all
-    /// others may decide them, or never fire. So the caller tries: the finest first.
+    /// A net's rates do not reveal its times: a transition that is a million times slower than all others may decide
+    /// them, or never fire. So the caller tries the finest clock first.
     #[must_use]
     pub fn with_extra_bits(self, extra_bits: u32) -> Self {
         if !self.wide {
@@ -67,7 +67,7 @@ impl Clock {
         Self { exponent: self.engine_exponent() + extra_bits.cast_signed(), extra_bits, wide: true }
     }
 
-    /// Whether engine times need 128 bits.
+    /// Returns true if engine times need 128 bits.
     pub fn is_wide(self) -> bool {
         self.wide
     }
@@ -104,13 +104,13 @@ fn log(x: f64) -> i32 {
     if x > 0.0 { x.log2().ceil() as i32 } else { i32::MIN / 2 }
 }
 
-/// How long delays are in a net.
+/// Range of the delays in a net.
 struct Spread {
     /// Longest mean delay of one server.
     slowest: f64,
     /// Shortest mean delay, all tokens at the start taken for busy servers.
     fastest: f64,
-    /// Longest time in which each transition can fire once after the other.
+    /// Longest time in which the transitions can fire once each, one after the other.
     sum: f64,
 }
 
@@ -136,8 +136,8 @@ impl Spread {
     }
 }
 
-/// Shortest and longest mean delay of one server, and how many there are, where that is bounded. A rate that depends
-/// on the marking is taken at the start and with every place full: it only sets the tick.
+/// Shortest and longest mean delay of one server, and the number of servers, if that is bounded. A rate that depends on
+/// the marking is evaluated at the start and with every place full: it only sets the tick.
 fn means(firing: &Firing, initial: &[u32], crowded: &[u32]) -> (f64, f64, Option<f64>) {
     let (short, long, servers) = match firing {
         Firing::Immediate { .. } => return (0.0, 0.0, None),
@@ -182,7 +182,7 @@ impl Scale {
         Self { mantissa: at(shift) as u32, shift }
     }
 
-    /// The delay in ticks on the narrow clock; [`NEVER`] where it does not fit.
+    /// The delay in ticks on the narrow clock; [`NEVER`] if it does not fit.
     #[inline(always)]
     pub fn narrow(self, e: u32) -> u64 {
         if self.shift < 0 {

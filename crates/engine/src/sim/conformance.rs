@@ -1,11 +1,11 @@
-//! What all engines must have in common, on the nets that several of them can run.
+//! Tests that all engines must pass, on nets that several of them can run.
 
 use crate::compile::{Program, compile, plan_schedule};
 use crate::net::{Branch, Law, Net, NetBuilder, PlaceId, Servers, Timing};
 use crate::sim::simd::Level;
 use crate::sim::{EngineChoice, Ensemble, Goal, Group, Question, Samples, Unwatched, run};
 
-/// A chain of a few places with the laws in turn, from `from`; returns its last place.
+/// A chain of a few places with the distributions in turn, from `from`; returns its last place.
 fn chain(b: &mut NetBuilder, name: &str, from: PlaceId, laws: &[Timing]) -> PlaceId {
     let mut place = from;
     for (i, law) in laws.iter().enumerate() {
@@ -17,8 +17,8 @@ fn chain(b: &mut NetBuilder, name: &str, from: PlaceId, laws: &[Timing]) -> Plac
     place
 }
 
-/// A fork into tasks, each of which is slow with some probability, and a join: exponential throughout, or with other
-/// laws among them.
+/// A fork into tasks, each of which is slow with some probability, and a join: all delays exponential, or some of them
+/// with other distributions.
 pub(super) fn straggling_tasks(tasks: u32, others: &[Law]) -> Program {
     let mut b = NetBuilder::new("straggling tasks");
     let start = b.place("start", 1);
@@ -48,8 +48,8 @@ pub(super) fn straggling_tasks(tasks: u32, others: &[Law]) -> Program {
     compile(&b.build().unwrap()).unwrap()
 }
 
-/// A MapReduce job in nine phases as in SPN-GC: tasks in chains, a join at the shuffle. `gpu` scales the mean of the GPU phases. With
-/// `slots`, a map task holds one of so many slots while it runs.
+/// A MapReduce job in nine phases as in SPN-GC: tasks in chains, a join at the shuffle. `gpu` scales the mean of the
+/// GPU phases. With `slots`, a map task holds one of that many slots while it runs.
 #[cfg(feature = "gpu")]
 pub(super) fn job(maps: u32, reduces: u32, gpu: f64, slots: Option<u32>) -> Net {
     let mut b = NetBuilder::new("job");
@@ -98,7 +98,7 @@ pub(super) fn job(maps: u32, reduces: u32, gpu: f64, slots: Option<u32>) -> Net 
     b.build().unwrap()
 }
 
-/// Every law whose delays are integers all the way.
+/// Every distribution whose delays are integers all the way.
 pub(super) fn integer_laws() -> Vec<Law> {
     vec![
         Law::Deterministic { delay: 0.5 },
@@ -111,7 +111,7 @@ pub(super) fn integer_laws() -> Vec<Law> {
     ]
 }
 
-/// Every law but the exponential one.
+/// Every distribution except the exponential one.
 fn other_laws() -> Vec<Law> {
     let floats = [
         Law::LogNormal { mean: 1.0, cv: 0.5 },

@@ -23,7 +23,7 @@ const UNITS_PER_THREAD: u64 = 8;
 
 /// Units per thread in the first round, before it is known how long a replication takes.
 const ROUND_UNITS: u64 = 4;
-/// How long a round should take: in between, progress is shown and stop rules are asked.
+/// Target duration of a round; progress is shown and stop rules are applied between rounds.
 const ROUND: Duration = Duration::from_millis(200);
 
 /// An engine of the CPU on all threads of a run, round after round.
@@ -55,8 +55,8 @@ impl<'a> CpuRounds<'a> {
         Ok(Self { engine, program, question, first, pool, threads, round, done: 0, spent: Duration::ZERO })
     }
 
-    /// Runs some of the replications `samples.replications .. until` and appends them to `samples`; fewer where a limit is
-    /// hit. The replications that are there always are the first ones.
+    /// Runs some of the replications `samples.replications .. until` and appends them to `samples`; fewer if a limit is
+    /// reached. The replications in `samples` are always the first ones.
     pub(in crate::sim) fn round(
         &mut self,
         until: u64,
@@ -81,7 +81,7 @@ impl<'a> CpuRounds<'a> {
         let units = (end - begin).div_ceil(unit);
         let parts: Vec<Option<Samples>> =
             self.pool.install(|| (0..units).into_par_iter().map(one).collect::<Result<_, Fault>>())?;
-        // where a limit was hit, what stands behind the first gap is of no use
+        // if a limit was reached, results after the first gap are of no use
         for (from, part) in (0..).step_by(unit as usize).zip(parts.iter().map_while(Option::as_ref)) {
             samples.append(part);
             if samples.replications < end.min(begin + from + unit) {
@@ -92,7 +92,7 @@ impl<'a> CpuRounds<'a> {
         Ok(())
     }
 
-    /// Notes a round and sets the size of the next one.
+    /// Records a round and sets the size of the next one.
     fn took(&mut self, time: Duration, replications: u64) {
         self.done += replications;
         self.spent += time;

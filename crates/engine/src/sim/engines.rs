@@ -1,4 +1,4 @@
-//! Which engines there are on the CPU, and the fastest that can run a net and answer a question.
+//! The engines of the CPU, and the choice of the fastest that can run a net and answer a question.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::sim::race::{ClockForm, DirectForm, DirectLaw, DirectObstacle, Lockste
 use crate::sim::run_error::RunError;
 use crate::sim::schedule::{Schedule, UnfitError, Watched};
 
-/// Which engine runs.
+/// Choice of the engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineChoice {
     /// The fastest that can.
@@ -26,19 +26,19 @@ pub enum EngineChoice {
     Lockstep,
 }
 
-/// An engine that is ready, and why faster ones were not taken.
+/// An engine that is ready, and the reasons why faster ones were not taken.
 pub(in crate::sim) struct Chosen<'a> {
     pub(in crate::sim) engine: Box<dyn Engine + 'a>,
     pub(in crate::sim) kind: Kind,
     pub(in crate::sim) reasons: Vec<String>,
 }
 
-/// The fastest engine that can, among those that are allowed.
+/// The fastest suitable engine among the allowed ones.
 pub(super) fn choose<'a>(choice: EngineChoice, setup: Setup<'a>, seed: u64) -> Result<Chosen<'a>, RunError> {
     choose_planned(choice, setup, seed, None)
 }
 
-/// The same, where the program's schedule may be known already.
+/// The same, for a program whose schedule may be known already.
 pub(super) fn choose_planned<'a>(
     choice: EngineChoice,
     setup: Setup<'a>,
@@ -84,7 +84,7 @@ pub(in crate::sim) enum Kind {
 }
 
 impl Kind {
-    /// Its name in results.
+    /// Name of the engine in results.
     pub(in crate::sim) fn name(self) -> &'static str {
         match self {
             Self::Schedule => "schedule",

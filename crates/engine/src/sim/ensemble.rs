@@ -1,4 +1,4 @@
-//! Settings of a run: which replications, where, on what.
+//! Settings of a run: replications, threads, device.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -30,13 +30,13 @@ pub struct Ensemble {
     pub threads: Option<NonZeroUsize>,
     /// Wall time after which the run ends with the replications that are complete.
     pub max_wall: Option<Duration>,
-    /// Which engine runs.
+    /// Choice of the engine.
     pub engine: EngineChoice,
-    /// What runs it, the processor or a graphics card.
+    /// The device that runs it, the CPU or a GPU.
     pub backend: Backend,
-    /// Part of the name of the adapter that is used where one is; a software adapter is used only by its name.
+    /// Part of the name of the adapter to use; a software adapter is used only by its name.
     pub adapter: Option<String>,
-    /// Whether passage times are kept one by one.
+    /// True if passage times are kept one by one.
     pub keep: bool,
     /// The share of the replications that runs here. Default: all.
     pub share: Share,

@@ -1,4 +1,4 @@
-//! Simulation: many independent replications of a [`Program`](crate::compile::Program), on the CPU and on graphics cards.
+//! Simulation: many independent replications of a [`Program`](crate::compile::Program), on the CPU and on GPUs.
 //!
 //! [`Net::simulation`](crate::net::Net::simulation) asks a net and gives results by name, in seconds. Below it, [`run()`] takes a
 //! program, a [`Question`] and an [`Ensemble`] and returns [`Samples`], in ticks. Two engines:
@@ -9,7 +9,8 @@
 //!   next reaction with an indexed heap), the *direct* form (one draw from the total rate; exponential nets), and the
 //!   *lockstep* form (the direct form, a block of replications side by side).
 //!
-//! Engines on graphics cards (feature `gpu`) are twins of these and give their numbers; [`Backend`] says who runs.
+//! Engines on GPUs (feature `gpu`) are twins of these engines and produce their numbers; [`Backend`] selects the
+//! device.
 //!
 //! Guarantees:
 //!

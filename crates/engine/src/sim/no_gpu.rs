@@ -4,7 +4,7 @@ use crate::sim::ready::Ready;
 use crate::sim::run_error::RunError;
 use crate::sim::samples::Samples;
 
-/// The place of a graphics card: there is none.
+/// Stand-in for a GPU in builds without GPU support; it cannot be created.
 #[derive(Debug)]
 pub struct Card(std::convert::Infallible);
 
@@ -18,16 +18,16 @@ impl Card {
         Err(RunError::GpuNotBuilt)
     }
 
-    /// There is no card to have a name.
+    /// There is no GPU to have a name.
     pub fn name(&self) -> &str {
         match self.0 {}
     }
 
-    /// There is no card to run anything.
+    /// Never runs anything.
     ///
     /// # Errors
     ///
-    /// None.
+    /// Never fails.
     pub fn replicate(&mut self, _ready: &[&Ready<'_>], _first: u64, _count: u64) -> Result<Vec<Samples>, RunError> {
         match self.0 {}
     }

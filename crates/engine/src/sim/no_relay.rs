@@ -15,7 +15,7 @@ impl Relay<'_> {
     pub(in crate::sim) fn new(backend: Backend) -> Result<Self, RunError> {
         match backend {
             Backend::Cpu => Ok(Self { reason: "asked for" }),
-            Backend::Auto => Ok(Self { reason: "this build has no part for graphics cards" }),
+            Backend::Auto => Ok(Self { reason: "this build has no GPU support" }),
             Backend::Gpu => Err(RunError::GpuNotBuilt),
         }
     }

@@ -11,7 +11,7 @@ use crate::sim::run::run;
 use crate::sim::run_error::RunError;
 use crate::watch::{Quiet, Watch};
 
-/// Firings after which a replication is given up, if the question sets neither a limit nor a horizon.
+/// Firings after which a replication is abandoned, if the question sets neither a limit nor a horizon.
 pub const PATIENCE: u64 = 10_000_000;
 
 /// Replications that search for the goal before a run for a relative error; first the smaller number.
@@ -22,7 +22,7 @@ pub const SEARCH: [u64; 2] = [1_000, 100_000];
 ///
 /// # Errors
 ///
-/// Those of [`run`](crate::sim::run()).
+/// The errors of [`run`](crate::sim::run()).
 pub fn limit_firings(
     program: &Program,
     question: &mut Question,
@@ -40,12 +40,12 @@ pub fn limit_firings(
     Ok(found.samples.ended(Ending::Firings) == 0)
 }
 
-/// Searches for a replication that reaches the goal before a run for a relative error, which would go on for long without
-/// one. Returns `false` if there is none among the first [`SEARCH`].
+/// Searches for a replication that reaches the goal, before a run for a relative error, which would take long without
+/// one. Returns `false` if the first [`SEARCH`] replications all miss the goal.
 ///
 /// # Errors
 ///
-/// Those of [`run`](crate::sim::run()).
+/// The errors of [`run`](crate::sim::run()).
 pub fn reaches_goal(
     program: &Program,
     question: &Question,

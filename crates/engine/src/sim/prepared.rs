@@ -1,4 +1,4 @@
-//! A net and a question, compiled: replicas that the question does not tell apart are counted.
+//! A net and a question, compiled: replicas that the question does not distinguish are counted.
 //!
 //! The one place where folding meets simulation. Results come back in terms of the original net.
 
@@ -33,7 +33,7 @@ impl Prepared {
         Self::with(net, question, fold.then_some(fold::fold))
     }
 
-    /// The same for replications of one net: replicas of several tokens are counted too where that leaves far fewer
+    /// The same for replications of one net: replicas of several tokens are counted too if that leaves far fewer
     /// transitions, unless the question has averages per place or transition.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl Prepared {
                 return Ok(Self { program, question: folded, folding: Some(Box::new(folding)) });
             }
         }
-        // errors are those of the net as it was read
+        // errors refer to the net as it was read
         Ok(Self { program: compiled(net, question)?, question: question.clone(), folding: None })
     }
 
@@ -81,12 +81,12 @@ impl Prepared {
         self.folding.as_ref().map_or(original, |folding| folding.net())
     }
 
-    /// How the net was folded; none if it was not.
+    /// Folding of the net; none if it was not folded.
     pub fn folding(&self) -> Option<&Folding> {
         self.folding.as_deref()
     }
 
-    /// What folding made of the net; none if it runs as it is.
+    /// Folded parts of the net; none if it runs unfolded.
     pub fn folded_parts(&self) -> Option<FoldedParts> {
         FoldedParts::of(self.folding()?)
     }
@@ -135,8 +135,8 @@ impl Prepared {
         targets.iter().filter_map(folded).collect()
     }
 
-    /// The averages of long runs of this program, in terms of the original net: those of a replica are its class's over their
-    /// number.
+    /// The averages of long runs of this program, in terms of the original net: a replica's averages are its class's
+    /// over the number of replicas.
     pub fn unfold_averages(&self, runs: Vec<BatchAverages>) -> Vec<BatchAverages> {
         let Some(folding) = &self.folding else { return runs };
         runs.into_iter().map(|run| unfolded(folding, run)).collect()
@@ -183,7 +183,7 @@ fn compiled(net: &Net, question: &Question) -> Result<Program, CompileError> {
 }
 
 impl FoldedParts {
-    /// What folding made of a net; none if nothing was folded.
+    /// Folded parts of a net; none if nothing was folded.
     pub fn of(folding: &Folding) -> Option<Self> {
         let ([places_before, transitions_before], net) = (folding.before(), folding.net());
         let (places, transitions) = (net.places().len(), net.transitions().len());
@@ -243,7 +243,7 @@ fn number(t: TransitionId) -> u32 {
     u32::try_from(t.index()).expect("ids fit")
 }
 
-/// What a question asks, for folding.
+/// Parts of the net that the question distinguishes, for folding.
 fn keep(net: &Net, question: &Question) -> Keep {
     let goal = if let Goal::Marking(goal) = &question.goal { Some(goal) } else { None };
     let rates = question.rewards.iter().filter_map(|reward| reward.rate.as_ref());
@@ -259,8 +259,8 @@ fn keep(net: &Net, question: &Question) -> Keep {
     }
 }
 
-/// Whether transitions compete for the tokens of a place, other than by a free choice of immediates: then the net is no
-/// schedule.
+/// Returns true if transitions compete for the tokens of a place, other than by a free choice of immediates: then the
+/// net is no schedule.
 fn has_conflict(net: &Net) -> bool {
     let inputs = || net.arcs().iter().filter(|arc| arc.kind == ArcKind::Input);
     let mut consumers = vec![0_u32; net.places().len()];

@@ -1,4 +1,4 @@
-//! A net and a question bound to an engine of the processor, for callers who cut the replications into pieces themselves.
+//! A net and a question bound to a CPU engine, for callers who divide the replications themselves.
 
 use crate::compile::{Program, SchedulePlan};
 use crate::rng::split;
@@ -22,7 +22,7 @@ pub struct Ready<'a> {
     pub(in crate::sim) chosen: Chosen<'a>,
     #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a card asks for it"))]
     pub(in crate::sim) seed: u64,
-    /// Its schedule, where it was known.
+    /// Schedule of the net, if it was known.
     #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a card asks for it"))]
     plan: Option<&'a SchedulePlan>,
 }
@@ -53,7 +53,7 @@ impl<'a> Ready<'a> {
         Ok(Self { setup, chosen, seed, plan: schedule })
     }
 
-    /// Whether both run the schedule engine by one and the same plan, so that they differ in rates only.
+    /// Returns true if both run the schedule engine with the same plan, so that they differ in rates only.
     #[cfg(feature = "gpu")]
     pub(in crate::sim) fn shares_schedule(&self, other: &Self) -> bool {
         let own =
@@ -61,7 +61,7 @@ impl<'a> Ready<'a> {
         own(self).is_some() && own(self) == own(other)
     }
 
-    /// The schedule, for an engine of a device; none where it is not known, or not what runs.
+    /// The schedule, for an engine of a device; none if it is not known, or not what runs.
     #[cfg(feature = "gpu")]
     pub(in crate::sim) fn schedule(&self) -> Option<Schedule> {
         let Setup { program, question, clock, keep_times, .. } = self.setup;
@@ -85,7 +85,8 @@ impl<'a> Ready<'a> {
         Samples::new(clock, question, program.counters(), program.transitions())
     }
 
-    /// The replications `first .. first + count`, only the first of them where the watch has stopped the run; where floats are observed, pieces have a multiple of 16, but for the last one.
+    /// The replications `first .. first + count`, or only the first of them if the watch has stopped the run. If floats
+    /// are observed, every piece except the last has a multiple of 16 replications.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! A run as it is kept: its samples, and where they came from.
+//! The record of a run: its samples, and their origin.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::share::{Piece, ShareError};
 use crate::sim::backend::Placement;
 use crate::sim::samples::Samples;
 
-/// Enough to repeat a run, and to know what was run.
+/// All data needed to identify and repeat a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
     /// Version of this crate.
@@ -24,15 +24,15 @@ pub struct Provenance {
     pub vector: Cow<'static, str>,
     /// Threads that were used.
     pub threads: usize,
-    /// Why faster engines were not taken; empty where the fastest one ran.
+    /// Reason why faster engines were not taken; empty if the fastest one ran.
     pub reasons: Vec<String>,
-    /// What ran the replications, and why.
+    /// Devices that ran the replications, and the reason.
     pub placement: Placement,
     /// Wall time of the replications, without compilation of the net.
     pub wall: Duration,
-    /// Whether the run ended before it was complete, by a limit or on request.
+    /// True if the run ended before it was complete, by a limit or on request.
     pub cut_short: bool,
-    /// What folding made of the net; none if it ran as it is.
+    /// Folded parts of the net; none if it ran unfolded.
     pub folded: Option<FoldedParts>,
 }
 
@@ -49,12 +49,12 @@ pub struct FoldedParts {
     pub transitions: usize,
 }
 
-/// The samples of a run and where they came from.
+/// The samples of a run and their origin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// What was observed.
+    /// The observations.
     pub samples: Samples,
-    /// How.
+    /// Settings and origin of the samples.
     pub provenance: Provenance,
 }
 

@@ -11,7 +11,7 @@ use crate::sim::samples::Samples;
 
 /// The results of a [`Simulation`](crate::sim::Simulation).
 ///
-/// A number without any sample is not a number (`NaN`), and its doubt says why.
+/// A number without any sample is not a number (`NaN`), and its doubt gives the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimulationResult {
     net: Net,
@@ -119,7 +119,7 @@ impl SimulationResult {
         Ok(self.mean(&self.averages.rewards[at]))
     }
 
-    /// When a group of transitions starts and finishes.
+    /// Times when a group of transitions starts and finishes.
     ///
     /// # Errors
     ///

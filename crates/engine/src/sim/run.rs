@@ -1,4 +1,4 @@
-//! One run: settings in, samples and where they came from out.
+//! One run: settings in, samples and their origin out.
 
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
@@ -28,7 +28,7 @@ use crate::watch::{TimeLimit, Watch};
 ///
 /// # Errors
 ///
-/// A fault of the net, an engine that cannot do what is asked, or no graphics card where one is required.
+/// A fault of the net, an engine that cannot answer the question, or no GPU although one is required.
 pub fn run(program: &Program, question: &Question, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, RunError> {
     let limits = &TimeLimit::new(watch, ensemble.max_wall);
     let clock = result_clock(program, question, ensemble.seed, limits)?;
@@ -54,7 +54,7 @@ pub fn run(program: &Program, question: &Question, ensemble: &Ensemble, watch: &
     Ok(run)
 }
 
-/// Whether all rewards and snapshots came out as numbers.
+/// Checks that all rewards and snapshots are finite numbers.
 pub(in crate::sim) fn finite(question: &Question, samples: &Samples) -> Result<(), Fault> {
     let rewards = question.rewards.iter().map(|reward| format!("the reward `{}`", reward.name));
     let snapshots = question.snapshots.iter().map(|snapshot| format!("a snapshot at {} s", snapshot.time));
@@ -68,15 +68,15 @@ pub(in crate::sim) fn finite(question: &Question, samples: &Samples) -> Result<(
     Ok(())
 }
 
-/// Replications that show how long times are; always the first ones of the seed, so that shards agree.
+/// Number of pilot replications that show the range of times; always the first ones of the seed, so that shards agree.
 const PILOT: u64 = 8;
 /// Firings after which a replication of the pilot is cut off.
 const PILOT_FIRINGS: u64 = 1 << 20;
 /// Bits that the longest time of the pilot may have, so that a time 2^16 times as long still fits.
 const PILOT_BITS: u32 = 46;
 
-/// The clock of a run. Narrow clocks are fine enough for any result; on the wide one the ticks of the results are the
-/// finest in which the times of a pilot, and much longer ones, fit.
+/// The clock of a run. Narrow clocks are fine enough for any result; on the wide one the result ticks are the finest
+/// that can represent the times of a pilot, and much longer ones.
 pub(in crate::sim) fn result_clock(
     program: &Program,
     question: &Question,
@@ -104,7 +104,7 @@ pub(in crate::sim) fn result_clock(
             Ok(()) => {}
         }
         if samples.ended(Ending::Firings) > 0 {
-            // what goes on and on is measured by the horizon
+            // a net that never ends is measured by the horizon
             return if beyond(clock) { Err(RunError::Horizon { limit: clock.limit() }) } else { Ok(clock) };
         }
         let cut = samples.ended(Ending::Horizon) > 0 && beyond(finer);
@@ -174,7 +174,7 @@ mod tests {
     use crate::net::{NetBuilder, Timing};
     use crate::sim::{Reward, Unwatched};
 
-    /// A token that a fast and a slow transition want; the slow one may lack its tokens.
+    /// A token that a fast and a slow transition compete for; the slow one may lack its tokens.
     fn fast_and_slow(fast: f64, slow: f64, tokens: u32) -> Program {
         let mut b = NetBuilder::new("");
         let (p, z) = (b.place("p", 1), b.place("z", tokens));
@@ -198,7 +198,7 @@ mod tests {
     fn a_slow_transition_does_not_coarsen_the_times_of_a_fast_one() {
         for (fast, slow, tokens) in [(1e3, 1e-6, 0), (1e3, 1e-10, 0), (1e3, 1e-10, 1), (1e9, 1e-9, 1), (1e9, 1e-9, 0)] {
             let (mean, median) = times(&fast_and_slow(fast, slow, tokens), &Question::default());
-            // standard error of the mean: 0.7 %; of the median: 0.7 % of the mean
+            // standard error of the mean: 0.7%; of the median: 0.7% of the mean
             assert!((mean * fast - 1.0).abs() < 0.035, "{fast} {slow}: mean {mean}");
             assert!((median * fast - 2_f64.ln()).abs() < 0.035, "{fast} {slow}: median {median}");
         }
@@ -256,7 +256,7 @@ mod tests {
         let question = Question { goal: Goal::Horizon, horizon: Some(1e300), ..Question::default() };
         let refused = run(&program, &question, &Ensemble::default(), &Unwatched).unwrap_err();
         assert!(matches!(refused, RunError::Horizon { .. }), "{refused}");
-        // a net that goes on for ever, with a goal that never comes
+        // a net that continues forever, with a goal that never comes
         let mut b = NetBuilder::new("");
         let p = b.place("p", 1);
         let t = b.transition("t", Timing::exponential(1.0));

@@ -1,26 +1,26 @@
-//! Why nothing was run.
+//! Reason why nothing was run.
 
 use crate::semantics::Fault;
 use crate::share::ShareError;
 #[cfg(feature = "gpu")]
 use crate::sim::gpu::GpuError;
 
-/// Why nothing was run.
+/// Reason why nothing was run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The net is wrong in a marking that it reaches; what was simulated before is of no use.
+    /// The net has a fault in a marking that it reaches; earlier samples are of no use.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// The engine that was asked for cannot run this net or this question. Leave the choice to `auto`.
+    /// The requested engine cannot run this net or this question. Leave the choice to `auto`.
     #[error("the {engine} engine cannot run this: {}", reasons.join("; "))]
     Engine {
-        /// The engine asked for.
+        /// The requested engine.
         engine: &'static str,
         /// Everything in its way.
         reasons: Vec<String>,
     },
-    /// The horizon is so far away that the net's fastest transitions would lose their digits. Ask for a nearer one.
+    /// The horizon is so far away that the net's fastest transitions would lose their digits. Use a nearer one.
     #[error("the horizon is too far for the rates of the net; at most {limit:.3e} s can be told apart")]
     Horizon {
         /// The longest horizon that fits \[s\].
@@ -32,19 +32,19 @@ pub enum RunError {
     /// The operating system gives no threads.
     #[error("no threads to run on: {0}")]
     Threads(String),
-    /// A graphics card is required, and there is none, or it failed. Nothing of the run is kept.
+    /// A GPU is required, but no GPU was found, or it failed. Nothing of the run is kept.
     #[cfg(feature = "gpu")]
     #[error(transparent)]
     Gpu(#[from] GpuError),
-    /// A graphics card is required, and cannot run this net or answer this question. The CPU can.
-    #[error("the {engine} engine of graphics cards cannot run this: {}", reasons.join("; "))]
+    /// A GPU is required, and cannot run this net or answer this question. The CPU can.
+    #[error("the {engine} engine of the GPU cannot run this: {}", reasons.join("; "))]
     GpuUnfit {
         /// The engine whose twin was sought.
         engine: &'static str,
         /// Everything in its way.
         reasons: Vec<String>,
     },
-    /// A graphics card is required, and this build has no part for them. Build with the feature `gpu`.
-    #[error("this build has no part for graphics cards; build it with the feature `gpu`, or use the CPU")]
+    /// A GPU is required, but this build does not support GPUs. Build with the feature `gpu`.
+    #[error("this build has no GPU support; build it with the feature `gpu`, or use the CPU")]
     GpuNotBuilt,
 }

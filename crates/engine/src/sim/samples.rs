@@ -1,4 +1,4 @@
-//! What replications leave behind: accumulators that merge, and where they came from.
+//! Results of replications: accumulators that merge, and their origin.
 //!
 //! Times are integers and their accumulators exact: the order of merging does not matter. Averages over a replication are
 //! floats; they are merged in the order of a fixed tree, so that results never depend on the number of threads or shards.
@@ -28,7 +28,7 @@ pub struct Samples {
     pub first: u64,
     /// Number of replications.
     pub replications: u64,
-    /// How many of them ended at their goal, dead, at the horizon, and by the largest number of firings.
+    /// Number of replications that ended at their goal, dead, at the horizon, and by the largest number of firings.
     pub endings: [u64; 4],
     /// Firings of all replications, timed and immediate.
     pub firings: u128,
@@ -36,7 +36,7 @@ pub struct Samples {
     pub passage: Moments,
     /// The same as a histogram.
     pub passage_histogram: TickHistogram,
-    /// Passage times one by one, in the order of the replications, where asked for; else empty.
+    /// Passage times one by one, in the order of the replications, if requested; otherwise empty.
     pub passage_times: Vec<u64>,
     /// One entry per group of the question.
     pub groups: Vec<GroupTimes>,
@@ -44,7 +44,7 @@ pub struct Samples {
     tree: AverageTree,
     /// The replications after those.
     pub(in crate::sim) unit: Averages,
-    /// How many those are; 0 if nothing is averaged.
+    /// Number of these replications; 0 if nothing is averaged.
     in_unit: u64,
 }
 
@@ -57,7 +57,7 @@ impl Samples {
         Self::sized(clock, question.groups.len(), floats)
     }
 
-    /// The same, beginning with replication number `first`.
+    /// The same, starting with replication number `first`.
     #[must_use]
     pub fn starting_at(self, first: u64) -> Self {
         Self { first, ..self }
@@ -149,7 +149,7 @@ impl Samples {
         }
     }
 
-    /// Adds to the averages of a part the unit of replications that begins `offset` after its first one.
+    /// Adds to the averages of a part the unit of replications that starts `offset` after its first one.
     #[cfg(feature = "gpu")]
     pub(in crate::sim) fn push_unit(&mut self, offset: u64, unit: &Averages) {
         self.tree.push_unit(self.first + offset, unit);
@@ -167,7 +167,7 @@ impl Samples {
         Self::sized(self.clock, self.groups.len(), self.unit.sizes()).starting_at(self.end())
     }
 
-    /// Whether another run of the same question has accumulators of these kinds.
+    /// Returns true if another run of the same question has accumulators of these kinds.
     pub(in crate::sim) fn is_like(&self, other: &Self) -> bool {
         let sizes = other.unit.sizes();
         self.clock == other.clock
@@ -177,7 +177,7 @@ impl Samples {
             && self.passage_histogram.count() == self.passage.count()
     }
 
-    /// How many replications ended so.
+    /// Number of replications with this ending.
     pub fn ended(&self, ending: Ending) -> u64 {
         self.endings[ending as usize]
     }

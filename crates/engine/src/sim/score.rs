@@ -7,8 +7,9 @@
 //! S = Σ_{firings} d ln λ_t(m) / dθ − ∫ Σ_t dλ_t(m(s))/dθ ds,   d E[T] / dθ = Cov(T, S)
 //! ```
 //!
-//! Exact where delays that depend on θ are exponential; other transitions may have any law. The variance of S grows with the number of
-//! firings that depend on θ, and the interval with it: for long runs other methods are better. Source: \[Glynn1990\].
+//! Exact where delays that depend on θ are exponential; other transitions may have any distribution. The variance of S
+//! grows with the number of firings that depend on θ, and the interval with it: for long runs other methods are better.
+//! Source: \[Glynn1990\].
 
 use std::num::NonZeroUsize;
 
@@ -34,22 +35,22 @@ pub struct Scores {
     pub times: Vec<f64>,
     /// Per parameter: the score of each replication, in 1 per unit of the parameter. Their mean is 0 but for chance.
     pub scores: Vec<Vec<f64>>,
-    /// How many replications ended neither at the goal nor at the horizon; their times say little.
+    /// Number of replications that ended neither at the goal nor at the horizon; their times carry little information.
     pub unreached: u64,
-    /// Whether the run was stopped before its end.
+    /// True if the run was stopped before its end.
     pub partial: bool,
 }
 
-/// Why there are no scores.
+/// Reason why there are no scores.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScoreError {
     /// A parameter is beyond this estimator.
     #[error("parameter {parameter}: {error}")]
     Parameter {
-        /// Its position.
+        /// Position of the parameter.
         parameter: usize,
-        /// Why.
+        /// The reason.
         error: ShiftError,
     },
     /// The net cannot be run.
@@ -81,7 +82,7 @@ struct ScoreObserver<'a> {
 }
 
 impl ScoreObserver<'_> {
-    /// The total rate of `t`, not a number where the net is wrong: the game itself tells why.
+    /// The total rate of `t`, not a number if the net is wrong: the game itself reports the fault.
     fn rate_in(program: &Program, t: u32, marking: &[u32]) -> f64 {
         rate(program, t as usize, marking).unwrap_or(f64::NAN)
     }
@@ -126,7 +127,8 @@ impl Observer for ScoreObserver<'_> {
 /// Replications that one thread plays at a time.
 const CHUNK: u64 = 256;
 
-/// Plays the replications of an ensemble, all of them on the processor and none by a stop rule, with the score of each by each parameter.
+/// Plays the replications of an ensemble, all on the CPU and without a stop rule, with the score of each by each
+/// parameter.
 ///
 /// # Errors
 ///
@@ -213,11 +215,11 @@ impl Scores {
     }
 }
 
-/// Whether [`scores`] can differentiate by a parameter.
+/// Checks that [`scores`] can differentiate by a parameter.
 ///
 /// # Errors
 ///
-/// [`ShiftError`] where it changes more than rates of exponential transitions.
+/// [`ShiftError`] if it changes more than rates of exponential transitions.
 pub fn is_scored(program: &Program, shift: &Shift) -> Result<(), ShiftError> {
     Moved::new(program, shift).map(drop)
 }

@@ -1,7 +1,7 @@
 //! A parameter of a net, a little below and a little above its value: how delays follow it.
 //!
-//! Owns what the two estimators of derivatives need to know of a parameter, made from three compiled nets by central differences.
-//! It does not know what the parameter is called or how the nets were made.
+//! Owns the data that the two estimators of derivatives need about a parameter, made from three compiled nets by
+//! central differences. It does not know the parameter's name or the origin of the nets.
 
 use crate::compile::{Firing, Program};
 use crate::net::Law;
@@ -17,7 +17,7 @@ pub struct Shift {
     pub width: f64,
 }
 
-/// Why a derivative by a parameter is beyond the estimators.
+/// Reason why a derivative by a parameter is beyond the estimators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShiftError {
@@ -27,7 +27,7 @@ pub enum ShiftError {
     /// The parameter changes how likely immediate transitions are chosen.
     #[error("it changes weights of immediate transitions, not only delays")]
     Weights,
-    /// The parameter changes more of a delay's law than its scale.
+    /// The parameter changes more of a delay's distribution than its scale.
     #[error("it changes the shape of a delay's law, not only its mean")]
     Law,
     /// A rate that the parameter changes depends on the marking, or is 0.
@@ -35,14 +35,14 @@ pub enum ShiftError {
     Rate,
 }
 
-/// Relative difference up to which parameters of two laws are the same.
+/// Relative difference up to which parameters of two distributions are the same.
 const SAME: f64 = 1e-9;
 
 fn same(a: f64, b: f64) -> bool {
     (a - b).abs() <= SAME * a.abs().max(b.abs())
 }
 
-/// Whether one law is the other one, stretched.
+/// Returns true if one distribution is a scaled version of the other.
 fn same_shape(a: &Law, b: &Law) -> bool {
     let (from, to) = (a.mean(), b.mean());
     if from <= 0.0 || to <= 0.0 {
@@ -67,7 +67,7 @@ fn same_shape(a: &Law, b: &Law) -> bool {
 }
 
 impl Shift {
-    /// Whether only delays of `base` depend on the parameter.
+    /// Checks that only delays of `base` depend on the parameter.
     ///
     /// # Errors
     ///
@@ -100,8 +100,8 @@ impl Shift {
         (0..).zip(pairs).filter(|(_, (low, high))| low != high).map(|(t, _)| t).collect()
     }
 
-    /// Per transition: the derivative of the logarithm of its mean delay by the parameter, by a central difference; 0 where the delay
-    /// does not depend on it.
+    /// Per transition: the derivative of the logarithm of its mean delay by the parameter, by a central difference; 0
+    /// if the delay does not depend on it.
     ///
     /// ```text
     /// d ln μ / dθ ≈ (μ(θ + h) − μ(θ − h)) / (2 h μ(θ)),   error of order h²
@@ -129,7 +129,7 @@ impl Shift {
     }
 }
 
-/// The mean delay of a transition, where it is constant and not 0.
+/// The mean delay of a transition, if it is constant and not 0.
 fn mean_of(firing: &Firing) -> Option<f64> {
     let mean = match firing {
         Firing::Immediate { .. } => return None,

@@ -1,13 +1,13 @@
-//! Run-time choice of vector instructions: the same code compiled for AVX-512, for AVX2 and for any processor.
+//! Run-time choice of vector instructions: the same code compiled for AVX-512, for AVX2 and for any CPU.
 //!
 //! Integer arithmetic gives the same bits on all three, so the choice changes nothing but the speed.
 
 use std::sync::OnceLock;
 
-/// Vector instructions of this processor.
+/// Vector instructions of this CPU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Level {
-    /// What every processor of the architecture has.
+    /// Instructions that every CPU of the architecture has.
     Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2(pulp::x86::V3),
@@ -19,7 +19,7 @@ pub(crate) enum Level {
 const VARIABLE: &str = "TAILSPN_SIMD";
 
 impl Level {
-    /// The best level of this processor, or the one that the environment variable `TAILSPN_SIMD` caps it to.
+    /// The best level of this CPU, or the level to which the environment variable `TAILSPN_SIMD` caps it.
     pub(crate) fn detect() -> Self {
         static LEVEL: OnceLock<Level> = OnceLock::new();
         *LEVEL.get_or_init(|| {
@@ -30,7 +30,7 @@ impl Level {
         })
     }
 
-    /// All levels of this processor, best first.
+    /// All levels of this CPU, best first.
     pub(crate) fn available() -> Vec<Self> {
         let mut levels = Vec::new();
         #[cfg(target_arch = "x86_64")]

@@ -1,6 +1,6 @@
-//! A simulation as a chain of calls: what is asked of a net, how long to replicate, and the run.
+//! A simulation as a chain of calls: the question about a net, the amount of replication, and the run.
 //!
-//! Owns the words of a question (expressions, names, seconds). The run itself is [`run()`](crate::sim::run()).
+//! Owns the user's form of a question (expressions, names, seconds). The run itself is [`run()`](crate::sim::run()).
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -52,7 +52,7 @@ pub struct Simulation<'a> {
     watch: &'a dyn Watch,
 }
 
-/// Why a simulation gives no result.
+/// Reason why a simulation gives no result.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulationError {
@@ -70,7 +70,8 @@ pub enum SimulationError {
         /// The goal.
         goal: String,
     },
-    /// A relative error of the mean time is asked for, and no replication reaches the goal. Ask for a number of replications.
+    /// A relative error of the mean time was requested, but no replication reaches the goal. Request a number of
+    /// replications instead.
     #[error("none of the first {replications} replications reached {goal}, so its mean time has no relative error")]
     Unreached {
         /// Replications that searched for the goal.
@@ -98,7 +99,7 @@ impl Net {
     ///
     /// # Errors
     ///
-    /// Those of [`Net::expression`].
+    /// The errors of [`Net::expression`].
     pub fn code(&self, text: &str) -> Result<Code, ExprError> {
         Ok(lower(self, &self.expression(text)?))
     }
@@ -107,7 +108,7 @@ impl Net {
     ///
     /// # Errors
     ///
-    /// Those of [`Net::expression`].
+    /// The errors of [`Net::expression`].
     pub fn reward_code(&self, text: &str) -> Result<Code, ExprError> {
         Ok(lower_reward(self, &self.expression(text)?))
     }
@@ -118,7 +119,7 @@ impl<'a> Simulation<'a> {
     ///
     /// # Errors
     ///
-    /// A text that is no expression of the net.
+    /// An invalid expression.
     pub fn until(mut self, goal: &str) -> Result<Self, ExprError> {
         self.question.goal = Goal::Marking(self.net.code(goal)?);
         self.goal = goal.to_owned();
@@ -166,7 +167,7 @@ impl<'a> Simulation<'a> {
     ///
     /// # Errors
     ///
-    /// A text that is no expression of the net.
+    /// An invalid expression.
     pub fn reward(mut self, name: &str, rate: &str) -> Result<Self, ExprError> {
         let rate = self.net.reward_code(rate)?;
         reward(&mut self.question.rewards, name).rate = Some(rate);
@@ -178,7 +179,7 @@ impl<'a> Simulation<'a> {
     ///
     /// # Errors
     ///
-    /// An unknown transition, or a text that is no expression of the net.
+    /// An unknown transition, or an invalid expression.
     pub fn impulse(
         mut self,
         name: &str,
@@ -210,7 +211,7 @@ impl<'a> Simulation<'a> {
     ///
     /// # Errors
     ///
-    /// A text that is no expression of the net.
+    /// An invalid expression.
     pub fn snapshot(mut self, seconds: f64, value: &str) -> Result<Self, ExprError> {
         let value = self.net.code(value)?;
         let at = self.question.snapshots.partition_point(|earlier| earlier.time <= seconds);
@@ -339,11 +340,11 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// Why a question does not fit the net.
+/// Reason why a question does not fit the net.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QuestionError {
-    /// A text that is no expression of the net.
+    /// An invalid expression.
     #[error(transparent)]
     Expression(#[from] ExprError),
     /// A name that the net does not have.

@@ -30,7 +30,7 @@ impl Watch for Looks {
     }
 }
 
-/// A token that goes round for ever.
+/// A token that goes round forever.
 fn endless(timing: Timing) -> Net {
     let mut b = NetBuilder::new("endless");
     let place = b.place("p", 1);
@@ -40,7 +40,7 @@ fn endless(timing: Timing) -> Net {
     b.build().unwrap()
 }
 
-/// So many tasks one after the other.
+/// A chain of this many tasks, one after the other.
 fn chain(tasks: usize) -> Program {
     let mut b = NetBuilder::new("chain");
     let mut from = b.place("p0", 1);
@@ -86,7 +86,7 @@ fn a_replication_that_goes_on_and_on_is_left_when_the_run_is_stopped() {
     }
 }
 
-/// What is there of a stopped run are the first replications of the whole one, groups and averages included.
+/// The samples of a stopped run are the first replications of the whole one, groups and averages included.
 #[test]
 fn a_stopped_run_has_the_first_replications_of_the_whole_one() {
     // ten turns of a token in most replications, very many in some

@@ -10,11 +10,11 @@ use crate::sim::samples::Samples;
 use crate::sim::steady::{BatchAverages, SteadyError};
 use crate::watch::Watch;
 
-/// Firings that are looked at once more.
+/// Number of firings that are examined again.
 const LOOKED_AT: u64 = 200_000;
 
-/// Looks whether some transitions are enabled, before each firing: timed ones in tangible markings, immediate ones in those that are left in zero
-/// time.
+/// Checks before each firing if some transitions are enabled: timed ones in tangible markings, immediate ones in
+/// vanishing markings.
 struct Enabled<'a> {
     program: &'a Program,
     wanted: Vec<(u32, bool)>,

@@ -1,33 +1,33 @@
 //! The transient part of a chain: expected times in its states, and systems of equations over it.
 //!
-//! Solved one strong component after the other, in the order in which they lead to each other: a chain without circles
-//! takes one pass and no method at all, and each component is as small as can be.
+//! Solves one strong component after the other, in topological order: a chain without cycles takes one pass and no
+//! method at all, and each component is as small as possible.
 
 use crate::compile::Csr;
 use crate::solve::chain::{Chain, ChainProblem, OUTSIDE};
 use crate::solve::linear::{LinearError, LinearOutcome, LinearSettings, Part};
 use crate::solve::recurrence::Components;
 
-/// What happens before a chain comes to a set of states.
+/// Absorption of a chain in a set of states.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Absorption {
-    /// Probability of ever coming there. Exactly 1 where no state from which it cannot be reached can be reached.
+    /// Probability of ever reaching the targets. Exactly 1 if they can be reached from every state that can be reached.
     pub probability: f64,
-    /// Per state: expected time in it \[s\], before the first target or for ever; infinite for recurrent states that are no
-    /// target and can be reached.
+    /// Per state: expected time in it \[s\], before the first target or forever; infinite for recurrent states that are
+    /// no target and can be reached.
     pub times: Vec<f64>,
-    /// How it was found.
+    /// Method and accuracy of the solution.
     pub outcome: LinearOutcome,
 }
 
-/// Why an absorption was not computed.
+/// Reason why an absorption was not computed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AbsorbError {
     /// There is no state at all.
     #[error("the chain has no state")]
     Empty,
-    /// The targets are not one for each state.
+    /// The number of targets differs from the number of states.
     #[error("{got} targets for {states} states; there must be one truth value for each state")]
     TargetLength {
         /// States of the chain.
@@ -35,7 +35,7 @@ pub enum AbsorbError {
         /// Targets given.
         got: usize,
     },
-    /// It is no Markov chain.
+    /// It is not a Markov chain.
     #[error(transparent)]
     Chain(#[from] ChainProblem),
     /// A system of equations was not solved.
@@ -43,7 +43,7 @@ pub enum AbsorbError {
     Linear(#[from] LinearError),
 }
 
-/// Expected times before the chain first comes to a state of `targets` (one truth value for each state).
+/// Expected times before the chain first reaches a state of `targets` (one truth value for each state).
 ///
 /// ```text
 /// y (D − R) = p₀ over the states that are left again,   P(target) = p₀(targets) + Σ_i y_i r(i → targets)
@@ -76,7 +76,7 @@ pub fn absorption(chain: &Chain, targets: &[bool], settings: &LinearSettings<'_>
     Ok(Absorption { probability, times, outcome })
 }
 
-/// What a state is with respect to a set of targets.
+/// Role of a state with respect to a set of targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Not reachable before a target.
@@ -126,7 +126,7 @@ impl Split {
                 }
             }
         }
-        // components come after those they lead to, so hope is passed on in one pass
+        // components come after their successors, so one pass propagates reachability
         let mut component_hopeful = vec![false; components.count()];
         for c in 0..components.count() {
             component_hopeful[c] = components.states.row(c).iter().any(|&s| {
@@ -143,7 +143,8 @@ impl Split {
         (0..).zip(&self.kind).filter(|(_, kind)| **kind == Kind::Transient).map(|(state, _)| state).collect()
     }
 
-    /// The states that have a number, by that number: each after those that it leads to. None if there are circles among them.
+    /// Numbered states in the order of their numbers, such that every state follows its successors. None if there are
+    /// cycles.
     pub(crate) fn in_order(&self, number: &[u32]) -> Option<Vec<u32>> {
         let mut order = Vec::new();
         for c in 0..self.components.count() {
@@ -156,7 +157,7 @@ impl Split {
         Some(order)
     }
 
-    /// Whether a target is reached with probability 1.
+    /// Returns true if a target is reached with probability 1.
     pub(crate) fn is_certain(&self) -> bool {
         let lost = |(kind, hopeful): (&Kind, &bool)| *kind == Kind::Trapped || (*kind == Kind::Transient && !hopeful);
         !self.kind.iter().zip(&self.hopeful).any(lost)
@@ -178,7 +179,7 @@ pub(crate) struct TransientPart<'a> {
 }
 
 impl<'a> TransientPart<'a> {
-    /// The part of `chain` with these states (rising), each of which is left for good some time.
+    /// The part of `chain` with these states (rising). The chain must eventually leave every one of them for good.
     pub(crate) fn new(chain: &Chain, states: Vec<u32>, settings: LinearSettings<'a>) -> Result<Self, LinearError> {
         let mut number = vec![OUTSIDE; chain.states()];
         for (i, &state) in (0..).zip(&states) {

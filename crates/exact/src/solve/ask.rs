@@ -18,7 +18,7 @@ use crate::solve::steady::{SteadyError, steady_state};
 use crate::solve::transient::{TransientError, TransientSettings, transient};
 use crate::watch::Watch;
 
-/// Why a question has no answer.
+/// Reason why a question has no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
@@ -43,13 +43,13 @@ pub enum AskError {
     /// The time to a goal was not found.
     #[error(transparent)]
     Passage(#[from] PassageError),
-    /// A goal not before some time, in a net with immediate transitions: in which of the markings without duration the
-    /// conditions hold is not looked at.
+    /// A goal not before some time, in a net with immediate transitions: the conditions in markings without duration
+    /// are not evaluated.
     #[error("a probability from a time above 0 on needs a net without immediate transitions")]
     ZeroTime,
 }
 
-/// A net and its states, to be asked.
+/// A net and its states, ready for questions.
 #[derive(Clone, Copy)]
 pub struct Asking<'a> {
     /// The net.
@@ -150,8 +150,8 @@ impl Asking<'_> {
         Ok(sum)
     }
 
-    /// The probability of the goal between two times, on the states as they are: one chain up to the first time where it is above
-    /// 0, another one from there.
+    /// The probability of the goal between two times, without changing the states: one chain up to the first time if it
+    /// is above 0, another one from there.
     fn within(&self, stay: &Expr, goal: &Expr, from: f64, to: f64) -> Result<f64, AskError> {
         if self.space.vanishing().0 > 0 {
             return Err(AskError::ZeroTime);
@@ -188,7 +188,7 @@ fn arrival(chain: &Chain, targets: &[bool], to: f64, watch: &dyn Watch) -> Resul
     Ok(if to.is_finite() { time.cdf(to)? } else { time.probability() })
 }
 
-/// A chain that stays for ever in some states.
+/// A chain that stays forever in some states.
 fn stopped(chain: &Chain, is_last: impl Fn(usize) -> bool) -> Chain {
     let row = |state| if is_last(state) { Vec::new() } else { chain.rates.row(state).to_vec() };
     Chain { rates: Csr::from_rows((0..chain.states()).map(row)), initial: chain.initial.clone() }

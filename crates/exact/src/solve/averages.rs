@@ -38,7 +38,8 @@ impl Sum {
 }
 
 impl StateSpace {
-    /// Averages where state `i` has the probability `probabilities[i]`. As exact as these are; one look at every state.
+    /// Averages if state `i` has the probability `probabilities[i]`. As exact as the probabilities; visits every state
+    /// once.
     ///
     /// # Errors
     ///
@@ -72,7 +73,7 @@ impl StateSpace {
         })
     }
 
-    /// Per state, the mean time until it is left \[s\]; infinite where nothing leads away.
+    /// Per state, the mean time until it is left \[s\]; infinite if no transition leaves it.
     pub fn sojourns(&self) -> Vec<f64> {
         let rates = &self.partial_chain().rates;
         (0..self.states()).map(|state| 1.0 / rates.row(state).iter().map(|&(_, rate)| rate).sum::<f64>()).collect()

@@ -82,7 +82,7 @@ pub(crate) fn philosophers(n: usize) -> Program {
     built(b)
 }
 
-/// After `begin`, two immediate transitions move a token back and forth for ever.
+/// After `begin`, two immediate transitions move a token back and forth forever.
 pub(crate) fn trap() -> Program {
     let mut b = NetBuilder::new("trap");
     let [start, here, there] = ["start", "here", "there"].map(|id| b.place(id, u32::from(id == "start")));

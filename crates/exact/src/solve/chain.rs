@@ -13,7 +13,7 @@ pub struct Chain {
     pub initial: Vec<(u32, f64)>,
 }
 
-/// Why something is no Markov chain. The maker of the chain is wrong, not its user.
+/// Reason why something is not a Markov chain: a fault of the code that made the chain, not of the user.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChainProblem {
@@ -40,7 +40,7 @@ pub enum ChainProblem {
     Initial {
         /// The state.
         state: u32,
-        /// Its probability.
+        /// Probability of the state.
         probability: f64,
     },
     /// The initial probabilities do not sum to 1 within 1e-9.
@@ -76,7 +76,7 @@ impl Chain {
         (0..self.states()).map(|state| self.exit_rate(state)).collect()
     }
 
-    /// Whether this is a Markov chain: what the solvers rely on.
+    /// Checks that this is a Markov chain, as the solvers require.
     ///
     /// # Errors
     ///
@@ -122,7 +122,8 @@ impl Chain {
         vector
     }
 
-    /// States that can be reached from an initial one with a probability above 0; `stop` says at which to go no further.
+    /// States that can be reached from an initial one with a probability above 0; `stop` marks the states at which to
+    /// stop.
     pub(crate) fn reachable(&self, stop: impl Fn(usize) -> bool) -> Vec<bool> {
         let mut seen = vec![false; self.states()];
         let mut open: Vec<u32> = Vec::new();
@@ -165,7 +166,7 @@ impl Chain {
 /// Number of a state that is not in a part of the chain.
 pub(crate) const OUTSIDE: u32 = u32::MAX;
 
-/// Rates by where they lead: per state its predecessors, in rising order.
+/// Rates by target: per state its predecessors, in rising order.
 #[derive(Clone, Debug)]
 pub(crate) struct Incoming {
     offsets: Vec<usize>,

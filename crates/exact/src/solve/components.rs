@@ -5,14 +5,14 @@
 pub(crate) struct Components {
     /// Per node: its component. No edge leads from a component to one with a larger number.
     pub(crate) of: Vec<u32>,
-    /// How many there are.
+    /// Number of components.
     pub(crate) count: usize,
 }
 
 /// Not yet visited.
 const NEW: u32 = u32::MAX;
 
-/// The components of a graph of `nodes` nodes; `degree` says how many successors a node has, `successor` gives one of
+/// The components of a graph of `nodes` nodes; `degree` gives the number of successors of a node, `successor` one of
 /// them. After Tarjan \[Tarjan1972\], without recursion: time and memory are linear.
 pub(crate) fn components(
     nodes: usize,

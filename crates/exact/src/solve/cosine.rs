@@ -1,4 +1,4 @@
-//! The law of a passage time through a chain without circles, as a cosine series.
+//! The distribution of a passage time through a chain without cycles, as a cosine series.
 //!
 //! In such a chain the transform of the time takes one pass over the states, the last ones first, for several arguments at once:
 //!
@@ -7,10 +7,11 @@
 //! f(t) = A_0/2 + Σ_{k<n} A_k cos(kπ (t−a)/(b−a)),   A_k = 2/(b−a) Re(φ(−iu) e^{−iua}), u = kπ/(b−a)
 //! ```
 //!
-//! \[Fang2008\]. With the transform of the whole time, the series is that of the time reflected at `a` and `b`, so cutting
-//! the line there costs no more than the probability outside, for which Chernoff has a bound. What is left out after `n`
-//! coefficients is bounded with the moduli of all factors, which fall as `u` rises. The number of passes depends on how many standard
-//! deviations long the interval is, uniformisation's on the fastest rate: in large jobs 10 against 10,000.
+//! \[Fang2008\]. With the transform of the whole time, the series describes the time reflected at `a` and `b`, so
+//! cutting the line there costs no more than the probability outside, for which Chernoff has a bound. The error after
+//! `n` coefficients is bounded with the moduli of all factors, which fall as `u` rises. The number of passes depends on
+//! the length of the interval in standard deviations; for uniformisation it depends on the fastest rate: in large jobs
+//! 10 against 10,000.
 
 use std::f64::consts::PI;
 
@@ -18,23 +19,23 @@ use crate::compile::Csr;
 use crate::solve::chain::{Chain, OUTSIDE};
 use crate::solve::transient::TransientSettings;
 
-/// Arguments of one pass.
+/// Real arguments per pass.
 const LANES: usize = 16;
-/// Complex arguments of one pass.
+/// Complex arguments per pass.
 const PAIRS: usize = LANES / 2;
 /// Arguments of Chernoff's bounds, times the standard deviation.
 const TILTS: [f64; PAIRS] = [0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0];
 /// Share of the least rate of leaving a state that an argument may take off it.
 const TILT_OF_RATE: f64 = 0.9;
-/// First frequency at which the moduli are looked at, times the standard deviation; the next ones are √2 apart.
+/// First frequency at which the moduli are evaluated, times the standard deviation; the next ones are √2 apart.
 const FIRST_FREQUENCY: f64 = 1.0;
 /// Rounding of a coefficient, times the number of coefficients.
 const ROUNDING: f64 = 1e-14;
 
-/// The states before the target, each after those that it leads to.
+/// The states before the target, each after its successors.
 #[derive(Clone, Debug)]
 pub(crate) struct Descent {
-    /// Per state: rates to earlier ones.
+    /// Per state: rates to earlier states.
     ahead: Csr<(u32, f64)>,
     /// Per state: rate of leaving it, and rate into the target.
     exit: Vec<f64>,
@@ -43,7 +44,7 @@ pub(crate) struct Descent {
     start: Vec<(u32, f64)>,
 }
 
-/// The law of a passage time between two ends.
+/// The distribution of a passage time between two ends.
 #[derive(Clone, Debug)]
 pub(crate) struct CosineLaw {
     /// Probability of a start in the target.
@@ -56,8 +57,8 @@ pub(crate) struct CosineLaw {
 }
 
 impl CosineLaw {
-    /// The law, where `most` coefficients are enough for an error of about `error`. `mean` and `sd` are those of the time of the runs
-    /// that arrive, `at_once` the probability of a start in the target.
+    /// The distribution, where `most` coefficients are enough for an error of about `error`. `mean` and `sd` are those
+    /// of the time of the runs that arrive, `at_once` the probability of a start in the target.
     pub(crate) fn of(
         descent: &Descent,
         [mean, sd]: [f64; 2],
@@ -163,7 +164,7 @@ impl Descent {
         let ratio = std::f64::consts::SQRT_2;
         let u: [f64; LANES] = std::array::from_fn(|lane| FIRST_FREQUENCY / sd * ratio.powi(lane as i32));
         let moduli = self.pass(values, |exit| u.map(|u| exit.hypot(u)));
-        // beyond the last one, each factor of √2 takes off at least what the one before it took off
+        // beyond the last one, each factor of √2 reduces the modulus at least as much as the one before
         let [.., before, last] = moduli;
         let mut sum = if last > 0.0 { last / (1.0 - last / before) } else { 0.0 };
         let mut found = None;

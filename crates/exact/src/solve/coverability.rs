@@ -1,4 +1,5 @@
-//! The coverability graph: markings in which "any number" of tokens is a count, so that it is finite for every net.
+//! The coverability graph: markings whose counts may be "any number" of tokens, so that the graph is finite for every
+//! net.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +8,10 @@ use crate::semantics::{Fault, fire, is_enabled};
 
 /// Any number of tokens.
 pub const OMEGA: u32 = u32::MAX;
-/// Tokens that stand for any number while a transition fires: more than an arc can take.
+/// Number of tokens that represents any number while a transition fires: more than an arc can take.
 const MANY: u32 = 1 << 31;
 
-/// What a net has that the coverability graph leaves out; each can only make it show more than the net does.
+/// A feature of a net that the coverability graph ignores; ignoring it can only add behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ignored {
     /// Inhibitor arcs.
@@ -35,7 +36,7 @@ impl Ignored {
     }
 }
 
-/// Why there is no coverability graph.
+/// Reason why there is no coverability graph.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CoverabilityError {
@@ -53,7 +54,7 @@ pub enum CoverabilityError {
         /// Most markings.
         limit: usize,
     },
-    /// What makes no sense in a marking.
+    /// A fault in a marking.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
@@ -69,8 +70,8 @@ pub struct Cover {
     pub to: u32,
 }
 
-/// How a place grows: after `prefix`, each round of `cycle` puts more tokens there. Where another place grew before, its own
-/// cycle may have to be repeated often enough first.
+/// A cycle by which a place grows: after `prefix`, each round of `cycle` puts more tokens there. If another place grew
+/// before, its own cycle may have to be repeated often enough first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pump {
     /// The place.
@@ -90,12 +91,13 @@ pub struct Coverability {
     pub edges: Vec<Cover>,
     /// Unbounded places with the way they grow, in the order of the net.
     pub unbounded: Vec<Pump>,
-    /// What was left out. With nothing left out the unbounded places are just these; else no place is unbounded but these.
+    /// Features that were ignored. If there are none, exactly the listed places are unbounded; otherwise only listed
+    /// places can be unbounded.
     pub ignored: Vec<Ignored>,
 }
 
 impl Coverability {
-    /// How many markings it has.
+    /// Number of markings in the graph.
     pub fn nodes(&self) -> usize {
         self.markings.len() / self.counters.max(1)
     }
@@ -105,7 +107,7 @@ impl Coverability {
         &self.markings[node * self.counters..(node + 1) * self.counters]
     }
 
-    /// Whether the unbounded places are exactly those of the net.
+    /// Returns true if exactly the listed places of the net are unbounded.
     pub fn is_exact(&self) -> bool {
         self.ignored.is_empty()
     }
@@ -113,9 +115,9 @@ impl Coverability {
 
 /// The coverability graph of at most `limit` markings.
 ///
-/// Exact for nets without inhibitors, capacities, immediate transitions and marking dependence; for others an upper bound: it
-/// leaves these out ([`Coverability::ignored`]), so that a place that is bounded here is bounded in the net, but not the other
-/// way round. Source: \[KarpMiller1969\], equal markings joined.
+/// Exact for nets without inhibitors, capacities, immediate transitions and marking dependence. For other nets it is an
+/// upper bound, because it ignores these features ([`Coverability::ignored`]): a place that is bounded here is bounded
+/// in the net, but not the other way round. Source: \[KarpMiller1969\], equal markings joined.
 ///
 /// # Errors
 ///
@@ -173,7 +175,7 @@ struct Builder {
     program: Program,
     numbers: BTreeMap<Vec<u32>, u32>,
     markings: Vec<u32>,
-    /// Per marking: the one that it was first found from, and the transition between.
+    /// Per marking: the marking that it was first found from, and the transition between.
     before: Vec<(u32, u32)>,
     edges: Vec<Cover>,
     pumps: BTreeMap<u32, Pump>,
@@ -202,7 +204,7 @@ impl Builder {
         &self.markings[node * counters..(node + 1) * counters]
     }
 
-    /// The marking after a firing, where it is possible.
+    /// The marking after a firing, if it is possible.
     fn fired(&self, node: usize, t: usize) -> Result<Option<Vec<u32>>, Fault> {
         let never = match &self.program.firing[t] {
             Firing::Immediate { weight: Value::Constant(value), .. } => *value == 0.0,

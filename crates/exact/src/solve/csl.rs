@@ -12,7 +12,7 @@ use crate::net::{Net, TransitionId};
 use crate::query::{Query, Reward};
 use crate::solve::untimed::{FormulaError, MAX_DEPTH, is_of_word, token_length};
 
-/// How an answer is compared with a bound.
+/// Comparison of an answer with a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// `<`
@@ -60,7 +60,7 @@ pub struct CslQuery {
 const UNDECIDED: f64 = 1e-8;
 
 impl CslQuery {
-    /// Parses `P`, `S` or `R`, with `=?` or a bound, over what stands in brackets.
+    /// Parses `P`, `S` or `R`, with `=?` or a bound, over the text in brackets.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ impl CslQuery {
         &self.text
     }
 
-    /// Returns what is to be worked out; [`value`](Self::value) makes the answer of it.
+    /// Returns what is to be computed; [`value`](Self::value) makes the answer of it.
     pub fn query(&self) -> &Query {
         &self.query
     }
@@ -90,12 +90,13 @@ impl CslQuery {
         if self.complement { 1.0 - answer } else { answer }
     }
 
-    /// Returns the bound, where there is one.
+    /// Returns the bound, if there is one.
     pub fn bound(&self) -> Option<(Comparison, f64)> {
         self.bound
     }
 
-    /// Returns the verdict on the bound: none without one, and where the value is so close to it that numerical errors may decide.
+    /// Returns the verdict on the bound: none without a bound, or if the value is so close to it that numerical errors
+    /// may decide.
     pub fn verdict(&self, value: f64) -> Option<bool> {
         let (comparison, bound) = self.bound?;
         let distance = (value - bound).abs();
@@ -122,7 +123,7 @@ fn not(a: Expr) -> Expr {
     Expr::Unary(UnaryOp::Not, Box::new(a))
 }
 
-/// 1 where the expression is not 0.
+/// 1 if the expression is not 0.
 fn truth(a: Expr) -> Expr {
     both(BinaryOp::NotEqual, a, Expr::Number(0.0))
 }
@@ -337,7 +338,7 @@ impl<'a> Parser<'a> {
         Ok(left)
     }
 
-    /// Formulas between connectives, of one sign or two.
+    /// Formulas between connectives of one or two characters.
     fn chain(&mut self, sign: &str, op: BinaryOp, part: impl Fn(&mut Self) -> Read<Expr>) -> Read<Expr> {
         let mut left = part(self)?;
         let mut parts = 1;
@@ -405,7 +406,8 @@ impl<'a> Parser<'a> {
         self.net.resolved(&named).map_err(wrong)
     }
 
-    /// Whether the parenthesis here belongs to a marking expression: arithmetic or a comparison follows where it is closed.
+    /// Returns true if the parenthesis here belongs to a marking expression: arithmetic or a comparison follows the
+    /// closing one.
     fn is_of_expression(&self) -> bool {
         let inside = &self.rest()[1..];
         let length = length_until(inside, |rest| rest.starts_with(')'));
@@ -415,7 +417,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Bytes up to where `ends` says so, outside of parentheses.
+/// Bytes up to the first match of `ends`, outside of parentheses.
 fn length_until(text: &str, ends: impl Fn(&str) -> bool) -> usize {
     let mut at = 0;
     while at < text.len() && !ends(&text[at..]) {
@@ -463,7 +465,7 @@ mod tests {
             ("P=? [ G<=1 !deadlock ]", 1.0 - (1.0 - e).powi(2)),
             ("P=? [ #(first) = 1 U<=1 (#(second) = 1 | false) ]", 1.0 - e),
             ("P=? [ #(first) = 1 U<=1 #(done) = 1 ]", 0.0),
-            // the second stage holds at 1, or begins between 1 and 2
+            // the second stage holds at 1, or starts between 1 and 2
             ("P=? [ F[1,2] #(second) = 1 ]", e - e2 + e * (1.0 - e)),
             ("P=? [ (#(done) = 1 => false) U>=1 #(done) = 1 ]", 1.0 - (1.0 - e).powi(2)),
             ("R=? [ F #(done) >= 1 ]", 1.5),

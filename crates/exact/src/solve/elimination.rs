@@ -18,10 +18,10 @@ use std::collections::BinaryHeap;
 use crate::compile::Csr;
 use crate::watch::Watch;
 
-/// What an elimination may cost before it is given up.
+/// Largest cost of an elimination; above it, elimination is abandoned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
-    /// Rates looked at while the matrix is sparse.
+    /// Rates visited while the matrix is sparse.
     pub(crate) work: u64,
     /// Rates kept (16 bytes each).
     pub(crate) kept: usize,
@@ -34,17 +34,17 @@ impl Budget {
     pub(crate) const LITTLE: Self = Self { work: 10_000_000, kept: 4_000_000, dense: 700 };
     /// A few seconds and some 300 MB.
     pub(crate) const SOME: Self = Self { work: 100_000_000, kept: 20_000_000, dense: 1_500 };
-    /// As much as a person who asks for it will wait for.
+    /// The largest budget that a user who requests elimination will wait for.
     pub(crate) const MUCH: Self = Self { work: 20_000_000_000, kept: 200_000_000, dense: 10_000 };
 }
 
 /// The factors of `D − R` of a part of a chain.
 #[derive(Clone, Debug)]
 pub(crate) struct Elimination {
-    /// States in the order of elimination, and what leaves each at that time.
+    /// States in the order of elimination, and the rate out of each at that time.
     order: Vec<u32>,
     pivots: Vec<f64>,
-    /// Per eliminated state, rates to and from those that are left.
+    /// Per eliminated state, rates to and from the remaining states.
     out: Rows,
     into: Rows,
     /// The states left, and their rates as a matrix, eliminated from the last to the first.
@@ -83,20 +83,19 @@ struct Rest {
     key: Vec<u64>,
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     merged: Vec<(u32, f64)>,
-    /// Rates looked at so far.
+    /// Rates visited so far.
     work: u64,
 }
 
-/// Rates looked at between two looks at whether the work is stopped: some milliseconds.
+/// Rates visited between two checks for a stop request: some milliseconds.
 const WORK_BETWEEN_LOOKS: u64 = 1 << 20;
 
 /// Key of a state that was taken out.
 const GONE: u64 = u64::MAX;
 
 impl Elimination {
-    /// Factors the part with these rates among its states and `slack` out of it; `None` where that is over the
-    /// budget, or stopped.
-    /// Without slack the part must be irreducible.
+    /// Factors the part with these rates among its states and `slack` out of it; `None` if that exceeds the budget, or
+    /// was stopped. Without slack the part must be irreducible.
     pub(crate) fn of(rates: &Csr<(u32, f64)>, slack: &[f64], budget: Budget, watch: &dyn Watch) -> Option<Self> {
         let mut rest = Rest::of(rates, slack);
         let mut factors = Self {
@@ -158,7 +157,7 @@ impl Elimination {
         self.pivots.push(pivot);
     }
 
-    /// Whether it was not stopped.
+    /// Returns true if it was not stopped.
     fn eliminate_core(&mut self, rest: &Rest, watch: &dyn Watch) -> bool {
         self.core = (0_u32..).zip(&rest.key).filter(|(_, key)| **key != GONE).map(|(state, _)| state).collect();
         let n = self.core.len();
@@ -273,17 +272,18 @@ impl Elimination {
         }
     }
 
-    /// What flows into state `k` of the core from those before it.
+    /// Flow into state `k` of the core from the states before it.
     fn core_flow(&self, y: &[f64], k: usize) -> f64 {
         let n = self.core.len();
         (0..k).map(|i| y[self.core[i] as usize] * self.dense[i * n + k]).sum()
     }
 }
 
-/// Above this, all values of a steady state are scaled down; those that become 0 are too small for the result anyway.
+/// Above this value, all values of a steady state are scaled down; values that become 0 are too small for the result
+/// anyway.
 const LARGE: f64 = 1e250;
 
-/// Sets the value of a state; what was put before keeps its ratio to it.
+/// Sets the value of a state; earlier values keep their ratio to it.
 fn put(y: &mut [f64], state: u32, value: f64) {
     y[state as usize] = value;
     if value > LARGE {
@@ -315,7 +315,7 @@ impl Rest {
         rest
     }
 
-    /// Queues `state` with what taking it out costs now.
+    /// Queues `state` with the present cost of eliminating it.
     fn push(&mut self, state: u32) {
         let product = self.rows[state as usize].len() as u64 * self.columns[state as usize].len() as u64;
         self.key[state as usize] = product;

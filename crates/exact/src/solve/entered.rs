@@ -1,4 +1,4 @@
-//! Starting a passage in markings of the long run: each as often as it is entered there.
+//! Passages that start in markings of the long run, weighted by the frequency of entering them.
 
 use crate::compile::{Code, Program};
 use crate::solve::explore_error::ExploreError;
@@ -19,7 +19,8 @@ impl StateSpace {
         (all > 0.0).then(|| entered.into_iter().map(|(state, flow)| (state, flow / all)).collect())
     }
 
-    /// Whether an expression is not 0 in some vanishing marking that the long run, with these probabilities, leads through.
+    /// Returns true if an expression is not 0 in some vanishing marking that the long run, with these probabilities,
+    /// passes.
     ///
     /// # Errors
     ///

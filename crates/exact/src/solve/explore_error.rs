@@ -1,28 +1,29 @@
-//! Why a state space cannot be given, and why one is not complete.
+//! Reasons why a state space cannot be given, or is not complete.
 
 use std::time::Duration;
 
 use crate::semantics::Fault;
 
-/// Why the markings of a net cannot be explored.
+/// Reason why the markings of a net cannot be explored.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExploreError {
     /// A rate, weight or goal that makes no sense in a marking that is reached.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// A delay that is not exponential: the marking alone does not tell what happens next. Simulate the net instead.
+    /// A delay that is not exponential: the marking alone does not determine what happens next. Simulate the net
+    /// instead.
     #[error(
         "the delay of transition `{transition}` is {law}, not exponential, so that its net is no Markov chain; simulate it"
     )]
     NotExponential {
         /// Id of the first such transition.
         transition: String,
-        /// Name of its law.
+        /// Name of its distribution.
         law: &'static str,
     },
-    /// Immediate transitions that, once begun, fire for ever: no probability leaves the loop. Let one of them need a
-    /// token that the loop does not give back.
+    /// Immediate transitions that, once started, fire forever: no probability leaves the loop. Let one of them need a
+    /// token that the loop does not return.
     #[error(
         "immediate transitions fire for ever without time passing: {}; make one of them timed, or let one use up a token",
         transitions.join(", ")
@@ -31,7 +32,7 @@ pub enum ExploreError {
         /// Ids of the transitions in the loop, in the order of the net.
         transitions: Vec<String>,
     },
-    /// Zero time leads through more markings than can be looked at.
+    /// Zero time leads through more markings than the limit.
     #[error("immediate transitions lead through more than {limit} markings in zero time; simulate the net instead")]
     VanishingLimit {
         /// Most markings.
@@ -42,7 +43,7 @@ pub enum ExploreError {
     Unbounded(#[from] Unbounded),
 }
 
-/// A proof that tokens can grow for ever: after `prefix`, the firings of `cycle` can be repeated, and each time more
+/// A proof that tokens can grow forever: after `prefix`, the firings of `cycle` can be repeated, and each time more
 /// tokens are in `places`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -53,13 +54,13 @@ pub enum ExploreError {
 pub struct Unbounded {
     /// Ids of the places that grow, in the order of the net.
     pub places: Vec<String>,
-    /// Transitions that lead from the initial marking to where the growth begins.
+    /// Transitions from the initial marking to the start of the growth.
     pub prefix: Vec<u32>,
     /// Transitions that can be repeated from there.
     pub cycle: Vec<u32>,
 }
 
-/// How many places a message names.
+/// Number of places that a message lists.
 const MOST_NAMES: usize = 8;
 
 fn listed(places: &[String]) -> String {
@@ -68,7 +69,7 @@ fn listed(places: &[String]) -> String {
     if more > 0 { format!("{} and {more} more places", names.join(", ")) } else { names.join(", ") }
 }
 
-/// Why an exploration ended before every marking was seen. What was found until then is kept.
+/// Reason why an exploration ended before every marking was seen. What was found until then is kept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Incomplete {
@@ -90,7 +91,7 @@ pub enum Incomplete {
         /// Longest wall time.
         limit: Duration,
     },
-    /// It was stopped from outside.
+    /// The caller stopped the exploration.
     #[error("the exploration was interrupted")]
     Interrupted,
 }

@@ -13,7 +13,7 @@ use crate::solve::space::StateSpace;
 ///
 /// # Errors
 ///
-/// What `out` cannot take.
+/// An error of `out`.
 pub fn write_matrix_market(chain: &Chain, out: &mut dyn Write) -> io::Result<()> {
     let states = chain.rates.rows();
     let moving = (0..states).filter(|&state| !chain.rates.row(state).is_empty()).count();
@@ -41,7 +41,7 @@ pub fn write_matrix_market(chain: &Chain, out: &mut dyn Write) -> io::Result<()>
 ///
 /// # Errors
 ///
-/// What `out` cannot take.
+/// An error of `out`.
 pub fn write_prism_transitions(chain: &Chain, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{} {}", chain.rates.rows(), chain.rates.items().len())?;
     for state in 0..chain.rates.rows() {
@@ -57,7 +57,7 @@ pub fn write_prism_transitions(chain: &Chain, out: &mut dyn Write) -> io::Result
 ///
 /// # Errors
 ///
-/// What `out` cannot take.
+/// An error of `out`.
 pub fn write_prism_states(space: &StateSpace, program: &Program, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "({})", variables(program).join(","))?;
     let mut marking = vec![0; program.counters()];
@@ -73,7 +73,7 @@ pub fn write_prism_states(space: &StateSpace, program: &Program, out: &mut dyn W
 ///
 /// # Errors
 ///
-/// What `out` cannot take.
+/// An error of `out`.
 pub fn write_prism_labels(space: &StateSpace, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "0=\"init\" 1=\"deadlock\" 2=\"goal\"")?;
     let mut labels: BTreeMap<u32, Vec<&str>> = BTreeMap::new();

@@ -1,9 +1,9 @@
-//! Laws on a grid of times, each as two distribution functions between which the true one lies.
+//! Distributions on a grid of times, each as two distribution functions that enclose the true one.
 //!
 //! Every step keeps the bounds: exponential stages are exact at the grid points as long as they are in a row, a stage after
-//! a law that is known at the grid points only is integrated with its value at either end of each cell, and maximum and
-//! mixture are monotone. So the true law lies between the bounds however coarse the grid is; derived in docs/solve.md. The
-//! middle of the bounds is off by the square of the step only.
+//! a distribution that is known at the grid points only is integrated with its value at either end of each cell, and
+//! maximum and mixture are monotone. So the true distribution lies between the bounds however coarse the grid is;
+//! derived in docs/solve.md. The middle of the bounds is off by the square of the step only.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ impl Default for GridSettings {
     }
 }
 
-/// Why there is no grid, or no number on it.
+/// Reason why there is no grid, or no number on it.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GridError {
@@ -39,7 +39,7 @@ pub enum GridError {
         /// Probability left out.
         beyond: f64,
     },
-    /// The laws are so many or so different that the grid would take too much memory. Take fewer steps.
+    /// The distributions are so many or so different that the grid would take too much memory. Use fewer steps.
     #[error("{laws} different laws on {steps} steps take more than {limit} MB; take fewer steps")]
     Memory {
         /// Laws that are needed at once, at most.
@@ -58,9 +58,9 @@ pub enum GridError {
     /// No quantile belongs to this probability: it must be above 0, and below what the grid holds.
     #[error("there is no quantile of probability {probability} on the grid, which holds up to {most}")]
     NoQuantile {
-        /// Probability asked for.
+        /// The requested probability.
         probability: f64,
-        /// The largest one.
+        /// The largest probability on the grid.
         most: f64,
     },
 }
@@ -76,13 +76,14 @@ pub struct Bounded {
     pub upper: f64,
 }
 
-/// Most memory for the laws that are needed at once \[MB\].
+/// Most memory for the distributions that are needed at once \[MB\].
 const MEMORY_MB: usize = 2_000;
 
-/// Grid points for two laws of which neither is a row of stages, one after the other: their number squared is the work.
+/// Grid points for two distributions if neither is a row of stages, one after the other: their number squared is the
+/// work.
 const COARSE: usize = 1 << 13;
 
-/// The law of a completion time: probabilities, quantiles, mean and standard deviation, each between bounds.
+/// The distribution of a completion time: probabilities, quantiles, mean and standard deviation, each between bounds.
 ///
 /// The bounds hold up to the rounding of about as many additions as the grid has steps, 1e-10.
 #[derive(Clone, Debug)]
@@ -186,7 +187,7 @@ impl CompletionTime {
         Bounded { lower: a.lower + b.lower, value: a.value + b.value, upper: a.upper + b.upper }
     }
 
-    /// Standard deviation \[s\]. The value is off by about the square of the grid's step; this one has no bounds.
+    /// Standard deviation \[s\]. The error is about the square of the grid's step; this value has no bounds.
     pub fn standard_deviation(&self) -> f64 {
         let variance = |cdf: &Cdf| {
             let survival = |i: usize| 1.0 - f64::midpoint(cdf.lower[i], cdf.upper[i]);
@@ -248,7 +249,7 @@ fn end_of(table: &LawTable, parts: &[LawId], beyond: f64) -> (f64, f64) {
     ends.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).expect("there are shares")
 }
 
-/// Laws on one grid.
+/// Distributions on one grid.
 struct Grid<'a> {
     table: &'a LawTable,
     steps: usize,
@@ -257,7 +258,7 @@ struct Grid<'a> {
 }
 
 impl Grid<'_> {
-    /// A law on the grid, its parts being known.
+    /// A distribution on the grid, its parts being known.
     fn cdf(&self, id: LawId) -> Cdf {
         match self.table.law(id) {
             Law::Phases { fixed, stages } => phases(*fixed, stages, self.steps, self.step),
@@ -289,7 +290,7 @@ impl Grid<'_> {
         }
     }
 
-    /// Does something with a part, which is made for the moment where it is a row of stages.
+    /// Applies a function to a part; a row of stages is evaluated only for this purpose.
     fn with(&self, part: LawId, mut then: impl FnMut(&Cdf)) {
         match self.known.get(&part) {
             Some(cdf) => then(cdf),
@@ -297,7 +298,7 @@ impl Grid<'_> {
         }
     }
 
-    /// A law as a sum of two: the parts of a sum but one, and that one.
+    /// A distribution as a sum of two: all parts of a sum except one, and that one.
     fn last_sum(&self, id: LawId) -> (Cdf, Option<Cdf>) {
         let Law::Sum(parts) = self.table.law(id) else { return (self.cdf(id), None) };
         let mut row: (f64, &[Stage]) = (0.0, &[]);
@@ -333,8 +334,8 @@ impl Grid<'_> {
     }
 }
 
-/// Bounds of the distribution of the sum of two laws at grid point `k`. The second is rounded to grid points, down for
-/// the upper bound and up for the lower; at what is left the first is known.
+/// Bounds of the distribution of the sum of two distributions at grid point `k`. The second is rounded to grid points,
+/// down for the upper bound and up for the lower; at what is left the first is known.
 fn sum_at(first: &Cdf, second: &Cdf, k: usize) -> (f64, f64) {
     let mut lower = second.lower[0] * first.lower[k];
     for j in 1..=k {
@@ -351,7 +352,7 @@ fn sum_at(first: &Cdf, second: &Cdf, k: usize) -> (f64, f64) {
     (lower.clamp(0.0, 1.0), upper.clamp(0.0, 1.0))
 }
 
-/// The sum of two laws at all grid points, worked out on a coarser grid where this one is fine.
+/// The sum of two distributions at all grid points, computed on a coarser grid where this one is fine.
 fn coarse_sum(first: &Cdf, second: &Cdf) -> Cdf {
     let steps = first.lower.len() - 1;
     let stride = steps.div_ceil(COARSE);

@@ -1,4 +1,4 @@
-//! Proofs of unboundedness: a marking covers one before it, and what led from one to the other can be repeated for ever.
+//! Proofs of unboundedness: a marking covers an earlier one, and the firings between them can be repeated forever.
 
 use crate::compile::{Firing, Program, Value};
 use crate::semantics::{Candidates, Fault, find_candidates, fire, rate};
@@ -7,13 +7,13 @@ use crate::solve::store::Store;
 use crate::solve::vanish::Rules;
 use crate::solve::witness::{replay, sequence};
 
-/// States of which each is compared with all before it on its path.
+/// States that are each compared with all earlier ones on their path.
 const EAGER: u32 = 1 << 12;
-/// Of later states, every so many are.
+/// Of later states, one in this many is compared.
 const RARELY: u32 = 1 << 8;
 /// Candidates for a proof after which no more are sought: the net has a reason to come back.
 const PATIENCE: u32 = 1 << 10;
-/// Tokens that stand for any number.
+/// Number of tokens that represents any number.
 const MANY: u32 = 1 << 31;
 
 /// Looks for growth while states are found.
@@ -25,8 +25,8 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
-    /// A proof that the net is unbounded, where the new `state` is one. `parent` leads back to the start, which is its own
-    /// parent; `prove` looks at a state that the new one covers.
+    /// A proof that the net is unbounded, if the new `state` gives one. `parent` leads back to the start, which is its
+    /// own parent; `prove` examines a state that the new one covers.
     pub(crate) fn check(
         &mut self,
         store: &Store,
@@ -55,7 +55,7 @@ impl Growth {
     }
 }
 
-/// The proof that the way from one state to a later one that covers it can be repeated, where it can.
+/// The proof that the way from one state to a later one that covers it can be repeated, if it can.
 pub(crate) fn prove(
     rules: &Rules<'_>,
     store: &Store,
@@ -76,7 +76,7 @@ pub(crate) fn prove(
     Ok(Some(grown.proof(program, prefix, cycle)))
 }
 
-/// Whether `t` fires in `marking`: a timed transition if no immediate one does.
+/// Returns true if `t` fires in `marking`; a timed transition fires only if no immediate one does.
 fn goes_next(program: &Program, t: u32, marking: &[u32], found: &mut Candidates) -> Result<bool, Fault> {
     let group = program.group_of[t as usize];
     if group != u32::MAX {
@@ -102,7 +102,8 @@ pub(crate) struct Grown {
 }
 
 impl Grown {
-    /// Compares a state with a later one that covers it; none if anything but inputs and tests of constant weight looks at what grew.
+    /// Compares a state with a later one that covers it; none if anything except inputs and tests of constant weight
+    /// reads a counter that grew.
     pub(crate) fn between(rules: &Rules<'_>, store: &Store, from: u32, to: u32) -> Option<Self> {
         let mut start = rules.program.initial.clone();
         let mut end = start.clone();
@@ -112,8 +113,8 @@ impl Grown {
         (!is_compared(rules, &grows)).then_some(Self { start, grows })
     }
 
-    /// Whether a cycle can still fire, step by step, when the growing counters hold any number of tokens. Inputs and tests ask
-    /// for at least so many, so that what holds for few and for many tokens holds between.
+    /// Returns true if a cycle can still fire, step by step, when the growing counters hold any number of tokens.
+    /// Inputs and tests only demand minimum numbers, so a property of both few and many tokens also holds in between.
     pub(crate) fn is_repeatable(
         &self,
         program: &Program,
@@ -142,7 +143,7 @@ impl Grown {
     }
 }
 
-/// Whether anything but inputs and tests of constant weight looks at a growing counter.
+/// Returns true if anything but inputs and tests of constant weight looks at a growing counter.
 fn is_compared(rules: &Rules<'_>, grows: &[bool]) -> bool {
     let program = rules.program;
     let growing = |counter: u32| grows[counter as usize];
@@ -205,7 +206,7 @@ mod tests {
         }
     }
 
-    /// More customers than 3 let one go: what grew once does not grow for ever, although no place has a capacity.
+    /// More customers than 3 let one go: what grew once does not grow forever, although no place has a capacity.
     #[test]
     fn growth_that_an_immediate_transition_ends_is_no_proof() {
         let program = open_queue(|b, waiting| {
@@ -225,7 +226,7 @@ mod tests {
         assert_eq!(explored(&program).unwrap().states(), 12);
     }
 
-    /// A place that nobody looks at but an inhibitor of a transition that does not matter: no proof, so the limit ends it.
+    /// A place that only an inhibitor of an irrelevant transition reads: no proof, so the limit ends the exploration.
     #[test]
     fn without_a_proof_the_limit_ends_it() {
         let program = open_queue(|b, waiting| {

@@ -1,6 +1,6 @@
-//! Iterative solution of a part of a chain: sweeps, and where they get on too slowly, BiCGSTAB between them.
+//! Iterative solution of a part of a chain: sweeps and, if they converge too slowly, BiCGSTAB between them.
 //!
-//! Owns when the one takes over from the other, and how large the error is that is left.
+//! Owns the switch between the two, and the estimate of the remaining error.
 
 use crate::solve::sweep::{Stop, Sweeps, repeat};
 
@@ -10,23 +10,23 @@ const STEPS: usize = 400;
 const MENDING: u32 = 20;
 /// Rounds without gain after which rounding has the last word.
 const IDLE: u32 = 3;
-/// Error that is accepted where rounding allows none as small as was asked for.
+/// Error that is accepted if rounding prevents the requested one.
 const ROUNDED: f64 = 1e-9;
 /// Changes below this are mostly rounding.
 const NOISE: f64 = 1e-13;
 
-/// What an iterative solution ended with.
+/// Result of an iterative solution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Iterated {
     /// Sweeps, and steps of BiCGSTAB that were allowed.
     pub(crate) sweeps: Sweeps,
-    /// Whether BiCGSTAB was used.
+    /// True if BiCGSTAB was used.
     pub(crate) accelerated: bool,
 }
 
-/// Solves by both; where BiCGSTAB does not help, by sweeps alone. `sweep` does one sweep with a share of each step and gives the
-/// change relative to the sum of values; `improve` moves the values by at most so many steps of BiCGSTAB, and gives whether that
-/// went well.
+/// Solves by both methods; if BiCGSTAB does not help, by sweeps alone. `sweep` does one sweep with a share of each step
+/// and returns the change relative to the sum of values; `improve` moves the values by a limited number of steps of
+/// BiCGSTAB, and returns true on success.
 ///
 /// The error is the change of the last sweep times the largest ratio, seen so far, of what BiCGSTAB corrected to the change
 /// that a sweep made just before: an estimate, taken from the slowest part of the error itself. None below the tolerance is
@@ -68,7 +68,8 @@ pub(crate) fn accelerated(
     Iterated { sweeps: Sweeps { count: count + rest.count, ..rest }, accelerated: false }
 }
 
-/// A round of BiCGSTAB between two sweeps. Gives the error that is left; where it broke down, infinity and some sweeps instead.
+/// A round of BiCGSTAB between two sweeps. Returns the remaining error; on a breakdown, infinity, after some sweeps
+/// instead.
 fn round(
     x: &mut [f64],
     steps: usize,
@@ -129,7 +130,7 @@ mod tests {
         LinearSettings { method, ..LinearSettings::default() }
     }
 
-    /// The witness is the product form; sweeps alone give up.
+    /// The product form is the reference; sweeps alone give up.
     #[test]
     fn queues_near_saturation_have_their_product_form() {
         let (chain, exact) = ring_of_queues(100, [1.0, 1.01, 0.99]);

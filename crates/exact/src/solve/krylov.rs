@@ -49,7 +49,8 @@ impl<R: Rows> System<'_, R> {
         }
     }
 
-    /// One sweep forth and one back: solves `(D - L) D^-1 (D - U) x = b` for the triangles `L` and `U` below and above the diagonal.
+    /// One sweep forward and one back: solves `(D - L) D^-1 (D - U) x = b` for the triangles `L` and `U` below and
+    /// above the diagonal.
     fn swept(&self, b: &[f64], x: &mut [f64]) {
         for i in 0..x.len() {
             x[i] = (b[i] + self.sum(i, x, |column| column < i)) / self.diagonal[i];
@@ -59,8 +60,8 @@ impl<R: Rows> System<'_, R> {
         }
     }
 
-    /// Moves `x` towards the solution of this system with right side `b`, by so many steps at most. Returns whether all
-    /// values are finite; if not, `x` is left as it was.
+    /// Moves `x` towards the solution of this system with right side `b`, by at most `steps` steps. Returns true if all
+    /// values are finite; if not, `x` is unchanged.
     pub(crate) fn improve(&self, b: &[f64], x: &mut [f64], steps: usize, watch: &dyn Watch) -> bool {
         let n = x.len();
         let mut r = vec![0.0; n];

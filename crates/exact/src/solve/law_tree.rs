@@ -1,19 +1,19 @@
-//! The law of a time put together from sums, latest ones and alternatives of independent times.
+//! The distribution of a time composed of sums, maxima and alternatives of independent times.
 //!
-//! Owns a table in which equal laws have one number, so that a thousand equal branches are worked out once. Numbers of
-//! parts are below that of the whole: the table is gone through from front to back, without recursion.
+//! Owns a table in which equal distributions share one number, so that a thousand equal branches are computed once.
+//! Parts have smaller numbers than the whole, so the table is evaluated from front to back, without recursion.
 
 use std::collections::HashMap;
 
 use crate::net::Law as Delay;
 
-/// Number of a law in its table.
+/// Number of a distribution in its table.
 pub(crate) type LawId = usize;
 
 /// One exponential stage, or one of several with their probabilities: (probability, rate \[1/s\]).
 pub(crate) type Stage = Vec<(f64, f64)>;
 
-/// The law of a time.
+/// The distribution of a time.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Law {
     /// A fixed time \[s\] and stages one after the other.
@@ -30,9 +30,9 @@ pub(crate) enum Law {
         /// Longest.
         high: f64,
     },
-    /// One after the other; at most one of the parts is [`Law::Phases`].
+    /// A sum of independent times; at most one of the parts is [`Law::Phases`].
     Sum(Vec<LawId>),
-    /// The latest of independent times, each part so many times.
+    /// The maximum of independent times, each part with a multiplicity.
     Last(Vec<(LawId, u32)>),
     /// One of them, with these probabilities.
     Either(Vec<(f64, LawId)>),
@@ -60,7 +60,7 @@ impl LawTable {
         self.add(Law::Phases { fixed: 0.0, stages: vec![vec![(1.0, rate)]] })
     }
 
-    /// A delay law; `None` for those with heavy tails or without phases.
+    /// The distribution of a delay; `None` for heavy tails or distributions without phases.
     pub(crate) fn delay(&mut self, delay: &Delay) -> Option<LawId> {
         let phases = |stages| Law::Phases { fixed: 0.0, stages };
         Some(match delay {
@@ -155,7 +155,7 @@ impl LawTable {
         self.add(Law::Either(parts))
     }
 
-    /// The number of a law, which is added if it is new.
+    /// The number of a distribution, which is added if it is new.
     fn add(&mut self, law: Law) -> LawId {
         let key = key(&law);
         if let Some(&id) = self.known.get(&key) {
@@ -166,7 +166,7 @@ impl LawTable {
         self.laws.len() - 1
     }
 
-    /// The laws that `root` is made of, itself last, rising.
+    /// The distributions that `root` is made of, itself last, rising.
     pub(crate) fn parts_of(&self, root: LawId) -> Vec<LawId> {
         let mut needed = vec![false; root + 1];
         needed[root] = true;
@@ -178,7 +178,7 @@ impl LawTable {
         (0..=root).filter(|&id| needed[id]).collect()
     }
 
-    /// The direct parts of a law.
+    /// The direct parts of a distribution.
     fn children(&self, id: LawId) -> Vec<LawId> {
         match &self.laws[id] {
             Law::Sum(parts) => parts.clone(),
@@ -188,7 +188,7 @@ impl LawTable {
         }
     }
 
-    /// The slowest rate of any stage \[1/s\]; infinite where there is none.
+    /// The slowest rate of any stage \[1/s\]; infinite if there are no stages.
     pub(crate) fn slowest(&self, parts: &[LawId]) -> f64 {
         let stages = parts.iter().filter_map(|&id| match &self.laws[id] {
             Law::Phases { stages, .. } => Some(stages.iter().flatten().map(|stage| stage.1)),
@@ -218,7 +218,7 @@ impl LawTable {
         root
     }
 
-    /// The longest time that the last of `parts`, none of which has stages, can take \[s\].
+    /// The longest time \[s\] of the maximum of `parts`, all of them without stages.
     pub(crate) fn longest(&self, parts: &[LawId]) -> f64 {
         let mut value: HashMap<LawId, f64> = HashMap::with_capacity(parts.len());
         let mut root = 0.0;
@@ -246,7 +246,7 @@ fn compare(a: &Stage, b: &Stage) -> std::cmp::Ordering {
     flat(a).cmp(&flat(b))
 }
 
-/// Two laws are made of the same parts if and only if their keys are equal.
+/// Two distributions are made of the same parts if and only if their keys are equal.
 fn key(law: &Law) -> Vec<u64> {
     match law {
         Law::Phases { fixed, stages } => {

@@ -1,4 +1,4 @@
-//! Which method solves a part of a chain, with what outcome: elimination, sweeps or BiCGSTAB.
+//! Choice of the method for a part of a chain, and its outcome: elimination, sweeps or BiCGSTAB.
 //!
 //! Owns the settings that all stationary questions share. The solution itself is checked: the residual is computed from
 //! it and the chain, not taken from the method.
@@ -14,14 +14,14 @@ use crate::solve::recurrence::Components;
 use crate::solve::sweep::{self, Stop, Sweeps, repeat};
 use crate::watch::{Unwatched, Watch};
 
-/// How systems of linear equations are solved.
+/// Solver for systems of linear equations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LinearMethod {
-    /// Elimination where it takes a fraction of a second, else Gauss-Seidel, with BiCGSTAB where that is too slow; where these do
-    /// not converge, elimination that takes seconds.
+    /// Elimination if it takes a fraction of a second, otherwise Gauss-Seidel, with BiCGSTAB if that is too slow; if
+    /// these do not converge, elimination that takes seconds.
     #[default]
     Auto,
-    /// One state after the other, each from those that were solved before: no method is needed.
+    /// Each state in turn, from states that are already solved; no method is needed.
     Substitution,
     /// Elimination without subtraction: exact to rounding, whatever the rates \[Grassmann1985\].
     Elimination,
@@ -50,12 +50,12 @@ impl LinearMethod {
 pub struct LinearSettings<'a> {
     /// The method. Default [`LinearMethod::Auto`].
     pub method: LinearMethod,
-    /// Relative error, as it is estimated, at which sweeps stop. Default 1e-12. Where BiCGSTAB is used and rounding does not
-    /// allow it, up to 1e-9 is accepted, and told.
+    /// Estimated relative error at which sweeps stop. Default 1e-12. If BiCGSTAB is used and rounding prevents it, up
+    /// to 1e-9 is accepted, and reported.
     pub tolerance: f64,
     /// Most sweeps. Default 20,000.
     pub sweeps: u32,
-    /// What may stop the work. Default nothing.
+    /// Source of stop requests. Default none.
     pub watch: &'a dyn Watch,
 }
 
@@ -72,14 +72,14 @@ impl<'a> LinearSettings<'a> {
     }
 }
 
-/// How a system was solved, and how well.
+/// Method of a solution, and its accuracy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearOutcome {
     /// The method that was used; the last of [`LinearMethod`]'s list where parts of the chain differ.
     pub method: LinearMethod,
     /// Gauss-Seidel sweeps, and steps of BiCGSTAB at most; 0 for the direct methods.
     pub sweeps: u32,
-    /// Largest share of what flows into a state (or of a system's equation) that does not balance.
+    /// Largest imbalance of a state's flow (or of a system's equation), as a share of its inflow.
     pub residual: f64,
     /// Relative error of the solution: estimated for sweeps, about n times 1e-16 for elimination.
     pub error: f64,
@@ -89,7 +89,7 @@ impl LinearOutcome {
     /// Nothing had to be solved.
     pub(crate) const NONE: Self = Self { method: LinearMethod::Substitution, sweeps: 0, residual: 0.0, error: 0.0 };
 
-    /// Both outcomes as one: the worse of each figure.
+    /// Both outcomes combined: the worse of each figure.
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
             method: self.method.max(other.method),
@@ -100,7 +100,7 @@ impl LinearOutcome {
     }
 }
 
-/// Why a system of linear equations was not solved.
+/// Reason why a system of linear equations was not solved.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinearError {
@@ -117,10 +117,10 @@ pub enum LinearError {
         sweeps: u32,
         /// Estimated relative error.
         error: f64,
-        /// What was asked for.
+        /// The requested tolerance.
         tolerance: f64,
     },
-    /// Groups of states that hardly ever meet: sweeps cannot tell how much time each gets. Ask for elimination.
+    /// Groups of states that are very weakly coupled: sweeps cannot determine the time in each. Use elimination.
     #[error(
         "{groups} groups among {states} states meet less than once in 1e9 steps, and Gauss-Seidel cannot tell their shares; \
          ask for elimination"
@@ -131,7 +131,7 @@ pub enum LinearError {
         /// Groups that would be recurrent classes of their own.
         groups: usize,
     },
-    /// The direct method that was asked for needs too much time or memory. Ask for Gauss-Seidel.
+    /// The requested direct method needs too much time or memory. Use Gauss-Seidel.
     #[error("{} of {states} states needs too much time or memory; ask for Gauss-Seidel", .method.name())]
     TooLarge {
         /// The method.
@@ -167,7 +167,7 @@ pub(crate) struct Part<'a> {
     slack: Vec<f64>,
     /// The factors of an elimination, if that is the method.
     factors: Option<Elimination>,
-    /// The factors of one that takes longer, made where nothing else converges; none if it takes too long.
+    /// The factors of a slower elimination, made if nothing else converges; none if it takes too long.
     last_resort: OnceLock<Option<Elimination>>,
     settings: LinearSettings<'a>,
 }
@@ -195,7 +195,7 @@ impl<'a> Part<'a> {
         Ok(Self { incoming: Incoming::of(&rates), rates, exit, slack, factors, last_resort: OnceLock::new(), settings })
     }
 
-    /// Solves by the method that was chosen; where that is sweeps, was not asked for and does not converge, by elimination.
+    /// Solves by the chosen method; if sweeps were chosen automatically and do not converge, by elimination.
     fn solve(&self, by: impl Fn(Option<&Elimination>) -> Result<Solved, LinearError>) -> Result<Solved, LinearError> {
         let found = by(self.factors.as_ref());
         if self.settings.method == LinearMethod::Auto
@@ -232,7 +232,7 @@ impl<'a> Part<'a> {
         Ok((x, outcome))
     }
 
-    /// Solves the system of `rows` for `b` by sweeps, and where they are slow, by BiCGSTAB.
+    /// Solves the system of `rows` for `b` by sweeps and, if they are slow, by BiCGSTAB.
     fn iterate<R: Rows>(
         &self,
         rows: &R,
@@ -248,13 +248,13 @@ impl<'a> Part<'a> {
         let system = System { rows, diagonal: &self.exit };
         accelerated(x, stop, sweep, |x, steps| {
             let finite = system.improve(b, x, steps, watch);
-            // no value is negative but for rounding
+            // no value is negative except by rounding
             x.iter_mut().for_each(|v| *v = v.max(0.0));
             finite
         })
     }
 
-    /// Whether the part stays together without the rates that are too small for sweeps to see.
+    /// Checks that the part stays connected without the rates that are too small for sweeps.
     fn check_coupling(&self) -> Result<(), LinearError> {
         let strong = Csr::from_rows((0..self.rates.rows()).map(|i| {
             let least = self.exit[i] * WEAK;

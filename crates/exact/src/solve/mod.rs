@@ -6,9 +6,10 @@
 //!                          └──▶ Chain ──▶ steady state, transient, passage time ──▶ Averages
 //! ```
 //!
-//! [`Solve::solution`] asks a net and gives results by name. Below it, [`explore`] finds every tangible marking, eliminates the vanishing ones and gives the [`Chain`]. What enabling and firing mean
-//! is in [`semantics`](crate::semantics), as for the simulators. The chain's own solvers know nothing of nets: they get a
-//! [`Chain`] and give numbers with a residual or an error bound. Methods, sources and accuracy: docs/solve.md.
+//! [`Solve::solution`] answers questions about a net by name. Below it, [`explore`] finds every tangible marking,
+//! eliminates the vanishing ones and returns the [`Chain`]. Enabling and firing are defined in
+//! [`semantics`](crate::semantics), as for the simulators. The chain's own solvers know nothing of nets: they get a
+//! [`Chain`] and return numbers with a residual or an error bound. Methods, sources and accuracy: docs/solve.md.
 
 mod absorb;
 mod ask;

@@ -1,4 +1,4 @@
-//! The law of the time at which a chain first comes to a set of states.
+//! The distribution of the time at which a chain first reaches a set of states.
 //!
 //! Moments by systems of linear equations over the states before, the distribution by uniformisation of the chain that stops
 //! there \[Stewart1994\]. The chances of having arrived after 0, 1, … jumps are kept, so that further times and quantiles
@@ -39,11 +39,11 @@ pub struct PassageMoments {
     pub mean: f64,
     /// Variance \[s²\].
     pub variance: f64,
-    /// How the equations were solved.
+    /// Method and accuracy of the solution.
     pub outcome: LinearOutcome,
 }
 
-/// The law of a passage time. What was computed once is kept.
+/// The distribution of a passage time. Computed values are cached.
 #[derive(Clone, Debug)]
 pub struct Passage<'a> {
     chain: Cow<'a, Chain>,
@@ -95,7 +95,8 @@ struct Walk {
     over: bool,
 }
 
-/// The law of the time until `chain` is first in one of the states of `targets` (one truth value for each state).
+/// The distribution of the time until `chain` is first in one of the states of `targets` (one truth value for each
+/// state).
 ///
 /// A start in a target counts as time 0. Whether the target is certain is decided by the graph, not by numbers.
 ///
@@ -187,7 +188,7 @@ pub(crate) fn passage_of<'a>(
 }
 
 impl<'a> Passage<'a> {
-    /// Probability of ever reaching the target; exactly 1 where nothing else is possible.
+    /// Probability of ever reaching the target; exactly 1 if nothing else is possible.
     pub fn probability(&self) -> f64 {
         self.probability
     }
@@ -203,7 +204,7 @@ impl<'a> Passage<'a> {
     ///
     /// # Errors
     ///
-    /// [`PassageError::InfiniteMean`] where the target is not certain; [`PassageError::Absorb`].
+    /// [`PassageError::InfiniteMean`] if the target is not certain; [`PassageError::Absorb`].
     pub fn moments(&self) -> Result<PassageMoments, PassageError> {
         if !self.certain {
             return Err(PassageError::InfiniteMean { probability: self.probability });
@@ -213,7 +214,7 @@ impl<'a> Passage<'a> {
         }
         let part = self.part()?;
         let (mean_from, outcome) = part.right(&vec![1.0; self.states.len()]).map_err(AbsorbError::Linear)?;
-        // where a step leads on to the mean m_j, or to the target, for which nothing is left
+        // if a step leads to a state with mean m_j, or to the target, with mean 0
         let spread = |i: usize| {
             let after_step = mean_from[i] - 1.0 / part.exit(i);
             let ahead =
@@ -229,12 +230,12 @@ impl<'a> Passage<'a> {
         Ok(*self.moments.get_or_init(|| PassageMoments { mean, variance, outcome: outcome.and(second) }))
     }
 
-    /// Mean and variance of the time of those runs that reach the target. Exact up to the reported residual; the
-    /// variance is a difference, and loses digits where it is small beside the squared mean.
+    /// Mean and variance of the time of the runs that reach the target. Exact up to the reported residual; the variance
+    /// is a difference, and loses digits if it is small compared with the squared mean.
     ///
     /// # Errors
     ///
-    /// [`PassageError::NoQuantile`] where no run reaches it; [`PassageError::Absorb`].
+    /// [`PassageError::NoQuantile`] if no run reaches it; [`PassageError::Absorb`].
     pub fn moments_if_reached(&self) -> Result<PassageMoments, PassageError> {
         if self.certain {
             return self.moments();
@@ -249,7 +250,7 @@ impl<'a> Passage<'a> {
     ///
     /// # Errors
     ///
-    /// [`PassageError::NoQuantile`] where no run reaches it; [`PassageError::Absorb`].
+    /// [`PassageError::NoQuantile`] if no run reaches it; [`PassageError::Absorb`].
     pub fn raw_moments(&self, highest: u32) -> Result<(Vec<f64>, LinearOutcome), PassageError> {
         if self.probability == 0.0 {
             return Err(PassageError::NoQuantile { asked: 0.0, probability: 0.0 });
@@ -301,8 +302,8 @@ impl<'a> Passage<'a> {
         Ok(window.average(&self.walk.arrives) * self.walk.jumps.rate)
     }
 
-    /// Probability that the target has not been reached at `time` \[s\]. Exact up to [`error`](Self::error); where the target
-    /// is certain, small values keep their digits down to that.
+    /// Probability that the target has not been reached at `time` \[s\]. Exact up to [`error`](Self::error); if the
+    /// target is certain, small values keep their digits down to that error.
     ///
     /// # Errors
     ///
@@ -317,11 +318,11 @@ impl<'a> Passage<'a> {
 
     /// The least time \[s\] at which the target has been reached with probability `p`, between 0 and 1.
     ///
-    /// Bracketed in the distribution to a relative 1e-12; the error is that of the distribution over its density there.
+    /// Bracketed in the distribution to a relative 1e-12; the error is the distribution's error over its density there.
     ///
     /// # Errors
     ///
-    /// [`PassageError::NoQuantile`] where `p` is no probability between 0 and 1 that is reached;
+    /// [`PassageError::NoQuantile`] if `p` is not a probability between 0 and 1 that is reached;
     /// [`PassageError::TooManyJumps`].
     pub fn quantile(&mut self, p: f64) -> Result<f64, PassageError> {
         if !(p > 0.0 && p < 1.0) || p >= self.probability {
@@ -386,7 +387,7 @@ impl<'a> Passage<'a> {
         Ok(part.map_err(AbsorbError::Linear)?)
     }
 
-    /// The distribution as a series, where it is one.
+    /// The distribution as a series, if it is one.
     fn series(&mut self, time: f64) -> Result<Option<&CosineLaw>, PassageError> {
         if !(time.is_finite() && time >= 0.0) {
             return Err(PassageError::Time { time });
@@ -400,7 +401,7 @@ impl<'a> Passage<'a> {
         }
     }
 
-    /// A series, where it takes fewer passes than uniformisation, and that takes long.
+    /// A series, if it takes fewer passes than uniformisation, and uniformisation takes long.
     fn find_series(&self) -> Result<Option<CosineLaw>, PassageError> {
         let Some(order) = self.order.as_ref().filter(|order| !order.is_empty()) else { return Ok(None) };
         let PassageMoments { mean, variance, .. } = self.moments_if_reached()?;
@@ -424,7 +425,7 @@ impl<'a> Passage<'a> {
         }
         if needed > settings.jumps as f64 {
             self.walk.go_to(settings.jumps, &self.into, &settings);
-            // where all are there or lost long before, any later number of jumps says the same
+            // if all runs have arrived or failed long before, any later number of jumps gives the same
             let first = self.walk.arrived.len();
             return if self.walk.over {
                 Ok(PoissonWindow { first, weights: vec![1.0] })
@@ -442,7 +443,7 @@ impl<'a> Passage<'a> {
 }
 
 impl Walk {
-    /// Jumps until there have been `last`, or nobody is under way any more.
+    /// Jumps until `last`, or until no run is under way.
     fn go_to(&mut self, last: u64, into: &[f64], settings: &TransientSettings<'_>) {
         while !self.over && (self.arrived.len() as u64) <= last && !settings.watch.stopped() {
             let arrives = self.leaving / self.jumps.rate;
@@ -492,7 +493,7 @@ mod tests {
             let density = 2.0 * (-x).exp() * x.powi(4) / 24.0;
             assert!((time.density(t).unwrap() - density).abs() < 1e-12, "{t}");
         }
-        // one stage begins at its rate
+        // one stage starts at its rate
         assert_relative_eq!(time_to(&stages(&[3.0]), &[1]).density(0.0).unwrap(), 3.0, max_relative = 1e-12);
     }
 
@@ -655,7 +656,7 @@ mod tests {
         assert_eq!(error.to_string(), "1 targets for 4 states; there must be one truth value for each state");
     }
 
-    /// The series of a chain, and its law by uniformisation.
+    /// The series of a chain, and its distribution by uniformisation.
     fn both<'a>(chain: &'a Chain, last: u32) -> (Option<CosineLaw>, Passage<'a>) {
         let time = time_to(chain, &[last]);
         let moments = time.moments_if_reached().unwrap();

@@ -1,8 +1,8 @@
-//! Why a question about a passage time has no answer.
+//! Reason why a question about a passage time has no answer.
 
 use crate::solve::absorb::AbsorbError;
 
-/// Why a question about a passage time has no answer.
+/// Reason why a question about a passage time has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PassageError {
@@ -18,7 +18,7 @@ pub enum PassageError {
     /// The quantile is beyond the probability of ever getting there.
     #[error("there is no quantile of probability {asked}: the target is reached with probability {probability}")]
     NoQuantile {
-        /// Probability asked for.
+        /// The requested probability.
         asked: f64,
         /// Probability of ever reaching the target.
         probability: f64,

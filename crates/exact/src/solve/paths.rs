@@ -16,7 +16,7 @@ impl StateSpace {
         sequence(&self.rules(program), &self.store, &self.parents, state)
     }
 
-    /// Transitions that lead from the initial marking to one in which a place holds the most tokens that it ever does.
+    /// Transitions that lead from the initial marking to one in which a place holds its largest number of tokens.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! One law on a grid of times: exponential stages exactly at the grid points, and a stage after a law that is known at
-//! the grid points only.
+//! One distribution on a grid of times: exponential stages exactly at the grid points, and a stage after a distribution
+//! that is known at the grid points only.
 
 use crate::solve::law_tree::Stage;
 
@@ -10,7 +10,7 @@ pub(crate) struct Cdf {
     pub(crate) upper: Vec<f64>,
 }
 
-/// Rates times the step above which a stage is not followed inside a step: it is put after the others.
+/// Rate times step above which a stage is not followed inside a step: it is appended after the others.
 const FAST: f64 = 20.0;
 
 /// Entries of a step's matrix below this are left out.
@@ -20,7 +20,7 @@ const SMALL: f64 = 1e-19;
 const NOTHING: f64 = 1e-30;
 
 impl Cdf {
-    /// The law with exactly these values.
+    /// The distribution with exactly these values.
     pub(crate) fn of(steps: usize, at: impl Fn(usize) -> f64) -> Self {
         let lower: Vec<f64> = (0..=steps).map(at).collect();
         Self { upper: lower.clone(), lower }
@@ -33,13 +33,13 @@ impl Cdf {
         self.upper.iter_mut().zip(&other.upper).for_each(|(own, p)| *own *= power(*p));
     }
 
-    /// Adds a share of that law.
+    /// Adds a share of that distribution.
     pub(crate) fn add(&mut self, other: &Self, share: f64) {
         self.lower.iter_mut().zip(&other.lower).for_each(|(own, p)| *own += share * p);
         self.upper.iter_mut().zip(&other.upper).for_each(|(own, p)| *own = (*own + share * p).min(1.0));
     }
 
-    /// The law of a time that is longer by `fixed` \[s\].
+    /// The distribution of a time that is longer by `fixed` \[s\].
     pub(crate) fn delay(&mut self, fixed: f64, step: f64) {
         if fixed == 0.0 {
             return;
@@ -56,7 +56,7 @@ impl Cdf {
         self.upper = shifted(&self.upper, least.max(0.0) as usize);
     }
 
-    /// The law of this time and an exponential stage after it.
+    /// The distribution of this time plus an exponential stage.
     ///
     /// ```text
     /// H(i) = e^(-μh) H(i-1) + ∫ over the last step of F, μ e^(-μ·)      F between its values at both ends
@@ -95,10 +95,10 @@ fn at_once(fixed: f64, steps: usize, step: f64) -> Cdf {
     Cdf { lower: Cdf::of(steps, reached(1.0 + 1e-12)).lower, upper: Cdf::of(steps, reached(1.0 - 1e-12)).upper }
 }
 
-/// Stages in a row as phases: where they start, and where each leads within one step.
+/// Stages in a row as phases: the start, and the transitions of each within one step.
 struct Row {
     start: Vec<f64>,
-    /// Per phase: rate, and where it leads (phase, probability); beyond the last one is the end.
+    /// Per phase: rate, and successors (phase, probability); the index beyond the last phase is the end.
     rates: Vec<f64>,
     next: Vec<Vec<(usize, f64)>>,
     /// Per phase: probability of each phase (from `first` on) a step later.
@@ -129,7 +129,7 @@ impl Row {
         row
     }
 
-    /// Where a phase is after `time`, by uniformisation: non-negative terms only.
+    /// The distribution of a phase after `time`, by uniformisation: non-negative terms only.
     fn after(&self, phase: usize, time: f64) -> (usize, Vec<f64>) {
         let rate = self.rates.iter().copied().fold(0.0, f64::max);
         let count = self.rates.len();
@@ -162,7 +162,7 @@ impl Row {
         (phase, sum)
     }
 
-    /// The law at the grid points, exact but for rounding.
+    /// The distribution at the grid points, exact except for rounding.
     fn follow(&self, fixed: f64, steps: usize, step: f64) -> Cdf {
         let first = (fixed / step).ceil() as usize;
         let mut cdf = Cdf::of(steps, |_| 0.0);

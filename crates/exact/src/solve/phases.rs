@@ -1,18 +1,18 @@
-//! Delays that are not exponential as phases that are, net to net: Erlang and hyperexponential laws.
+//! Delays that are not exponential as phases that are, net to net: Erlang and hyperexponential distributions.
 //!
-//! The tokens stay where they are until the transition fires, as in the net itself; a hidden place beside it says how far
-//! the delay has come. So what other transitions see, and what preempts what, does not change:
+//! The tokens stay where they are until the transition fires, as in the original net; a hidden place next to it records
+//! the progress of the delay. So the view of other transitions, and preemption, do not change:
 //!
 //! * *Erlang, k stages, one server*: place `stages` counts the stages that are over. A transition that needs what the
 //!   original needs, and leaves it, adds one; the original takes `k − 1` of them when it fires.
 //! * *Hyperexponential, one server*: place `branch` holds the number of the branch. Immediate transitions draw it when the
-//!   original becomes enabled; its rate is that of the branch.
+//! original becomes enabled; its rate is the rate of the branch.
 //! * *Enabling memory*: immediate transitions below all other priorities empty the hidden place where the original is
-//!   disabled in a marking that is tangible otherwise. With age memory there are none: the phase is what is remembered.
+//! disabled in an otherwise tangible marking. Age memory has no such transitions: the phase is the memory.
 //! * *Erlang, several servers*: a place for each stage counts the delays there. Only where nothing but its own firings
 //!   can lower the enabling degree: else it would matter which delay began last.
 //!
-//! The law of all that can be seen is that of the net, exactly (phases after Cox \[Cox1955\]).
+//! The distribution of everything observable equals the original net's, exactly (phases after Cox \[Cox1955\]).
 
 use crate::Problems;
 use crate::net::expr::{BinaryOp, Function, Leaf};
@@ -36,16 +36,16 @@ pub struct Expanded {
 /// Every delay of a net that has no phases.
 pub type PhaseError = Problems<PhaseObstacle>;
 
-/// Why a delay has no phases here. The advice is in the message.
+/// Reason why a delay has no phases here. The advice is in the message.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PhaseObstacle {
-    /// A law that no finite number of phases has.
+    /// A distribution that no finite number of phases has.
     #[error("the delay of transition `{transition}` is {law}, which no finite number of phases has; {}", advice(.law))]
     Law {
         /// Id of the transition.
         transition: String,
-        /// The law.
+        /// The distribution.
         law: &'static str,
     },
     /// Several servers whose delays could be dropped.
@@ -57,7 +57,7 @@ pub enum PhaseObstacle {
         /// Id of the transition.
         transition: String,
     },
-    /// Several servers of a hyperexponential law.
+    /// Several servers of a hyperexponential distribution.
     #[error("transition `{transition}` is hyperexponential with several servers; simulate it, or give it one server")]
     Branches {
         /// Id of the transition.
@@ -123,7 +123,7 @@ struct Condition {
     weight: Expr,
     /// At least the weight, or less than it.
     at_least: bool,
-    /// An input arc: parallel ones add up.
+    /// An input arc; parallel arcs are merged.
     taken: bool,
 }
 
@@ -237,7 +237,7 @@ impl<'a> Draft<'a> {
         };
         let first = self.hidden_transition(own, "stage1", first);
         for input in &inputs {
-            // with nobody in the first stage, more tokens are needed than there can be
+            // with no enabling in the first stage, more tokens are needed than there can be
             let more =
                 binary(BinaryOp::Multiply, input.weight.clone(), binary(BinaryOp::Add, begun.clone(), 1.0.into()));
             let none = binary(BinaryOp::LessOrEqual, waiting.clone(), 0.0.into());
@@ -278,7 +278,7 @@ impl<'a> Draft<'a> {
         Ok(conditions)
     }
 
-    /// What a transition needs to be enabled; parallel input arcs together.
+    /// The conditions under which a transition is enabled, with parallel input arcs merged.
     fn conditions(&self, own: &Own) -> Result<Vec<Condition>, PhaseObstacle> {
         let mut conditions: Vec<Condition> = Vec::new();
         let mine = self.net.arcs().iter().filter(|arc| arc.transition == own.id);
@@ -337,7 +337,7 @@ impl<'a> Draft<'a> {
         Ok(conditions)
     }
 
-    /// Makes `transition` need what `conditions` say, without taking anything.
+    /// Makes `transition` require `conditions`, without taking anything.
     fn require(&mut self, transition: TransitionId, conditions: &[Condition]) {
         for c in conditions {
             let kind = if c.at_least { ArcKind::Test } else { ArcKind::Inhibitor };
@@ -515,7 +515,7 @@ mod tests {
         passage(&chain, &targets, &PassageSettings::default()).unwrap().moments().unwrap().mean
     }
 
-    /// A task that only goes on while its machine is up; the machine fails at rate 1 and is mended at rate 2.
+    /// A task that only continues while its machine is up; the machine fails at rate 1 and is mended at rate 2.
     fn interrupted(law: Law, memory: Memory, how: ArcKind) -> Net {
         let mut b = NetBuilder::new("interrupted task");
         let [up, down, task, done] = [("up", 1), ("down", 0), ("task", 1), ("done", 0)].map(|(id, n)| b.place(id, n));

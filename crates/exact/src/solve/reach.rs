@@ -12,7 +12,7 @@ use crate::solve::store::{Store, varying};
 use crate::solve::vanish::{Rules, Settling};
 use crate::watch::Watch;
 
-/// How far an exploration may go.
+/// Limits of an exploration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Most states, at most 4 billion. Default 50 million.
@@ -34,7 +34,7 @@ pub(crate) const LOOK: usize = 1 << 10;
 /// Largest number of states, and of edges.
 pub(crate) const MOST: u64 = u32::MAX as u64 - 1;
 
-/// Why the exploration stops.
+/// Reason why the exploration stops.
 enum Halt {
     Limit(Incomplete),
     Error(ExploreError),
@@ -46,13 +46,13 @@ impl<E: Into<ExploreError>> From<E> for Halt {
     }
 }
 
-/// Explores all markings that `program` can reach, and what leads from each to each.
+/// Explores all markings that `program` can reach, with the rates between them.
 ///
-/// With a `goal`, a marking in which it is not 0 is a state without successors, be it vanishing or not: the chain is then
-/// that of the passage time to the goal.
+/// With a `goal`, a marking in which it is not 0 is a state without successors, even if it is vanishing: the chain then
+/// describes the passage time to the goal.
 ///
-/// Exact. Where a limit is reached the state space is partial and says so ([`StateSpace::complete`]). A marking counts as
-/// reachable where rates and weights above 0 lead to it.
+/// Exact. If a limit is reached the state space is partial and marked as such ([`StateSpace::complete`]). A marking
+/// counts as reachable if rates and weights above 0 lead to it.
 ///
 /// # Errors
 ///
@@ -79,10 +79,10 @@ pub fn explore(
     Ok(explorer.finish(stopped))
 }
 
-/// The vanishing markings met so far, and where the first of each settling ends.
+/// The vanishing markings met so far, and the end of the first settling of each.
 struct Memo {
     seen: Store,
-    /// Per marking: its range of `ends`; empty where it was only passed through.
+    /// Per marking: its range of `ends`; empty if it was only passed through.
     ranges: Vec<(u32, u32)>,
     ends: Vec<(u32, f64)>,
     /// Markings that were forgotten again to save memory.
@@ -116,7 +116,7 @@ struct Explorer<'a> {
     watch: &'a dyn Watch,
     started: Instant,
     store: Store,
-    /// Per state: the state that it was found from; itself where it is initial.
+    /// Per state: the state that it was found from; itself for an initial one.
     parents: Vec<u32>,
     initial: Vec<(u32, f64)>,
     offsets: Vec<u32>,
@@ -177,7 +177,7 @@ impl<'a> Explorer<'a> {
         Ok(())
     }
 
-    /// Ends the exploration where it goes too far.
+    /// Ends the exploration at its limits.
     fn look(&mut self) -> Result<(), Halt> {
         self.watch.progress(self.store.len() as u64, 0);
         if self.watch.stopped() {
@@ -253,7 +253,7 @@ impl<'a> Explorer<'a> {
         Ok(())
     }
 
-    /// Finds the states where a vanishing marking ends; gives their range in the memo.
+    /// Finds the states where a vanishing marking ends; returns their range in the memo.
     fn settle(&mut self, from: Option<u32>, marking: &[u32]) -> Result<(u32, u32), Halt> {
         let mut settling = std::mem::take(&mut self.settling);
         settling.explore(&self.rules, marking)?;
@@ -275,7 +275,7 @@ impl<'a> Explorer<'a> {
         Ok((start as u32, self.memo.ends.len() as u32))
     }
 
-    /// The number of a state; a new one is looked at for growth.
+    /// The number of a state; a new state is checked for growth.
     fn state(&mut self, from: Option<u32>, marking: &[u32]) -> Result<u32, Halt> {
         let (state, new) = self.store.insert(marking);
         if new {
@@ -315,7 +315,7 @@ impl<'a> Explorer<'a> {
 
     fn finish(mut self, stopped: Option<Incomplete>) -> StateSpace {
         let explored = self.offsets.len() - 1;
-        // a row that was not finished leads nowhere, as do those after it
+        // an unfinished row has no successors, and neither have later rows
         self.edges.truncate(self.offsets[explored] as usize);
         self.parents.truncate(self.store.len());
         self.offsets.resize(self.store.len() + 1, self.offsets[explored]);
@@ -336,7 +336,7 @@ impl<'a> Explorer<'a> {
     }
 }
 
-/// Sorts a row, adds up what leads to the same state, and drops what leads back to `own`.
+/// Sorts a row, adds up entries for the same state, and drops entries for `own`.
 fn merge(row: &mut Vec<(u32, f64)>, own: u32) {
     row.sort_unstable_by_key(|&(state, _)| state);
     row.dedup_by(|next, first| {
@@ -346,7 +346,7 @@ fn merge(row: &mut Vec<(u32, f64)>, own: u32) {
         }
         same
     });
-    // a probability below the smallest number is none
+    // drop probabilities that underflow to 0
     row.retain(|&(state, rate)| state != own && rate > 0.0);
 }
 

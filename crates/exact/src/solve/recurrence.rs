@@ -3,7 +3,7 @@
 use crate::compile::Csr;
 use crate::solve::components::components;
 
-/// The components of a chain, each after all those that it leads to.
+/// The components of a chain, each after all its successors.
 #[derive(Clone, Debug)]
 pub(crate) struct Components {
     /// States of each component, rising; components in reverse topological order: successors first.

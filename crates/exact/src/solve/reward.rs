@@ -17,8 +17,8 @@ pub struct RewardAt {
     pub now: Vec<Vec<f64>>,
     /// Per time and reward: the expected reward gathered until then \[reward · s\].
     pub gathered: Vec<Vec<f64>>,
-    /// Bound of the error of `now`, relative to the largest absolute value of the reward; that of `gathered` is this
-    /// times the time.
+    /// Bound of the error of `now`, relative to the largest absolute value of the reward; the bound for `gathered` is
+    /// this times the time.
     pub error: f64,
     /// Jumps of the uniformised chain.
     pub jumps: u64,
@@ -76,8 +76,8 @@ pub fn rewards_at(
     Ok(RewardAt { now, gathered, error: done.error, jumps: done.jumps })
 }
 
-/// The expected reward gathered before the chain first comes to a state of `targets` \[reward · s\]; infinite where it may
-/// stay for ever in states with a reward. Exact up to the linear equations, see [`absorption`].
+/// The expected reward gathered before the chain first reaches a state of `targets` \[reward · s\]; infinite if it may
+/// stay forever in states with a reward. Exact up to the linear equations, see [`absorption`].
 ///
 /// # Errors
 ///

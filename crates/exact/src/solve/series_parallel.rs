@@ -1,8 +1,9 @@
-//! The time at which a schedule is complete, without state space: a net whose transitions fire once each is a graph of
-//! delays between events, and where that is put together from parts in series, parts side by side and alternatives, its law
+//! The completion time of a schedule, without a state space. A net whose transitions fire once each is a graph of
+//! delays between events. If it is composed of parts in series, in parallel and in alternatives, its distribution
 //! follows from theirs (the reduction of stochastic networks after Martin \[Martin1965\]).
 //!
-//! Owns the reduction. What it leaves is a tree of laws (`law_tree`), which `grid` turns into numbers with bounds.
+//! Owns the reduction. What it leaves is a tree of distributions (`law_tree`), which `grid` turns into numbers with
+//! bounds.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,7 +11,7 @@ use crate::compile::{Firing, Fold, Program, ScheduleError, SchedulePlan, plan_sc
 use crate::solve::grid::{CompletionTime, GridError, GridSettings};
 use crate::solve::law_tree::{LawId, LawTable};
 
-/// Why the completion time of a net does not follow from its parts.
+/// Reason why the completion time of a net does not follow from its parts.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SeriesParallelError {
@@ -30,12 +31,12 @@ pub enum SeriesParallelError {
         /// Id of a transition there.
         transition: String,
     },
-    /// A law with a heavy tail, for which no grid is long enough. Simulate.
+    /// A distribution with a heavy tail, for which no grid is long enough. Simulate.
     #[error("the delay of transition `{transition}` is {law}, whose tail no grid can hold; simulate it")]
     HeavyTail {
         /// Id of the transition.
         transition: String,
-        /// The law.
+        /// The distribution.
         law: &'static str,
     },
     /// The grid.
@@ -43,11 +44,11 @@ pub enum SeriesParallelError {
     Grid(#[from] GridError),
 }
 
-/// The law of the time at which everything has fired, for nets far beyond any state space.
+/// The distribution of the time at which everything has fired, for nets far beyond any state space.
 ///
 /// Exact within bounds that come with every number, see [`CompletionTime`]. The net must be a schedule
 /// ([`plan_schedule`]) whose events are in series, side by side, or alternatives of a choice that meet again; equal
-/// branches are worked out once.
+/// branches are computed once.
 ///
 /// # Errors
 ///
@@ -79,17 +80,17 @@ pub fn completion_time(program: &Program, settings: &GridSettings) -> Result<Com
     Ok(CompletionTime::of(&table, root, settings)?)
 }
 
-/// Whether [`completion_time`] has an answer, as far as the net decides that: only the grid may still be too large. Takes
-/// about as long as reading the net.
+/// Checks whether [`completion_time`] has an answer, as far as the net decides that: the grid may still be too large.
+/// Takes about as long as reading the net.
 ///
 /// # Errors
 ///
-/// All variants of [`SeriesParallelError`] but that of the grid.
+/// All variants of [`SeriesParallelError`] except the grid's.
 pub fn is_series_parallel(program: &Program) -> Result<(), SeriesParallelError> {
     reduced(program).map(|_| ())
 }
 
-/// The law of the whole, as a tree.
+/// The distribution of the whole, as a tree.
 fn reduced(program: &Program) -> Result<(LawTable, LawId), SeriesParallelError> {
     let plan = plan_schedule(program).map_err(SeriesParallelError::NotSchedule)?;
     let mut table = LawTable::default();
@@ -99,7 +100,7 @@ fn reduced(program: &Program) -> Result<(LawTable, LawId), SeriesParallelError> 
     Ok((table, root))
 }
 
-/// Some branches of a choice: the edge exists only where one of them comes out.
+/// Some branches of a choice: the edge exists only if one of them comes out.
 #[derive(Clone, Debug, PartialEq)]
 struct Branches {
     choice: u32,
@@ -122,7 +123,7 @@ struct Edge {
 #[derive(Debug, Default)]
 struct Graph {
     edges: Vec<Edge>,
-    /// Per event: edges from and to it, dead ones included until they are swept.
+    /// Per event: edges from and to it, including dead ones until they are swept.
     outs: Vec<Vec<u32>>,
     ins: Vec<Vec<u32>>,
     /// Per event: a transition there.
@@ -178,7 +179,7 @@ impl Graph {
         Ok(graph)
     }
 
-    /// The event that `slot` is filled: a new one with the first token.
+    /// The event of filling `slot`; the first token creates it.
     fn fold(&mut self, fold: Fold, slot: u32, t: u32, events: &mut [u32]) -> u32 {
         if fold == Fold::Set {
             events[slot as usize] = self.event(t);
@@ -224,7 +225,7 @@ impl Graph {
         }
     }
 
-    /// The one edge into and the one out of an event, where there is only one each and they can be joined.
+    /// The single edge into and the single edge out of an event, if both are unique and can be joined.
     fn through(&mut self, event: u32) -> Option<(u32, u32)> {
         if event <= END {
             return None;
@@ -270,7 +271,7 @@ impl Graph {
         self.add(from, to, law, only);
     }
 
-    /// Joins the edges between two events: branches of one choice to alternatives, the others to the latest.
+    /// Joins the edges between two events: branches of one choice to alternatives, the others to a maximum.
     fn join_parallel(&mut self, pair: (u32, u32), plan: &SchedulePlan, table: &mut LawTable) {
         let edges = &self.edges;
         let Some(known) = self.pairs.get_mut(&pair) else { return };
@@ -308,11 +309,11 @@ impl Graph {
         for (law, only) in open {
             self.add(pair.0, pair.1, law, Some(only));
         }
-        // one edge of each kind is left: nothing to join here until another comes
+        // one edge of each kind remains: nothing to join here until another edge arrives
         self.side_by_side.retain(|p| *p != pair);
     }
 
-    /// The law of the only edge that is left.
+    /// The distribution of the only remaining edge.
     fn whole(&self, program: &Program) -> Result<LawId, SeriesParallelError> {
         let mut left = self.edges.iter().filter(|e| e.alive);
         match (left.next(), left.next()) {
@@ -330,7 +331,7 @@ impl Graph {
     }
 }
 
-/// The probability that `choice` comes out as transition `t`: its weight over all weights.
+/// The probability that `choice` selects transition `t`: its weight over all weights.
 fn share(program: &Program, plan: &SchedulePlan, choice: u32, t: u32) -> f64 {
     let weight = |t: u32| match &program.firing[t as usize] {
         Firing::Immediate { weight, .. } => weight.as_constant().unwrap_or(0.0),
@@ -340,7 +341,7 @@ fn share(program: &Program, plan: &SchedulePlan, choice: u32, t: u32) -> f64 {
     weight(t) / program.groups.row(group).iter().map(|&t| weight(t)).sum::<f64>()
 }
 
-/// The law of a transition's delay.
+/// The distribution of a transition's delay.
 fn law(program: &Program, t: usize, table: &mut LawTable) -> Result<LawId, SeriesParallelError> {
     Ok(match &program.firing[t] {
         Firing::Immediate { .. } => table.zero(),
@@ -436,7 +437,7 @@ mod tests {
         add(&mut b, "x", Timing::exponential(1.0), &[left], &[l]);
         add(&mut b, "y", Timing::exponential(2.0), &[right], &[r]);
         let joined = b.place("joined", 0);
-        // timed, so that it is in no group with the choice
+        // timed, so that it does not share a group with the choice
         add(&mut b, "join", Timing::exponential(5.0), &[l, r], &[joined]);
         add(&mut b, "choose_slow", Timing::immediate(1.0, 1), &[joined], &[slow]);
         add(&mut b, "choose_fast", Timing::immediate(3.0, 1), &[joined], &[fast]);
@@ -452,7 +453,7 @@ mod tests {
         assert!((time.standard_deviation() - (last + either + 1.0 / 16.0 + 1.0 / 25.0).sqrt()).abs() < 1e-4);
     }
 
-    /// A choice that ends early in one branch, and three parts of which none is a row of stages: the sum on a coarse grid.
+    /// A choice that ends early in one branch, and three parts that are not rows of stages: the sum on a coarse grid.
     #[test]
     fn rounds_of_side_by_side_tasks_add_up() {
         let mut b = NetBuilder::new("");

@@ -1,6 +1,6 @@
-//! An exact solution as a chain of calls: what is asked of a net, and results by name, in seconds.
+//! An exact solution as a chain of calls: a question about a net, and results by name, in seconds.
 //!
-//! Owns the steps from a net to its Markov chain; the methods are those of the neighbouring files.
+//! Owns the steps from a net to its Markov chain; the neighbouring files hold the methods.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ impl Solve for Net {
 ///
 /// Erlang and hyperexponential delays become exponential phases; other delays have no exact solution.
 #[derive(Clone)]
-#[must_use = "a solution is found when one of its questions is asked"]
+#[must_use = "a solution does nothing until one of its questions is asked"]
 pub struct Solution<'a> {
     net: &'a Net,
     goal: Option<&'a str>,
@@ -74,7 +74,7 @@ pub struct Solution<'a> {
     watch: &'a dyn Watch,
 }
 
-/// Why a net has no exact solution here.
+/// Reason why a net has no exact solution here.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SolutionError {
@@ -124,7 +124,7 @@ impl<'a> Solution<'a> {
     ///
     /// # Errors
     ///
-    /// A text that is no expression of the net.
+    /// An invalid expression.
     pub fn until(mut self, goal: &'a str) -> Result<Self, ExprError> {
         self.net.expression(goal)?;
         self.goal = Some(goal);
@@ -168,7 +168,7 @@ impl<'a> Solution<'a> {
     ///
     /// # Errors
     ///
-    /// What cannot be compiled, expanded to phases or explored within the limits.
+    /// The net cannot be compiled, expanded to phases or explored within the limits.
     pub fn passage(self) -> Result<PassageResult<'a>, SolutionError> {
         if self.goal.is_none() {
             let program = compile(self.net)?;
@@ -215,7 +215,7 @@ impl<'a> Solution<'a> {
     ///
     /// # Errors
     ///
-    /// What cannot be compiled, expanded to phases or explored within the limits.
+    /// The net cannot be compiled, expanded to phases or explored within the limits.
     pub fn states(self) -> Result<StateResult, SolutionError> {
         let Found { program, space, .. } = self.find(None)?;
         space.complete()?;
@@ -247,7 +247,7 @@ impl<'a> Solution<'a> {
         Ok(Found { net, program, space })
     }
 
-    /// Explores the net for its passage time; replicas that the goal does not tell apart are counted.
+    /// Explores the net for its passage time; replicas that the goal does not distinguish are counted.
     fn find_folded(&self) -> Result<Found, SolutionError> {
         let goal = self.goal.map(|text| self.net.expression(text)).transpose()?;
         let net = self.phases()?;
@@ -260,7 +260,7 @@ impl<'a> Solution<'a> {
         self.explore(folding.net().clone(), goal.as_ref())
     }
 
-    /// Whether the net has many states, or none because a delay has no phases.
+    /// Returns true if the net has many states, or none because a delay has no phases.
     fn has_many_states(&self) -> bool {
         let states = FEW.min(self.limits.states);
         let few = Self { limits: Limits { states, ..self.limits }, ..self.clone() };
@@ -294,7 +294,7 @@ struct Found {
 #[derive(Debug)]
 pub struct PassageResult<'a>(Method<'a>);
 
-/// How a passage time was found.
+/// Method for a passage time.
 #[derive(Debug)]
 enum Method<'a> {
     States(Box<Passage<'a>>),
@@ -369,7 +369,7 @@ fn bounded(number: Bounded) -> Measured {
 /// Exact averages over the states of a net, by name.
 #[derive(Clone, Debug)]
 pub struct AverageResult {
-    /// The net without phases: its places and transitions come first among those that were solved.
+    /// The net without phases: its places and transitions come first in the net that was solved.
     net: Net,
     found: Arc<Found>,
     averages: Averages,
@@ -425,7 +425,7 @@ impl AverageResult {
     ///
     /// # Errors
     ///
-    /// A text that is no expression of the net, or one without a finite value in a state.
+    /// An invalid expression, or one without a finite value in a state.
     pub fn mean_of(&self, expression: &str) -> Result<f64, SolutionError> {
         let values = self.found.space.values(&self.found.net.code(expression)?, &format!("`{expression}`"))?;
         Ok(expected(&self.probabilities, &values))
@@ -456,12 +456,12 @@ impl StateResult {
         self.space.dead().len()
     }
 
-    /// Whether every transition can always fire again.
+    /// Returns true if every transition can always fire again.
     pub fn is_live(&self) -> bool {
         self.verdicts.as_ref().is_some_and(Verdicts::is_live)
     }
 
-    /// Whether every state leads back to the first.
+    /// Returns true if every state leads back to the first.
     pub fn is_reversible(&self) -> bool {
         self.verdicts.as_ref().is_some_and(|verdicts| verdicts.reversible)
     }

@@ -14,9 +14,9 @@ use crate::solve::vanish::{Rules, Settling};
 pub struct Peak {
     /// Tokens of all classes.
     pub tokens: u64,
-    /// The first state with so many, or the state that leads to a vanishing marking with so many.
+    /// The first state with that many tokens, or the state that leads to a vanishing marking with that many.
     pub state: u32,
-    /// Whether no tangible marking before it had so many.
+    /// True if no earlier tangible marking had that many.
     pub vanishing: bool,
 }
 
@@ -38,30 +38,30 @@ pub struct StateSpace {
     pub(crate) wall: Duration,
 }
 
-/// A firing in a state, as [`StateSpace::for_each_firing`] tells it.
+/// A firing in a state, as [`StateSpace::for_each_firing`] reports it.
 #[derive(Clone, Copy, Debug)]
 pub struct FiringFlow<'a> {
     /// The transition.
     pub transition: u32,
-    /// The marking before the firing; of an immediate transition, a vanishing one.
+    /// The marking before the firing; for an immediate transition, a vanishing one.
     pub marking: &'a [u32],
-    /// Firings per second (or in all), weighted with what was given for the states.
+    /// Firings per second (or in all), weighted with the given weights of the states.
     pub flow: f64,
 }
 
 impl StateSpace {
-    /// How many states were found.
+    /// Number of states that were found.
     pub fn states(&self) -> usize {
         self.store.len()
     }
 
-    /// How many of them, from the first on, have all their successors here.
+    /// Number of states, from the first on, whose successors were all found.
     pub fn explored(&self) -> usize {
         self.explored
     }
 
-    /// How many different vanishing markings were met, and whether none was counted twice to save memory. Of several groups of
-    /// immediate transitions one is settled after the other, so that markings of other orders are not counted.
+    /// Number of different vanishing markings, and true if none was counted twice to save memory. Several groups of
+    /// immediate transitions are settled one after the other; markings of other orders are not counted.
     pub fn vanishing(&self) -> (u64, bool) {
         (self.vanishing, self.vanishing_is_exact)
     }
@@ -92,7 +92,7 @@ impl StateSpace {
         self.store.find(marking)
     }
 
-    /// States in which nothing can fire, in order; of a partial state space, those that were explored.
+    /// States in which nothing can fire, in order; for a partial state space, among the explored states.
     pub fn dead(&self) -> &[u32] {
         &self.dead
     }
@@ -107,7 +107,7 @@ impl StateSpace {
         &self.peaks
     }
 
-    /// Why it is partial; none where every reachable marking is here.
+    /// Reason why it is partial; none if every reachable marking is here.
     pub fn stopped(&self) -> Option<&Incomplete> {
         self.stopped.as_ref()
     }
@@ -121,7 +121,7 @@ impl StateSpace {
         self.stopped.clone().map_or(Ok(&self.chain), Err)
     }
 
-    /// The chain of the states that were found; those that were not explored have no successors.
+    /// The chain of the states that were found; states that were not explored have no successors.
     pub fn partial_chain(&self) -> &Chain {
         &self.chain
     }
@@ -205,7 +205,7 @@ impl StateSpace {
     }
 }
 
-/// Vanishing markings that timed firings lead to, and how much flows into each.
+/// Vanishing markings that timed firings lead to, and the flow into each.
 struct Entries {
     store: Store,
     flows: Vec<f64>,

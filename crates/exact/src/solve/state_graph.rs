@@ -1,4 +1,4 @@
-//! The reachability and the coverability graph as something to draw: markings in words, and what leads from each to each.
+//! The reachability and the coverability graph as something to draw: markings in words, and the transitions between them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use crate::solve::space::StateSpace;
 use crate::solve::store::Store;
 use crate::solve::vanish::{Rules, Settling};
 
-/// Why a graph cannot be drawn.
+/// Reason why a graph cannot be drawn.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DrawError {
@@ -21,15 +21,15 @@ pub enum DrawError {
         /// Most markings.
         limit: usize,
     },
-    /// What makes no sense in a marking.
+    /// A fault in a marking.
     #[error(transparent)]
     Explore(#[from] ExploreError),
 }
 
-/// What a drawing shows.
+/// Options of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drawing {
-    /// Whether vanishing markings are shown too.
+    /// True if vanishing markings are shown too.
     pub vanishing: bool,
     /// Most markings. Default 20,000.
     pub limit: usize,
@@ -41,33 +41,33 @@ impl Default for Drawing {
     }
 }
 
-/// What a marking is.
+/// Kind of a marking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
     /// Time passes in it.
     Tangible,
     /// Nothing can fire in it.
     Dead,
-    /// It is left in zero time.
+    /// The marking is left in zero time.
     Vanishing,
-    /// One of the coverability graph, which stands for many where it holds any number of tokens.
+    /// A marking of the coverability graph, which represents many markings if it holds any number of tokens.
     Cover,
 }
 
 /// A marking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphNode {
-    /// Its number among those of its kind: that of the state, but for vanishing ones.
+    /// Number of the marking within its kind: the number of the state, except for vanishing markings.
     pub number: usize,
-    /// What it is.
+    /// Kind of the marking.
     pub shown: Shown,
-    /// Its marked places with their tokens; `ω` is any number.
+    /// Marked places of the marking, with their tokens; `ω` is any number.
     pub marking: String,
-    /// Whether the net may begin in it.
+    /// True if the net may start in it.
     pub initial: bool,
 }
 
-/// What leads from one marking to another.
+/// Transitions from one marking to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphEdge {
     /// Position of the marking before.
@@ -76,11 +76,11 @@ pub struct GraphEdge {
     pub to: usize,
     /// The transitions, timed ones with their rates \[1/s\], immediate ones with their probabilities.
     pub firings: Vec<String>,
-    /// Whether they take no time.
+    /// True if they take no time.
     pub immediate: bool,
 }
 
-/// A graph of markings. The order is that of the exploration: initial markings are near the start.
+/// A graph of markings, in the order of exploration: initial markings are near the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StateGraph {
     /// The markings.
@@ -89,13 +89,13 @@ pub struct StateGraph {
     pub edges: Vec<GraphEdge>,
 }
 
-/// The reachability graph. Each edge between tangible markings names the timed transitions that lead from one to the other, with
-/// their rates; where vanishing markings are not shown, a rate is that of the timed transition times the probability to end
-/// there.
+/// The reachability graph. Each edge between tangible markings names the timed transitions that lead from one to the
+/// other, with their rates. If vanishing markings are not shown, a rate is the rate of the timed transition times the
+/// probability to end there.
 ///
 /// # Errors
 ///
-/// Too many markings, or what [`explore`](crate::solve::explore) finds wrong.
+/// Too many markings, or the errors of [`explore`](crate::solve::explore).
 pub fn reachability_graph(space: &StateSpace, program: &Program, drawing: Drawing) -> Result<StateGraph, DrawError> {
     if space.states() > drawing.limit {
         return Err(DrawError::TooLarge { limit: drawing.limit });
@@ -148,7 +148,7 @@ struct Artist<'a> {
     rules: Rules<'a>,
     space: &'a StateSpace,
     drawing: Drawing,
-    /// Vanishing markings, whose nodes come after those of the states.
+    /// Vanishing markings, whose nodes follow the states' nodes.
     vanishing: Store,
     graph: StateGraph,
     settling: Settling,
@@ -173,7 +173,7 @@ impl Artist<'_> {
             self.settling.explore(&self.rules, &program.initial)?;
             if !self.settling.is_end(0) {
                 self.zero_time()?;
-                // it begins in zero time: the states that follow are reached, not given
+                // it starts in zero time: the following states are reached, not given
                 self.graph.nodes.iter_mut().for_each(|node| node.initial = false);
                 if let Some(first) = self.position(0) {
                     self.graph.nodes[first].initial = true;
@@ -183,7 +183,7 @@ impl Artist<'_> {
         Ok(())
     }
 
-    /// Adds what leads from a state.
+    /// Adds the transitions from a state.
     fn edges(&mut self, state: usize) -> Result<(), DrawError> {
         let program = self.rules.program;
         let mut marking = program.initial.clone();

@@ -5,42 +5,42 @@ use crate::solve::chain::{Chain, ChainProblem, OUTSIDE};
 use crate::solve::linear::{LinearError, LinearOutcome, LinearSettings, Part};
 use crate::solve::recurrence::Components;
 
-/// A set of states that is never left once it is entered, and that has no smaller one inside.
+/// A set of states that is never left once it is entered, and that contains no smaller such set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecurrentClass {
-    /// Its states, rising. One state: the chain is absorbed there.
+    /// States of the class, rising. One state: the chain is absorbed there.
     pub states: Vec<u32>,
     /// Probability of ending in it.
     pub probability: f64,
-    /// How its own steady state was found.
+    /// Method and accuracy of the class's own steady state.
     pub outcome: LinearOutcome,
 }
 
-/// Where a chain is in the long run.
+/// The distribution of a chain in the long run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Steady {
     /// Per state: share of time in the long run, averaged over what class the chain ends in. They sum to 1.
     pub probabilities: Vec<f64>,
-    /// The recurrent classes that can be reached, by their first state; one of them unless the chain can end in several.
+    /// The recurrent classes that can be reached, by their first state; several only if the chain can end in several.
     pub classes: Vec<RecurrentClass>,
-    /// How the probabilities of the classes were found; by substitution where there is only one.
+    /// Method and accuracy of the classes' probabilities; substitution if there is only one class.
     pub absorption: LinearOutcome,
     /// Share of the flow between states that does not balance: the sum of `|πQ|` over the sum of `π_i q_i`, of `π` as
-    /// it is, whatever the method. 0 where all classes are single states.
+    /// it is, whatever the method. 0 if all classes are single states.
     pub residual: f64,
 }
 
-/// Why a chain has no steady state here.
+/// Reason why a chain has no steady state here.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SteadyError {
     /// There is no state at all.
     #[error("the chain has no state")]
     Empty,
-    /// It is no Markov chain.
+    /// It is not a Markov chain.
     #[error(transparent)]
     Chain(#[from] ChainProblem),
-    /// A system of equations was not solved. See there for what to do.
+    /// A system of equations was not solved. Its error suggests a remedy.
     #[error(transparent)]
     Linear(#[from] LinearError),
 }
@@ -52,9 +52,9 @@ pub enum SteadyError {
 /// ```
 ///
 /// Strong components give the recurrent classes `C`. A class is solved by elimination without subtraction where that
-/// takes seconds, exact to rounding; else by Gauss-Seidel, to an estimated relative error of `tolerance`. Time averages
-/// always tend to this, probabilities too, as a chain in continuous time has no period. Sources: \[Grassmann1985\],
-/// \[Stewart1994\].
+/// takes seconds, exact to rounding; otherwise by Gauss-Seidel, to an estimated relative error of `tolerance`. Time
+/// averages always tend to this, probabilities too, as a chain in continuous time has no period. Sources:
+/// \[Grassmann1985\], \[Stewart1994\].
 ///
 /// # Errors
 ///
@@ -315,7 +315,7 @@ mod tests {
         assert!(swept.classes[0].outcome.sweeps > 10 && swept.residual < 1e-12);
         let apart: f64 = swept.probabilities.iter().zip(&exact.probabilities).map(|(a, b)| (a - b).abs()).sum();
         assert!(apart < 1e-10, "{apart}");
-        // far from the limits it is the product of two geometric laws with 1/2 and 2/3
+        // far from the limits it is the product of two geometric distributions with 1/2 and 2/3
         let ratio = exact.probabilities[number(0, 1) as usize] / exact.probabilities[0];
         assert_relative_eq!(ratio, 2.0 / 3.0, max_relative = 1e-6);
     }

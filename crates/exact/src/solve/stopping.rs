@@ -20,7 +20,7 @@ impl Looks {
         Self { stop_at, looked: AtomicU64::new(0) }
     }
 
-    /// How often it was asked after it had said to stop.
+    /// Number of calls after the first answer to stop.
     fn late(self) -> u64 {
         self.looked.into_inner() - self.stop_at
     }

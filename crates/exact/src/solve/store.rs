@@ -9,7 +9,7 @@ use hashbrown::hash_table::Entry;
 use crate::compile::Program;
 use crate::net::ArcKind;
 
-/// Where a counter lies in a packed marking; a field does not cross from one word to the next.
+/// Position of a counter in a packed marking; a field does not cross from one word to the next.
 #[derive(Clone, Copy, Debug)]
 struct Field {
     counter: u32,
@@ -62,7 +62,7 @@ impl Store {
         store
     }
 
-    /// How many markings there are.
+    /// Number of markings.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -88,7 +88,7 @@ impl Store {
         unpack(&self.fields, &self.words[i * self.stride..(i + 1) * self.stride], marking);
     }
 
-    /// The number of a marking, where it is here.
+    /// The number of a marking, if it is here.
     pub(crate) fn find(&self, marking: &[u32]) -> Option<u32> {
         let mut packed = vec![0; self.stride];
         pack(&self.fields, marking, &mut packed).ok()?;

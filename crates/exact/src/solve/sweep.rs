@@ -8,29 +8,29 @@ use crate::compile::Csr;
 use crate::solve::chain::Incoming;
 use crate::watch::Watch;
 
-/// What sweeps ended with.
+/// Result of the sweeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sweeps {
-    /// How many.
+    /// Number of sweeps.
     pub(crate) count: u32,
     /// Estimated error of the solution relative to the sum of its values.
     pub(crate) error: f64,
-    /// Whether `error` is below what was asked for.
+    /// True if `error` is below the requested error.
     pub(crate) converged: bool,
     /// Share of each step that was taken in the end.
     pub(crate) step: f64,
 }
 
-/// When to stop.
+/// Condition to stop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stop<'a> {
     /// Estimated relative error to reach.
     pub(crate) tolerance: f64,
     /// Most sweeps.
     pub(crate) sweeps: u32,
-    /// Whether to give up early where that many will not do, as the changes shrink now.
+    /// True to give up early if the remaining sweeps will not suffice at the present rate of change.
     pub(crate) foresees: bool,
-    /// What may end the sweeps before they converge.
+    /// Source of stop requests before convergence.
     pub(crate) watch: &'a dyn Watch,
 }
 
@@ -64,8 +64,8 @@ impl<'a> Progress<'a> {
         Self { stop, count: 0, before: f64::INFINITY, ratio: 1.0, step }
     }
 
-    /// Whether the sweeps that are left are too few for this error, at the present rate. Damped steps are given all of them:
-    /// their rate says little.
+    /// Returns true if the remaining sweeps are too few for this error, at the present rate. Damped steps always get
+    /// all sweeps: their rate is no indication.
     fn is_hopeless(&self, change: f64, error: f64) -> bool {
         if !self.stop.foresees || !self.count.is_multiple_of(LOOK) || self.step < 1.0 {
             return false;
@@ -108,8 +108,8 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// Sweeps until `stop`, at first with this share of each step; `sweep` does one with a share, and gives the change relative to
-/// the sum of values.
+/// Sweeps until `stop`, at first with this share of each step; `sweep` does one with a share, and returns the change
+/// relative to the sum of values.
 pub(crate) fn repeat(stop: Stop<'_>, step: f64, mut sweep: impl FnMut(f64) -> f64) -> Sweeps {
     let mut progress = Progress::new(stop, step);
     loop {
@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    /// Without damping the values would wander round for ever: in this order all states but one see old values only.
+    /// Without damping the values would oscillate forever: in this order all states except one see old values only.
     #[test]
     fn a_periodic_circle_in_the_unlucky_order_converges() {
         let n = 7_u32;
@@ -196,7 +196,7 @@ mod tests {
         assert!(x.iter().all(|v| (v - 1.0 / 7.0).abs() < 1e-12), "{x:?}");
     }
 
-    /// Values travel down through all states before they converge; a look at their rate of change on the way says nothing.
+    /// Values travel down through all states before they converge; their rate of change on the way is no indication.
     #[test]
     fn a_journey_is_not_given_up() {
         let chain = birth_death(1_500, 1.0, 4.0);

@@ -21,7 +21,7 @@ pub struct TransientSettings<'a> {
     pub error: f64,
     /// Most jumps of the uniformised chain. Default 20,000,000.
     pub jumps: u64,
-    /// What may stop the work. Default nothing.
+    /// Source of stop requests. Default none.
     pub watch: &'a dyn Watch,
 }
 
@@ -38,14 +38,14 @@ impl<'a> TransientSettings<'a> {
     }
 }
 
-/// Why there are no transient probabilities.
+/// Reason why there are no transient probabilities.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransientError {
     /// There is no state at all.
     #[error("the chain has no state")]
     Empty,
-    /// It is no Markov chain.
+    /// It is not a Markov chain.
     #[error(transparent)]
     Chain(#[from] ChainProblem),
     /// A time is negative, infinite or not a number.
@@ -54,7 +54,7 @@ pub enum TransientError {
         /// The time.
         time: f64,
     },
-    /// A reward is not a finite number, or there is not one for each state.
+    /// A reward is not a finite number, or the number of rewards differs from the number of states.
     #[error("reward {reward} is not one finite number for each state")]
     Reward {
         /// Position of the reward.
@@ -63,10 +63,11 @@ pub enum TransientError {
     /// The watch of the settings has stopped the work.
     #[error("stopped on the way to {time} s")]
     Stopped {
-        /// The last time asked for \[s\].
+        /// The last requested time \[s\].
         time: f64,
     },
-    /// The fastest rate happens too often until the time asked for. Ask for the steady state, for shorter times, or simulate.
+    /// The fastest rate has too many events until the requested time. Request the steady state, shorter times, or
+    /// simulate.
     #[error(
         "about {needed:e} jumps are needed until {time} s, more than {limit}: the rates lie far apart; ask for the steady \
          state, for shorter times, or simulate"
@@ -90,12 +91,12 @@ pub struct Transient {
     pub probabilities: Vec<Vec<f64>>,
     /// Per time and state: expected time there until then \[s\]. They sum to the time.
     pub stays: Vec<Vec<f64>>,
-    /// Bound of the sum of absolute errors of the probabilities at any of the times: what is left out, and rounding.
-    /// That of the stays is this times the time.
+    /// Bound of the sum of absolute errors of the probabilities at any of the times: truncation and rounding. The bound
+    /// for stays is this times the time.
     pub error: f64,
     /// Jumps of the uniformised chain.
     pub jumps: u64,
-    /// Whether the chain stopped changing (within the bound) before the last time.
+    /// True if the chain stopped changing (within the bound) before the last time.
     pub settled: bool,
 }
 
@@ -110,7 +111,7 @@ pub(crate) struct Uniformised {
 }
 
 impl Uniformised {
-    /// The jump chain of these rates; `exit` holds what leaves each state, to the inside and elsewhere.
+    /// The jump chain of these rates; `exit` holds the rate out of each state, to the inside and elsewhere.
     pub(crate) fn of(rates: &Csr<(u32, f64)>, exit: &[f64]) -> Self {
         let rate = exit.iter().copied().fold(0.0, f64::max);
         let stay = exit.iter().map(|e| if rate > 0.0 { 1.0 - e / rate } else { 1.0 }).collect();
@@ -122,7 +123,7 @@ impl Uniformised {
         self.incoming.count() + self.stay.len()
     }
 
-    /// Whether `needed` jumps are more than allowed, with no prospect of settling before in reasonable time.
+    /// Returns true if `needed` jumps are more than allowed, with no prospect of settling before in reasonable time.
     pub(crate) fn is_hopeless(&self, needed: f64, settings: &TransientSettings<'_>) -> bool {
         let allowed = settings.jumps as f64;
         needed > allowed && (needed > MOST_JUMPS || allowed * self.incoming.count() as f64 > WORK_TO_SETTLE)
@@ -155,9 +156,9 @@ impl Uniformised {
     }
 }
 
-/// States that one thread does at a time.
+/// Number of states that one thread processes at a time.
 const BLOCK: usize = 4_096;
-/// Rates below which one thread does a jump alone.
+/// Number of rates below which one thread does a jump alone.
 const ALONE: usize = 50_000;
 
 /// Sums over all states after a jump.
@@ -190,7 +191,7 @@ const WORK_TO_SETTLE: f64 = 3e10;
 /// Rounding of one jump, relative to the probabilities: a few operations for each.
 pub(crate) const ROUNDING_OF_A_JUMP: f64 = 4.0 * f64::EPSILON;
 
-/// What the walk over the jumps of a uniformised chain ended with.
+/// Result of the walk over the jumps of a uniformised chain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Walk {
     pub(crate) jumps: u64,
@@ -199,7 +200,7 @@ pub(crate) struct Walk {
 }
 
 /// Walks from `start` over jumps 0, 1, … until `windows` need no more; `visit` gets the number of the jump, the
-/// probabilities, and whether they stand for all later jumps too.
+/// probabilities, and true if they also represent all later jumps.
 ///
 /// Settling is bounded: a jump never makes two distributions differ more, so after a change of `d` the ones `m` jumps
 /// later differ by at most `m d`.
@@ -248,9 +249,9 @@ pub(crate) fn windows(
 
 /// Probabilities of the states, and expected times in them, at each of `times` \[s\].
 ///
-/// Exact up to `error`, which bounds what is left out and the rounding of the jumps. The work is the number of jumps,
-/// the largest rate times the longest time, times the number of rates; where the probabilities stop changing before that,
-/// it ends there, by a bound and not by an estimate. Sources: \[Jensen1953\], \[FoxGlynn1988\].
+/// Exact up to `error`, which bounds truncation and the rounding of the jumps. The work is the number of jumps, the
+/// largest rate times the longest time, times the number of rates; if the probabilities stop changing before that, it
+/// ends there, by a bound and not by an estimate. Sources: \[Jensen1953\], \[FoxGlynn1988\].
 ///
 /// # Errors
 ///
@@ -297,8 +298,8 @@ pub fn transient(chain: &Chain, times: &[f64], settings: &TransientSettings<'_>)
     })
 }
 
-/// What the distribution after `n` jumps counts for at a time: as a probability, and as a stay \[s\]. Where it stands for all
-/// later ones too, it gets all that is left; `used` sums up.
+/// Weight of the distribution after `n` jumps at a time: as a probability, and as a stay \[s\]. If it stands for all
+/// later distributions too, it gets all the remaining weight; `used` sums up.
 pub(crate) fn share(
     window: &PoissonWindow,
     above: &[f64],

@@ -1,9 +1,9 @@
-//! What happens in zero time: the markings that immediate transitions lead through, and with which probabilities they end.
+//! Settling in zero time: the markings that immediate transitions pass, and the probabilities of the final markings.
 //!
 //! From one vanishing marking a small graph is built, whose ends are tangible markings and goals. Mass is pushed through it
 //! in topological order; where immediate transitions form a loop, the loop's linear system is solved by elimination
-//! without subtraction \[Grassmann1985\], so that small probabilities keep their digits. Of several groups of immediates
-//! that are enabled the first is settled first: groups share nothing, so that no probability depends on their order.
+//! without subtraction \[Grassmann1985\], so that small probabilities keep their digits. If several groups of
+//! immediates are enabled, the first is settled first: groups share nothing, so no probability depends on their order.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -13,7 +13,7 @@ use crate::semantics::{Candidates, Fault, find_candidates, fire};
 use crate::solve::components::components;
 use crate::solve::explore_error::ExploreError;
 
-/// Most markings that zero time may lead through from one marking.
+/// Largest number of markings that zero time may lead through from one marking.
 pub(crate) const MOST_VANISHING: usize = 200_000;
 /// Most markings of a loop of immediate transitions.
 const MOST_LOOPING: usize = 2_000;
@@ -22,19 +22,20 @@ const MOST_LOOPING: usize = 2_000;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules<'a> {
     pub(crate) program: &'a Program,
-    /// Where it is not 0, nothing fires any more.
+    /// The goal: in markings where it is not 0, nothing fires any more.
     pub(crate) goal: Option<&'a Code>,
 }
 
 impl Rules<'_> {
-    /// Whether the play ends in `marking`.
+    /// Returns true if the replication ends in `marking`.
     pub(crate) fn is_goal(&self, marking: &[u32]) -> Result<bool, Fault> {
         let Some(goal) = self.goal else { return Ok(false) };
         let value = goal.eval(marking);
         if value.is_finite() { Ok(value != 0.0) } else { Err(Fault::BadExpression { what: "the goal".to_owned() }) }
     }
 
-    /// Whether an immediate transition of `groups` can fire in `marking`, which is no goal; `found` is room to work in.
+    /// Returns true if an immediate transition of `groups` can fire in `marking`, which must not be a goal; `found` is
+    /// working memory.
     #[inline]
     pub(crate) fn is_vanishing(&self, marking: &[u32], groups: &[u32], found: &mut Candidates) -> Result<bool, Fault> {
         if groups.is_empty() || self.is_goal(marking)? {
@@ -49,7 +50,7 @@ impl Rules<'_> {
         Ok(false)
     }
 
-    /// Fills `found` with the choice that is made in `marking`; false where it is tangible or a goal.
+    /// Fills `found` with the choice that is made in `marking`; false if it is tangible or a goal.
     fn choice(&self, marking: &[u32], found: &mut Candidates) -> Result<bool, Fault> {
         if self.program.groups.rows() == 0 || self.is_goal(marking)? {
             return Ok(false);
@@ -70,21 +71,21 @@ pub(crate) struct Step {
     /// The marking that it leads to.
     pub(crate) to: u32,
     pub(crate) transition: u32,
-    /// Its probability in the marking that it leads from.
+    /// Probability of the step in its source marking.
     pub(crate) probability: f64,
 }
 
-/// What zero time leads through and to from one marking; used again and again.
+/// The graph of markings that one marking leads to in zero time; reused for many markings.
 #[derive(Debug, Default)]
 pub(crate) struct Settling {
     counters: usize,
     /// The markings one after the other; number 0 is the first.
     markings: Vec<u32>,
     table: HashTable<u32>,
-    /// Per marking, where its steps begin; one more at the end.
+    /// Per marking, the start of its steps; one more entry for the end.
     starts: Vec<u32>,
     steps: Vec<Step>,
-    /// Per marking: the one before it and the transition between.
+    /// Per marking: the previous marking and the transition between.
     before: Vec<(u32, u32)>,
     visits: Vec<f64>,
     found: Candidates,
@@ -131,7 +132,7 @@ impl Settling {
         Ok(())
     }
 
-    /// The number of a marking; a new one keeps how it was reached.
+    /// The number of a marking; a new one records how it was reached.
     fn add(&mut self, marking: &[u32], before: (u32, u32)) -> u32 {
         let (markings, counters) = (&mut self.markings, self.counters);
         let row = |i: u32| i as usize * counters..(i as usize + 1) * counters;
@@ -148,7 +149,7 @@ impl Settling {
         }
     }
 
-    /// How many markings there are, the first one among them.
+    /// Number of markings, including the first.
     pub(crate) fn len(&self) -> usize {
         self.before.len()
     }
@@ -158,12 +159,12 @@ impl Settling {
         &self.markings[i * self.counters..(i + 1) * self.counters]
     }
 
-    /// What can fire in marking `i`; nothing where it is tangible or a goal.
+    /// Steps that can fire in marking `i`; empty if it is tangible or a goal.
     pub(crate) fn steps(&self, i: usize) -> &[Step] {
         &self.steps[self.starts[i] as usize..self.starts[i + 1] as usize]
     }
 
-    /// Whether zero time ends in marking `i`.
+    /// Returns true if zero time ends in marking `i`.
     pub(crate) fn is_end(&self, i: usize) -> bool {
         self.steps(i).is_empty()
     }
@@ -180,7 +181,7 @@ impl Settling {
         path[from..].reverse();
     }
 
-    /// How often marking `i` is visited, after [`Settling::visits`].
+    /// Expected number of visits to marking `i`, after [`Settling::visits`].
     pub(crate) fn visit(&self, i: usize) -> f64 {
         self.visits[i]
     }
@@ -213,7 +214,8 @@ impl Settling {
         Ok(())
     }
 
-    /// The number of steps from the members of a component, and of those that stay in it; none where none stays.
+    /// The number of steps from the members of a component, and the number of steps that stay in it; none if no step
+    /// stays.
     fn as_loop(&self, members: &[u32], of: &[u32]) -> Option<(usize, usize)> {
         let own = of[members[0] as usize];
         let steps = members.iter().flat_map(|&v| self.steps(v as usize));

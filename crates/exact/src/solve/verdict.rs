@@ -1,4 +1,4 @@
-//! What is true of all markings: deadlocks, liveness, home states, recurrent classes.
+//! Properties of all markings: deadlocks, liveness, home states, recurrent classes.
 
 use crate::compile::Program;
 use crate::semantics::{Candidates, fire, rate};
@@ -7,7 +7,7 @@ use crate::solve::explore_error::ExploreError;
 use crate::solve::space::StateSpace;
 use crate::solve::vanish::{Rules, Settling};
 
-/// How often a transition can fire, after \[Murata1989\]; in a net with finitely many markings "arbitrarily often" (L2) and
+/// Liveness of a transition, after \[Murata1989\]; in a net with finitely many markings "arbitrarily often" (L2) and
 /// "infinitely often" (L3) are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Liveness {
@@ -22,7 +22,7 @@ pub enum Liveness {
 }
 
 impl Liveness {
-    /// The level's usual number: 0, 1, 3 or 4.
+    /// The conventional number of the level: 0, 1, 3 or 4.
     pub fn level(self) -> u8 {
         match self {
             Self::Dead => 0,
@@ -33,30 +33,30 @@ impl Liveness {
     }
 }
 
-/// Markings that, once entered, are never left, and each of which leads to each other.
+/// Markings that, once entered, are never left, and that all lead to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClosedClass {
-    /// Its first state.
+    /// First state of the class.
     pub first: u32,
-    /// How many states it has; 1 is an absorbing state.
+    /// Number of states; 1 is an absorbing state.
     pub states: u32,
 }
 
-/// What is true of a complete state space. Rates and weights of 0 never fire.
+/// Verdicts on a complete state space. Rates and weights of 0 never fire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdicts {
     /// Classes of states that are never left, by their first state.
     pub recurrent: Vec<ClosedClass>,
-    /// Whether every marking leads back to the initial one.
+    /// True if every marking leads back to the initial one.
     pub reversible: bool,
     /// Per transition, how live it is.
     pub liveness: Vec<Liveness>,
-    /// Per transition: the first state after which it never fires again; none where it is live.
+    /// Per transition: the first state after which it never fires again; none if it is live.
     pub lost: Vec<Option<u32>>,
 }
 
 impl Verdicts {
-    /// How many states every marking leads to: home states. 0 where there are several recurrent classes.
+    /// Number of home states: states that every marking leads to. 0 if there are several recurrent classes.
     pub fn home_states(&self) -> u32 {
         match self.recurrent[..] {
             [only] => only.states,
@@ -64,14 +64,14 @@ impl Verdicts {
         }
     }
 
-    /// Whether every transition is live.
+    /// Returns true if every transition is live.
     pub fn is_live(&self) -> bool {
         self.liveness.iter().all(|&liveness| liveness == Liveness::Live)
     }
 }
 
 impl StateSpace {
-    /// Looks at all states once more and judges them; none where the state space is partial.
+    /// Looks at all states once more and judges them; none if the state space is partial.
     ///
     /// Exact. Source: strongly connected components after \[Tarjan1972\].
     ///
@@ -106,7 +106,7 @@ impl StateSpace {
     }
 }
 
-/// Looks at what fires in the states of one component after the other.
+/// Examines the firings in the states of one component after the other.
 struct Judge<'a> {
     space: &'a StateSpace,
     rules: Rules<'a>,
@@ -140,7 +140,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// What fires before the first tangible marking.
+    /// Firings before the first tangible marking.
     fn start(&mut self) -> Result<(), ExploreError> {
         let initial = self.rules.program.initial.clone();
         self.zero_time(&initial, u32::MAX, false)?;
@@ -326,7 +326,7 @@ mod tests {
         let space = space(&program);
         let found = space.verdicts(&program).unwrap().unwrap();
         let levels: Vec<u8> = found.liveness.iter().map(|liveness| liveness.level()).collect();
-        // spin comes back to where it was, so it can fire for ever; turn only where left was chosen
+        // spin comes back to where it was, so it can fire forever; turn only where left was chosen
         assert_eq!(levels, [3, 3, 1, 1, 1, 3, 3, 0]);
         assert_eq!(found.recurrent.iter().map(|class| class.states).collect::<Vec<_>>(), [1, 1]);
         assert_eq!((found.home_states(), space.dead().len()), (0, 1));

@@ -10,15 +10,15 @@ use crate::solve::vanish::{Rules, Settling};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// A transition cannot fire where the sequence says that it does.
+    /// A transition of the sequence cannot fire.
     #[error("transition `{transition}` cannot fire as number {position} of the sequence")]
     CannotFire {
         /// Id of the transition.
         transition: String,
-        /// Its position in the sequence, from 1.
+        /// Position of the transition in the sequence, from 1.
         position: usize,
     },
-    /// What makes no sense in a marking on the way.
+    /// A fault in a marking on the way.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
@@ -27,8 +27,8 @@ pub enum ReplayError {
 ///
 /// # Errors
 ///
-/// The first transition that cannot fire: a timed one that is disabled, has the rate 0, or is kept waiting by an immediate
-/// one; an immediate one that is disabled or goes after others.
+/// The first transition that cannot fire: a timed one that is disabled, has the rate 0, or must wait for an immediate
+/// one; or an immediate one that is disabled or has a lower priority.
 pub fn replay(program: &Program, transitions: &[u32], marking: &mut [u32]) -> Result<(), ReplayError> {
     let mut found = Candidates::default();
     for (position, &t) in (1..).zip(transitions) {
@@ -81,7 +81,7 @@ pub(crate) fn sequence(
     Ok(path)
 }
 
-/// Appends to `path` what leads in zero time from a marking to one with `is_there`; false where nothing does.
+/// Appends to `path` the transitions in zero time from a marking to one with `is_there`; false if there are none.
 pub(crate) fn settle_to(
     rules: &Rules<'_>,
     from: &[u32],
@@ -98,8 +98,8 @@ pub(crate) fn settle_to(
     Ok(true)
 }
 
-/// Appends to `path` one timed firing, and the immediate ones after it, that lead to a marking with `is_there`; nothing
-/// where none do.
+/// Appends to `path` one timed firing, and the following immediate ones, that lead to a marking with `is_there`;
+/// nothing if there are none.
 pub(crate) fn step_to(
     rules: &Rules<'_>,
     from: &[u32],

@@ -5,20 +5,20 @@ use crate::semantics::{is_enabled, rate};
 use crate::solve::explore_error::ExploreError;
 use crate::solve::space::StateSpace;
 
-/// What rates of 0 keep from firing.
+/// Transitions that rates of 0 keep from firing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ZeroRates {
     /// Dead states in which some timed transition is enabled, so that only its rate of 0 stops the net; in order.
     pub stuck: Vec<u32>,
-    /// Timed transitions that are enabled in one of these; in order.
+    /// Timed transitions that are enabled in one of these markings, in order.
     pub held: Vec<u32>,
     /// Timed transitions that are enabled in some state, and whose rate is 0 in all of these; in order.
     pub never: Vec<u32>,
 }
 
 impl StateSpace {
-    /// The transitions that rates of 0 keep from firing. Exact for the states that were explored; looks at every state only where a
-    /// rate of 0 is possible.
+    /// The transitions that rates of 0 keep from firing. Exact for the states that were explored; looks at every state
+    /// only if a rate of 0 is possible.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl StateSpace {
         Ok(found)
     }
 
-    /// Those of `suspects` that are enabled in some state and have a rate above 0 in none.
+    /// The transitions of `suspects` that are enabled in some state, but never with a rate above 0.
     fn never(&self, program: &Program, suspects: Vec<u32>) -> Result<Vec<u32>, ExploreError> {
         let mut open: Vec<(u32, bool)> = suspects.into_iter().map(|t| (t, false)).collect();
         let mut marking = program.initial.clone();
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_rate_that_falls_to_0_stops_the_net() {
-        // from two tokens to one, and there it stands
+        // from two tokens to one, where it stops
         let program = held("#(p) - 1");
         let found = space(&program).zero_rates(&program).unwrap();
         assert_eq!(found, ZeroRates { stuck: vec![1], held: vec![0, 1], never: vec![1] });

@@ -14,12 +14,12 @@ use crate::structure::semiflows::{Flows, place_semiflows, transition_semiflows};
 use crate::structure::siphons::{Sets, largest_trap, minimal_siphons, minimal_traps};
 use crate::structure::throughput::{Throughputs, throughput_bounds};
 
-/// Which analyses are wanted. Default: all.
+/// The requested analyses. Default: all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// P- and T-semiflows, and bases of the invariants.
     pub invariants: bool,
-    /// Minimal siphons and traps, and what they say about deadlocks.
+    /// Minimal siphons and traps, and the conclusions about deadlocks.
     pub siphons: bool,
     /// Bounds of tokens.
     pub bounds: bool,
@@ -33,20 +33,20 @@ impl Default for Wanted {
     }
 }
 
-/// Conservative, bounded, consistent, repetitive: what is covered by weights of each kind, or why that is not known.
+/// Conservative, bounded, consistent, repetitive: the parts covered by weights of each kind, or the reason why that is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Covers {
-    /// Rows covered by P-semiflows: all, where the net is conservative.
+    /// Rows covered by P-semiflows: all, if the net is conservative.
     pub conservative: Result<Cover, Cut>,
     /// Rows that are bounded whatever the tokens at the start.
     pub bounded: Result<Cover, Cut>,
-    /// Transitions covered by T-semiflows: all, where the net is consistent.
+    /// Transitions covered by T-semiflows: all, if the net is consistent.
     pub consistent: Result<Cover, Cut>,
-    /// Transitions that can fire for ever from some marking: all, where the net is repetitive.
+    /// Transitions that can fire forever from some marking: all, if the net is repetitive.
     pub repetitive: Result<Cover, Cut>,
 }
 
-/// What the structure of a net says.
+/// Results of structural analysis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Structure {
     /// The matrices.
@@ -59,9 +59,9 @@ pub struct Structure {
     pub heavy_arc: Option<(u32, u32, u32)>,
     /// A row that a transition both needs and fills. None in a pure net.
     pub self_loop: Option<(u32, u32)>,
-    /// Per class, what breaks it; none where the net belongs to it.
+    /// Per class, a violation; none if the net belongs to it.
     pub classes: Vec<(NetClass, Option<Witness>)>,
-    /// How the net hangs together.
+    /// Connectedness of the net.
     pub connection: Connection,
     /// Minimal P-semiflows.
     pub place_semiflows: Option<Flows>,
@@ -71,7 +71,7 @@ pub struct Structure {
     pub place_basis: Option<Basis>,
     /// Basis of the T-invariants.
     pub transition_basis: Option<Basis>,
-    /// What is covered.
+    /// Places and transitions covered by invariants.
     pub covers: Covers,
     /// Bounds of the tokens in each row.
     pub bounds: Option<Bounds>,
@@ -87,7 +87,8 @@ pub struct Structure {
     pub deadlock: Option<Deadlock>,
 }
 
-/// Analyses the net; `stopped` is asked again and again whether to end early. What was cut short says so.
+/// Analyses the net; `stopped` is called regularly and ends the analysis early if it returns true. Truncated results
+/// are marked.
 pub fn analyse(program: &Program, wanted: Wanted, limits: &Limits, stopped: &dyn Fn() -> bool) -> Structure {
     let incidence = Incidence::of(program);
     let (extended, no_room) = incidence.with_free_rooms(program);
@@ -110,7 +111,7 @@ pub fn analyse(program: &Program, wanted: Wanted, limits: &Limits, stopped: &dyn
     let throughputs = wanted.throughputs.then(|| {
         let none = vec![false; extended.rows.len()];
         let bounded = bounded.as_ref().map_or(&none, |cover| &cover.members);
-        // an open arc may feed what else could not go on
+        // an open arc may feed transitions that otherwise could not continue
         let repeats = extended.open.is_empty().then(|| transition_cover(&extended, Relation::OneSided, &budget()));
         let repeats = repeats.and_then(Result::ok).filter(|cover| cover.proved);
         throughput_bounds(&extended, program, bounded, repeats.as_ref().map(|cover| &*cover.members), &budget())
@@ -182,7 +183,8 @@ impl Nets<'_> {
     }
 }
 
-/// The transitions that are enabled at the start with the highest priority there; timed ones only where no immediate is.
+/// The transitions that are enabled at the start with the highest priority there; timed ones only if no immediate one
+/// is enabled.
 fn fires_first(program: &Program) -> Vec<bool> {
     let priority = |t: usize| match program.firing[t] {
         Firing::Immediate { priority, .. } => Some(priority),
@@ -194,7 +196,7 @@ fn fires_first(program: &Program) -> Vec<bool> {
     enabled.iter().enumerate().map(|(t, &enabled)| enabled && priority(t) == highest).collect()
 }
 
-/// The covers: from all semiflows where they are known, else by linear programs.
+/// The covers: from all semiflows if they are known, otherwise by linear programs.
 fn covers<'b>(
     incidence: &Incidence,
     places: Option<&Flows>,

@@ -10,7 +10,7 @@ use crate::structure::semiflows::{Flows, marked, place_rows, transition_rows, un
 pub struct Basis {
     /// Independent vectors; weights may be negative.
     pub flows: Flows,
-    /// Rank of the combined matrix without the excluded rows; none where the elimination was cut short.
+    /// Rank of the combined matrix without the excluded rows; none if the elimination was cut short.
     pub rank: Option<usize>,
 }
 
@@ -25,7 +25,7 @@ pub fn transition_basis(incidence: &Incidence, budget: &Budget<'_>) -> Basis {
     null_space(transition_rows(incidence), &incidence.transitions_with_open_change(), incidence.rows.len(), budget)
 }
 
-/// Gauss, column by column, with integers: one row with an entry clears the others and is dropped.
+/// Gaussian elimination, column by column, with integers: one row with an entry clears the others and is dropped.
 fn null_space(rows: Vec<Sparse>, excluded: &[bool], columns: usize, budget: &Budget<'_>) -> Basis {
     let originals = rows.len();
     let mut tableau = Tableau::new(units(rows, excluded), originals, columns, Order::Entries);

@@ -9,7 +9,7 @@ use crate::structure::limits::{Budget, Cut};
 use crate::structure::lp::{Solved, solve, whole_multiple};
 use crate::structure::semiflows::Flows;
 
-/// Where a bound comes from.
+/// Source of a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BoundSource {
@@ -25,14 +25,15 @@ pub enum BoundSource {
 /// The most tokens that a row can hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowBound {
-    /// The bound; none where the structure gives none.
+    /// The bound; none if the structure gives none.
     pub most: Option<u64>,
-    /// Where it comes from; none without a bound.
+    /// Source of the bound; none without a bound.
     pub source: Option<BoundSource>,
-    /// The weights behind it: their sum over the tokens is at most that of the start. Rows past those of the net are free
-    /// rooms of places with a capacity. Empty without such.
+    /// The weights behind the bound: their weighted sum of tokens never exceeds its initial value. Rows past the net's
+    /// own are free rooms of places with a capacity. Empty if the bound has no weights.
     pub weights: Vec<(u32, i128)>,
-    /// Whether whole numbers prove the bound, or that the marking equation has none; else it is rounded from floating point.
+    /// True if whole numbers prove the bound, or that the marking equation has none; otherwise it is rounded from
+    /// floating point.
     pub proved: bool,
 }
 
@@ -41,7 +42,7 @@ pub struct RowBound {
 pub struct Bounds {
     /// Per row of the net.
     pub rows: Vec<RowBound>,
-    /// Why some may be missing or larger than they need to be.
+    /// Reason why some may be missing or larger than they need to be.
     pub cut: Option<Cut>,
 }
 
@@ -56,7 +57,7 @@ pub struct Bounds {
 /// delays, which only take markings away. Source: \[Murata1989\], \[Silva1998\].
 ///
 /// `semiflows` are those of the net; `bounded` says for each row of `extended`, the net with rows for free rooms, whether any weighted sum with it never
-/// grows, where that is known.
+/// grows, if that is known.
 pub fn place_bounds(
     incidence: &Incidence,
     extended: &Incidence,
@@ -112,7 +113,7 @@ fn start(incidence: &Incidence, program: &Program, semiflows: &Flows, row: usize
     best
 }
 
-/// The weighted sum of the tokens at the start; none where it does not fit.
+/// The weighted sum of the tokens at the start; none if it does not fit.
 pub fn weighted_sum(incidence: &Incidence, vector: &[(u32, i128)]) -> Option<i128> {
     vector.iter().try_fold(0_i128, |sum, &(row, weight)| {
         sum.checked_add(weight.checked_mul(i128::from(incidence.initial[row as usize]))?)
@@ -122,7 +123,7 @@ pub fn weighted_sum(incidence: &Incidence, vector: &[(u32, i128)]) -> Option<i12
 /// Added before rounding down what a linear program gave without proof.
 const ROUNDING: f64 = 1e-6;
 
-/// The bound of a row by the marking equation; none where there is none.
+/// The bound of a row by the marking equation, if there is one.
 fn by_equation(incidence: &Incidence, open: &[bool], row: usize, budget: &Budget<'_>) -> Result<Option<RowBound>, Cut> {
     let mut problem = Problem::new(OptimizationDirection::Minimize);
     let variable = |(i, &tokens): (usize, &u32)| {

@@ -1,17 +1,17 @@
-//! To which class a net belongs by the shape of its graph, with what breaks each class it does not belong to.
+//! Classes of a net by the shape of its graph, with a violation of each class that it does not belong to.
 
 use petgraph::unionfind::UnionFind;
 
 use crate::structure::flow::Flow;
 use crate::structure::incidence::Incidence;
 
-/// Classes by shape, from narrow to wide. Weights, inhibitors, priorities and capacities are not looked at; a test counts
-/// as an input and an output. Source: \[Murata1989\].
+/// Classes by shape, from narrow to wide. Weights, inhibitors, priorities and capacities are ignored; a test counts as
+/// an input and an output. Source: \[Murata1989\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NetClass {
-    /// Every transition has one input and one output place: choices, but nothing waits for another.
+    /// Every transition has one input and one output place: choices, but no synchronisation.
     StateMachine,
-    /// Every place has one input and one output transition: waiting, but no choices.
+    /// Every place has one input and one output transition: synchronisation, but no choices.
     MarkedGraph,
     /// A place with several output transitions is the only input of each of them.
     FreeChoice,
@@ -34,7 +34,7 @@ impl NetClass {
         Self::ExtendedSimple,
     ];
 
-    /// Its name.
+    /// Name of the class.
     pub fn name(self) -> &'static str {
         match self {
             Self::StateMachine => "state machine",
@@ -47,25 +47,25 @@ impl NetClass {
     }
 }
 
-/// What breaks a class; numbers of rows and transitions.
+/// A violation of a class; numbers of rows and transitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Witness {
     /// A transition without exactly one input and one output place.
     Transition {
-        /// Which.
+        /// The transition.
         transition: u32,
-        /// Its input places.
+        /// Number of its input places.
         inputs: usize,
-        /// Its output places.
+        /// Number of its output places.
         outputs: usize,
     },
     /// A place without exactly one input and one output transition.
     Place {
-        /// Which.
+        /// The place.
         place: u32,
-        /// Its input transitions.
+        /// Number of its input transitions.
         inputs: usize,
-        /// Its output transitions.
+        /// Number of its output transitions.
         outputs: usize,
     },
     /// Two places that share an output transition, and not as the class demands.
@@ -105,7 +105,7 @@ fn some(number: usize, noun: &str) -> String {
     }
 }
 
-/// What breaks a class first, in the order of the net; none where the net belongs to it.
+/// The first violation of a class, in the order of the net; none if the net belongs to it.
 pub fn breaks(flow: &Flow, class: NetClass) -> Option<Witness> {
     match class {
         NetClass::StateMachine => (0..flow.transitions()).find_map(|t| {
@@ -161,17 +161,17 @@ pub fn clusters(flow: &Flow) -> usize {
     number
 }
 
-/// How a net hangs together.
+/// Connectedness of a net.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connection {
     /// Parts without an arc between them.
     pub parts: usize,
-    /// Two nodes without a path of arcs from the first to the second; none where the net is strongly connected. Rows
+    /// Two nodes without a path of arcs from the first to the second; none if the net is strongly connected. Rows
     /// come first, then transitions.
     pub no_path: Option<[usize; 2]>,
 }
 
-/// How a net hangs together, by the arcs of inputs, outputs and tests.
+/// Returns the connectedness of a net, by the arcs of inputs, outputs and tests.
 pub fn connection(flow: &Flow) -> Connection {
     let (rows, nodes) = (flow.rows(), flow.rows() + flow.transitions());
     let mut groups: UnionFind<usize> = UnionFind::new(nodes);
@@ -187,7 +187,7 @@ pub fn connection(flow: &Flow) -> Connection {
     Connection { parts, no_path }
 }
 
-/// Whether each node is reached from the first.
+/// True for each node that is reached from the first.
 fn reached(flow: &Flow) -> Vec<bool> {
     let rows = flow.rows();
     let mut reached = vec![false; rows + flow.transitions()];

@@ -1,5 +1,5 @@
-//! Which places and transitions are covered by weights of a kind: conservative, bounded whatever the start, consistent,
-//! repetitive. By linear programming, so that it works where minimal semiflows are too many.
+//! Places and transitions covered by weights of a kind: conservative, structurally bounded, consistent, repetitive. By
+//! linear programming, which works even if there are too many minimal semiflows.
 
 use std::collections::BTreeMap;
 
@@ -7,27 +7,27 @@ use crate::structure::incidence::{Incidence, number};
 use crate::structure::limits::{Budget, Cut};
 use crate::structure::lp::{System, largest_support};
 
-/// What the weighted sum may do.
+/// Allowed changes of the weighted sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// It stays the same.
+    /// The sum stays the same.
     Equal,
     /// For places, it never grows; for transitions, no place has fewer tokens afterwards.
     OneSided,
 }
 
-/// Which rows or transitions have a positive weight in some solution.
+/// Rows or transitions with a positive weight in some solution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cover {
     /// Per row or transition.
     pub members: Vec<bool>,
-    /// Whether whole numbers prove both what is covered and what is not; else the answer is that of a linear program in floating
-    /// point.
+    /// True if whole numbers prove both the covered and the uncovered part; otherwise the answer comes from a linear
+    /// program in floating point.
     pub proved: bool,
 }
 
 impl Cover {
-    /// Whether everything is covered.
+    /// Returns true if everything is covered.
     pub fn is_whole(&self) -> bool {
         self.members.iter().all(|&member| member)
     }
@@ -44,8 +44,8 @@ pub fn place_cover(incidence: &Incidence, relation: Relation, budget: &Budget<'_
     matrix.cover(relation, -1, budget)
 }
 
-/// Transitions that are part of some `x ≥ 0` with `C x = 0` (T-semiflows: *consistent*), or `C x ≥ 0` (*repetitive*: can fire for ever from
-/// some marking). Transitions with open entries are not covered.
+/// Transitions that are part of some `x ≥ 0` with `C x = 0` (T-semiflows: *consistent*), or `C x ≥ 0` (*repetitive*:
+/// can fire forever from some marking). Transitions with open entries are not covered.
 ///
 /// # Errors
 ///
@@ -78,9 +78,9 @@ impl Matrix {
         Self { items, equations: rows + transitions - left_out.len(), left_out: left_out.to_vec() }
     }
 
-    /// The largest support, and the one of the opposite statement, which must be the rest.
+    /// The largest support, and the support of the opposite statement, which must be the rest.
     ///
-    /// `sign` is the side to which the sums may differ in a one-sided relation: -1 for sums that may fall.
+    /// `sign` is the direction in which the sums may change in a one-sided relation: -1 for sums that may fall.
     fn cover(&self, relation: Relation, sign: i64, budget: &Budget<'_>) -> Result<Cover, Cut> {
         let items = self.items.len();
         let mut columns: Vec<Vec<(u32, i64)>> =

@@ -1,4 +1,4 @@
-//! What siphons and traps say about deadlocks and liveness, and when they say nothing.
+//! Conclusions from siphons and traps about deadlocks and liveness, and the cases without a conclusion.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,24 +8,24 @@ use crate::structure::flow::Flow;
 use crate::structure::incidence::Incidence;
 use crate::structure::siphons::{Sets, largest_siphon, largest_trap};
 
-/// Why the theorems on siphons and traps do not apply to a net.
+/// Reason why the theorems on siphons and traps do not apply to a net.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// An arc of weight above 1, or a test of more than one token: the net is not ordinary.
     Weight {
-        /// Its row in the net with free rooms.
+        /// Row of the arc in the net with free rooms.
         row: String,
-        /// Its transition.
+        /// Transition of the arc.
         transition: String,
     },
     /// Inhibitor arcs.
     Inhibitors {
-        /// How many.
+        /// Number of inhibitors.
         number: usize,
     },
     /// Arcs with weights that depend on the marking.
     OpenArcs {
-        /// How many.
+        /// Number of open arcs.
         number: usize,
     },
     /// A capacity that cannot be written as a place.
@@ -37,7 +37,7 @@ pub enum Obstacle {
     MayNotFire {
         /// Id of the first such transition.
         transition: String,
-        /// How many there are.
+        /// Number of transitions.
         number: usize,
     },
 }
@@ -94,7 +94,7 @@ pub fn obstacles(extended: &Incidence, program: &Program, no_room: &[u32]) -> Ve
     found
 }
 
-/// How a verdict was found.
+/// Method of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Method {
     /// A transition without inputs can always fire.
@@ -111,54 +111,56 @@ pub enum Method {
     DeadlockTrap,
 }
 
-/// What the structure says about deadlocks of the net with free rooms.
+/// Conclusions about deadlocks of the net with free rooms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// Why nothing follows from siphons and traps; empty where the theorems apply.
+    /// Reason why nothing follows from siphons and traps; empty if the theorems apply.
     pub obstacles: Vec<Obstacle>,
-    /// Whether every minimal siphon contains a marked trap; none where that is not known.
+    /// True if every minimal siphon contains a marked trap; none if unknown.
     pub property: Option<bool>,
     /// The first minimal siphon without a marked trap.
     pub bad_siphon: Option<Vec<u32>>,
     /// Per minimal siphon, whether it contains a marked trap.
     pub marked_trap: Vec<bool>,
-    /// Whether no reachable marking is dead; none where nothing follows. A yes also holds with priorities and any
+    /// True if no reachable marking is dead; none if nothing follows. `Some(true)` also holds with priorities and any
     /// delays.
     pub deadlock_free: Option<bool>,
-    /// Whether from every reachable marking every transition can be made to fire again, in the net without time; none where
-    /// nothing follows.
+    /// True if from every reachable marking every transition can fire again, in the net without time; none if nothing
+    /// follows.
     pub live: Option<bool>,
-    /// Whether the net and every marking of it hold together as the rank theorem says: some tokens make it live and bounded; none
-    /// where the theorem does not apply.
+    /// True if the net satisfies the rank theorem: some initial marking makes it live and bounded; none if the theorem
+    /// does not apply.
     pub well_formed: Option<bool>,
-    /// Whether liveness also holds with time: all transitions are exponential, or all immediate of one priority.
+    /// True if liveness also holds with time: all transitions are exponential, or all immediate of one priority.
     pub live_with_time: bool,
-    /// How the verdict was found.
+    /// Method that found the verdict.
     pub method: Method,
     /// Rows that never hold a token: the largest empty siphon. Holds for every net.
     pub never_marked: Vec<u32>,
-    /// Transitions that can never fire, for want of those tokens. Holds for every net.
+    /// Transitions that can never fire, for lack of those tokens. Holds for every net.
     pub never_fire: Vec<u32>,
 }
 
-/// What is known of a net before its deadlocks are looked at.
+/// Facts about a net that the deadlock analysis needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
     /// The net, with free rooms.
     pub extended: &'a Incidence,
-    /// Its graph.
+    /// Graph of the net.
     pub flow: &'a Flow,
-    /// Its program.
+    /// Program of the net.
     pub program: &'a Program,
     /// Places whose capacity is not in it.
     pub no_room: &'a [u32],
-    /// Its minimal siphons.
+    /// Minimal siphons of the net.
     pub siphons: &'a Sets,
-    /// Whether it is covered by P-semiflows, and by T-semiflows, and the rank of its matrix, where all are known.
+    /// True if the net is covered by P-semiflows; the same for T-semiflows; and the rank of its matrix. None if any is
+    /// unknown.
     pub rank: Option<(bool, bool, usize)>,
 }
 
-/// What siphons, traps, circuits and the rank say. Source: \[Commoner1972\], \[Murata1989\], \[Desel1995\].
+/// Draws conclusions from siphons, traps, circuits and the rank. Source: \[Commoner1972\], \[Murata1989\],
+/// \[Desel1995\].
 pub fn deadlock(known: &Known<'_>) -> Deadlock {
     let (flow, initial) = (known.flow, &known.extended.initial);
     let is_marked = |rows: &[u32]| rows.iter().any(|&row| initial[row as usize] > 0);
@@ -208,7 +210,7 @@ fn conclude(known: &Known<'_>, verdict: &mut Deadlock) {
     }
     let is = |class| breaks(flow, class).is_none();
     if is(NetClass::MarkedGraph) {
-        // tokens on a circuit stay there, so that an empty one stays empty and a marked one marked
+        // tokens on a circuit stay there: an empty circuit stays empty, and a marked one stays marked
         let live = has_no_empty_circuit(flow, &known.extended.initial);
         verdict.method = Method::Circuits;
         verdict.live = Some(live);
@@ -231,7 +233,7 @@ fn conclude(known: &Known<'_>, verdict: &mut Deadlock) {
     let Connection { parts, no_path } = connection(flow);
     let bounded = known.rank.is_some_and(|(conservative, _, _)| conservative);
     let strong = parts == 1 && no_path.is_none() && bounded && is(NetClass::ExtendedFreeChoice);
-    // in a bounded, strongly connected extended free choice net, one dead transition drags all others along
+    // in a bounded, strongly connected extended free choice net, one dead transition makes all others dead
     if strong && verdict.live == Some(false) {
         verdict.deadlock_free = Some(false);
     }
@@ -246,7 +248,8 @@ fn well_formed(known: &Known<'_>) -> Option<bool> {
     proper.then(|| conservative && consistent && rank + 1 == clusters(flow))
 }
 
-/// Whether all transitions are exponential, or all immediate of one priority: then any enabled one may be the next.
+/// Returns true if all transitions are exponential, or all immediate of one priority: then any enabled one may be the
+/// next.
 fn has_one_kind(program: &Program) -> bool {
     let exponential = program.firing.iter().all(|f| matches!(f, Firing::Exponential { .. }));
     let mut priorities = program.firing.iter().map(|f| match f {
@@ -257,7 +260,7 @@ fn has_one_kind(program: &Program) -> bool {
     exponential || (first.is_some() && priorities.all(|priority| priority == first))
 }
 
-/// Whether no circuit runs through empty places only, in a marked graph.
+/// Returns true if no circuit runs through empty places only, in a marked graph.
 fn has_no_empty_circuit(flow: &Flow, initial: &[u32]) -> bool {
     // transitions are taken away once all their empty inputs come from others that are gone
     let empty = |row: &&u32| initial[**row as usize] == 0;

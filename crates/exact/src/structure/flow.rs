@@ -57,7 +57,7 @@ impl Flow {
         Self { needs: Csr::from_rows(needs), fills: Csr::from_rows(fills), consumers, producers }
     }
 
-    /// The graph with all arcs turned round: its siphons are the traps of this one.
+    /// The graph with all arcs reversed: its siphons are the traps of this graph.
     pub fn reversed(&self) -> Self {
         Self {
             needs: self.fills.clone(),

@@ -1,7 +1,7 @@
 //! The incidence matrices: what each transition takes, puts, changes, tests and is inhibited by.
 //!
-//! A row is a counter: a place, or a place and a token class. A weight that depends on the marking is no number; such
-//! entries are *open*, and each analysis says what it does with them.
+//! A row is a counter: a place, or a place and a token class. A weight that depends on the marking is not a number;
+//! such entries are *open*, and each analysis says what it does with them.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +13,15 @@ use crate::net::ArcKind;
 /// An entry whose weight depends on the marking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct OpenEntry {
-    /// Which row.
+    /// Number of the row.
     pub row: u32,
-    /// Which transition.
+    /// Number of the transition.
     pub transition: u32,
-    /// Which matrix: backward for an input, forward for an output.
+    /// Matrix of the entry: backward for an input, forward for an output.
     pub kind: OpenKind,
 }
 
-/// What an arc with an open weight does.
+/// Direction of an arc with an open weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OpenKind {
@@ -38,7 +38,7 @@ pub enum OpenKind {
 /// The matrices of a net, one sparse row per transition; `Term::counter` and `Change::counter` are numbers of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incidence {
-    /// Number of rows that are counters of the net; those after them are free rooms of places with a capacity.
+    /// Number of rows that are counters of the net; later rows are free rooms of places with a capacity.
     pub rows_of_net: usize,
     /// Names of the rows: `P`, or `P, Red` in a net with several token classes.
     pub rows: Vec<String>,
@@ -62,7 +62,7 @@ pub struct Incidence {
     pub open: Vec<OpenEntry>,
 }
 
-/// The arcs of one transition by kind, as they are put together.
+/// The arcs of one transition by kind, under construction.
 #[derive(Clone, Debug, Default)]
 struct Arcs {
     input: BTreeMap<u32, u64>,
@@ -189,7 +189,7 @@ impl Incidence {
         arcs
     }
 
-    /// Whether each row has an open input or output, so that what a firing changes there is not a number.
+    /// True for each row with an open input or output, which a firing changes by an unknown number.
     pub fn rows_with_open_change(&self) -> Vec<bool> {
         let mut found = vec![false; self.rows.len()];
         for entry in self.open_changes() {
@@ -198,7 +198,7 @@ impl Incidence {
         found
     }
 
-    /// Whether each transition has an open input or output.
+    /// True for each transition with an open input or output.
     pub fn transitions_with_open_change(&self) -> Vec<bool> {
         let mut found = vec![false; self.transitions.len()];
         for entry in self.open_changes() {
@@ -235,7 +235,8 @@ fn changes(arcs: &Arcs) -> Vec<Change> {
 /// Largest change of one firing: constant weights are below it.
 const LARGEST: i64 = i32::MAX as i64;
 
-/// The arcs of constant weight of one transition; those in `dynamic` are constant where another arc of it is not.
+/// The arcs of constant weight of one transition; arcs in `dynamic` may be constant too, if only another arc of the
+/// transition is not.
 fn constant_arcs(program: &Program, t: usize) -> Arcs {
     let terms = |csr: &Csr<Term>| csr.row(t).iter().map(|x| (x.counter, u64::from(x.weight))).collect();
     let mut arcs = Arcs {

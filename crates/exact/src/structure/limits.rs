@@ -1,4 +1,4 @@
-//! How much work an analysis may do, and why one ended early.
+//! Limits on the work of an analysis, and the reasons for an early end.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ impl Default for Limits {
     }
 }
 
-/// Why an analysis ended before its end. What it had found until then is right, but may not be all.
+/// Reason why an analysis ended before its end. What it had found until then is right, but may not be all.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Cut {
@@ -35,7 +35,7 @@ pub enum Cut {
         /// Most sets.
         limit: usize,
     },
-    /// It took too long: allow more time.
+    /// The analysis took too long: allow more time.
     #[error("stopped after {} s", limit.as_secs_f64())]
     Time {
         /// Longest wall time.
@@ -47,15 +47,15 @@ pub enum Cut {
     /// The linear program could not be solved in floating point.
     #[error("the linear program could not be solved: {reason}")]
     Numerical {
-        /// What the solver said.
+        /// Message of the solver.
         reason: String,
     },
-    /// The caller asked for it.
+    /// The caller stopped the analysis.
     #[error("stopped on request")]
     Stopped,
 }
 
-/// The time that is left of one analysis, and a wish to stop.
+/// The remaining time of an analysis, and the caller's stop request.
 #[derive(Clone, Copy)]
 pub struct Budget<'a> {
     started: Instant,
@@ -70,12 +70,12 @@ impl std::fmt::Debug for Budget<'_> {
 }
 
 impl<'a> Budget<'a> {
-    /// Begins now; `stopped` is asked again and again whether to end early.
+    /// Starts the budget now; `stopped` is called regularly and ends the work early if it returns true.
     pub fn new(limits: &Limits, stopped: &'a dyn Fn() -> bool) -> Self {
         Self { started: Instant::now(), limit: limits.max_wall, stopped }
     }
 
-    /// Whether to go on.
+    /// Checks that the work may continue.
     ///
     /// # Errors
     ///

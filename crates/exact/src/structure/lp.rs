@@ -12,14 +12,14 @@ use crate::structure::limits::{Budget, Cut};
 /// Longest time between two looks at the clock.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// What a linear program gave.
+/// Result of a linear program.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Solved {
     /// The best value, and where.
     Best(f64, Vec<f64>),
     /// There is no solution.
     Infeasible,
-    /// There is no best one.
+    /// No optimum exists.
     Unbounded,
 }
 
@@ -54,17 +54,17 @@ pub(super) struct System {
     pub(super) columns: Vec<Vec<(u32, i64)>>,
     /// Number of equations.
     pub(super) equations: usize,
-    /// The entries `counted.0..counted.1` are those of interest.
+    /// The counted entries are `counted.0..counted.1`.
     pub(super) counted: (usize, usize),
 }
 
-/// Which of the counted entries can be positive.
+/// Counted entries that can be positive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Support {
     /// Per counted entry: whether it can.
     pub(super) members: Vec<bool>,
-    /// One vector in which all that can are positive, whole numbers that solve the equations exactly; none where rounding did not
-    /// give one.
+    /// One vector in which every entry that can be positive is positive: whole numbers that solve the equations
+    /// exactly; none if rounding did not give one.
     pub(super) proof: Option<Vec<i128>>,
 }
 
@@ -123,7 +123,7 @@ fn products(system: &System, v: &[i128]) -> Option<Vec<i128>> {
 
 /// Largest factor that is tried to make numbers whole.
 const MOST_PARTS: u32 = 2_520;
-/// How far from a whole number a multiple may be, relative to its size and the factor.
+/// Largest distance of a multiple from a whole number, relative to its size and the factor.
 const NEARLY: f64 = 1e-6;
 
 /// The smallest multiple of a vector that is whole, once rounded, and for which `holds`.

@@ -1,4 +1,4 @@
-//! What a net's structure says without looking at a single state.
+//! Structural analysis: conclusions from a net's structure, without exploring a single state.
 //!
 //! ```text
 //! Program ──▶ Incidence ─┬▶ semiflows, bases ─┬▶ bounds of tokens

@@ -7,14 +7,14 @@ use crate::structure::incidence::number;
 /// Entries by rising index, none of them 0.
 pub(super) type Sparse = Vec<(u32, i128)>;
 
-/// A combination of the original rows, and what is left of the columns.
+/// A combination of the original rows, and the remaining columns.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    /// What is left in the columns that are not yet eliminated.
+    /// Entries in the columns that are not yet eliminated.
     pub(super) rest: Sparse,
-    /// How often each original row is in it.
+    /// Multiple of each original row.
     pub(super) own: Sparse,
-    /// The original row under which it is looked up.
+    /// The original row that indexes this row.
     bucket: u32,
 }
 
@@ -30,7 +30,7 @@ impl Row {
     }
 }
 
-/// `fa * a + fb * b` without common divisors; nothing where a number does not fit.
+/// `fa * a + fb * b` without common divisors; nothing if a number does not fit.
 pub(super) fn combine(a: &Row, fa: i128, b: &Row, fb: i128) -> Option<Row> {
     let mut rest = added(&a.rest, fa, &b.rest, fb)?;
     let mut own = added(&a.own, fa, &b.own, fb)?;
@@ -71,7 +71,7 @@ fn added(a: &Sparse, fa: i128, b: &Sparse, fb: i128) -> Option<Sparse> {
     }
 }
 
-/// The greatest common divisor, not negative; that of 0 and `x` is `|x|`.
+/// The greatest common divisor, not negative; for 0 and `x` it is `|x|`.
 pub(super) fn gcd(a: i128, b: i128) -> i128 {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {
@@ -80,12 +80,12 @@ pub(super) fn gcd(a: i128, b: i128) -> i128 {
     i128::try_from(a).unwrap_or(1)
 }
 
-/// How the next column is chosen.
+/// Order in which columns are eliminated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// The one whose pairs of opposite signs add the fewest rows.
+    /// The column whose pairs of opposite signs add the fewest rows.
     Pairs,
-    /// The one with the fewest entries.
+    /// The column with the fewest entries.
     Entries,
 }
 
@@ -101,7 +101,7 @@ pub(super) struct Tableau {
     order: Order,
     /// Columns with entries, by cost.
     queue: BTreeSet<(i64, u32)>,
-    /// Rows by one original row that is in them, chosen so that few share it.
+    /// Rows indexed by one original row in their support, chosen so that few rows share it.
     buckets: Vec<Vec<u32>>,
 }
 
@@ -146,7 +146,7 @@ impl Tableau {
         self.members[column as usize].iter().copied().filter(|&id| self.row(id).is_some()).collect()
     }
 
-    /// Rows that are looked up under an original row.
+    /// Rows that are indexed by an original row.
     pub(super) fn bucket(&self, original: u32) -> &[u32] {
         &self.buckets[original as usize]
     }
@@ -182,7 +182,7 @@ impl Tableau {
         self.alive += 1;
     }
 
-    /// Takes a row out.
+    /// Removes a row.
     pub(super) fn remove(&mut self, id: u32) -> Option<Row> {
         let row = self.rows[id as usize].take()?;
         for &(column, value) in &row.rest {

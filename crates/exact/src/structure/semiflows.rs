@@ -1,7 +1,7 @@
 //! Minimal semiflows, by eliminating one column after the other (Farkas; Fourier and Motzkin).
 //!
 //! The rows that are kept are, after each column, exactly the extreme rays of the cone of non-negative combinations in
-//! which the columns so far vanish: two rows of opposite sign are combined only where no other row lies within their
+//! which the columns so far vanish: two rows of opposite sign are combined only if no other row lies within their
 //! common support (double description). So nothing has to be filtered at the end, and a row in which all columns
 //! vanish already is a minimal semiflow even where the search is cut short.
 
@@ -14,7 +14,7 @@ use crate::structure::rows::{Order, Row, Sparse, Tableau, combine, gcd};
 pub struct Flows {
     /// The vectors, in the order of their supports.
     pub vectors: Vec<Vec<(u32, i128)>>,
-    /// Why there may be more; none where these are all.
+    /// Reason why there may be more; none where these are all.
     pub cut: Option<Cut>,
     /// Rows, or transitions, that are in no vector because arcs with weights that depend on the marking change them.
     pub excluded: Vec<u32>,
@@ -30,10 +30,10 @@ pub fn place_semiflows(incidence: &Incidence, limits: &Limits, budget: &Budget<'
     semiflows(place_rows(incidence), &excluded, incidence.transitions.len(), limits, budget)
 }
 
-/// The minimal T-semiflows: how often to fire each transition so that the marking is the same again, with minimal support
-/// and without common divisor. Exact. Transitions with open weights are left out.
+/// The minimal T-semiflows: numbers of firings of each transition that restore the marking, with minimal support and
+/// without common divisor. Exact. Transitions with open weights are left out.
 ///
-/// Whether the firings are possible in some order is another question.
+/// A T-semiflow does not imply that the firings are possible in some order.
 pub fn transition_semiflows(incidence: &Incidence, limits: &Limits, budget: &Budget<'_>) -> Flows {
     let excluded = incidence.transitions_with_open_change();
     semiflows(transition_rows(incidence), &excluded, incidence.rows.len(), limits, budget)
@@ -141,7 +141,7 @@ impl Search {
         combine(a, factor, b, x / divisor).ok_or(Cut::Overflow)
     }
 
-    /// Whether no third row lies within the support of these two.
+    /// Returns true if no third row lies within the support of these two.
     fn is_extreme(&mut self, p: u32, n: u32) -> bool {
         let (Some(a), Some(b)) = (self.tableau.row(p), self.tableau.row(n)) else { return false };
         if self.epoch == u32::MAX {
@@ -167,7 +167,7 @@ impl Search {
                     .row(id)
                     .is_some_and(|row| row.own.iter().all(|&(i, _)| self.marks[i as usize] == self.epoch))
         };
-        // every row within the support is looked up under one of its own original rows
+        // every row within the support is indexed by one of its own original rows
         let originals = || a.own.iter().chain(&b.own).map(|&(index, _)| index);
         !originals().any(|index| self.tableau.bucket(index).iter().any(|&id| within(id)))
     }

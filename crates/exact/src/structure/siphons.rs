@@ -3,8 +3,8 @@
 //! A siphon is a set of rows whose every producer needs one of them: once empty, it stays empty. A trap is a set whose
 //! every consumer fills one of them: once marked, it stays marked. The traps are the siphons of the reversed graph.
 //!
-//! All minimal siphons are found by partition after \[Cordone2005\]: find one, then look for those that lack its first
-//! row, those that have the first but lack the second, and so on.
+//! All minimal siphons are found by partition after \[Cordone2005\]: find one siphon, then search among siphons that
+//! lack its first row, then among siphons that have the first row but lack the second, and so on.
 
 use crate::structure::flow::Flow;
 use crate::structure::incidence::number;
@@ -15,11 +15,11 @@ use crate::structure::limits::{Budget, Cut, Limits};
 pub struct Sets {
     /// The sets: rows in order; the sets by size, then by their rows.
     pub sets: Vec<Vec<u32>>,
-    /// Why there may be more; none where these are all.
+    /// Reason why there may be more; none where these are all.
     pub cut: Option<Cut>,
 }
 
-/// The minimal siphons. Weights do not matter, except that one that depends on the marking counts as above 0.
+/// The minimal siphons. Weights do not matter, except that a weight that depends on the marking counts as above 0.
 pub fn minimal_siphons(flow: &Flow, limits: &Limits, budget: &Budget<'_>) -> Sets {
     let mut search = Search::new(flow);
     let mut sets = Vec::new();
@@ -33,12 +33,12 @@ pub fn minimal_traps(flow: &Flow, limits: &Limits, budget: &Budget<'_>) -> Sets 
     minimal_siphons(&flow.reversed(), limits, budget)
 }
 
-/// The largest siphon within `rows`; empty where there is none.
+/// The largest siphon within `rows`; empty if there is none.
 pub fn largest_siphon(flow: &Flow, rows: &[u32]) -> Vec<u32> {
     Search::new(flow).largest(rows)
 }
 
-/// The largest trap within `rows`; empty where there is none.
+/// The largest trap within `rows`; empty if there is none.
 pub fn largest_trap(flow: &Flow, rows: &[u32]) -> Vec<u32> {
     largest_siphon(&flow.reversed(), rows)
 }
@@ -63,7 +63,7 @@ impl<'f> Search<'f> {
         Self { flow, inside: vec![false; flow.rows()], held: vec![0; flow.transitions()], stack: Vec::new() }
     }
 
-    /// Takes rows out until every producer of the others needs one of them.
+    /// Removes rows until every producer of the remaining rows needs one of them.
     fn largest(&mut self, rows: &[u32]) -> Vec<u32> {
         for &row in rows {
             self.inside[row as usize] = true;
@@ -101,7 +101,7 @@ impl<'f> Search<'f> {
         left
     }
 
-    /// A siphon within `siphon`, itself one, that has all of `within` and has no smaller one that does.
+    /// A siphon within `siphon` that contains all of `within`, and contains no smaller such siphon.
     fn smallest(&mut self, mut siphon: Vec<u32>, within: &[u32], budget: &Budget<'_>) -> Result<Vec<u32>, Cut> {
         let tried = siphon.clone();
         for row in tried {
@@ -119,7 +119,7 @@ impl<'f> Search<'f> {
     }
 
     fn run(&mut self, found: &mut Vec<Vec<u32>>, limits: &Limits, budget: &Budget<'_>) -> Result<(), Cut> {
-        // what nothing fills is a siphon by itself, and in no other minimal one
+        // a row without producers is a siphon by itself, and in no other minimal one
         let unfilled = |row: &u32| self.flow.producers.row(*row as usize).is_empty();
         let without: Vec<u32> = (0..number(self.flow.rows())).filter(unfilled).collect();
         for &row in &without {
@@ -161,12 +161,12 @@ impl<'f> Search<'f> {
     }
 }
 
-/// Whether all of `part`, in order, are in `whole`.
+/// Returns true if all of `part`, in order, are in `whole`.
 fn contains(whole: &[u32], part: &[u32]) -> bool {
     part.iter().all(|row| whole.binary_search(row).is_ok())
 }
 
-/// A sorted list with one more.
+/// A sorted list with one more element.
 fn with(list: &[u32], row: u32) -> Vec<u32> {
     let at = list.partition_point(|&other| other < row);
     [&list[..at], &[row], &list[at..]].concat()

@@ -1,5 +1,5 @@
-//! Every analysis on nets that are small enough to work out by hand; the arithmetic is in the comments. Random nets and full
-//! walks are in the integration tests.
+//! Every analysis on nets that are small enough to compute by hand; the arithmetic is in the comments. Random nets and
+//! full walks are in the integration tests.
 
 use super::*;
 use crate::compile::{Program, compile};
@@ -94,7 +94,7 @@ fn a_basis_has_weights_of_both_signs() {
     assert_eq!(found.transition_semiflows.unwrap().vectors, [vec![(0, 1), (2, 1)], vec![(0, 2), (1, 1)]]);
 }
 
-/// Of growth and loss, each breaks one side only.
+/// Of growth and loss, each violates only one side.
 #[test]
 fn covers_tell_growth_from_loss() {
     let whole = |b: &NetBuilder| {
@@ -145,7 +145,7 @@ fn clusters_are_what_shares_needs() {
         &[(&[(0, 1)], &[(1, 1)]), (&[(0, 1)], &[(2, 1)]), (&[(1, 1), (2, 1)], &[(3, 1)]), (&[], &[(0, 1)])],
     );
     assert_eq!(clusters(&flow(&b)), 5);
-    // nodes: p0 to p4 are 0 to 4, t0 to t3 are 5 to 8. p4 stands alone; nothing leads from p0 to it, or back
+    // nodes: p0 to p4 are 0 to 4, t0 to t3 are 5 to 8. p4 is isolated; no path leads from p0 to it, or back
     assert_eq!(connection(&flow(&b)), Connection { parts: 2, no_path: Some([0, 4]) });
     let ring = net(&[1, 0], &[(&[(0, 1)], &[(1, 1)]), (&[(1, 1)], &[(0, 1)])]);
     assert_eq!((clusters(&flow(&ring)), connection(&flow(&ring))), (2, Connection { parts: 1, no_path: None }));

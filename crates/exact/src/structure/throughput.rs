@@ -11,18 +11,18 @@ use crate::structure::lp::{Solved, solve};
 /// The most that a transition can fire in the long run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThroughputBound {
-    /// Which transition.
+    /// The transition.
     pub transition: u32,
-    /// Firings per second \[1/s\]; none where the structure gives no bound.
+    /// Firings per second \[1/s\]; none if the structure gives no bound.
     pub most: Option<f64>,
 }
 
 /// The bounds, in the order of the timed transitions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Throughputs {
-    /// Per timed transition, as far as they were computed.
+    /// Bounds of timed transitions, up to the point where the analysis ended.
     pub bounds: Vec<ThroughputBound>,
-    /// Why some are missing.
+    /// Reason why some are missing.
     pub cut: Option<Cut>,
 }
 
@@ -39,8 +39,8 @@ pub struct Throughputs {
 /// rates that depend on the marking, or other delays than exponential ones, are not restricted by themselves.
 /// Source: \[Chiola1993\].
 ///
-/// `bounded` says for each row whether its tokens are bounded; `repeats` for each transition whether it can fire for ever,
-/// where that is known: the bound of one that cannot is 0.
+/// `bounded` says for each row whether its tokens are bounded; `repeats` for each transition whether it can fire
+/// forever, where that is known: the bound of one that cannot is 0.
 pub fn throughput_bounds(
     incidence: &Incidence,
     program: &Program,
@@ -147,7 +147,7 @@ fn add_service(
             }
         }
         Firing::Immediate { weight, .. } => {
-            // what one place alone enables is gone before time passes
+            // a place that alone enables an immediate transition loses its tokens before time passes
             let open = incidence.open.iter().any(|entry| entry.transition as usize == t);
             let alone = incidence.inhibition.row(t).is_empty() && program.rooms.row(t).is_empty() && !open;
             let fires = weight.as_constant().is_some_and(|weight| weight > 0.0);

@@ -1,4 +1,4 @@
-//! Replicas of several tokens: random ones around shared places, with fixed seeds, against the nets that they stand for.
+//! Replicas of several tokens: random ones around shared places, with fixed seeds, compared with the original nets.
 
 use tailspn_engine::fold::fold_markings;
 use tailspn_engine::net::{Delay, Net, NetBuilder, PlaceId, Servers, Timing};
@@ -20,7 +20,7 @@ struct CellMove {
     inhibited: Vec<OwnArc>,
     /// Takes all tokens of this place.
     empties: Option<usize>,
-    /// Rate, or weight where it is immediate with this priority.
+    /// Rate, or weight if it is immediate with this priority.
     rate: String,
     immediate: Option<u32>,
     servers: Servers,
@@ -32,7 +32,7 @@ struct CellMove {
 enum Joint {
     /// Puts a token into each, and later on perhaps into another place of each.
     Fills(usize, Option<usize>),
-    /// Takes so many tokens of each.
+    /// Takes this number of tokens of each.
     Takes(usize, u32),
     Needs(usize, u32),
     Inhibited(usize, u32),
@@ -301,7 +301,7 @@ fn machines_run_as_the_nets_that_they_stand_for() {
     }
 }
 
-/// Twelve tasks of two stages each, which begin with two tokens; two of them compete for a slot.
+/// Twelve tasks of two stages each, which start with two tokens; two of them compete for a slot.
 #[test]
 fn replications_count_parts_of_several_tokens_where_that_is_faster() {
     let mut b = NetBuilder::new("tasks");

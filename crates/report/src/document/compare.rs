@@ -1,9 +1,9 @@
-//! Results side by side: one axis of time, one table. The comparison of two of them is a result of its own: `crate::compare`.
+//! Results side by side: one axis of time, one table. The comparison of two results is a separate kind of result: `crate::compare`.
 
 use crate::document::{Cell, Document, Figure, Headline, Number, Table};
 use crate::report::rows_plot::BarRow;
 
-/// Returns what several results have in common: the times that they are about. None for fewer than two results.
+/// Returns the common part of several results: their times. None for fewer than two results.
 pub(crate) fn comparison(sections: &[&Document<'_>]) -> Option<Document<'static>> {
     if sections.len() < 2 {
         return None;
@@ -22,7 +22,7 @@ pub(crate) fn comparison(sections: &[&Document<'_>]) -> Option<Document<'static>
     if timed.len() < 2 {
         return Some(compared);
     }
-    // results on one page need not be of one job, so no order of them is an answer
+    // results on one page may be of different jobs, so their order has no meaning
     compared.remarks.push(
         "The results may be of different jobs or nets. `tailspn compare A B` tests the difference of two of them."
             .to_owned(),
@@ -34,7 +34,7 @@ pub(crate) fn comparison(sections: &[&Document<'_>]) -> Option<Document<'static>
     compared.figure(Figure::bars("compare", "Side by side", caption, "time [s]", rows));
     let mut table = Table::new("Side by side", "", ["result", "mean", "p50", "p95", "p99"]);
     for (i, section, headline) in &timed {
-        // numbers of several results stand in several files
+        // numbers of several results are in several files
         let number = |number: &Number| Number { at: format!("#{i}{}", number.at), ..number.clone() };
         let mut cells: Vec<Cell> = vec![name(*i, section, headline).into(), number(&headline.mean).into()];
         cells.extend(headline.quantiles.iter().map(|quantile| Cell::from(quantile.as_ref().map(number))));

@@ -48,9 +48,9 @@ pub use table::{Cell, Column, Form, Show, Table};
 /// One result, or a comparison of several.
 #[derive(Debug, Default)]
 pub struct Document<'a> {
-    /// What was done, in a word or two.
+    /// The kind of result, in a word or two.
     pub kind: &'static str,
-    /// What it is about.
+    /// The subject of the result.
     pub title: String,
     /// The question.
     pub question: String,
@@ -60,11 +60,11 @@ pub struct Document<'a> {
     pub remarks: Vec<String>,
     /// Tables, figures and paragraphs, in the order of reading.
     pub blocks: Vec<Block<'a>>,
-    /// The plan as text; empty without one.
+    /// The plan as text; empty without a plan.
     pub plan: String,
-    /// Where the numbers come from: names and values.
+    /// Origin of the numbers: names and values.
     pub provenance: Vec<[String; 2]>,
-    /// The time by which results are compared; none without one.
+    /// The time by which results are compared, if there is one.
     pub headline: Option<Headline>,
 }
 
@@ -104,13 +104,13 @@ type Draw<'a> = Box<dyn Fn() -> Result<Option<Picture>, PlotError> + 'a>;
 /// Writes a figure as text.
 type Write<'a> = Box<dyn Fn(&Look) -> String + 'a>;
 
-/// A figure: a picture, lines of text, or both, drawn when a renderer asks for them.
+/// A figure: a picture, lines of text, or both, drawn on demand.
 pub struct Figure<'a> {
-    /// Its title.
+    /// The figure's title.
     pub title: String,
-    /// How to read it.
+    /// Advice on how to read the figure.
     pub caption: String,
-    /// Whether two such figures stand next to each other on a wide page.
+    /// True if two such figures stand next to each other on a wide page.
     pub half: bool,
     picture: Option<Draw<'a>>,
     text: Option<Write<'a>>,

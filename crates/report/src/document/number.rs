@@ -12,17 +12,17 @@ pub struct Number {
     pub at: String,
     /// The number and its doubt, as in the JSON.
     pub measured: Measured,
-    /// Its unit, also in CSV; may be empty.
+    /// Unit, also in CSV; may be empty.
     pub unit: Word,
-    /// The unit in which it is shown, if that is another one, such as % for a share.
+    /// Display unit if it differs, such as % for a share.
     pub shown_unit: Option<Word>,
     /// The factor by which it is multiplied when it is shown, such as 100 for a share in percent.
     pub factor: f64,
     /// Added after that, such as -100 for a ratio as a change in percent.
     pub shift: f64,
-    /// Whether a plus sign is shown.
+    /// True if a plus sign is shown.
     pub signed: bool,
-    /// As many digits are shown as an interval of this half width deserves, if there is none.
+    /// Half width that sets the number of digits if there is no interval.
     pub digits_of: Option<f64>,
 }
 
@@ -44,7 +44,7 @@ impl Number {
         }
     }
 
-    /// Returns a number about whose error nothing is said.
+    /// Returns a number without an error.
     pub fn new(at: impl Into<String>, value: f64, unit: impl Into<Word>) -> Self {
         Self::measured(at, &Measured::between(value, None, None), unit)
     }
@@ -54,12 +54,12 @@ impl Number {
         Self::new(at, value as f64, "")
     }
 
-    /// Of a sensitivity.
+    /// The number belongs to a sensitivity.
     pub(crate) fn effect(at: impl Into<String>, effect: &Effect, unit: impl Into<Word>) -> Self {
         Self::new(at, effect.value, unit).between(Some(effect.low), Some(effect.high))
     }
 
-    /// Of a sweep.
+    /// The number belongs to a sweep.
     pub(crate) fn of_sweep(at: impl Into<String>, number: &sweep::Number, unit: impl Into<Word>) -> Self {
         Self::new(at, number.value, unit).between(number.low, number.high)
     }
@@ -89,7 +89,7 @@ impl Number {
         self.shown_in("%", 100.0)
     }
 
-    /// Shows it in another unit, of which `factor` make one of its own.
+    /// Shows the number in another unit; `factor` of them make one of its own unit.
     #[must_use]
     pub fn shown_in(self, unit: impl Into<Word>, factor: f64) -> Self {
         Self { factor, shown_unit: Some(unit.into()), ..self }
@@ -101,7 +101,7 @@ impl Number {
         Self { shift: -100.0, ..self.percent().signed() }
     }
 
-    /// Shows as many digits as an interval of this half width deserves, if there is none.
+    /// Shows as many digits as an interval of this half width justifies, unless the number has an interval.
     #[must_use]
     pub fn rounded(self, half: f64) -> Self {
         Self { digits_of: Some(half), ..self }
@@ -123,7 +123,7 @@ impl Number {
     /// The number and its ends as they are shown.
     fn shown(&self) -> (f64, Option<[f64; 2]>) {
         let shown = |value: f64| value * self.factor + self.shift;
-        // a number shown without its minus sign has its ends the other way round
+        // a number shown without its minus sign has its ends swapped
         let in_order = |[low, high]: [f64; 2]| if self.factor < 0.0 { [high, low] } else { [low, high] };
         (shown(self.measured.value), self.ends().map(|ends| in_order(ends.map(shown))))
     }
@@ -137,7 +137,7 @@ impl Number {
             _ if self.signed && value > 0.0 => "+",
             _ => "",
         };
-        // an interval that is only rounding says nothing about digits
+        // an interval that is only rounding does not determine digits
         let half = ends.map(half).filter(|half| half.is_finite() && *half > ROUNDING * value.abs());
         let half = half.or(self.digits_of.map(|half| half * self.factor.abs()));
         let digits = match half.filter(|half| *half > 0.0) {
@@ -158,7 +158,7 @@ impl Number {
         }
     }
 
-    /// Returns the interval; none without one, for a point, and for an open bound.
+    /// Returns the interval; none if there is none, for a point, and for an open bound.
     pub fn interval(&self) -> Option<String> {
         let ends = self.shown().1?;
         let rounding = ROUNDING * self.shown().0.abs();
@@ -167,7 +167,7 @@ impl Number {
         (low != high).then(|| format!("{low} to {high}"))
     }
 
-    /// Returns the interval as `±` and its half width, if it is symmetric, else as [`Number::interval`] does.
+    /// Returns the interval as `±` and its half width, if it is symmetric, otherwise as [`Number::interval`] does.
     pub(crate) fn short_interval(&self) -> Option<String> {
         let interval = self.interval()?;
         let (value, ends) = self.shown();

@@ -17,7 +17,7 @@ use toml::Value;
 /// Most rows of a long table.
 pub(crate) const MOST: usize = 20;
 
-/// A time of which a result knows the distribution, and where it stands in the result's JSON.
+/// A time with a known distribution, and its place in the result's JSON.
 pub(crate) struct TimeFound {
     pub(crate) mean: Number,
     pub(crate) sd: Option<Number>,
@@ -28,7 +28,7 @@ pub(crate) struct TimeFound {
 }
 
 impl TimeFound {
-    /// Of samples, or exact in their place.
+    /// Quantiles from samples, or exact ones.
     pub(crate) fn distribution(at: &str, time: &Distribution) -> Self {
         let quantile = |(i, row): (usize, &crate::report::distribution::QuantileRow)| {
             (row.p, Number::measured(format!("{at}/quantiles/{i}"), &row.quantity, "s"))
@@ -53,7 +53,7 @@ impl TimeFound {
         }
     }
 
-    /// To the goal of a net; none where there is no mean.
+    /// The time to the goal of a net; none if there is no mean.
     pub(crate) fn passage(passage: &PassageSection) -> Option<Self> {
         let mean = Number::new("/passage/mean_s", passage.mean_s?, "s");
         Some(Self {
@@ -150,13 +150,13 @@ pub(crate) fn add_times<'a>(document: &mut Document<'a>, times: Times, samples: 
     }
 }
 
-/// A table of named quantities; `at` is where their list stands, `key` their measure in CSV.
+/// A table of named quantities; `at` is the place of their list in the JSON, `key` their measure in CSV.
 pub(crate) fn rows_table(title: &str, level: f64, at: &str, key: &'static str, rows: &[Row]) -> Table {
     let named: Vec<_> = rows.iter().map(|row| (&row.name, &row.unit, &row.quantity)).collect();
     measured_table(title, level, at, key, &named)
 }
 
-/// A table of names, units and numbers; a unit that they share stands in the header.
+/// A table of names, units and numbers; a common unit goes into the header.
 pub(crate) fn measured_table(
     title: &str,
     level: f64,
@@ -178,7 +178,7 @@ pub(crate) fn seconds_text(value: f64) -> String {
     format!("{} s", plain((value * 100.0).round() / 100.0))
 }
 
-/// Where the numbers of a simulation come from.
+/// Origin of the numbers of a simulation.
 pub(crate) fn provenance_rows(provenance: &ProvenanceSummary) -> Vec<[String; 2]> {
     let (engine, threads) = (&provenance.engine, counted(provenance.threads as u128, "thread"));
     // vectors and threads are those of the CPU
@@ -200,7 +200,7 @@ pub(crate) fn provenance_rows(provenance: &ProvenanceSummary) -> Vec<[String; 2]
     rows
 }
 
-/// What folding made of a net, in words.
+/// Describes the folding of a net.
 pub(crate) fn folded_words(parts: &FoldedParts) -> String {
     let [places_before, places, transitions_before, transitions] =
         [parts.places_before, parts.places, parts.transitions_before, parts.transitions].map(|n| count(n as u128));
@@ -221,7 +221,7 @@ pub(crate) fn wall(seconds: f64) -> String {
     std::time::Duration::try_from_secs_f64(seconds).map_or_else(|_| format!("{seconds} s"), duration)
 }
 
-/// That a run ended early, where it did.
+/// A remark if the run ended early.
 pub(crate) fn partial(partial: bool, replications: u64) -> Option<String> {
     partial.then(|| format!("The run was ended early, after {}.", counted(replications, "replication")))
 }
@@ -254,9 +254,9 @@ pub(crate) fn cut(mut table: Table) -> Table {
     table
 }
 
-/// Notes on what is not known, and what was assumed instead.
+/// Notes on unknowns, and on the assumptions made instead.
 pub(crate) fn notes_table(title: &str, all: &[String]) -> Table {
-    /// Most letters of what a note is about.
+    /// Longest subject of a note, in letters.
     const MOST_LETTERS: usize = 40;
     let mut table = Table::new(title, "And what was assumed instead, or left as it is.", ["about", "note"]);
     for note in all {

@@ -4,13 +4,13 @@ use crate::document::number::Number;
 use crate::estimate::Doubt;
 use crate::report::{Word, plain};
 
-/// Who sees a table or a column.
+/// The readers of a table or a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Show {
     /// Everyone.
     #[default]
     Always,
-    /// Everyone, but a narrow terminal drops the column first, and says so.
+    /// Everyone, but a narrow terminal drops the column first, with a note.
     Room,
     /// Readers who ask for all details, and pages.
     Detail,
@@ -18,7 +18,7 @@ pub enum Show {
     Csv,
 }
 
-/// How a table is laid out.
+/// The layout of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// A header and a line for each row.
@@ -33,19 +33,19 @@ pub enum Form {
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// Its title; may be empty.
+    /// The table's title; may be empty.
     pub title: String,
-    /// How to read it; may be empty.
+    /// Advice on how to read the table; may be empty.
     pub note: String,
     /// The columns; the first one names the row.
     pub columns: Vec<Column>,
     /// The rows, a cell for each column.
     pub rows: Vec<Vec<Cell>>,
-    /// Its layout.
+    /// The table's layout.
     pub form: Form,
     /// Who sees it.
     pub show: Show,
-    /// Whether CSV has a column for each of its columns, rather than a row for each of its numbers.
+    /// True if CSV has a column for each of its columns, rather than a row for each of its numbers.
     pub wide: bool,
     /// Confidence level of its intervals; 0 if the note states it.
     pub level: f64,
@@ -91,7 +91,7 @@ impl Cell {
         Self::Text { text: text.into(), key: Some(key.into()) }
     }
 
-    /// Whether it has words or nothing.
+    /// Returns true if it has words or nothing.
     pub(crate) fn is_text(&self) -> bool {
         !matches!(self, Self::Number(_))
     }
@@ -254,7 +254,7 @@ impl Table {
         })
     }
 
-    /// Returns the note with what intervals mean, and why numbers have none; `intervals` says how they are shown.
+    /// Returns the note on the meaning of intervals, and on missing intervals; `intervals` describes their format.
     pub(crate) fn full_note(&self, intervals: &str) -> String {
         let mut parts: Vec<String> = vec![self.note.trim().to_owned()];
         let has = |is: fn(&Doubt) -> bool| self.numbers().any(|number| is(&number.measured.doubt));
@@ -275,7 +275,7 @@ impl Table {
 
     /// Lists the rows with numbers without an interval, and the reasons.
     fn without_intervals(&self) -> Vec<String> {
-        /// Most rows that are named.
+        /// Largest number of rows with names.
         const MOST: usize = 3;
         let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
         for row in &self.rows {
@@ -300,7 +300,7 @@ impl Table {
         reasons.into_iter().map(words).collect()
     }
 
-    /// Returns the rows that readers see, at most so many, and the number of further rows.
+    /// Returns the rows that readers see, up to a limit, and the number of further rows.
     pub(crate) fn shown_rows(&self, most: Option<usize>) -> (&[Vec<Cell>], usize) {
         let most = most.or(self.most).unwrap_or(usize::MAX).min(self.rows.len());
         (&self.rows[..most], self.rows.len() - most)

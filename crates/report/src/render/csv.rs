@@ -1,7 +1,7 @@
 //! The tables of a document as CSV, numbers with full precision.
 //!
 //! Long: `measure,name,unit,value,low,high,level,samples`, a row for each number whose column has a key. Wide: the one
-//! table that is marked so, a column for each of its columns with a key. What does not exist is an empty cell.
+//! table that is marked so, a column for each of its columns with a key. A missing value is an empty cell.
 //!
 //! Names in logs and nets are other people's text. A spreadsheet runs text that looks like a formula; [`CsvText::Escaped`] prevents that.
 

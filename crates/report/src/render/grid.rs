@@ -17,9 +17,9 @@ const NARROW: usize = 20;
 struct Set {
     header: String,
     cells: Vec<[String; 2]>,
-    /// Whether the left part goes to the right of its room.
+    /// True if the left part goes to the right of its room.
     numbers: bool,
-    /// Whether it may be left out.
+    /// True if it may be left out.
     room: bool,
     /// Width of the left part and of all.
     width: [usize; 2],
@@ -66,7 +66,7 @@ impl Set {
         self.whole = left + right;
     }
 
-    /// Words in so many characters, in as many lines as they need.
+    /// Wraps words to a width in characters.
     fn cell(&self, row: usize) -> Vec<String> {
         let [left, right] = &self.cells[row];
         if !self.numbers {
@@ -84,7 +84,7 @@ impl Set {
         vec![format!("{}{}", " ".repeat(blanks), self.header)]
     }
 
-    /// Narrows a column of words to about so many characters, but breaks none of them.
+    /// Narrows a column of words to about this width, without breaking words.
     fn narrow(&mut self, width: usize) {
         let words = self.cells.iter().flat_map(|cell| unbroken(&cell[0])).chain(unbroken(&self.header));
         let longest = words.map(|word| word.width()).max().unwrap_or(0);

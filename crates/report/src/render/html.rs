@@ -11,13 +11,13 @@ use crate::report::{PlotError, count};
 
 const STYLE: &str = include_str!("style.css");
 
-/// What a browser may load for the page: nothing. Style is in it, and so are pictures.
+/// Content security policy of the page: a browser loads nothing. Styles and pictures are part of the page.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
-/// Columns from which on a table becomes a list of cards on a phone.
+/// Number of columns from which a table becomes a list of cards on a phone.
 const MANY_COLUMNS: usize = 4;
 
-/// Letters of a row's name from which on one column less is too many.
+/// Length of a row's name from which that limit is one column lower.
 const LONG_NAME: usize = 16;
 
 /// Letters up to which a word in a table is not broken.
@@ -26,12 +26,12 @@ const LONGEST_WORD: usize = 16;
 /// Columns up to which a table is only as wide as it must be.
 const FEW_COLUMNS: usize = 3;
 
-/// A document and what is shown with it.
+/// A document with its plan and pictures.
 #[derive(Debug)]
 pub struct Part<'a> {
     /// The document.
     pub document: Document<'a>,
-    /// A picture of the net: what it shows, and the SVG document.
+    /// A picture of the net: caption and SVG document.
     pub net: Option<(String, String)>,
 }
 
@@ -168,7 +168,7 @@ fn table_of(table: &Table) -> Markup {
     let many = columns.len() > MANY_COLUMNS || (columns.len() == MANY_COLUMNS && has_long_names(table));
     let few = columns.len() <= FEW_COLUMNS;
     let (rows, left) = table.shown_rows(None);
-    // a column of words begins at the left, one with numbers ends at the right
+    // columns of words are left-aligned, columns with numbers right-aligned
     let words: Vec<bool> = (0..table.columns.len()).map(|column| is_of_words(table, column)).collect();
     let note = table.full_note("Small numbers");
     html! {
@@ -194,7 +194,7 @@ fn table_of(table: &Table) -> Markup {
     }
 }
 
-/// Whether rows begin with words that need much room.
+/// Returns true if rows start with words that need much room.
 fn has_long_names(table: &Table) -> bool {
     table
         .rows
@@ -202,12 +202,12 @@ fn has_long_names(table: &Table) -> bool {
         .any(|row| matches!(row.first(), Some(Cell::Text { text, .. }) if text.chars().count() > LONG_NAME))
 }
 
-/// Whether a column has no numbers.
+/// Returns true if a column has no numbers.
 fn is_of_words(table: &Table, column: usize) -> bool {
     table.rows.iter().all(|row| row.get(column).is_none_or(Cell::is_text))
 }
 
-/// Whether no word of a cell has to be broken: paths and names of programs may be longer than any column.
+/// Returns true if no word of a cell has to be broken: paths and names of programs may be longer than any column.
 fn is_whole(cell: &Cell) -> bool {
     match cell {
         Cell::Text { text, .. } => text.split_whitespace().all(|word| word.chars().count() <= LONGEST_WORD),
@@ -215,7 +215,7 @@ fn is_whole(cell: &Cell) -> bool {
     }
 }
 
-/// A cell; on a phone its column's name stands beside it.
+/// A cell; on a phone the name of its column stands next to it.
 fn cell_of(cell: &Cell, column: &Column, first: bool, words: bool) -> Markup {
     let name = column.header();
     html! {
@@ -246,7 +246,7 @@ fn piece_of(piece: &Piece) -> Markup {
     }
 }
 
-/// A number with its interval; it says where it stands in the JSON, and with all its digits.
+/// A number with its interval, its place in the JSON, and all its digits.
 fn number_of(number: &Number, with_unit: bool) -> Markup {
     let end = |i: usize| number.ends().map(|ends| ends[i]).filter(|end| end.is_finite());
     let text = if with_unit { number.text() } else { number.value_text() };
@@ -258,7 +258,7 @@ fn number_of(number: &Number, with_unit: bool) -> Markup {
     }
 }
 
-/// A text of ours with minus signs in front of numbers where it has hyphens.
+/// Replaces hyphens in front of numbers by minus signs in one of our texts.
 fn typographic(text: &str) -> String {
     let mut last = ' ';
     let mut letters = text.chars().peekable();
@@ -271,7 +271,7 @@ fn typographic(text: &str) -> String {
     typographic
 }
 
-/// An SVG document as an address: a picture by itself, whose style is not that of the page, and which can run nothing.
+/// An SVG document as a data URI: a separate picture that does not use the page's style and cannot run scripts.
 fn data_uri(svg: &str) -> String {
     use std::fmt::Write as _;
     let mut uri = String::from("data:image/svg+xml,");

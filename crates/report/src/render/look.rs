@@ -2,18 +2,18 @@
 
 use unicode_width::UnicodeWidthStr;
 
-/// What the reader of a text can see and wants to see.
+/// The abilities and preferences of the reader of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
-    /// Whether block and line characters beyond ASCII may be used. Default true.
+    /// True if block and line characters beyond ASCII may be used. Default true.
     pub unicode: bool,
     /// Characters in a line, at least 40 are used. Default 80.
     pub width: usize,
-    /// What goes before and after a heading, such as the codes of a terminal. Default nothing.
+    /// Text before and after a heading, such as terminal codes. Default nothing.
     pub heading: [&'static str; 2],
     /// Most rows of a table, in place of the table's own limit. Default none.
     pub rows: Option<usize>,
-    /// Whether tables and columns for details are shown. Default false.
+    /// True if tables and columns for details are shown. Default false.
     pub detail: bool,
 }
 
@@ -33,7 +33,7 @@ impl Look {
         format!("{before}{text}{after}\n")
     }
 
-    /// Returns the first if more than ASCII can be shown, else the second.
+    /// Returns the first if more than ASCII can be shown, otherwise the second.
     pub(crate) fn either(&self, unicode: &'static str, ascii: &'static str) -> &'static str {
         if self.unicode { unicode } else { ascii }
     }
@@ -53,14 +53,14 @@ impl Look {
     }
 }
 
-/// Prose in lines that fit, those after the first one with this indent; nothing for no prose.
+/// Wraps prose to the width, with this indent from the second line on; empty prose gives nothing.
 pub(crate) fn wrapped(prose: &str, look: &Look, indent: &str) -> String {
     let lines = lines(&look.words(prose), look.columns() - indent.width());
     let indented = lines.into_iter().enumerate().map(|(i, line)| if i == 0 { line } else { format!("{indent}{line}") });
     indented.map(|line| line + "\n").collect()
 }
 
-/// Words in lines of at most so many columns; a longer word stands in a line of its own.
+/// Wraps words to lines of at most this many columns; a longer word gets its own line.
 pub(crate) fn lines(prose: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in unbroken(prose) {
@@ -72,7 +72,7 @@ pub(crate) fn lines(prose: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// The words of prose; an equation such as `workers = 4` is one.
+/// The words of prose; an equation such as `workers = 4` counts as one word.
 pub(crate) fn unbroken(prose: &str) -> impl Iterator<Item = String> {
     const KEPT: &str = "\u{a0}";
     let whole = prose.replace(" = ", &[KEPT, "=", KEPT].concat());

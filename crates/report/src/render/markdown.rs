@@ -77,7 +77,7 @@ fn table_markdown(table: &Table, look: &Look) -> String {
     text
 }
 
-/// A cell; the unit of a number may stand in the header.
+/// A cell; the unit of a number may be in the header.
 fn cell(cell: Option<&Cell>, has_unit: bool) -> String {
     match cell {
         Some(Cell::Text { text, .. }) => escaped(text),

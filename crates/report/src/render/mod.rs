@@ -1,8 +1,8 @@
-//! Documents as text, Markdown, HTML and CSV. A renderer decides how a document looks, never what it says.
+//! Documents as text, Markdown, HTML and CSV. A renderer decides the look of a document, never its content.
 //!
 //! | question | file |
 //! |---|---|
-//! | what the reader can see | [`Look`] |
+//! | the reader's abilities |  [`Look`] |
 //! | text for terminals; Markdown | `text`, `markdown` |
 //! | a table in a terminal: columns that fit the width | `grid` |
 //! | bars as text | `bars` |

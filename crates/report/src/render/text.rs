@@ -20,7 +20,7 @@ pub fn text(document: &Document<'_>, look: &Look) -> String {
     parts.join("\n")
 }
 
-/// Where the numbers come from, a line each.
+/// Origin of the numbers, one line each.
 fn provenance(document: &Document<'_>, look: &Look) -> String {
     let width = document.provenance.iter().map(|[name, _]| name.width()).max().unwrap_or(0);
     let indent = " ".repeat(width + 2);

@@ -13,7 +13,7 @@ use crate::report::summary::{
 use crate::sim::Question;
 use crate::watch::Watch;
 
-/// Returns that the answer is exact, and by what.
+/// Returns a row for an exact answer with its method.
 fn method(answer: &ExactAnswer) -> AnswerMethod {
     let exact = Some(answer.method.name().into());
     AnswerMethod { used: "exact".into(), exact, states: answer.states, no_exact: None }
@@ -78,7 +78,7 @@ pub fn exact_report(
     })
 }
 
-/// The report of long runs with exact numbers instead; `wanted` says whether tokens and throughputs are.
+/// The report of long runs with exact numbers instead; `wanted` tells if tokens and throughputs are included.
 pub fn exact_steady_report(
     numbers: &ExactAnswer,
     question: &Question,
@@ -108,7 +108,7 @@ pub fn exact_steady_report(
 }
 
 impl Distribution {
-    /// The exact distribution of a time; none where the goal is out of reach.
+    /// The exact distribution of a time; none if the goal is out of reach.
     pub(super) fn exact(passage: &PassageSection, level: f64) -> Option<Self> {
         let bounded = |value, bounds: Option<[f64; 2]>| match bounds {
             Some(bounds) => Measured::bounded(value, bounds, level),

@@ -11,7 +11,7 @@ use crate::report::number::{counted, plain};
 pub struct BenchReport {
     /// Time of each measurement \[s\].
     pub seconds: f64,
-    /// The GPU; none without one.
+    /// The GPU, if there is one.
     pub adapter: Option<BenchAdapter>,
     /// Reason why there is no GPU.
     pub no_adapter: Option<String>,
@@ -72,7 +72,7 @@ pub struct BenchSpeed {
     pub replications_per_s: f64,
     /// Firings per second \[1/s\].
     pub firings_per_s: f64,
-    /// Parts of the time of a GPU went.
+    /// Parts of the time of a GPU.
     pub times: Option<BenchTimes>,
 }
 
@@ -134,7 +134,7 @@ impl Report for BenchReport {
     }
 }
 
-/// Returns how to get the bound that a row lacks.
+/// Returns advice on getting the bound that a row lacks.
 fn no_bound(row: &BenchRow) -> Option<String> {
     let gpu = row.gpu.as_ref().filter(|_| row.bound.is_none())?;
     let (by, option) =

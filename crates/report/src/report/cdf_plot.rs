@@ -1,4 +1,5 @@
-//! The distribution function of the time to a goal as a picture by itself: with a title, and its numbers beside the curve.
+//! The distribution function of the time to a goal as a separate picture, with a title and its numbers next to the
+//! curve.
 
 use std::ops::Range;
 
@@ -19,8 +20,8 @@ const RIGHT: f64 = 0.55;
 /// Height of a line of the list of numbers, in dots.
 const LINE: i32 = px(21);
 
-/// The distribution function of the time to a goal in the net `net`; `None` where there is no distribution, or all of it is at
-/// time 0.
+/// Draws the distribution function of the time to a goal in the net `net`; `None` if there is no distribution, or if
+/// the time is always 0.
 ///
 /// # Errors
 ///
@@ -49,7 +50,7 @@ fn title(net: &str, passage: &PassageSection) -> String {
     whole.chars().take(TITLE - 3).chain("...".chars()).collect()
 }
 
-/// The numbers as a list, where the curve leaves room: below it at the right, or above it at the left.
+/// The numbers as a list in the free space of the plot: below it at the right, or above it at the left.
 fn numbers(
     area: &Area<'_>,
     (columns, lines): (Range<i32>, Range<i32>),

@@ -1,4 +1,4 @@
-//! The check of a net: its parts, what is odd about it, which engine can run it.
+//! The check of a net: its parts, warnings, and the engines that can run it.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::report::json::{Word, key_of};
 use crate::report::number::count;
 use crate::sim::FoldedParts;
 
-/// Reasons that are listed for one engine.
+/// Number of reasons that are listed for one engine.
 const MOST_OBSTACLES: usize = 5;
 
 /// Result of a check of a net.
@@ -53,7 +53,7 @@ pub struct CheckReport {
     pub engine: Option<Word>,
     /// Every engine.
     pub engines: Vec<EngineRow>,
-    /// What folding makes of the net; none if no parts are equal.
+    /// The folded parts of the net; none if no parts are equal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
     /// The net that `solve` makes of it by folding, with phases in place of delays; none unless that folds more.
@@ -115,7 +115,7 @@ pub struct EngineRow {
 pub struct NotFoldedRow {
     /// Number of parts.
     pub parts: usize,
-    /// A place or transition of one of them.
+    /// A place or transition of one of the nets.
     pub example: String,
     /// The reason.
     pub reason: Word,
@@ -242,7 +242,7 @@ fn pipe_table(findings: &[PipeFinding], oddities: usize) -> Table {
 fn differences(rows: &[DifferenceRow]) -> Table {
     let row = |row: &DifferenceRow| {
         let [here, there] = [&row.here, &row.there].map(|value| value.as_deref().unwrap_or("missing").into());
-        // a part that is there says no more than that
+        // a part that exists in one net only has no further differences
         let what = if row.what == "there" { "" } else { &row.what };
         vec![row.part.to_string().into(), row.name.clone().into(), what.into(), here, there]
     };

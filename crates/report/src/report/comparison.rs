@@ -1,4 +1,4 @@
-//! The document of a comparison: by how much two sides differ, whether beyond chance, where it arose, and which settings differ.
+//! The document of a comparison: the difference of two sides, its significance, where it arose, and the settings that differ.
 
 use crate::compare::{
     ChanceTest, Compared, ComparedSide, ComparisonReport, Gap, SettingDifference, StageDifference, StageSide,
@@ -59,12 +59,12 @@ fn seconds(at: impl Into<String>, value: f64) -> Number {
     Number::new(at, value, "s").brief()
 }
 
-/// A probability as it is shown in a sentence.
+/// Formats a probability for a sentence.
 fn probability(p: f64) -> String {
     if p < 0.001 { "less than 0.1%".to_owned() } else { format!("{}%", within(100.0 * p, Some(p.min(0.1) * 100.0))) }
 }
 
-/// A p-value as it is shown in a sentence.
+/// Formats a p-value for a sentence.
 fn p_text(p: f64) -> String {
     if p < 0.001 { "below 0.001".to_owned() } else { within(p, Some(0.1 * p)) }
 }
@@ -318,13 +318,13 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The number and name of a stage, those of side A if both have it.
+/// The number and name of a stage, as on side A if both sides have it.
 fn stage_name(row: &StageDifference) -> String {
     let side = row.a.as_ref().or(row.b.as_ref());
     side.map_or_else(String::new, |side| format!("{} {}", side.number, side.name))
 }
 
-/// Whether the difference is beyond chance, in a sentence.
+/// States in a sentence whether the difference is statistically significant.
 fn chance_words(time: &TimeDifference) -> String {
     let p = time.p_value.map_or_else(String::new, |p| format!(" (p-value {})", p_text(p)));
     match (time.test, time.verdict) {

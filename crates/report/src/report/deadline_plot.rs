@@ -16,10 +16,10 @@ const LETTERS: i32 = 13;
 const MARK: i32 = 5;
 /// Height of a line of the legend \[px\].
 const LEGEND: i32 = 20;
-/// Most points that are drawn: the last ones, where a search ends.
+/// Most points that are drawn: the last ones of the search.
 const MOST: usize = 500;
 
-/// What a mark says.
+/// The meaning of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Meets,
@@ -48,7 +48,7 @@ impl State {
         }
     }
 
-    /// Its mark: what it is can be told without colours.
+    /// Draws the mark; marks differ in shape as well as in colour.
     fn draw(self, area: &Area<'_>, at: (i32, i32)) -> Result<(), DrawError> {
         match self {
             Self::Meets => area.draw(&Circle::new(at, px(MARK), plot::BLUE.filled())),
@@ -65,12 +65,12 @@ impl State {
     }
 }
 
-/// What is drawn, and how many points are not.
+/// The points to draw, and the number of points that are left out.
 pub(super) struct Deadline<'r> {
     report: &'r OptimizeReport,
     /// Points with a time.
     points: Vec<&'r LookRow>,
-    /// Points without a time, and such for which there are too many.
+    /// Number of points left out because they have no time, or because there are too many.
     pub(super) left_out: usize,
 }
 
@@ -151,7 +151,7 @@ impl<'r> Deadline<'r> {
         self.report.chosen.as_ref().is_some_and(|chosen| chosen.point == row.point)
     }
 
-    /// What the legend must tell.
+    /// The entries of the legend.
     fn states(&self) -> Vec<State> {
         let there = |state: &State| match state {
             State::Deadline => true,
@@ -162,7 +162,7 @@ impl<'r> Deadline<'r> {
     }
 }
 
-/// Where the entries of a legend stand in lines of so many pixels: column, and line from 0.
+/// Positions of the entries of a legend in lines of a given width: column, and line from 0.
 fn laid_out(entries: &[State], room: i32) -> Vec<(State, [i32; 2])> {
     let (mut x, mut line) = (0, 0);
     let mut places = Vec::new();

@@ -54,9 +54,9 @@ pub struct DetectionStage {
     pub tasks: u64,
     /// Stragglers among them.
     pub stragglers: u64,
-    /// Tasks whose expected time other runs say; of the others it is the median of the stage.
+    /// Tasks with an expected time from other runs; for other tasks it is the median of the stage.
     pub usual_from_runs: u64,
-    /// True where progress was reported, false where it is taken as even.
+    /// True if progress was reported, false if it is assumed to be even.
     pub reported: bool,
 }
 
@@ -69,7 +69,7 @@ pub struct JudgedRow {
     pub detector: Word,
     /// Age of a stage before anyone looks \[s\].
     pub lag_s: f64,
-    /// When the detector looks: always, or once no task waits.
+    /// Times when the detector runs: always, or once no task waits.
     pub watch: Watching,
     /// Tasks that were flagged.
     pub flagged: u64,
@@ -94,7 +94,7 @@ pub struct DetectionTask {
     pub task: u32,
     /// The node; empty if the log does not name it.
     pub node: String,
-    /// The time of its first attempt \[s\]; at least that, where it was killed and no progress was reported.
+    /// The time of its first attempt \[s\]; at least that, if it was killed and no progress was reported.
     pub time_s: Measured,
     /// The expected time of the task \[s\].
     pub usual_s: f64,
@@ -109,9 +109,9 @@ pub struct DetectionTask {
 pub struct DetectionReport {
     /// Logs of the runs.
     pub runs: Vec<String>,
-    /// Logs of the runs that say what is expected.
+    /// Logs of the runs that set the expected times.
     pub usual_runs: Vec<String>,
-    /// A straggler takes more than so many times its expected time.
+    /// A straggler takes more than this multiple of its expected time.
     pub factor: f64,
     /// Confidence level of the intervals.
     pub level: f64,
@@ -262,7 +262,7 @@ impl DetectionReport {
             Some(found.ends().map_or(found.value, |ends| ends[0]))
         };
         let valued = self.detectors.iter().enumerate().filter_map(|(i, row)| Some((value(row)?, i, row)));
-        // of equals the one with fewer false alarms, then the first
+        // among equals, the one with fewer false alarms, then the first
         let better = valued.rev().max_by(|a, b| a.0.total_cmp(&b.0).then(b.2.false_alarms.cmp(&a.2.false_alarms)));
         better.map(|(_, i, row)| (i, row))
     }

@@ -8,7 +8,7 @@ use crate::report::json::Word;
 /// Bytes of a MiB.
 const MIB: f64 = 1_048_576.0;
 
-/// The adapters of a machine, and which one a run takes.
+/// The adapters of a machine, and the one that a run takes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DevicesReport {
     /// The adapters, best first.

@@ -1,4 +1,4 @@
-//! What a diagnosis found, as rows: what `--json` prints, and what text, CSV and picture are made of.
+//! The findings of a diagnosis, as rows: `--json` prints them, and text, CSV and picture are made of them.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,18 +9,18 @@ use crate::report::json::Word;
 /// Something that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsedRow {
-    /// What it is: `log`, `samples`, `progress`, `syscalls`.
+    /// Kind of input: `log`, `samples`, `progress`, `syscalls`.
     pub kind: Word,
-    /// Its name.
+    /// Name of the input.
     pub name: String,
-    /// What was taken from it, in a few words.
+    /// Summary of the data that was used.
     pub taken: String,
 }
 
-/// What was looked at in one stage.
+/// Data examined in one stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DiagnosedStageRow {
-    /// Its name in findings.
+    /// Name of the stage in findings.
     pub stage: String,
     /// Attempts that were compared.
     pub tasks: u64,
@@ -32,28 +32,28 @@ pub struct DiagnosedStageRow {
     pub explained: u64,
     /// Features that are not known for any of its tasks.
     pub unknown_features: Vec<Word>,
-    /// Stragglers of which samples cover less than half.
+    /// Stragglers with samples for less than half of their time.
     pub uncovered: u64,
 }
 
-/// What was found, what it was concluded from, and what to do about it.
+/// Findings, the evidence for each, and advice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DiagnosisReport {
-    /// What the diagnosis is about.
+    /// The run or data that was diagnosed.
     pub subject: String,
-    /// Whether the reading was ended early.
+    /// True if the reading was ended early.
     pub partial: bool,
-    /// What was read.
+    /// The inputs.
     pub used: Vec<UsedRow>,
-    /// What could not be known, in sentences.
+    /// Sentences about what could not be determined.
     pub missing: Vec<String>,
-    /// What is odd about the input, in sentences.
+    /// Sentences about oddities of the input.
     pub warnings: Vec<String>,
-    /// Whether there was anything to compare: where there was not, that nothing was found says nothing.
+    /// True if there was anything to compare; if not, an empty list of findings means nothing.
     pub compared: bool,
     /// The stages, in order.
     pub stages: Vec<DiagnosedStageRow>,
-    /// What was found, in the order of the methods, and of each in its own.
+    /// Findings, by method, and in the method's own order.
     pub findings: Vec<Finding>,
     /// Advice, ordered by the time that the job lost.
     pub advice: Vec<Advice>,
@@ -62,7 +62,7 @@ pub struct DiagnosisReport {
     pub warm_up: Option<WarmUp>,
 }
 
-/// Makes the report; `missing` is completed by what the root causes could not know.
+/// Makes the report; `missing` also gets the unknowns of the root causes.
 pub fn diagnosis_report(
     subject: String,
     used: Vec<UsedRow>,
@@ -101,7 +101,7 @@ fn stage_row(stage: &StageSummary) -> DiagnosedStageRow {
     }
 }
 
-/// Sentences about features that are not known: once where it is so for all stages with stragglers.
+/// Sentences about unknown features; one sentence if it applies to all stages with stragglers.
 fn missing_features(stages: &[DiagnosedStageRow]) -> Vec<String> {
     let slow: Vec<&DiagnosedStageRow> = stages.iter().filter(|stage| stage.stragglers > 0).collect();
     let Some(first) = slow.first() else { return Vec::new() };

@@ -144,7 +144,7 @@ impl DiagnosisReport {
         Figure::new("Stragglers over time, by cause", caption).drawn(|| Stragglers::new(&self.findings).picture())
     }
 
-    /// The findings for readers: those with a cause first, and what took longest beyond its expected time.
+    /// The findings for readers: findings with a cause first, then by time beyond the expected time.
     fn findings_table(&self) -> Table {
         let note = "Evidence: the strongest. Expected: what it was compared with. Confidence: a rule of the method. ≥: the task would have \
                     run longer.";
@@ -170,7 +170,7 @@ impl DiagnosisReport {
         order.sort_by(|(_, a), (_, b)| {
             (a.cause == Cause::Unknown).cmp(&(b.cause == Cause::Unknown)).then(beyond(b).total_cmp(&beyond(a)))
         });
-        // a straggler with several causes is one row, with the evidence for the surest
+        // a straggler with several causes is one row, with the evidence for the most certain cause
         let mut shown: Vec<(usize, &Finding, Vec<Cause>)> = Vec::new();
         let mut rows: BTreeMap<&Subject, usize> = BTreeMap::new();
         for (i, finding) in order {

@@ -31,8 +31,8 @@ pub(super) fn cause_colour(cause: Cause) -> [u8; 3] {
     [1, 3, 5].map(|at| text.get(at..at + 2).and_then(|part| u8::from_str_radix(part, 16).ok()).unwrap_or(0))
 }
 
-/// The picture: time to the right, a lane for each slot of each node; of a straggler with several causes the surest gives the colour,
-/// and all are told under the pointer. Only causes that were found are in the legend.
+/// The picture: time to the right, a lane for each slot of each node. A straggler with several causes has the colour of
+/// the most certain one; its tooltip lists all. The legend lists only causes that were found.
 pub fn diagnosis_svg(trace: &JobTrace, findings: &[Finding]) -> String {
     let mut by_attempt: BTreeMap<usize, Vec<&Finding>> = BTreeMap::new();
     let index = attempts_by_name(trace);

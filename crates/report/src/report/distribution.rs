@@ -9,17 +9,17 @@ use crate::sim::Clock;
 
 /// Bars of a histogram.
 const BARS: u32 = 60;
-/// How far the bars go beyond p99, in distances from p50 to p99: longer tails are counted, not drawn.
+/// Distance that the bars extend beyond p99, in distances from p50 to p99; longer tails are counted, not drawn.
 const BEYOND_P99: f64 = 0.5;
-/// Most bars that are cut before those beyond the end are put together.
+/// Largest number of bars; bars beyond the end are merged.
 const MOST_BARS: f64 = 100_000.0;
 
 /// A quantile with its interval \[s\].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QuantileRow {
-    /// Which quantile, in (0, 1).
+    /// Probability of the quantile, in (0, 1).
     pub p: f64,
-    /// Its value \[s\].
+    /// Value of the quantile \[s\].
     #[serde(flatten)]
     pub quantity: Measured,
 }
@@ -44,7 +44,7 @@ pub struct Histogram {
     pub above: u64,
 }
 
-/// What is known of the distribution of a time. All times in seconds.
+/// Statistics of the distribution of a time. All times in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
     /// Unit of all numbers here.
@@ -61,7 +61,7 @@ pub struct Distribution {
     pub sd: Option<Measured>,
     /// The quantiles of [`QUANTILES`].
     pub quantiles: Vec<QuantileRow>,
-    /// How many samples are where.
+    /// Histogram of the samples.
     pub histogram: Histogram,
     /// The distribution function as a line of points. Of samples, it goes from the shortest to the longest, and `low` and `high` are
     /// the ends of an interval for each probability by itself, at the level of the mean.
@@ -103,7 +103,7 @@ impl Distribution {
 
 /// Steps of the distribution function of samples up to the end of the histogram's bars.
 const STEPS: u32 = 60;
-/// Points of its tail from one power of ten to the next.
+/// Points of the tail per power of ten.
 const TAIL_POINTS: f64 = 8.0;
 
 /// The distribution function of samples: at equal distances as far as the histogram is drawn, then at quantiles that close in on 1.
@@ -130,7 +130,7 @@ fn point(samples: &TickHistogram, ticks: u64, clock: Clock, level: f64) -> Optio
     Some(CdfPoint { time_s: clock.seconds(ticks), probability, density_per_s: None, low, high })
 }
 
-/// Where a picture of samples ends \[ticks\]: a bit beyond the 99th percentile.
+/// End of a picture of samples \[ticks\]: a bit beyond the 99th percentile.
 fn drawn_to(samples: &TickHistogram, min: u64, max: u64) -> f64 {
     let at = |q: f64| samples.quantile(q).unwrap_or(max as f64);
     let (median, high) = (at(0.5), at(0.99));

@@ -90,7 +90,7 @@ impl<'a> Estimation<'a> {
         self
     }
 
-    /// Sets the seed. Default: that of the plan, or 0.
+    /// Sets the seed. Default: the plan's seed, or 0.
     pub fn seed(self, seed: u64) -> Self {
         Self { seed: Some(seed), ..self }
     }
@@ -158,13 +158,14 @@ enum Kind {
     Stages(Box<(StagesEstimate, StagesReport)>),
 }
 
-/// The number, or one without a value: nothing was run to its end.
+/// The number, or one without a value if no replication was finished.
 fn or_unknown(found: Option<Measured>) -> Measured {
     found.unwrap_or_else(|| Measured::between(f64::NAN, None, None))
 }
 
 impl EstimatedJob {
-    /// Returns the mean job time \[s\], exact if it is known. For a job of stages, that of the next run, without an interval.
+    /// Returns the mean job time \[s\], exact if it is known. For a job of stages, the mean refers to the next run and
+    /// has no interval.
     pub fn mean(&self) -> Measured {
         let simulated = |report: &JobReport| report.job_time.as_ref().map(|time| time.mean.clone());
         or_unknown(match &self.found {
@@ -184,7 +185,7 @@ impl EstimatedJob {
         })
     }
 
-    /// Returns the probability to be done within `seconds`: exactly if the distribution is known.
+    /// Returns the probability to finish within `seconds`: exactly if the distribution is known.
     pub fn done_by(&self, seconds: f64) -> Measured {
         or_unknown(match &self.found {
             Kind::Phases(found) => found.0.done_by(seconds, self.level),

@@ -1,4 +1,4 @@
-//! What the markings of a net without time show, and formulas of CTL about them.
+//! Results about the markings of a net without time, and CTL formulas about them.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,21 +14,21 @@ use crate::solve::{Checked, Coverability, Evidence, Formula, Liveness, MarkingGr
 pub struct ExplorationReport {
     /// The net.
     pub net: NetSummary,
-    /// Whether immediate transitions go before timed ones, and high priorities before low ones.
+    /// True if immediate transitions go before timed ones, and high priorities before low ones.
     pub priorities: bool,
-    /// Whether markings are missing.
+    /// True if markings are missing.
     pub partial: bool,
-    /// Why they are missing.
+    /// Reason why they are missing.
     pub stopped: Option<String>,
-    /// The formulas, in the order in which they were asked.
+    /// The formulas, in the order of the request.
     pub formulas: Vec<FormulaRow>,
-    /// Why there are infinitely many markings; then there is no state space.
+    /// Reason why there are infinitely many markings; then there is no state space.
     pub unbounded: Option<UnboundedRow>,
     /// The state space.
     pub state_space: Option<MarkingGraphRow>,
     /// The most tokens of each place; of a partial state space, lower bounds.
     pub bounds: Vec<MarkingBound>,
-    /// Whether no place ever holds more than one token; none where that is not known.
+    /// True if no place ever holds more than one token; none if unknown.
     pub safe: Option<bool>,
     /// Markings in which nothing can fire.
     pub deadlocks: Option<DeadMarkings>,
@@ -40,13 +40,13 @@ pub struct ExplorationReport {
     pub version: Word,
 }
 
-/// How many markings there are.
+/// Size of the marking graph.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MarkingGraphRow {
     /// Markings that were found.
     #[serde(serialize_with = "whole")]
     pub markings: f64,
-    /// Of these, how many have all their firings here.
+    /// Number of these markings whose firings were all found.
     pub explored: usize,
     /// Firings: pairs of a marking and a transition that fires there.
     pub firings: usize,
@@ -61,9 +61,9 @@ pub struct MarkingGraphRow {
 /// A formula of CTL, and whether it holds in the initial marking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormulaRow {
-    /// Its text.
+    /// Text of the formula.
     pub formula: String,
-    /// Whether it holds; none if missing markings leave it open.
+    /// True if the formula holds; none if missing markings leave it open.
     pub holds: Option<bool>,
     /// A witness or a counter-example; none if one firing sequence cannot show it.
     pub evidence: Option<EvidenceRow>,
@@ -76,13 +76,13 @@ pub struct EvidenceRow {
     pub path: Vec<String>,
     /// Transitions that are then repeated forever; none if the path ends.
     pub cycle: Option<Vec<String>>,
-    /// Whether the path ends there because nothing can fire.
+    /// True if the path ends there because nothing can fire.
     pub stops: bool,
     /// The marked places after `path`, with their tokens.
     pub marking: Vec<(String, u32)>,
     /// The part of the formula that decides in that marking.
     pub part: Option<String>,
-    /// Whether it holds there.
+    /// True if that part holds in that marking.
     pub part_holds: Option<bool>,
 }
 
@@ -118,7 +118,7 @@ impl ExplorationReport {
     }
 }
 
-/// What the markings of a net without time show, with a firing sequence for each verdict.
+/// Reports on the markings of a net without time, with a firing sequence for each verdict.
 pub fn exploration_report(
     graph: &MarkingGraph,
     priorities: Priorities,
@@ -183,7 +183,7 @@ fn bounds(graph: &MarkingGraph, program: &Program) -> Vec<MarkingBound> {
 fn deadlocks(graph: &MarkingGraph, program: &Program) -> Option<DeadMarkings> {
     let count = graph.dead().len() as f64;
     let Some(&first) = graph.dead().first() else {
-        // of a partial state space, none among those explored says nothing
+        // for a partial state space, finding none among the explored states means nothing
         return graph.stopped().is_none().then(|| DeadMarkings { count, marking: Vec::new(), path: Vec::new() });
     };
     let path = names(program, &graph.path_to(first));

@@ -96,7 +96,7 @@ fn formulas(rows: &[FormulaRow]) -> Table {
     Table::new("Formulas", "", columns).rows(rows.iter().enumerate().map(row)).cards()
 }
 
-/// Returns a firing sequence and what it shows.
+/// Returns a firing sequence and its meaning.
 fn evidence(row: &EvidenceRow) -> String {
     let mut text = steps(&row.path);
     if let Some(cycle) = &row.cycle {

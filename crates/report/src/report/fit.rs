@@ -1,4 +1,4 @@
-//! The result of a fit: each stage with intervals, each run compared with the model, and what the logs do not say.
+//! The result of a fit: each stage with intervals, each run compared with the model, and what the logs do not show.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ use crate::stages::{StagePlan, TaskTime};
 /// One stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FitStageRow {
-    /// Its name.
+    /// Name of the stage.
     pub name: String,
     /// Stages that it waits for.
     pub after: Vec<usize>,
@@ -29,19 +29,19 @@ pub struct FitStageRow {
     /// Time of a steady task with these data \[s\].
     #[serde(with = "ends")]
     pub warm_s: Measured,
-    /// By how much longer the second task of a slot takes than steady ones.
+    /// Extra time of the second task of a slot compared with steady ones.
     pub warming: f64,
     /// From the end of the stages before to the first launch \[s\].
     pub setup_s: f64,
-    /// The law's name.
+    /// The distribution's name.
     pub law: Word,
-    /// The laws that were compared with their mean logarithm of the density of held-out times, the best first.
+    /// The candidate distributions with their mean log density of held-out times, the best first.
     pub laws: Vec<(String, f64)>,
     /// Tasks that were left out because something held them up.
     pub held_up: usize,
 }
 
-/// What a fit found.
+/// Result of a fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FitReport {
     /// The program.
@@ -50,19 +50,19 @@ pub struct FitReport {
     pub level: f64,
     /// Standard deviation of the logarithm of the factor between runs.
     pub run_sigma: f64,
-    /// Its degrees of freedom.
+    /// Degrees of freedom of the spread between runs.
     pub run_freedom: f64,
     /// The stages.
     pub stages: Vec<FitStageRow>,
     /// The runs.
     pub runs: Vec<FittedRun>,
-    /// What the logs could not tell.
+    /// Values that the logs could not determine.
     pub notes: Vec<String>,
     /// The plan.
     pub plan: StagePlan,
 }
 
-/// What a fit found, with intervals at `level`.
+/// Reports the result of a fit, with intervals at `level`.
 pub fn fit_report(fitted: &FittedStages, level: f64) -> FitReport {
     FitReport {
         name: fitted.plan.job.name.clone(),

@@ -1,4 +1,4 @@
-//! What a fit to a MapReduce job found: each value of its plan with its interval and where it is from.
+//! Result of a fit to a MapReduce job: each value of its plan, with its interval and its source.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,10 +10,10 @@ use crate::mapreduce::Plan;
 use crate::report::json::Word;
 use crate::report::number::counted;
 
-/// A value of the plan that the log or the configuration tells.
+/// A value of the plan that the log or the configuration determines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FitValueRow {
-    /// Its key in the plan.
+    /// Key of the value in the plan.
     pub key: Word,
     /// The value, in the unit of the key.
     pub value: f64,
@@ -21,7 +21,7 @@ pub struct FitValueRow {
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
-    /// Where it is from.
+    /// Source of the value.
     pub from: String,
 }
 
@@ -36,7 +36,7 @@ pub struct FitJobRun {
     pub maps: u64,
     /// Reduces.
     pub reduces: u64,
-    /// Its input \[MB\].
+    /// Input of the run \[MB\].
     pub input_mb: f64,
     /// From the first launch of a task to the last end of one \[s\].
     pub run_s: f64,
@@ -44,24 +44,24 @@ pub struct FitJobRun {
     pub estimate_s: f64,
 }
 
-/// What a fit to a MapReduce job found.
+/// Result of a fit to a MapReduce job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FitJobReport {
     /// The log.
     pub log: String,
     /// The job's id there.
     pub id: String,
-    /// Its name.
+    /// Name of the job.
     pub name: String,
     /// From its submission to its end \[s\].
     pub job_s: f64,
     /// From the first launch of a task to the last end of one \[s\].
     #[serde(default)]
     pub run_s: f64,
-    /// The plan's estimate of that \[s\], where it was asked for.
+    /// The plan's estimate of that time \[s\], if requested.
     #[serde(default)]
     pub estimate_s: Option<f64>,
-    /// How much of the estimate are the plan's residual constants \[s\].
+    /// Share of the estimate that comes from the plan's residual constants \[s\].
     #[serde(default)]
     pub residual_s: f64,
     /// The jobs with the plan's estimates, if the plan was fitted to several.
@@ -71,7 +71,7 @@ pub struct FitJobReport {
     pub level: f64,
     /// The values.
     pub values: Vec<FitValueRow>,
-    /// What was assumed or left as it is.
+    /// Assumptions, and values that were left unchanged.
     pub notes: Vec<String>,
     /// The plan.
     pub plan: Plan,
@@ -94,7 +94,7 @@ pub fn fit_jobs_report(fitted: &FittedJobs, checked: &[CheckedFit]) -> FitJobRep
     if jobs.len() > 1 { FitJobReport { jobs, ..report } } else { report }
 }
 
-/// What a fit found; `estimate_s` is the estimate of the plan without residual constants.
+/// Reports the result of a fit; `estimate_s` is the estimate of the plan without residual constants.
 pub fn fit_job_report(fitted: &FittedJob, estimate_s: Option<f64>) -> FitJobReport {
     let residual_s = fitted.plan.residual_s();
     let row = |value: &crate::fit::FittedValue| FitValueRow {

@@ -1,7 +1,8 @@
-//! Where to draw the markings of a graph: in columns by the number of firings from the start, in an order with few crossings.
+//! Positions of the markings in the drawing of a graph: in columns by the number of firings from the start, in an order with few crossings.
 //!
-//! Each column's order is that of the mean position of the neighbours (the barycentre heuristic of layered drawing), column after
-//! column, forth and back. Edges that go back over several columns have a place in each column between.
+//! Each column is ordered by the mean position of its vertices' neighbours (the barycentre heuristic of layered
+//! drawing), column after column, back and forth. Edges that go back over several columns have a place in each column
+//! between.
 
 /// Rounds of ordering, forth and back.
 const ROUNDS: usize = 12;
@@ -26,7 +27,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Columns of `nodes` nodes, of which `initial` ones are in the first column.
+    /// Columns of `nodes` nodes; the first `initial` nodes are in the first column.
     pub(super) fn of(nodes: usize, initial: &[usize], edges: &[(usize, usize)]) -> Self {
         let column = distances(nodes, initial, edges);
         let mut spots: Vec<Spot> =
@@ -73,7 +74,7 @@ impl Columns {
         }
     }
 
-    /// Sorts a column by where the neighbours in the column before (or after) are.
+    /// Sorts a column by the positions of the neighbours in the column before (or after).
     fn sort(&mut self, column: usize, before: bool) {
         let mut keys: Vec<(f64, usize)> =
             self.columns[column].iter().map(|&spot| (self.key(spot, before), spot)).collect();
@@ -83,7 +84,7 @@ impl Columns {
         self.rank(column);
     }
 
-    /// The mean rank of the neighbours on one side, in shares of their columns; the own one without such neighbours.
+    /// The mean rank of the neighbours on one side, in shares of their columns; the node's own rank if it has no such neighbours.
     fn key(&self, spot: usize, before: bool) -> f64 {
         let own = &self.spots[spot];
         let share = |other: &Spot| (other.rank as f64 + 0.5) / self.columns[other.column].len() as f64;

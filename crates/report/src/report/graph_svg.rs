@@ -13,7 +13,7 @@ pub const MOST_DRAWN: usize = 300;
 /// Width of a character of a marking and of a firing, roughly.
 const LETTER: f64 = 6.4;
 const SMALL_LETTER: f64 = 5.6;
-/// Characters after which a marking goes on in the next line.
+/// Characters after which a marking continues in the next line.
 const LONG: usize = 26;
 /// Height of a line of a box, its margins, and the distance between boxes.
 const LINE: f64 = 15.0;
@@ -27,7 +27,7 @@ const STREET: [f64; 2] = [80.0, 210.0];
 const MOST_FIRINGS: usize = 4;
 /// Half the distance between edges there and back.
 const ASIDE: f64 = 6.0;
-/// Where on an edge its firings stand, as a share of the way: there, and back.
+/// Position of the firings on an edge, as a share of its length: forward edges, and backward edges.
 const LABEL: [f64; 2] = [0.5, 0.38];
 
 const STYLE: &str = "\
@@ -214,7 +214,7 @@ impl Drawing<'_> {
         let _ = writeln!(self.out, "<path class=\"head\" d=\"{}\"/>", head(tip, before));
     }
 
-    /// What fires, beside the edge.
+    /// Labels an edge with the transitions that fire.
     fn firings(&mut self, number: usize) {
         let points = self.route(number);
         let firings = &self.graph.edges[number].firings;
@@ -231,7 +231,7 @@ impl Drawing<'_> {
                 Point { x: a.x + share * (b.x - a.x), y: a.y + share * (b.y - a.y) }
             }
         };
-        // those of edges that go back below their line, all others above
+        // below the line for backward edges, above it for all others
         let above = if back { -9.0 } else { 3.0 + 10.0 * shown.saturating_sub(1) as f64 };
         let top = spot.y - above;
         for (i, firing) in firings.iter().take(shown).enumerate() {

@@ -1,4 +1,5 @@
-//! What an estimate of a job found: phases, job time by simulation and by formula, where the time goes, what it cost.
+//! Result of a job estimate: phases, job time by simulation and by formula, the critical path, and the cost of the
+//! estimate.
 
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ use crate::units::{Probability, Seconds};
 /// The job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobSummary {
-    /// Its name.
+    /// Name of the job.
     pub name: String,
     /// Map tasks.
     pub maps: u64,
@@ -30,7 +31,7 @@ pub struct JobSummary {
     pub reduces: u64,
     /// Workers.
     pub workers: u64,
-    /// Whether tasks wait for slots.
+    /// True if tasks wait for slots.
     pub slots: bool,
 }
 
@@ -39,11 +40,11 @@ pub struct JobSummary {
 pub struct PhaseRow {
     /// The paper's number, 1 to 9.
     pub number: usize,
-    /// Its name.
+    /// Name of the phase.
     pub name: Word,
     /// Tasks that run it.
     pub tasks: usize,
-    /// Kind of its law.
+    /// Kind of its distribution.
     pub law: Word,
     /// Mean time of one task, over all tasks \[s\].
     pub mean_s: f64,
@@ -51,20 +52,20 @@ pub struct PhaseRow {
     pub min_s: f64,
     /// The longest task's mean \[s\].
     pub max_s: f64,
-    /// When the first task has done it \[s\]; none where it was not simulated.
+    /// Time when the first task has finished the phase \[s\]; none if it was not simulated.
     pub first_done: Option<Measured>,
-    /// When the last task has done it \[s\]; none where it was not simulated.
+    /// Time when the last task has finished the phase \[s\]; none if it was not simulated.
     pub last_done: Option<Measured>,
-    /// Its part in the job time; none where it was not traced.
+    /// The phase's share of the job time; none if it was not traced.
     pub critical: Option<CriticalShare>,
 }
 
-/// What a phase contributes to the job time.
+/// Contribution of a phase to the job time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CriticalShare {
     /// Time on the critical path \[s\].
     pub time: Measured,
-    /// That time over the mean job time. Also the relative sensitivity: by so many percent the job gets longer when the
+    /// That time over the mean job time. Also the relative sensitivity: by this many percent the job gets longer when the
     /// phase gets longer by one percent.
     pub share: f64,
     /// Derivative of the mean job time by the mean of the phase, in seconds per second; none for a phase without time.
@@ -82,19 +83,19 @@ pub struct AnalyticSummary {
     pub by: Word,
     /// Mean.
     pub mean: f64,
-    /// Certain bounds of the mean; only where the method gives bounds.
+    /// Certain bounds of the mean; only if the method gives bounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_bounds: Option<[f64; 2]>,
     /// Standard deviation.
     pub sd: f64,
     /// The quantiles of [`QUANTILES`].
     pub quantiles: Vec<QuantilePoint>,
-    /// The distribution function from where it begins to rise up to p99.99, at equal distances.
+    /// The distribution function from where it starts to rise up to p99.99, at equal distances.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<CdfPoint>,
 }
 
-/// What the estimate cost.
+/// Cost of the estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeCost {
     /// Wall time of the estimate, from the plan to the numbers \[s\].
@@ -114,32 +115,32 @@ pub struct JobReport {
     pub level: f64,
     /// The nine phases.
     pub phases: Vec<PhaseRow>,
-    /// How the job time was found.
+    /// Method that found the job time.
     pub method: AnswerMethod,
     /// Number of replications; 0 without a simulation.
     pub replications: u64,
-    /// Whether the simulation ended before it was complete.
+    /// True if the simulation ended before it was complete.
     pub partial: bool,
-    /// The probability to be done by the plan's deadline, if it has one.
+    /// The probability to finish by the plan's deadline, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<DeadlineSection>,
-    /// The job time of the next run, where the plan says how whole runs differ; all other times are of typical runs.
+    /// The job time of the next run, if the plan says how whole runs differ; all other times are of typical runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_run: Option<NextRun>,
     /// Job time by simulation.
     pub job_time: Option<Distribution>,
     /// Exact job time.
     pub analytic: Option<AnalyticSummary>,
-    /// Why there is no job time by formula, where it was asked for.
+    /// Reason why there is no job time by formula, if one was requested.
     pub no_analytic: Option<String>,
-    /// Why there is no critical path, where the job was simulated.
+    /// Reason why there is no critical path, if the job was simulated.
     pub no_critical: Option<String>,
-    /// Slot-seconds, waste, copies and energy of a job with stragglers or copies that was simulated; else empty.
+    /// Slot-seconds, waste, copies and energy of a job with stragglers or copies that was simulated; otherwise empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attempts: Vec<Row>,
-    /// What the estimate cost.
+    /// Cost of the estimate.
     pub time_cost: Option<TimeCost>,
-    /// Where the numbers come from; none without a simulation.
+    /// Origin of the numbers; none without a simulation.
     pub provenance: Option<ProvenanceSummary>,
     /// Version of this crate.
     #[serde(default)]
@@ -215,7 +216,7 @@ impl AnalyticSummary {
 /// Probabilities between which an exact distribution function is drawn.
 const DRAWN: [f64; 2] = [0.001, 0.9999];
 
-/// The distribution function by formula; none where the law is a single time.
+/// The distribution function by formula; none if the distribution is a single time.
 fn formula_line(law: &JobTime) -> Option<Vec<CdfPoint>> {
     let end = |p| Some(law.quantile(Probability::new(p)?).ok()?.get());
     let point = |time_s| {
@@ -225,7 +226,7 @@ fn formula_line(law: &JobTime) -> Option<Vec<CdfPoint>> {
     line([end(DRAWN[0])?, end(DRAWN[1])?], point).ok()
 }
 
-/// What is known of a job before anything is simulated: its phase means.
+/// Reports what is known of a job before any simulation: its phase means.
 pub fn job_report(plan: &Plan, phases: &JobPhases, level: f64) -> JobReport {
     JobReport {
         job: JobSummary {
@@ -312,7 +313,8 @@ fn phase_row(plan: &Plan, phases: &JobPhases, phase: Phase) -> PhaseRow {
 }
 
 impl JobReport {
-    /// Says how the job time was found, from what is there: after the exact law and the run, if any, were added.
+    /// Says how the job time was found, from what is there: after the exact distribution and the run, if any, were
+    /// added.
     pub fn add_method(&mut self) {
         let used = match (&self.analytic, &self.job_time) {
             (Some(_), None) => "exact",
@@ -323,7 +325,7 @@ impl JobReport {
         self.method = AnswerMethod { used: used.into(), exact, states: None, no_exact: self.no_analytic.clone() };
     }
 
-    /// Adds what a simulation found; the groups of its question are named after the phases.
+    /// Adds the results of a simulation; the groups of its question have the names of the phases.
     pub fn add_run(&mut self, run: &Run, question: &Question) {
         let samples = &run.samples;
         self.replications = samples.replications;
@@ -338,7 +340,7 @@ impl JobReport {
         self.provenance = Some(provenance_summary(&run.provenance, samples.clock.tick()));
     }
 
-    /// Adds what attempts cost; these rewards are the first of the run's question.
+    /// Adds the costs of attempts; these rewards are the first of the run's question.
     pub fn add_attempts(&mut self, run: &Run, rewards: &[AttemptReward]) {
         let row = |(reward, values): (&AttemptReward, _)| {
             let quantity = float_mean(values, self.level)?;
@@ -347,7 +349,7 @@ impl JobReport {
         self.attempts = rewards.iter().zip(&run.samples.averages().rewards).filter_map(row).collect();
     }
 
-    /// Adds where the time goes, from critical paths by phase, in the order of the phases.
+    /// Adds the shares of the phases in the job time, from critical paths, in the order of the phases.
     pub fn add_critical_path(&mut self, path: &CriticalPath) {
         let groups = path.groups.iter().chain([&path.rest]);
         let total: f64 = groups.filter_map(|share| share.time.mean()).sum();
@@ -356,7 +358,7 @@ impl JobReport {
         }
     }
 
-    /// Adds what the estimate cost, once a job time is known.
+    /// Adds the cost of the estimate, once a job time is known.
     pub fn add_cost(&mut self, wall: Duration) {
         let simulated = self.job_time.as_ref().map(|time| time.mean.value);
         let job_s = self.analytic.as_ref().map(|law| law.mean).or(simulated);

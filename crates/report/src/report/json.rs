@@ -34,7 +34,7 @@ pub fn json<R: Serialize>(kind: &str, report: &R) -> Result<String, JsonError> {
     Ok(text)
 }
 
-/// The same on one line, for results that follow each other.
+/// The same on one line, for sequences of results.
 ///
 /// # Errors
 ///

@@ -7,7 +7,7 @@ use crate::document::{Document, Number, Piece, Report, Table};
 use crate::report::json::{JsonError, key_of};
 use crate::report::number::counted;
 
-/// What was learned from earlier runs.
+/// Progress model learned from earlier runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProgressModelReport {
     /// Runs that were read.
@@ -27,13 +27,13 @@ pub struct ProfileRow {
     pub kind: String,
     /// Attempts that it was learned from.
     pub tasks: u64,
-    /// Their usual time \[s\].
+    /// Their typical time \[s\].
     pub usual_s: f64,
     /// The forms that were tried.
     pub forms: Vec<Candidate>,
 }
 
-/// What was learned from so many runs.
+/// Reports the model learned from `runs` runs.
 pub fn progress_model_report(learned: &Learned, runs: u64) -> ProgressModelReport {
     let row = |fitted: &FittedProfile| ProfileRow {
         kind: fitted.profile.kind.clone(),
@@ -116,7 +116,7 @@ struct Event<'a, E: Serialize> {
     what: &'a E,
 }
 
-/// The end of watching: what an agent counted.
+/// The end of watching: the counts of the agent.
 #[derive(Debug, Serialize)]
 pub struct WatchReport<'a> {
     /// Reports and tasks.

@@ -11,17 +11,17 @@ use crate::report::number::count;
 pub struct AnswerMethod {
     /// `simulation`, `exact`, or `both`.
     pub used: Word,
-    /// By what the exact answer is found, or would be at less cost: `formula`, `states` or `series-parallel`; none where it is not
-    /// known to cost less.
+    /// Method of the exact answer, or of a cheaper one: `formula`, `states` or `series-parallel`; none if
+    /// it is not known to cost less.
     pub exact: Option<Word>,
     /// States that the exact answer needs.
     pub states: Option<usize>,
-    /// Why no exact answer is known to cost less.
+    /// Reason why no exact answer is known to cost less.
     pub no_exact: Option<String>,
 }
 
 impl AnswerMethod {
-    /// By simulation, as was asked for.
+    /// By simulation, as requested.
     pub fn simulation() -> Self {
         Self { used: "simulation".into(), exact: None, states: None, no_exact: None }
     }
@@ -37,7 +37,7 @@ impl AnswerMethod {
 }
 
 impl From<&Choice> for AnswerMethod {
-    /// By simulation, with what is known of an exact answer.
+    /// By simulation, with information on an exact answer.
     fn from(choice: &Choice) -> Self {
         let exact = choice.exact.map(|method| method.name().into());
         Self { used: "simulation".into(), exact, states: choice.states, no_exact: choice.no_exact.clone() }

@@ -18,27 +18,27 @@
 //! |---|---|
 //! | a number with its interval | [`Measured`] |
 //! | mean, spread, quantiles and histogram of a time | [`Distribution`] |
-//! | what a simulation of a net found | [`SimulationReport`] |
-//! | what long runs show of the steady state | [`SteadyReport`] |
-//! | exact answers in the place of simulated ones | [`AnswerMethod`], [`exact_report`] |
+//! | the result of a simulation of a net | [`SimulationReport`] |
+//! | steady-state results of long runs | [`SteadyReport`] |
+//! | exact answers in place of simulated ones | [`AnswerMethod`], [`exact_report`] |
 //! | the markings of a net without time, and formulas of CTL | [`ExplorationReport`]; tables of verdicts: `verdict_tables` |
 //! | answers to questions of CSL and CSRL | [`QueryReport`] |
-//! | what a net's structure says | [`StructureReport`] |
-//! | what an estimate of a job found | [`JobReport`] |
-//! | what detectors would have been worth on a job that ran | [`DetectionReport`] |
-//! | what a what-if found, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
-//! | what a fit found, and an estimate of a job of stages | [`FitReport`], [`FitJobReport`], [`StagesReport`] |
+//! | structural analysis of a net | [`StructureReport`] |
+//! | the result of a job estimate | [`JobReport`] |
+//! | the quality of detectors on a job that ran | [`DetectionReport`] |
+//! | the result of a what-if, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
+//! | the result of a fit, and an estimate of a job of stages | [`FitReport`], [`FitJobReport`], [`StagesReport`] |
 //! | the time left of a run that has not ended | [`RemainingReport`] |
-//! | how tasks usually progress, and which will be stragglers | [`ProgressModelReport`], [`straggler_line`] |
-//! | what a log of a job says | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
+//! | the typical progress of tasks, and predicted stragglers | [`ProgressModelReport`], [`straggler_line`] |
+//! | the report on a job log | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
 //! | why tasks were slow, and what to do about it | [`DiagnosisReport`]; its picture: `diagnosis_svg` |
 //! | which setting has the largest effect, and what meets a deadline | [`SensitivityReport`](crate::sensitivity::SensitivityReport), [`OptimizeReport`]; their pictures: `sensitivity_plot`, `deadline_plot` |
-//! | what differs between two sides of logs, results or plans | [`ComparisonReport`](crate::compare::ComparisonReport) |
-//! | what a sweep found | [`SweepReport`]; its pictures: `sweep_plot` |
+//! | differences between two sides of logs, results or plans | [`ComparisonReport`](crate::compare::ComparisonReport) |
+//! | the result of a sweep | [`SweepReport`]; its pictures: `sweep_plot` |
 //! | a time to a goal by an exact method, as numbers and as a picture | [`PassageSection`], `cdf_plot` |
 //! | reachability and coverability graphs, as DOT and as SVG | `graph_dot`, `graph_svg`, `graph_layout` |
 //! | numbers as text, the picture of a histogram | `number`, `picture` |
-//! | what pictures as SVG share, and a [`Picture`] at two widths | `plot` |
+//! | common parts of SVG pictures, and a [`Picture`] at two widths | `plot` |
 //! | a time's histogram, distribution function and tail; rows on one axis; stragglers over time | `times_plot`, `rows_plot`, `stragglers_plot` |
 //! | reports read back from JSON, and shown on a page | [`read_json`], [`page()`] |
 //!

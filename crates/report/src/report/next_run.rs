@@ -1,4 +1,4 @@
-//! The job time of a run to come, where whole runs differ.
+//! The job time of the next run, where whole runs differ.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,16 +19,16 @@ pub struct StageQuantile {
     pub value_s: f64,
 }
 
-/// The job time of a run to come.
+/// The job time of the next run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NextRun {
     /// The job time that a run to come is as likely to exceed as not \[s\].
     pub median_s: f64,
     /// Probability of the prediction interval.
     pub prediction_level: f64,
-    /// The job time of a run to come is between these two with that probability \[s\].
+    /// The job time of the next run is between these two with that probability \[s\].
     pub prediction_s: [f64; 2],
-    /// Quantiles of the job time of a run to come.
+    /// Quantiles of the job time of the next run.
     pub quantiles: Vec<StageQuantile>,
     /// Standard deviation of the logarithm of the factor between runs.
     pub run_sigma: f64,
@@ -45,7 +45,7 @@ impl NextRun {
         }
     }
 
-    /// Puts the prediction before what is known of typical runs.
+    /// Puts the prediction before the results for typical runs.
     pub(super) fn add_to(&self, document: &mut Document<'_>) {
         let mut answer = prediction("/next_run", self.prediction_level, self.prediction_s, self.median_s);
         answer.push(" Of typical runs, ".into());

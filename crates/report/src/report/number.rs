@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use toml::Value;
 
-/// Significant digits of an interval's half width, which decide those of the value.
+/// Significant digits of an interval's half width; they determine the digits of the value.
 const ERROR_DIGITS: i32 = 2;
 /// Significant digits of a number without an interval.
 const PLAIN_DIGITS: i32 = 5;
@@ -98,7 +98,7 @@ pub fn duration(wall: Duration) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// A count and its noun, in the plural where there are not one: `1 firing`, `2,000 firings`.
+/// A count and its noun, in the plural unless the count is 1: `1 firing`, `2,000 firings`.
 pub fn counted(number: impl Into<u128>, noun: &str) -> String {
     let number = number.into();
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })

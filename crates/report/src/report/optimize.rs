@@ -11,16 +11,16 @@ use crate::report::json::Word;
 use crate::report::sweep::AxisRow;
 use crate::sim::FoldedParts;
 
-/// A point that was looked at.
+/// A point that was evaluated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LookRow {
     /// Number of the point in the grid of the axes.
     pub point: u64,
     /// The value of each axis.
     pub values: Vec<Option<Value>>,
-    /// What it costs.
+    /// Cost of the point.
     pub cost: f64,
-    /// Lower end of the cost's interval; only where it depends on the time.
+    /// Lower end of the cost's interval; only if it depends on the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_low: Option<f64>,
     /// Upper end of the cost's interval; likewise.
@@ -36,21 +36,21 @@ pub struct LookRow {
     pub high_s: Option<f64>,
     /// Level of that interval, corrected for all looks.
     pub level: f64,
-    /// Probability to be done by the deadline, with its interval at that level.
+    /// Probability to finish by the deadline, with its interval at that level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done_by_deadline: Option<Measured>,
     /// Replications.
     pub replications: u64,
-    /// How often the interval was looked at.
+    /// Number of times the interval was checked.
     pub looks: u32,
 }
 
 /// Everything that an optimisation found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OptimizeReport {
-    /// `cheapest`, `meets` (a cheaper one stayed open), `none`, `undecided` or `stopped`.
+    /// `cheapest`, `meets` (a cheaper one is undecided), `none`, `undecided` or `stopped`.
     pub answer: Word,
-    /// What must be at most the deadline.
+    /// Measure that must meet the deadline.
     pub measure: String,
     /// The deadline \[s\].
     pub deadline_s: f64,
@@ -69,16 +69,16 @@ pub struct OptimizeReport {
     pub cost_unit: String,
     /// `bisection`, `rising` or `comparison`.
     pub search: Word,
-    /// What may be chosen.
+    /// Axes of the search.
     pub axes: Vec<AxisRow>,
     /// The chosen point.
     pub chosen: Option<LookRow>,
-    /// The costliest point that is cheaper, of those that were looked at, and was not taken.
+    /// The costliest evaluated point that is cheaper than the chosen one.
     pub next_cheaper: Option<LookRow>,
-    /// The fastest point that was looked at, if none was chosen.
+    /// The fastest point that was evaluated, if none was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closest: Option<LookRow>,
-    /// All points that were looked at, in that order.
+    /// All evaluated points, in order of evaluation.
     pub looked_at: Vec<LookRow>,
     /// Points there are.
     pub candidates: u64,
@@ -90,7 +90,7 @@ pub struct OptimizeReport {
     pub version: Word,
     /// Seed of every point.
     pub seed: u64,
-    /// What folding makes of the base's net; none if it runs as it is.
+    /// The folded parts of the base's net; none if it runs unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
     /// The plan, every key written out.
@@ -115,7 +115,7 @@ pub fn sizing_report(found: &SizingOutcome) -> OptimizeReport {
     }
 }
 
-/// What a search found, as a report.
+/// Reports the result of a search.
 pub fn optimize_report(plan: &OptimizePlan, outcome: &OptimizeOutcome) -> OptimizeReport {
     let OptimizeOutcome { candidates, found, folded } = outcome;
     let settings = &plan.optimize;
@@ -159,7 +159,7 @@ pub fn optimize_report(plan: &OptimizePlan, outcome: &OptimizeOutcome) -> Optimi
     }
 }
 
-/// Replications of a point: those of its cost are the same ones as those of its time, or more of them.
+/// Replications of a point: the cost uses the same replications as the time, or more.
 fn replications_of(look: &LookAt) -> u64 {
     look.judgement.replications.max(look.cost.map_or(0, |cost| cost.replications))
 }

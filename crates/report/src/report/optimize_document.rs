@@ -53,7 +53,7 @@ fn time(at: &str, row: &LookRow) -> Option<Number> {
     Some(Number::new(format!("{at}/value_s"), row.value_s?, "s").between(row.low_s, row.high_s))
 }
 
-/// Returns the probability of a configuration to be done by the deadline.
+/// Returns the probability of a configuration to finish by the deadline.
 fn in_time(at: &str, row: &LookRow) -> Option<Number> {
     row.done_by_deadline.as_ref().map(|done| chance(format!("{at}/done_by_deadline"), done))
 }

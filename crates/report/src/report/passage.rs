@@ -11,41 +11,41 @@ use crate::solve::{Bounded, CompletionTime, GridError, Passage, PassageError};
 pub struct PassageSection {
     /// The goal in words.
     pub goal: String,
-    /// States before the goal and at it; none where the method needs no states.
+    /// States before the goal and at it; none if the method needs no states.
     pub states: Option<usize>,
     /// Probability of ever reaching it; mean and deviation are of the runs that do.
     pub probability: f64,
-    /// Mean \[s\]; none where the goal is out of reach.
+    /// Mean \[s\]; none if the goal is out of reach.
     pub mean_s: Option<f64>,
-    /// Certain bounds of the mean \[s\]; only where the method gives bounds.
+    /// Certain bounds of the mean \[s\]; only if the method gives bounds.
     pub mean_bounds_s: Option<[f64; 2]>,
     /// Standard deviation \[s\].
     pub sd_s: Option<f64>,
-    /// How mean and deviation were found.
+    /// Method that found the mean and the deviation.
     pub method: Option<Word>,
     /// Quantiles \[s\], of all runs.
     pub quantiles: Vec<QuantilePoint>,
-    /// Quantiles of the runs that reach the goal \[s\]; only where not all do.
+    /// Quantiles of the runs that reach the goal \[s\]; only if not all do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quantiles_if_reached: Vec<QuantilePoint>,
-    /// The distribution function at the times that were asked for.
+    /// The distribution function at the requested times.
     pub cdf: Vec<CdfPoint>,
-    /// The distribution function from where it begins to rise up to p99.9, at equal distances.
+    /// The distribution function from where it starts to rise up to p99.9, at equal distances.
     pub curve: Vec<CdfPoint>,
     /// Bound of the error of the distribution function, or of its bounds.
     pub cdf_error: f64,
     /// The method of the distribution function; only if states were solved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cdf_method: Option<Word>,
-    /// Width of a step of the grid of times \[s\]; only where the method has one.
+    /// Width of a step of the grid of times \[s\]; only if the method has one.
     pub grid_step_s: Option<f64>,
-    /// Why there are moments, but no quantiles and probabilities.
+    /// Reason why there are moments, but no quantiles and probabilities.
     pub no_distribution: Option<String>,
 }
 
 /// Pieces of the line.
 const PIECES: u32 = 120;
-/// Probabilities between which the line is drawn, as shares of that of ever arriving.
+/// Probabilities between which the line is drawn, as shares of the probability to reach the goal at all.
 const DRAWN: [f64; 2] = [0.001, 0.999];
 
 /// The time to a goal: probability, moments, quantiles, and the distribution function at `times` \[s\]. Where the rates lie too far
@@ -145,13 +145,13 @@ pub fn completion_section(goal: &str, time: &CompletionTime, times: &[f64]) -> R
     })
 }
 
-/// Points of a distribution function at equal distances, of which nearly all lies between `ends`: from 0, unless it begins to rise
-/// much later. None where all of it is at 0.
+/// Points of a distribution function at equal distances; nearly all of the distribution lies between `ends`. The line
+/// starts at 0, unless the function starts to rise much later. None if the time is always 0.
 pub(super) fn line<E>(
     [low, high]: [f64; 2],
     mut point: impl FnMut(f64) -> Result<CdfPoint, E>,
 ) -> Result<Vec<CdfPoint>, E> {
-    /// Share of the times below the first rise from which on the line does not begin at 0.
+    /// Share of the times below the first rise above which the line does not start at 0.
     const LATE: f64 = 0.3;
     /// Room before the rise, and behind a jump, in shares of what is drawn.
     const ROOM: f64 = 0.05;

@@ -22,11 +22,11 @@ const LABEL_SPACE: f64 = 12.0;
 pub struct Mark {
     /// Where \[s\].
     pub at: f64,
-    /// What is written there.
+    /// Text of the label.
     pub label: String,
 }
 
-/// The picture of a histogram in seconds; a line of text where all samples are equal, nothing without samples.
+/// The picture of a histogram in seconds; a line of text if all samples are equal, nothing without samples.
 pub fn histogram_text(histogram: &Histogram, marks: &[Mark], look: &Look) -> String {
     let (Some(first), Some(last)) = (histogram.bars.first(), histogram.bars.last()) else {
         return String::new();
@@ -62,7 +62,7 @@ fn plain2(value: f64) -> String {
 }
 
 /// The bars, or pairs or more of them put together, so that the picture fits the width and chance does not show more
-/// than the law; and the columns that each of them takes.
+/// than the distribution; and the columns that each of them takes.
 fn fit(bars: &[Bar], look: &Look) -> (Vec<Bar>, usize) {
     let width = look.width.clamp(*WIDTHS.start(), *WIDTHS.end()) - MARGIN - 1;
     let total: u64 = bars.iter().map(|bar| bar.count).sum();
@@ -97,14 +97,14 @@ fn columns(bars: &[Bar], width: usize, look: &Look) -> String {
     text
 }
 
-/// The height of a bar in eighths of a line; one that is not empty can be seen.
+/// The height of a bar in eighths of a line; a bar that is not empty is visible.
 fn height(count: u64, most: u64) -> usize {
     let full = (HEIGHT * EIGHTHS) as u128;
     let eighths = (u128::from(count) * full * 2 + u128::from(most)) / (u128::from(most) * 2);
     usize::try_from(eighths).unwrap_or(0).max(usize::from(count > 0))
 }
 
-/// What a column shows in a line of which it fills so many eighths.
+/// The character of a column in a line that it fills by so many eighths.
 fn cell(eighths: usize, look: &Look) -> char {
     const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     const ASCII: [char; 9] = [' ', '.', '.', '.', ':', ':', ':', '#', '#'];
@@ -112,7 +112,7 @@ fn cell(eighths: usize, look: &Look) -> char {
     blocks[eighths.min(EIGHTHS)]
 }
 
-/// The horizontal axis: from `low` to `high` in so many columns.
+/// The horizontal axis: from `low` to `high`, with a given number of columns.
 struct Axis {
     low: f64,
     high: f64,
@@ -190,7 +190,7 @@ impl Line {
         self.0.len()
     }
 
-    /// Writes `label` from `column` on, unless something stands there.
+    /// Writes `label` from `column` on, unless the space is taken.
     fn put(&mut self, column: usize, label: &str) {
         if self.0.is_empty() || self.0.len() < column {
             self.0.resize(column, ' ');

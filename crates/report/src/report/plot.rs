@@ -1,4 +1,5 @@
-//! What the pictures of curves and bars share: a drawing area that becomes SVG, two widths, colours, axes, the error.
+//! Shared parts of the pictures of curves and bars: a drawing area that becomes SVG, two widths, colours, axes, the
+//! error.
 
 use std::borrow::Cow;
 
@@ -16,7 +17,7 @@ pub struct PlotError(String);
 /// A picture as SVG documents, for a page and for a phone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// What it shows, in a word that can be the name of a file.
+    /// Content of the picture, in a word that can be a file name.
     pub name: Cow<'static, str>,
     /// The picture for a page or a screen.
     pub wide: String,
@@ -34,7 +35,7 @@ impl Picture {
     }
 }
 
-/// For what width a picture is drawn.
+/// The width that a picture is drawn for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// A page or a screen.
@@ -58,9 +59,9 @@ impl Width {
     }
 }
 
-/// Where a picture is drawn.
+/// The area that a picture is drawn on.
 pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-/// What goes wrong while drawing.
+/// Error while drawing.
 pub(crate) type DrawError = DrawingAreaErrorKind<std::io::Error>;
 
 pub(crate) const BLUE: RGBColor = RGBColor(52, 101, 164);
@@ -75,22 +76,22 @@ pub(crate) const ON_DARK: RGBColor = RGBColor(254, 254, 254);
 /// in steps.
 pub(crate) const FINE: i32 = 8;
 
-/// Dots of so many pixels.
+/// Converts pixels to dots.
 pub(crate) const fn px(pixels: i32) -> i32 {
     FINE * pixels
 }
 
-/// A font of so many pixels.
+/// A font of this size in pixels.
 pub(crate) fn font(pixels: i32) -> (&'static str, i32) {
     ("sans-serif", px(pixels))
 }
 
-/// A line of so many pixels.
+/// A line of this width in pixels.
 pub(crate) fn line(colour: impl Into<RGBAColor>, pixels: i32) -> ShapeStyle {
     colour.into().stroke_width(px(pixels).unsigned_abs())
 }
 
-/// Text of so many pixels on one side of a point.
+/// Text of this size in pixels on one side of a point.
 pub(crate) fn label(pixels: i32, colour: RGBColor, side: HPos, height: VPos) -> TextStyle<'static> {
     let style = TextStyle::from(font(pixels).into_font()).pos(Pos::new(side, height));
     TextStyle { color: colour.to_backend_color(), ..style }
@@ -102,7 +103,7 @@ pub(crate) fn text_width(text: &str, pixels: i32) -> i32 {
     letters.saturating_mul(pixels) * 6 / 10
 }
 
-/// A text of at most so many letters; the end of a long one says most.
+/// Shortens a text to a number of letters; the end of a long one is kept, since it is the most informative part.
 pub(crate) fn shortened(text: &str, letters: usize) -> String {
     let length = text.chars().count();
     if length <= letters {
@@ -119,12 +120,12 @@ const SHORTEST: f64 = 1e-12;
 /// See [`SHORTEST`].
 const FARTHEST: f64 = 1e15;
 
-/// Whether there can be an axis between two numbers.
+/// Returns true if there can be an axis between two numbers.
 pub(crate) fn can_be_axis(from: f64, to: f64) -> bool {
     to - from >= SHORTEST && from.abs().max(to.abs()) <= FARTHEST
 }
 
-/// What stands beside the axes of a chart.
+/// Labels of the axes of a chart.
 pub(crate) struct Axes<'a> {
     pub(crate) x: &'a str,
     pub(crate) y: &'a str,
@@ -158,7 +159,7 @@ where
         .draw()
 }
 
-/// The axis below rows of bars, which have names of their own beside them: so many marks, what it shows, and the height of letters.
+/// The axis below rows of named bars: number of marks, title, and height of letters.
 pub(crate) fn axis_of_rows(
     chart: &mut ChartContext<'_, SVGBackend<'_>, Cartesian2d<RangedCoordf64, RangedCoordf64>>,
     marks: usize,
@@ -182,7 +183,7 @@ pub(crate) fn axis_of_rows(
         .draw()
 }
 
-/// A picture of so many pixels on white, drawn on an area of [`FINE`] times as many dots in each direction.
+/// A picture of this size in pixels on white, drawn on an area of [`FINE`] times as many dots in each direction.
 pub(crate) fn fine_svg(
     (width, height): (u32, u32),
     draw: impl FnOnce(&Area<'_>) -> Result<(), DrawError>,
@@ -194,7 +195,7 @@ pub(crate) fn fine_svg(
     Ok(text.replacen(&drawn, &shown, 1))
 }
 
-/// A picture of so many pixels on white.
+/// A picture of this size in pixels on white.
 pub(crate) fn svg(
     size: (u32, u32),
     draw: impl FnOnce(&Area<'_>) -> Result<(), DrawError>,

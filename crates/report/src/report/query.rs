@@ -15,7 +15,7 @@ pub struct QueryReport {
     pub net: NetSummary,
     /// States of the net.
     pub states: usize,
-    /// The questions, in the order in which they were asked.
+    /// The questions, in the order of the request.
     pub queries: Vec<QueryRow>,
     /// Version of this crate.
     pub version: Word,
@@ -30,9 +30,9 @@ pub struct QueryRow {
     pub value: Option<f64>,
     /// `infinite`, or why there is no answer.
     pub note: Option<String>,
-    /// The bound; none where only the value was asked for.
+    /// The bound; none if only the value was requested.
     pub bound: Option<QueryBound>,
-    /// The verdict on the bound; none without one, and where the value is too close to it to tell.
+    /// The verdict on the bound; none without a bound, or if the value is too close to decide.
     pub holds: Option<bool>,
     /// Wall time \[s\].
     pub wall_s: f64,

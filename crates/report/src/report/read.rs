@@ -1,4 +1,4 @@
-//! Reports read back from what `--json` prints, by their kind, and the page of several.
+//! Reports read back from the output of `--json`, by their kind, and the page of several.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -78,70 +78,70 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Of `estimate`.
+    /// Result of `estimate`.
     Estimate(JobReport),
-    /// Of `estimate` for a job of stages.
+    /// Result of `estimate` for a job of stages.
     Stages(StagesReport),
-    /// Of `simulate`.
+    /// Result of `simulate`.
     Simulation(SimulationReport),
-    /// Of `simulate --steady`.
+    /// Result of `simulate --steady`.
     Steady(SteadyReport),
-    /// Of `solve`.
+    /// Result of `solve`.
     Solution(SolveReport),
-    /// Of `solve --untimed`.
+    /// Result of `solve --untimed`.
     Exploration(ExplorationReport),
-    /// Of `query`.
+    /// Result of `query`.
     Query(QueryReport),
-    /// Of `structure`.
+    /// Result of `structure`.
     Structure(StructureReport),
-    /// Of `check`.
+    /// Result of `check`.
     Check(CheckReport),
-    /// Of `devices`.
+    /// Result of `devices`.
     Devices(DevicesReport),
-    /// Of `bench`.
+    /// Result of `bench`.
     Bench(BenchReport),
-    /// Of `sweep` and `merge`.
+    /// Result of `sweep` and `merge`.
     Sweep(SweepReport),
-    /// Of `sensitivity`.
+    /// Result of `sensitivity`.
     Sensitivity(SensitivityReport),
-    /// Of `optimize`.
+    /// Result of `optimize`.
     Optimization(OptimizeReport),
-    /// Of `whatif`.
+    /// Result of `whatif`.
     WhatIf(WhatIfReport),
-    /// Of `whatif` for a log.
+    /// Result of `whatif` for a log.
     WhatIfLog(LogWhatIfReport),
-    /// Of `detectors`.
+    /// Result of `detectors`.
     Detectors(DetectorsReport),
-    /// Of `detectors --on`.
+    /// Result of `detectors --on`.
     Detection(DetectionReport),
-    /// Of `fit` for a log of MapReduce.
+    /// Result of `fit` for a log of MapReduce.
     FitJob(FitJobReport),
-    /// Of `remaining`.
+    /// Result of `remaining`.
     Remaining(RemainingReport),
-    /// Of `trace`.
+    /// Result of `trace`.
     Trace(TraceReport),
-    /// Of `diagnose`.
+    /// Result of `diagnose`.
     Diagnosis(DiagnosisReport),
-    /// Of `compare`.
+    /// Result of `compare`.
     Comparison(ComparisonReport),
-    /// Of `fit` for logs of Spark.
+    /// Result of `fit` for logs of Spark.
     Fit(FitReport),
-    /// Of `syscalls diagnose`.
+    /// Result of `syscalls diagnose`.
     Syscalls(SyscallsReport),
-    /// Of `watch --learn`.
+    /// Result of `watch --learn`.
     ProgressModel(ProgressModelReport),
 }
 
-/// A result and what is shown with it.
+/// A result with its plan and pictures.
 #[derive(Clone, Debug)]
 pub struct Shown {
     /// The result.
     pub found: Found,
-    /// Where it was read, for the list of where numbers come from.
+    /// File of the result, for the list of sources.
     pub source: String,
-    /// A plan given along; else the page shows the one that the result carries.
+    /// A plan given along with the result; otherwise the page shows the result's own plan.
     pub plan: Option<String>,
-    /// A picture of the net: what it shows, and the SVG document.
+    /// A picture of the net: caption and SVG document.
     pub net: Option<(String, String)>,
 }
 
@@ -162,24 +162,24 @@ pub fn page(results: &[Shown]) -> Result<String, PlotError> {
     html(&results.iter().map(part).collect::<Vec<_>>())
 }
 
-/// Why a text is no report.
+/// Reason why a text is not a report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// It is no JSON, ends too early, or a key is missing or of another type.
+    /// The text is not JSON, ends too early, or a key is missing or of another type.
     #[error("{message}")]
     Text {
-        /// What is wrong.
+        /// Description of the problem.
         message: String,
         /// The line, from 1.
         line: usize,
         /// The byte in the line, from 1.
         column: usize,
     },
-    /// It is JSON, but of something else.
+    /// The text is JSON of another kind.
     #[error("it has no `format_version` and `kind`, which all JSON of tailspn begins with")]
     Foreign,
-    /// It is of a version of the format that this one does not know.
+    /// The text has a format version that this program does not support.
     #[error("it has format version {found}, and this version of tailspn reads {FORMAT_VERSION}")]
     Version {
         /// The version.

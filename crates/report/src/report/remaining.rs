@@ -1,4 +1,4 @@
-//! The time left of a run that has not ended: its distribution, the probability to be done by a time, and its stages.
+//! The time left of a run that has not ended: its distribution, the probability to finish by a time, and its stages.
 
 use serde::{Deserialize, Serialize};
 
@@ -43,11 +43,11 @@ pub struct DoneByRow {
 /// A stage of a run that has not ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RemainingStageRow {
-    /// Its name.
+    /// Name of the stage.
     pub name: String,
-    /// Its number in the log; null for one that the log does not have yet.
+    /// Number of the stage in the log; null if the log does not have it yet.
     pub number: Option<u32>,
-    /// Its tasks.
+    /// Tasks of the stage.
     pub tasks: u32,
     /// Tasks that have finished.
     pub finished: u32,
@@ -55,7 +55,7 @@ pub struct RemainingStageRow {
     pub running: u32,
     /// True once its last task has finished.
     pub is_finished: bool,
-    /// When its last task finishes \[s\], from the start of the first job: the median, and the interval of the prediction.
+    /// Time when its last task finishes \[s\], from the start of the first job: the median, and the interval of the prediction.
     pub end: Option<Measured>,
 }
 
@@ -92,9 +92,9 @@ pub struct RemainingReport {
     pub total: Measured,
     /// Quantiles of the time left.
     pub quantiles: Vec<StageQuantile>,
-    /// Probabilities to be done by the requested times.
+    /// Probabilities to finish by the requested times.
     pub done_by: Vec<DoneByRow>,
-    /// By what factor the run's tasks take longer than in a typical run of the plan, with the prediction interval; null without a plan.
+    /// Ratio of the run's task times to a typical run of the plan, with the prediction interval; null without a plan.
     pub factor: Option<Measured>,
     /// The stages.
     pub stages: Vec<RemainingStageRow>,
@@ -105,17 +105,17 @@ pub struct RemainingReport {
     pub curve: Vec<CdfPoint>,
     /// Replications of the rest of the run.
     pub replications: u64,
-    /// Whether they were ended early.
+    /// True if they were ended early.
     pub partial: bool,
     /// Their seed.
     pub seed: u64,
-    /// The plan at this run's size, every key written out; empty without one.
+    /// The plan at this run's size, every key written out; empty without a plan.
     #[serde(default)]
     pub plan: String,
 }
 
-/// Makes the report on the time left of a run, with prediction intervals of this `level`, and the probabilities to be done by times \[s\] from
-/// the start of the first job.
+/// Makes the report on the time left of a run, with prediction intervals of this `level`, and the probabilities to
+/// finish by times \[s\] from the start of the first job.
 pub fn remaining_report(found: &Remaining, settings: &RemainingSettings, by_s: &[f64], level: f64) -> RemainingReport {
     let (low, high) = (0.5 - 0.5 * level, 0.5 + 0.5 * level);
     let is_ended = found.basis == Basis::Ended;
@@ -298,7 +298,7 @@ impl RemainingReport {
 
     fn done_by(&self) -> Table {
         let columns = [Column::new(""), Column::new("probability").unit("%").key("done_by")];
-        let note = "Times count from the start of the first job; the interval is that of the number of replications.";
+        let note = "Times count from the start of the first job; the interval reflects the number of replications.";
         let mut table = Table::new("Probability to be done", note, columns).level(self.prediction_level);
         for (i, row) in self.done_by.iter().enumerate() {
             let name = Cell::named(format!("within {} s", plain(row.by_s)), row.by_s.to_string());

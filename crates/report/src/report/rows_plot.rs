@@ -10,7 +10,7 @@ use crate::report::plot::{
 /// Height of a row, and the room above and below all rows \[px\].
 const ROW: u32 = 30;
 const ROOM: u32 = 64;
-/// Letters of names and of what is written beside bars \[px\].
+/// Height of the letters of names and of texts next to bars \[px\].
 const LETTERS: i32 = 13;
 /// Most rows that are drawn.
 pub(crate) const MOST: usize = 60;
@@ -18,7 +18,7 @@ pub(crate) const MOST: usize = 60;
 /// A row.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BarRow {
-    /// What it is about.
+    /// Name of the row.
     pub(crate) name: String,
     /// Ends of the bar.
     pub(crate) bar: [f64; 2],
@@ -26,9 +26,9 @@ pub(crate) struct BarRow {
     pub(crate) interval: Option<[f64; 2]>,
     /// Marks across the row.
     pub(crate) marks: Vec<f64>,
-    /// What is written beside it.
+    /// Text next to the bar.
     pub(crate) text: String,
-    /// The bar's colour, where it tells something that is also written.
+    /// The bar's colour, if it repeats information that is also written.
     pub(crate) colour: Option<RGBColor>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn rows_picture(name: &'static str, axis: &str, rows: &[BarRow]) -> R
     Picture::new(name, |width| fine_svg((width.pixels(), height), |area| draw(area, axis, rows, width))).map(Some)
 }
 
-/// The beginning of a name: a number in front of it tells it apart.
+/// The start of a name; a number in front of it makes it unique.
 fn begun(name: &str, letters: usize) -> String {
     if name.chars().count() <= letters {
         return name.to_owned();

@@ -33,7 +33,7 @@ pub(super) fn most_drawn(method: Method) -> usize {
     }
 }
 
-/// The picture that fits the method; none where no knob has an effect that can be drawn.
+/// The picture that fits the method; none if no knob has an effect that can be drawn.
 ///
 /// # Errors
 ///
@@ -173,8 +173,8 @@ fn draw_effects(area: &Area<'_>, dots: &[Dot], x: [f64; 2], y: [f64; 2], width: 
     write_names(area, &chart, dots, &places, [taken, lines], width)
 }
 
-/// Writes the name of each dot beside it where there is room, by rank; else its rank; else nothing. Of the fields, none may be covered of the
-/// first, and of the second where it can be helped.
+/// Writes the name of each dot next to it if there is room, by rank; otherwise the rank; otherwise nothing. Names never
+/// cover the first field, and cover the second only if there is no other place.
 fn write_names(
     area: &Area<'_>,
     chart: &Chart<'_, '_, plotters::coord::types::RangedCoordf64>,
@@ -207,7 +207,7 @@ fn write_names(
     Ok(())
 }
 
-/// Where a text may stand beside a dot, the best place first: its left end and the middle of its height.
+/// Places for a text next to a dot, the best one first: the left end and the middle of its height.
 fn corners_beside((x, y): (i32, i32), text: &str) -> Vec<[i32; 2]> {
     let wide = px(text_width(text, LETTERS));
     let mut corners = Vec::new();
@@ -237,7 +237,7 @@ struct Field {
 }
 
 impl Field {
-    /// Of a text that begins here, by the middle of its height.
+    /// The box of a text that starts here, by the middle of its height.
     fn of_text(text: &str, [x, y]: [i32; 2]) -> Self {
         Self { left: x, right: x + px(text_width(text, LETTERS)), top: y - px(HALF), bottom: y + px(HALF) }
     }
@@ -303,7 +303,7 @@ mod tests {
         KnobEffect::Elementary { from, to, size_s, mean_s, spread_s, per_unit_s: None, per_percent_s: None }
     }
 
-    /// How many names of knobs a picture shows.
+    /// Number of names of knobs in a picture.
     fn names(svg: &str) -> usize {
         svg.matches(". knob").count()
     }
@@ -313,7 +313,7 @@ mod tests {
         let apart: Vec<KnobEffect> = (0..5).map(|i| elementary(f64::from(i), 2.0 * f64::from(4 - i))).collect();
         let picture = sensitivity_picture(&report(Method::Morris, apart)).unwrap().unwrap();
         assert_eq!((picture.wide.matches("<circle").count(), names(&picture.wide)), (5, 5));
-        // at one place there is room for some names only, and for no more than that
+        // at one place there is room for some names only
         let crowd: Vec<KnobEffect> = (0..60).map(|_| elementary(1.0, 0.5)).collect();
         let picture = sensitivity_picture(&report(Method::Morris, crowd)).unwrap().unwrap();
         assert_eq!(picture.wide.matches("<circle").count(), 60);

@@ -229,7 +229,7 @@ impl Report for SteadyReport {
 
 /// That transitions fired too rarely.
 fn rare(report: &SteadyReport) -> Vec<String> {
-    /// Most transitions that are named.
+    /// Largest number of transitions that are listed by name.
     const MOST: usize = 10;
     let rare = &report.rare_transitions;
     let mut remarks: Vec<String> = rare

@@ -1,4 +1,4 @@
-//! What all markings of a net show: how many there are, verdicts with their witnesses.
+//! Results from all markings of a net: their number, and verdicts with witnesses.
 
 use std::collections::BTreeSet;
 
@@ -16,13 +16,13 @@ use crate::solve::{Coverability, ExploreError, Liveness, Pump, StateSpace, Unbou
 pub struct SolveReport {
     /// The net.
     pub net: NetSummary,
-    /// Whether markings are missing.
+    /// True if markings are missing.
     pub partial: bool,
-    /// Why they are missing.
+    /// Reason why they are missing.
     pub stopped: Option<String>,
-    /// How the answer was found.
+    /// Method of the answer.
     pub method: MethodRow,
-    /// Why there are infinitely many markings; then there is no state space.
+    /// Reason why there are infinitely many markings; then there is no state space.
     pub unbounded: Option<UnboundedRow>,
     /// The state space.
     pub state_space: Option<StateSpaceRow>,
@@ -31,11 +31,11 @@ pub struct SolveReport {
     pub folded: Option<FoldedStates>,
     /// The most tokens of each place; of a partial state space, lower bounds.
     pub bounds: Vec<MarkingBound>,
-    /// Whether no place ever holds more than one token; none where that is not known.
+    /// True if no place ever holds more than one token; none if unknown.
     pub safe: Option<bool>,
     /// Markings in which nothing can fire.
     pub deadlocks: Option<DeadMarkings>,
-    /// What rates of 0 keep from firing; of a partial state space, among the states that were explored.
+    /// Effects of rates that are 0; for a partial state space, among the explored states.
     pub zero_rates: Option<ZeroRateRow>,
     /// Verdicts that need every marking.
     pub verdicts: Option<VerdictRow>,
@@ -43,11 +43,11 @@ pub struct SolveReport {
     pub liveness: Vec<LivenessRow>,
     /// The long run.
     pub steady: Option<SteadySection>,
-    /// At the times that were asked for.
+    /// Averages at the requested times.
     pub at: Vec<TimeSection>,
     /// The time to the goal.
     pub passage: Option<PassageSection>,
-    /// Properties of the file that were asked for.
+    /// Requested properties of the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub properties: Vec<PropertyRow>,
     /// Version of this crate.
@@ -57,9 +57,9 @@ pub struct SolveReport {
 /// The answer to a property of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PropertyRow {
-    /// Its name.
+    /// Name of the property.
     pub name: String,
-    /// The answer; none where it is infinite or there is none.
+    /// The answer; none if it is infinite or does not exist.
     pub value: Option<f64>,
     /// `infinite`, or why there is no answer.
     pub note: Option<String>,
@@ -67,19 +67,19 @@ pub struct PropertyRow {
     pub wall_s: f64,
 }
 
-/// How an answer was found, and why not otherwise.
+/// Method of an answer, and why other methods were not used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MethodRow {
     /// `states` or `series-parallel`.
     pub used: Word,
-    /// Why not by states, where another method was used.
+    /// Reason why states were not used, if another method was.
     pub no_states: Option<String>,
-    /// Why not by series-parallel reduction, where states were used and that was looked at.
+    /// Reason why series-parallel reduction was not used, if it was tried before states.
     pub no_series_parallel: Option<String>,
 }
 
 impl MethodRow {
-    /// By states; why not by series-parallel reduction, where that was looked at.
+    /// By states, with the reason against series-parallel reduction if it was tried.
     pub fn states(no_series_parallel: Option<String>) -> Self {
         Self { used: "states".into(), no_states: None, no_series_parallel }
     }
@@ -90,17 +90,17 @@ impl MethodRow {
     }
 }
 
-/// How many states there are.
+/// Size of the state space.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StateSpaceRow {
     /// Tangible markings that were found.
     #[serde(serialize_with = "whole")]
     pub tangible: f64,
-    /// Of these, how many have all their successors here.
+    /// Number of these states whose successors were all found.
     pub explored: usize,
     /// Vanishing markings that were met.
     pub vanishing: u64,
-    /// Whether each was counted once.
+    /// True if each was counted once.
     pub vanishing_is_exact: bool,
     /// Pairs of different states with a rate above 0 from one to the other.
     pub edges: usize,
@@ -117,7 +117,7 @@ pub struct StateSpaceRow {
 pub struct FoldedStates {
     /// States of the folded net.
     pub states: usize,
-    /// States of the net itself that they stand for; rounded above 2^40.
+    /// Number of states of the original net that they represent; rounded above 2^40.
     #[serde(serialize_with = "whole")]
     pub stand_for: f64,
     /// Places of the folded net.
@@ -133,21 +133,21 @@ pub struct UnboundedRow {
     pub places: Vec<String>,
     /// Transitions that lead to the cycle.
     pub prefix: Vec<String>,
-    /// Transitions that can be repeated for ever.
+    /// Transitions that can be repeated forever.
     pub cycle: Vec<String>,
-    /// What the coverability graph says of all places; none where there is no such graph.
+    /// Results of the coverability graph about all places; none if there is no such graph.
     pub coverability: Option<CoverabilityRow>,
 }
 
-/// Which places are unbounded.
+/// The unbounded places.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CoverabilityRow {
     /// Markings of the graph.
     pub markings: usize,
     /// Unbounded places, in the order of the net.
     pub unbounded: Vec<String>,
-    /// What the graph leaves out: with nothing, `unbounded` is exact; else all other places are bounded, but some of these may
-    /// be too.
+    /// Features that the graph ignores. If there are none, `unbounded` is exact; otherwise all other places are
+    /// bounded, but some of the listed places may be bounded too.
     pub ignored: Vec<Word>,
 }
 
@@ -156,16 +156,16 @@ pub struct CoverabilityRow {
 pub struct MarkingBound {
     /// The place.
     pub name: String,
-    /// Its most tokens, of all classes.
+    /// Largest number of tokens in the place, of all classes.
     pub bound: u64,
-    /// Transitions after which it holds so many.
+    /// Transitions after which the place holds that many tokens.
     pub path: Vec<String>,
 }
 
 /// Markings in which nothing can fire.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeadMarkings {
-    /// How many.
+    /// Number of dead markings.
     #[serde(serialize_with = "whole")]
     pub count: f64,
     /// The first: its marked places with their tokens.
@@ -174,7 +174,7 @@ pub struct DeadMarkings {
     pub path: Vec<String>,
 }
 
-/// What rates of 0 keep from firing.
+/// Effects of rates that are 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ZeroRateRow {
     /// Dead markings in which a timed transition has its tokens, but the rate 0.
@@ -188,28 +188,28 @@ pub struct ZeroRateRow {
 /// Verdicts that need every marking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerdictRow {
-    /// Whether every transition is live.
+    /// True if every transition is live.
     pub live: bool,
-    /// Whether every marking leads back to the initial one.
+    /// True if every marking leads back to the initial one.
     pub reversible: bool,
-    /// How many states every state leads to.
+    /// Number of states that can be reached from every state.
     pub home_states: u32,
     /// Classes of states that are never left: the number of states of each.
     pub recurrent_classes: Vec<u32>,
 }
 
-/// How live a transition is.
+/// Liveness of a transition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LivenessRow {
     /// The transition.
     pub name: String,
     /// 0 never fires, 1 finitely often, 3 infinitely often in some run, 4 always again.
     pub level: u8,
-    /// Transitions after which it never fires again, where it is not live.
+    /// Transitions after which it never fires again, if it is not live.
     pub lost_after: Option<Vec<String>>,
 }
 
-/// Places and transitions that a net got for its solution only, such as those of phases.
+/// Places and transitions that exist only for the solution of a net, such as phases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hidden {
     /// Ids of the places.
@@ -246,7 +246,7 @@ impl VerdictRow {
 }
 
 impl SolveReport {
-    /// The report without what is hidden; whether the net is live is then about the rest.
+    /// The report without hidden parts; liveness then refers to the rest.
     #[must_use]
     pub fn without(mut self, hidden: &Hidden) -> Self {
         let place = |name: &str| {
@@ -326,7 +326,7 @@ impl SolveReport {
     }
 }
 
-/// What a state space shows, with a witness for each verdict.
+/// Reports on a state space, with a witness for each verdict.
 ///
 /// # Errors
 ///
@@ -381,7 +381,7 @@ fn bounds(space: &StateSpace, program: &Program) -> Result<Vec<MarkingBound>, Ex
 fn deadlocks(space: &StateSpace, program: &Program) -> Result<Option<DeadMarkings>, ExploreError> {
     let count = space.dead().len() as f64;
     let Some(&first) = space.dead().first() else {
-        // of a partial state space, none among those explored says nothing
+        // for a partial state space, finding none among the explored states means nothing
         return Ok(space.stopped().is_none().then(|| DeadMarkings { count, marking: Vec::new(), path: Vec::new() }));
     };
     let path = names(program, &space.path_to(program, first)?);

@@ -85,7 +85,7 @@ fn answer(report: &SolveReport, time: Option<&TimeFound>) -> Vec<Piece> {
     answer.into_iter().chain(verdict).collect()
 }
 
-/// Returns what the states show, in a sentence.
+/// Summarises the states in a sentence.
 fn verdict(report: &SolveReport) -> Vec<Piece> {
     if let Some(unbounded) = &report.unbounded {
         return vec![format!("The net is unbounded: {} can grow forever.", listed(&unbounded.places)).into()];
@@ -114,7 +114,7 @@ fn remarks(report: &SolveReport) -> Vec<String> {
     remarks
 }
 
-/// Returns which transitions have their tokens and do not fire, since their rates are 0.
+/// Returns the transitions that have their tokens but do not fire, since their rates are 0.
 fn zero_rates(zero: &ZeroRateRow, all_dead: bool) -> Vec<String> {
     let held = listed(&zero.held);
     if all_dead {
@@ -167,7 +167,7 @@ fn times(passage: &PassageSection, time: Option<&TimeFound>) -> Table {
     table
 }
 
-/// Returns the distribution function at the times that were asked for.
+/// Returns the distribution function at the requested times.
 fn by_times(passage: &PassageSection) -> Table {
     let mut columns = vec![Column::new("time"), Column::new("probability").key("passage_cdf")];
     columns.extend(

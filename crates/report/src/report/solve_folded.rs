@@ -1,4 +1,4 @@
-//! What the states of a folded net show, in terms of the net that was folded.
+//! Results from the states of a folded net, in terms of the original net.
 
 use crate::fold::{FoldedPlace, Folding, Replay};
 use crate::net::{Net, PlaceId, TransitionId};
@@ -11,7 +11,7 @@ use crate::solve::{Liveness, StateSpace};
 const MOST_CLASSES: f64 = 10_000.0;
 
 impl FoldedStates {
-    /// Counts the states that the states of a folded net stand for.
+    /// Counts the original states that the states of a folded net represent.
     pub fn new(folding: &Folding, space: &StateSpace) -> Self {
         let net = folding.net();
         let all = 0..space.states() as u32;
@@ -161,8 +161,9 @@ impl View<'_> {
         (0..self.net.places().len()).map(place).collect()
     }
 
-    /// How live the original transitions are. A counted transition may be live while that of a single replica is not, and so may
-    /// one of several local markings that fires in no single one always again.
+    /// Liveness of the original transitions. A counted transition may be live although the transition of a single
+    /// replica is not. Likewise, a transition that belongs to several local markings may be live although none of them
+    /// lets it fire again and again.
     fn liveness(&self, folded: &[LivenessRow], all_known: bool) -> Vec<LivenessRow> {
         if folded.is_empty() {
             return Vec::new();

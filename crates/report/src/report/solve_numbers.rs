@@ -6,21 +6,21 @@ use crate::compile::Program;
 use crate::report::json::Word;
 use crate::solve::{Averages, LinearOutcome, StateSpace, Steady, Transient};
 
-/// States that are listed one by one.
+/// Largest number of states that are listed one by one.
 const MOST_STATES: usize = 200;
 
-/// A number and what it is of.
+/// A number with the name of its node or reward.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NumberRow {
-    /// What it is of.
+    /// The node or reward that the number belongs to.
     pub name: String,
-    /// Its unit.
+    /// Unit of the number.
     pub unit: Word,
     /// The number.
     pub value: f64,
 }
 
-/// How many tokens a place holds, and how likely.
+/// Probability of each number of tokens in a place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DistributionRow {
     /// The place.
@@ -32,13 +32,13 @@ pub struct DistributionRow {
 /// One tangible state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StateRow {
-    /// Its number.
+    /// Number of the state.
     pub state: usize,
     /// Marked places with their tokens.
     pub marking: Vec<(String, u32)>,
-    /// Its probability.
+    /// Probability of the state.
     pub probability: f64,
-    /// Mean time until it is left \[s\]; none where it never is.
+    /// Mean time until the state is left \[s\]; none if it never is.
     pub sojourn_s: Option<f64>,
 }
 
@@ -51,25 +51,25 @@ pub struct AverageSection {
     pub distributions: Vec<DistributionRow>,
     /// Firings per second of each transition.
     pub throughputs: Vec<NumberRow>,
-    /// Means of the expressions that were asked for.
+    /// Means of the requested expressions.
     pub measures: Vec<NumberRow>,
 }
 
 /// The long run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SteadySection {
-    /// How it was solved.
+    /// Solution method.
     pub method: Word,
     /// Share of the flow between states that does not balance.
     pub residual: f64,
-    /// Relative error of the probabilities, as far as the method tells.
+    /// Relative error of the probabilities, if the method reports it.
     pub error: f64,
     /// Probability of each recurrent class.
     pub class_probabilities: Vec<f64>,
     /// Averages.
     #[serde(flatten)]
     pub averages: AverageSection,
-    /// The states one by one, where there are not more than 200.
+    /// The states one by one, up to 200.
     pub states: Vec<StateRow>,
 }
 
@@ -85,7 +85,7 @@ pub struct TimeSection {
     pub averages: AverageSection,
 }
 
-/// Averages with their names; `measures` are means of expressions that were asked for.
+/// Averages with their names; `measures` are means of requested expressions.
 pub fn average_section(program: &Program, averages: &Averages, measures: Vec<NumberRow>) -> AverageSection {
     let classes = program.classes();
     let counter = |i: usize| match classes {

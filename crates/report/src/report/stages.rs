@@ -1,4 +1,4 @@
-//! What an estimate of a job of stages found: the job time of a run to come, and where a usual run's time goes.
+//! Result of an estimate for a job of stages: the job time of the next run, and where the time of a typical run goes.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,33 +24,33 @@ use crate::stages::{JobTimes, PlannedJob, StagePlan};
 /// Probabilities whose quantiles are shown.
 const QUANTILES: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95];
 
-/// One stage of a usual run.
+/// One stage of a typical run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StageTimes {
-    /// Its name.
+    /// Name of the stage.
     pub name: String,
     /// Stages that it waits for.
     pub after: Vec<usize>,
-    /// Its tasks.
+    /// Tasks of the stage.
     pub tasks: u32,
     /// Data of a full task \[MB\].
     pub task_mb: f64,
     /// Slot time of all its tasks \[s\].
     pub work_s: f64,
-    /// When its first task is launched \[s\].
+    /// Time when its first task is launched \[s\].
     pub start: Option<Measured>,
-    /// When its last task has ended \[s\].
+    /// Time when its last task has ended \[s\].
     pub end: Option<Measured>,
 }
 
-/// What copies change in a usual run.
+/// Effect of speculative copies in a typical run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SpeculationSection {
-    /// How many times the median is too long.
+    /// Multiple of the median time beyond which a task is too slow.
     pub multiplier: f64,
     /// Share of the tasks that have ended before any gets a copy.
     pub quantile: f64,
-    /// Mean time of a usual run without copies \[s\].
+    /// Mean time of a typical run without copies \[s\].
     pub without_s: Measured,
     /// With copies \[s\].
     pub with_s: Measured,
@@ -68,7 +68,7 @@ pub struct SpeculationSection {
     pub single_runs_s: Option<[f64; 2]>,
 }
 
-/// What copies change, by a comparison of none with Spark's; none where it has no such policy.
+/// Effect of speculative copies, from a comparison of no copies with Spark's policy; none if that policy is missing.
 pub fn speculation_section(comparison: &Comparison) -> Option<SpeculationSection> {
     let none = comparison.policies.get(comparison.baseline)?;
     let row = comparison.policies.iter().find(|row| row.job_change.is_some())?;
@@ -86,56 +86,56 @@ pub fn speculation_section(comparison: &Comparison) -> Option<SpeculationSection
     })
 }
 
-/// What an estimate of a job of stages found.
+/// Result of an estimate for a job of stages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StagesReport {
     /// The job.
     pub name: String,
-    /// What it reads \[MB\].
+    /// Data that the job reads \[MB\].
     pub input_mb: f64,
     /// Executors.
     pub executors: u32,
     /// Tasks that an executor runs at a time.
     pub cores: u32,
-    /// Partitions of shuffles, where the plan has them.
+    /// Partitions of shuffles, if the plan has them.
     pub partitions: Option<u32>,
-    /// Mean time of a usual run \[s\], with the interval of the simulation.
+    /// Mean time of a typical run \[s\], with the interval of the simulation.
     pub usual_mean: Option<Measured>,
     /// The job time that a run to come is as likely to exceed as not \[s\].
     pub median_s: f64,
-    /// Mean job time of a run to come \[s\], as if the factor between runs were lognormal with the fitted spread.
+    /// Mean job time of the next run \[s\], as if the factor between runs were lognormal with the fitted spread.
     pub mean_s: f64,
     /// Probability of the prediction interval.
     pub prediction_level: f64,
-    /// The job time of a run to come is between these two with that probability \[s\].
+    /// The job time of the next run is between these two with that probability \[s\].
     pub prediction_s: [f64; 2],
-    /// Quantiles of the job time of a run to come.
+    /// Quantiles of the job time of the next run.
     pub quantiles: Vec<StageQuantile>,
     /// Standard deviation of the logarithm of the factor between runs.
     pub run_sigma: f64,
     /// Relative standard error by the fitted task times.
     pub fit_error: f64,
-    /// What copies of stragglers change, where they were asked for; the job times are with them then.
+    /// Effect of speculative copies, if requested; the job times then include them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speculation: Option<SpeculationSection>,
-    /// The probability to be done by the plan's deadline, if it has one.
+    /// The probability to finish by the plan's deadline, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<DeadlineSection>,
-    /// The stages of a usual run without copies.
+    /// The stages of a typical run without copies.
     pub stages: Vec<StageTimes>,
     /// Remarks on sizes far from the measured runs, and on gaps in the logs.
     pub notes: Vec<String>,
-    /// The job time of a run to come, as a line of points.
+    /// The job time of the next run, as a line of points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<CdfPoint>,
-    /// How it was simulated.
+    /// Settings of the simulation.
     pub provenance: ProvenanceSummary,
     /// The plan at this size, every key written out.
     #[serde(default)]
     pub plan: String,
 }
 
-/// What an estimate found; `level` is that of the simulation's intervals.
+/// Reports the result of an estimate; `level` applies to the simulation's intervals.
 pub fn stages_report(
     plan: &StagePlan,
     job: &PlannedJob,
@@ -253,7 +253,7 @@ fn bar((i, stage): (usize, &StageTimes)) -> Option<BarRow> {
     Some(BarRow { name, bar, interval: ends(end), text, ..BarRow::default() })
 }
 
-/// Adds what copies change.
+/// Adds the effect of copies.
 fn add_speculation(document: &mut Document<'_>, section: &SpeculationSection, level: f64) {
     let note = format!(
         "Tasks beyond {} medians get a copy once {}% of the tasks have finished.",
@@ -295,7 +295,7 @@ impl StagesReport {
             let found = self.quantiles.iter().enumerate().find(|(_, row)| (row.p - p).abs() < 1e-12);
             found.map(|(i, row)| predicted(format!("/quantiles/{i}/value_s"), row.value_s))
         };
-        // as that of a sweep: of a typical run, with its interval
+        // as in a sweep: the mean of a typical run, with its interval
         let mean = self.usual_mean.as_ref().map(|mean| Number::measured("/usual_mean", mean, "s"));
         let mean = mean.unwrap_or_else(|| predicted("/mean_s", self.mean_s));
         Headline { of: None, mean, quantiles: [quantile(0.5), quantile(0.95), quantile(0.99)] }

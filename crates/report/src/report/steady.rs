@@ -1,4 +1,4 @@
-//! What long runs show of the steady state.
+//! Results of long runs about the steady state.
 
 use std::time::Duration;
 
@@ -13,23 +13,23 @@ use crate::sim::{BatchAverages, FoldedParts};
 /// A mean in the long run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SteadyRow {
-    /// What it is of.
+    /// The node or reward that the number belongs to.
     pub name: String,
-    /// Its unit.
+    /// Unit of the number.
     pub unit: Word,
     /// The mean.
     #[serde(flatten)]
     pub quantity: Measured,
-    /// Share of the runs that was left out as warm-up; none where there is no interval.
+    /// Share of the runs that was left out as warm-up; none if there is no interval.
     pub warm_up: Option<f64>,
 }
 
-/// A transition that could fire, and fired too rarely to say how often it does.
+/// A transition that could fire, but fired too rarely for an estimate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RareTransition {
-    /// Its id.
+    /// Id of the transition.
     pub name: String,
-    /// Its firings in all runs together.
+    /// Firings in all runs together.
     pub firings: u64,
 }
 
@@ -40,7 +40,7 @@ pub struct SteadyReport {
     pub net: NetSummary,
     /// Confidence level of all intervals.
     pub level: f64,
-    /// How the numbers were found.
+    /// Method that found the numbers.
     pub method: AnswerMethod,
     /// Independent runs; 0 of an exact answer.
     pub runs: u64,
@@ -63,7 +63,7 @@ pub struct SteadyReport {
     pub seed: Option<u64>,
     /// Wall time of the runs \[s\].
     pub wall_s: Option<f64>,
-    /// Sizes of the net before and after folding; none if it ran as it is.
+    /// Sizes of the net before and after folding; none if it ran unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
 }
@@ -71,16 +71,16 @@ pub struct SteadyReport {
 /// Firings below which a transition counts as rare.
 const RARE: u64 = 30;
 
-/// What is reported of long runs besides their averages.
+/// Results of long runs to report besides the averages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SteadySettings<'a> {
-    /// Whether mean tokens are reported.
+    /// True if mean tokens are reported.
     pub tokens: bool,
-    /// Whether throughputs are reported.
+    /// True if throughputs are reported.
     pub throughputs: bool,
     /// Names of the rewards, in the order of the run.
     pub rewards: &'a [String],
-    /// Indices of the transitions that could fire; of these, the ones that fired rarely are named.
+    /// Indices of the transitions that could fire; the report names those that fired rarely.
     pub possible: &'a [u32],
     /// Ids of transitions that were enabled and never fired: a number that did not vary then has no interval.
     pub unfired: &'a [String],

@@ -1,5 +1,5 @@
-//! The stragglers of a diagnosis over time: a band for each node, in it rows for each cause, named beside them, so that the picture can
-//! be read without its colours.
+//! The stragglers of a diagnosis over time: a band for each node, with a row for each cause. Labels next to the rows
+//! make the picture readable without colours.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ struct Row {
     lanes: Vec<Vec<[f64; 2]>>,
 }
 
-/// The stragglers as a picture, and how many of them are not in it; no picture without a straggler whose times are known.
+/// The stragglers as a picture, and the number of stragglers that are not in it; no picture without a straggler whose times are known.
 pub(super) struct Stragglers {
     rows: Vec<Row>,
     /// Stragglers that there is no room for, and such whose times are not known.
@@ -44,7 +44,7 @@ pub(super) struct Stragglers {
 }
 
 impl Stragglers {
-    /// The tasks among the findings; of several causes of one attempt the surest counts.
+    /// The tasks among the findings; for an attempt with several causes, the most certain one counts.
     pub(super) fn new(findings: &[Finding]) -> Self {
         let mut attempts: BTreeMap<(&str, u64, u32), &Finding> = BTreeMap::new();
         for finding in findings {
@@ -83,7 +83,7 @@ impl Stragglers {
         .map(Some)
     }
 
-    /// How far below the first node's name the lanes of each row begin, and where the last ends \[px\].
+    /// Distances from the first node's name to the start of each row's lanes, and to the end of the last lane \[px\].
     fn tops(&self) -> (Vec<i32>, i32) {
         let mut at = 0;
         let mut node = None;
@@ -143,7 +143,7 @@ impl Stragglers {
     }
 }
 
-/// A finding's time, node and cause; none where it cannot be drawn.
+/// A finding's time, node and cause; none if it cannot be drawn.
 fn bar(finding: &Finding) -> Option<([f64; 2], String, Cause)> {
     let Subject::Task { node, .. } = &finding.subject else { return None };
     let bar = [finding.from?, finding.to?];

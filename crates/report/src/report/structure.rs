@@ -1,4 +1,4 @@
-//! What the structure of a net says: names instead of numbers, verdicts with their reasons.
+//! Results of structural analysis, with names instead of numbers, and verdicts with reasons.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::structure::{
     ThroughputBound, Witness, weighted_sum,
 };
 
-/// Everything that the structure of a net says.
+/// All results of structural analysis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StructureReport {
     /// Name of the net.
@@ -39,11 +39,11 @@ pub struct StructureReport {
     pub rank: Option<usize>,
     /// Bounds of the tokens.
     pub bounds: Option<Vec<BoundRow>>,
-    /// Why bounds may be missing or larger than need be.
+    /// Reason why bounds may be missing or larger than necessary.
     pub bounds_cut: Option<String>,
     /// Bounds of the throughputs.
     pub throughputs: Option<Vec<ThroughputRow>>,
-    /// Why bounds of throughputs are missing.
+    /// Reason why bounds of throughputs are missing.
     pub throughputs_cut: Option<String>,
     /// Minimal siphons.
     pub siphons: Option<SetRows>,
@@ -51,7 +51,7 @@ pub struct StructureReport {
     pub traps: Option<SetRows>,
     /// Deadlocks and liveness.
     pub deadlock: Option<DeadlockRow>,
-    /// Whether a limit or a wish to stop cut something short.
+    /// True if a limit or a wish to stop cut something short.
     pub partial: bool,
     /// Sections that readers see; the JSON has all.
     #[serde(skip)]
@@ -93,22 +93,22 @@ pub struct Matrices {
 /// One entry of a matrix; numbers of row and transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Which row.
+    /// Number of the row.
     pub row: u32,
-    /// Which transition.
+    /// Number of the transition.
     pub transition: u32,
-    /// Its value.
+    /// Value of the entry.
     pub value: i64,
 }
 
-/// Whether something holds, and why not.
+/// A verdict on a property, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// What.
+    /// Name of the property.
     pub name: Word,
-    /// Whether; none where that is not known.
+    /// True if the property holds; none if unknown.
     pub holds: Option<bool>,
-    /// What breaks it, what it rests on, or why it is not known.
+    /// The counterexample, the proof, or the reason why the answer is unknown.
     pub reason: Option<String>,
 }
 
@@ -117,7 +117,7 @@ pub struct Verdict {
 pub struct Weight {
     /// Row or transition.
     pub name: String,
-    /// Its weight, in decimal.
+    /// Weight of the row or transition, in decimal.
     pub weight: String,
 }
 
@@ -126,7 +126,7 @@ pub struct Weight {
 pub struct FlowRows {
     /// The vectors.
     pub vectors: Vec<FlowRow>,
-    /// Why there may be more.
+    /// Reason why there may be more.
     pub cut: Option<String>,
     /// Rows or transitions left out because arcs with weights that depend on the marking change them.
     pub excluded: Vec<String>,
@@ -146,13 +146,13 @@ pub struct FlowRow {
 /// The most tokens of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BoundRow {
-    /// Which row.
+    /// Name of the row.
     pub name: String,
-    /// The bound; none where the structure gives none.
+    /// The bound; none if the structure gives none.
     pub most: Option<u64>,
-    /// Where the bound comes from.
+    /// Source of the bound.
     pub source: Option<BoundSource>,
-    /// Whether whole numbers prove it.
+    /// True if whole numbers prove it.
     pub proved: bool,
     /// The weighted sum behind it: never above `sum`.
     pub weights: Vec<Weight>,
@@ -163,9 +163,9 @@ pub struct BoundRow {
 /// The most firings per second of a transition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThroughputRow {
-    /// Which transition.
+    /// Name of the transition.
     pub name: String,
-    /// Firings per second \[1/s\]; none where the structure gives no bound.
+    /// Firings per second \[1/s\]; none if the structure gives no bound.
     pub most: Option<f64>,
 }
 
@@ -174,16 +174,16 @@ pub struct ThroughputRow {
 pub struct SetRows {
     /// The sets.
     pub sets: Vec<SetRow>,
-    /// Why there may be more.
+    /// Reason why there may be more.
     pub cut: Option<String>,
 }
 
 /// A siphon or a trap.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetRow {
-    /// Its rows.
+    /// Rows of the set.
     pub names: Vec<String>,
-    /// Whether it holds a token at the start.
+    /// True if it holds a token at the start.
     pub marked: bool,
     /// For siphons: whether it contains a trap that holds a token.
     pub has_marked_trap: Option<bool>,
@@ -192,21 +192,21 @@ pub struct SetRow {
 /// Deadlocks and liveness.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeadlockRow {
-    /// Whether every minimal siphon contains a marked trap.
+    /// True if every minimal siphon contains a marked trap.
     pub property: Option<bool>,
-    /// A minimal siphon without one.
+    /// A minimal siphon without a marked trap.
     pub bad_siphon: Option<Vec<String>>,
-    /// Whether no reachable marking is dead.
+    /// True if no reachable marking is dead.
     pub deadlock_free: Option<bool>,
-    /// Whether every transition can always be made to fire again, in the net without time.
+    /// True if every transition can always fire again, in the net without time.
     pub live: Option<bool>,
-    /// Whether liveness also holds with time.
+    /// True if liveness also holds with time.
     pub live_with_time: bool,
-    /// Whether some tokens make the net live and bounded.
+    /// True if some initial marking makes the net live and bounded.
     pub well_formed: Option<bool>,
-    /// How the verdict was found.
+    /// Method that found the verdict.
     pub method: Method,
-    /// Why nothing follows.
+    /// Reason why nothing follows.
     pub obstacles: Vec<String>,
     /// Rows that never hold a token.
     pub never_marked: Vec<String>,
@@ -345,7 +345,7 @@ fn properties(found: &Structure) -> Vec<Verdict> {
     ]
 }
 
-/// The report of what was found.
+/// Makes the report of an analysis.
 pub fn structure_report(found: &Structure, net: &str) -> StructureReport {
     let (incidence, extended) = (&found.incidence, &found.extended);
     let places = |flows: &Flows| flow_rows(flows, &incidence.rows, Some(incidence));

@@ -217,7 +217,7 @@ fn invariants(document: &mut Document<'_>, report: &StructureReport) {
     ] {
         let Some(semiflows) = semiflows else { continue };
         document.table(flows(title, note, semiflows, of, show));
-        // the basis says more only if semiflows are missing or do not span it
+        // the basis adds information only if semiflows are missing or do not span it
         let says_more = |basis: &&FlowRows| semiflows.cut.is_some() || basis.vectors.len() > semiflows.vectors.len();
         if let Some(basis) = basis.as_ref().filter(says_more) {
             document.table(flows(&format!("Basis of all {title}"), "", basis, of, show));
@@ -301,7 +301,7 @@ fn sets(title: &str, sets: Option<&SetRows>) -> Table {
     sentences(title, partial(found.cut.as_ref()), found.sets.iter().map(set).chain(none))
 }
 
-/// Returns what the answer rests on.
+/// Returns the basis of the answer.
 fn deadlock(found: &DeadlockRow) -> Vec<String> {
     let mut all = vec![match (found.property, &found.bad_siphon) {
         (Some(true), _) => "Every siphon contains a marked trap.".to_owned(),
@@ -319,7 +319,7 @@ fn deadlock(found: &DeadlockRow) -> Vec<String> {
     all
 }
 
-/// Returns everything, one entry a row, for CSV; `set` numbers vectors, siphons and traps from 1.
+/// Returns everything, one entry per row, for CSV; `set` numbers vectors, siphons and traps from 1.
 fn entries(report: &StructureReport) -> Table {
     let columns = ["section", "set", "name", "transition", "value"].map(|key| Column::new(key).key(key));
     let mut rows: Vec<Vec<Cell>> = Vec::new();

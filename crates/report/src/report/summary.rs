@@ -1,4 +1,4 @@
-//! What a simulation of a net found: names beside numbers, seconds instead of ticks, intervals.
+//! Result of a simulation of a net: names with numbers, seconds instead of ticks, intervals.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::report::json::Word;
 use crate::report::method::AnswerMethod;
 use crate::sim::{DeviceUse, Ending, FoldedParts, Goal, Provenance, Question, Run, Samples};
 
-/// What was simulated, in the words of the person who asked.
+/// The subject of the simulation, in the user's words.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Subject<'a> {
     /// Name of the net.
@@ -37,7 +37,7 @@ impl<'a> Subject<'a> {
 /// The net that was simulated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetSummary {
-    /// Its name; may be empty.
+    /// Name of the net; may be empty.
     pub name: String,
     /// Number of places.
     pub places: usize,
@@ -52,7 +52,7 @@ impl NetSummary {
     }
 }
 
-/// What was asked.
+/// The question that was asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QuestionSummary {
     /// The goal in words.
@@ -79,7 +79,7 @@ impl QuestionSummary {
     }
 }
 
-/// How many replications ended how.
+/// Number of replications by ending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndingCounts {
     /// At the goal.
@@ -95,9 +95,9 @@ pub struct EndingCounts {
 /// A named number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// What it is of.
+    /// The node, group or reward that the row belongs to.
     pub name: String,
-    /// Its unit.
+    /// Unit of the row.
     pub unit: Word,
     /// The number.
     #[serde(flatten)]
@@ -109,9 +109,9 @@ pub struct Row {
 pub struct GroupRow {
     /// The group's name.
     pub name: String,
-    /// Mean time of the first firing; none where the group never fired.
+    /// Mean time of the first firing; none if the group never fired.
     pub first: Option<Measured>,
-    /// Mean time of the last firing; none where the group never fired.
+    /// Mean time of the last firing; none if the group never fired.
     pub last: Option<Measured>,
 }
 
@@ -122,11 +122,11 @@ pub struct SnapshotRow {
     pub time_s: f64,
     /// The expression as written.
     pub expression: String,
-    /// Its mean; none where no replication reached the time.
+    /// Mean of the row; none if no replication reached the time.
     pub mean: Option<Measured>,
 }
 
-/// The part of a run that a graphics card had.
+/// The part of a run that a GPU had.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeviceSummary {
     /// Name that the driver gives it.
@@ -153,7 +153,7 @@ impl DeviceSummary {
     }
 }
 
-/// Enough to repeat a run, and to know what was run.
+/// All data needed to identify and repeat a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProvenanceSummary {
     /// Version of this crate.
@@ -164,23 +164,23 @@ pub struct ProvenanceSummary {
     pub first_replication: u64,
     /// Name of the engine.
     pub engine: Word,
-    /// Why faster engines were not taken.
+    /// Reason why faster engines were not taken.
     pub reasons: Vec<String>,
     /// Vector instructions that were used.
     pub vector: Word,
     /// Threads that were used.
     pub threads: usize,
-    /// What ran the replications, such as `cpu` or `cpu then gpu`.
+    /// Backend that ran the replications, such as `cpu` or `cpu then gpu`.
     pub backend: Word,
-    /// Why that.
+    /// Reason for that choice.
     pub backend_reason: String,
-    /// The graphics card that was opened, also if it failed at once.
+    /// The GPU that was opened, also if it failed at once.
     pub device: Option<DeviceSummary>,
     /// Length of a tick of model time \[s\].
     pub tick_s: f64,
     /// Wall time of the replications \[s\].
     pub wall_s: f64,
-    /// What folding made of the net; none if it ran as it is.
+    /// The folded parts of the net; none if it ran unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
 }
@@ -192,19 +192,19 @@ pub struct SimulationReport {
     pub net: NetSummary,
     /// The question.
     pub question: QuestionSummary,
-    /// How the numbers were found.
+    /// Method that found the numbers.
     pub method: AnswerMethod,
     /// Number of replications; 0 of an exact answer.
     pub replications: u64,
-    /// Whether the run ended before it was complete; what is there is right, but less precise than asked.
+    /// True if the run ended before it was complete; the results are valid, but less precise than requested.
     pub partial: bool,
-    /// How the replications ended.
+    /// Number of replications by ending.
     pub endings: EndingCounts,
     /// Firings of all replications.
     pub firings: u64,
     /// Time to the goal, of the replications that reached it.
     pub passage_time: Option<Distribution>,
-    /// Share of the replications that reached the goal; none where the goal is the horizon.
+    /// Share of the replications that reached the goal; none if the goal is the horizon.
     pub goal_probability: Option<Measured>,
     /// Groups of transitions, in the order of the question.
     pub groups: Vec<GroupRow>,
@@ -216,11 +216,11 @@ pub struct SimulationReport {
     pub rewards: Vec<Row>,
     /// Snapshots, ascending in time.
     pub snapshots: Vec<SnapshotRow>,
-    /// Where the numbers of a simulation come from.
+    /// Origin of the numbers of a simulation.
     pub provenance: Option<ProvenanceSummary>,
 }
 
-/// What a run found, with intervals of confidence `level`.
+/// Reports the result of a run, with intervals of confidence `level`.
 pub fn simulation_report(run: &Run, question: &Question, subject: &Subject<'_>, level: f64) -> SimulationReport {
     let samples = &run.samples;
     let averages = samples.averages();
@@ -279,7 +279,7 @@ pub(super) fn group_rows(samples: &Samples, question: &Question, level: f64) -> 
         .collect()
 }
 
-/// One name per counter: the place, and the class where there are several.
+/// One name per counter: the place, and the class if there are several.
 pub(super) fn counter_names(subject: &Subject<'_>) -> Vec<String> {
     let one = |place: &String| {
         let several = subject.classes.len() > 1;

@@ -9,22 +9,22 @@ use crate::sweep::{Design, Knob, Level, PointResult, Stored, SweepPlan, tornado}
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AxisRow {
-    /// What varies.
+    /// Key of the axis.
     pub key: String,
-    /// What it is called.
+    /// Name of the axis in results.
     pub name: String,
 }
 
 /// A knob, from its best to its worst value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KnobRow {
-    /// Its axis.
+    /// Key of the axis.
     pub key: String,
-    /// What it is called.
+    /// Name of the axis in results.
     pub name: String,
-    /// Where the mean time is shortest.
+    /// Value with the shortest mean time.
     pub best: Level,
-    /// Where it is longest.
+    /// Value with the longest mean time.
     pub worst: Level,
     /// From the shortest mean time to the longest, the base among them \[s\].
     pub swing_s: f64,
@@ -33,15 +33,15 @@ pub struct KnobRow {
 /// Everything that a sweep found, or a shard of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepReport {
-    /// How its points were made.
+    /// Design of the points.
     pub design: Word,
-    /// What varies.
+    /// Axes of the sweep.
     pub axes: Vec<AxisRow>,
-    /// Which shard of how many.
+    /// Number of this shard, and of all shards.
     pub shard: [u64; 2],
     /// Points that it should have, the base among them.
     pub planned: u64,
-    /// Whether points are missing.
+    /// True if points are missing.
     pub partial: bool,
     /// Confidence level of all intervals.
     pub level: f64,
@@ -51,19 +51,19 @@ pub struct SweepReport {
     pub seed: u64,
     /// Replications of all points.
     pub replications: u64,
-    /// What folding makes of the base's net; none if it runs as it is.
+    /// The folded parts of the base's net; none if it runs unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
     /// The points, by number; 0 is the base.
     pub points: Vec<PointResult>,
-    /// Which knob matters; only of one-at-a-time sweeps, the widest swing first.
+    /// Ranking of the knobs; only for one-at-a-time sweeps, the widest swing first.
     pub tornado: Vec<KnobRow>,
     /// The plan of the sweep, every key written out.
     #[serde(default)]
     pub plan: String,
 }
 
-/// What a stored sweep found.
+/// Reports the result of a stored sweep.
 pub fn sweep_report(plan: &SweepPlan, stored: &Stored) -> SweepReport {
     let header = &stored.header;
     let points: Vec<PointResult> = stored.results.values().cloned().collect();
@@ -92,7 +92,7 @@ fn knob_row(axes: &[AxisRow], knob: Knob) -> KnobRow {
 }
 
 impl SweepReport {
-    /// Whether its points are all combinations of its axes.
+    /// Returns true if its points are all combinations of its axes.
     pub(crate) fn is_grid(&self) -> bool {
         self.design == Design::Grid.name()
     }

@@ -80,7 +80,7 @@ fn settings(report: &SweepReport, point: &PointResult) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns which configuration saves most.
+/// Returns the configuration with the largest saving.
 fn answer(report: &SweepReport) -> Vec<Piece> {
     let saves = |number: &sweep::Number| number.high.unwrap_or(number.value) < 0.0;
     let points = report.points.iter().enumerate().filter_map(|(i, point)| Some((i, point, point.difference_s?)));
@@ -173,7 +173,7 @@ fn points(report: &SweepReport) -> Table {
     Table::new("Configurations", note, columns).rows(rows).level(report.level).most(MOST).wide()
 }
 
-/// Whether some configuration has a deadline.
+/// Returns true if some configuration has a deadline.
 fn has_deadline(report: &SweepReport) -> bool {
     report.points.iter().any(|point| point.done_by_deadline.is_some())
 }

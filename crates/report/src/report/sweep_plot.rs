@@ -21,7 +21,7 @@ const NAME: usize = 26;
 /// Most cells of a heat map with numbers in them.
 const MOST_NUMBERS: usize = 150;
 
-/// The pictures that fit a sweep; none where there are too few points, or too many axes.
+/// The pictures that fit a sweep; none if there are too few points, or too many axes.
 ///
 /// # Errors
 ///
@@ -212,7 +212,7 @@ fn draw_heat(area: &Area<'_>, report: &SweepReport, cells: &Cells, width: Width)
     Ok(())
 }
 
-/// The colour of a share from 0 to 1: from dark to light, in colours that also differ for those who cannot tell red from green.
+/// The colour of a share from 0 to 1: from dark to light, in colours that also differ for readers who cannot tell red from green.
 fn ramp(share: f64) -> RGBColor {
     const STOPS: [[f64; 3]; 5] =
         [[68.0, 1.0, 84.0], [59.0, 82.0, 139.0], [33.0, 145.0, 140.0], [94.0, 201.0, 98.0], [253.0, 231.0, 37.0]];
@@ -223,8 +223,8 @@ fn ramp(share: f64) -> RGBColor {
     RGBColor(mixed(0), mixed(1), mixed(2))
 }
 
-/// What each knob does to a measure of the time against the base: bars to its best and worst value, the first knob above; none without a
-/// knob.
+/// Draws the effect of each knob on a measure of the time: bars from the base to the knob's best and worst value, the
+/// most important knob on top; none without a knob.
 ///
 /// # Errors
 ///
@@ -251,7 +251,7 @@ fn draw_tornado(area: &Area<'_>, knobs: &[KnobRow], measure: &str, width: Width)
     let levels = |knob: &KnobRow| [knob.best.clone(), knob.worst.clone()];
     let ends: Vec<f64> = knobs.iter().flat_map(ends_of).chain([0.0]).collect();
     let x = roomy(ends.iter().copied()).unwrap_or(-1.0..1.0);
-    // room for the values beside the bars
+    // room for the values next to the bars
     let room = width.of(0.12, 0.25) * (x.end - x.start);
     let mut chart = ChartBuilder::on(area)
         .margin(14)

@@ -1,4 +1,4 @@
-//! A diagnosis by system calls as rows: what calls took beside the control runs, and what each method says.
+//! A diagnosis by system calls as rows: call times compared with the control runs, and the answer of each method.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,40 +10,40 @@ use crate::report::json::Word;
 pub struct SyscallsReport {
     /// The run.
     pub run: String,
-    /// What its logs consist of.
+    /// Form of the logs.
     pub form: Word,
     /// Control runs that it is compared with.
     pub control_runs: usize,
     /// The nodes that are judged.
     pub nodes: Vec<SyscallNodeRow>,
-    /// What calls took.
+    /// Times of calls.
     pub calls: Vec<SyscallRow>,
-    /// What each method says.
+    /// Answer of each method.
     pub answers: Vec<Answer>,
-    /// What was left out, and other reasons to doubt.
+    /// Data that was left out, and other reasons to doubt the answers.
     pub notes: Vec<String>,
-    /// What is odd about the logs.
+    /// Oddities of the logs.
     pub warnings: Vec<SyscallWarningRow>,
 }
 
 /// The log of a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SyscallNodeRow {
-    /// Its name.
+    /// Name of the node.
     pub node: String,
-    /// Its log.
+    /// Log of the node.
     pub file: String,
-    /// Its addresses, as far as the log shows them.
+    /// Addresses of the node that occur in the log.
     pub addresses: Vec<String>,
-    /// Lines by what they say.
+    /// Number of lines by their meaning.
     pub lines: LineCounts,
     /// Calls of connect that did not wait.
     pub not_waited: u64,
-    /// Invocations that the profile does not know; 0 where none are compared.
+    /// Invocations that are not in the profile; 0 if none are compared.
     pub unknown_invocations: u64,
 }
 
-/// How a mean time compares with the control runs.
+/// Comparison of a mean time with the control runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SyscallVerdict {
@@ -64,30 +64,30 @@ pub struct SyscallRow {
     pub node: String,
     /// The class; or `data files`: calls of stat and access on paths with data.
     pub call: Word,
-    /// How many calls there were, and how many failed.
+    /// Number of calls, including failed ones.
     pub calls: u64,
-    /// How many failed.
+    /// Number of failed calls.
     pub errors: u64,
-    /// Their time together \[s\].
+    /// Total time of the calls \[s\].
     pub total_s: f64,
-    /// Their mean time \[s\].
+    /// Mean time of a call \[s\].
     pub mean_s: Option<f64>,
     /// The least and the greatest mean time of a node in the control runs \[s\].
     pub usual_s: Option<Range>,
-    /// How the mean compares with it.
+    /// Comparison of the mean with that range.
     pub verdict: SyscallVerdict,
 }
 
-/// What is odd about a log.
+/// An oddity of a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SyscallWarningRow {
     /// The log.
     pub file: String,
-    /// The first line of it.
+    /// The first line with this oddity.
     pub line: u64,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
-    /// What it is.
+    /// Description of the oddity.
     pub text: String,
 }
 
@@ -158,7 +158,7 @@ fn call_rows(node: &NodeCalls, profile: &Profile) -> Vec<SyscallRow> {
     .collect()
 }
 
-/// The name of a method as it is shown.
+/// Display name of a method.
 pub(super) fn method_text(method: Method) -> &'static str {
     method.name().trim_start_matches("syscalls-")
 }

@@ -1,4 +1,5 @@
-//! Nodes and calls as a picture: the redder a square, the further a mean time is above the usual ones; the bluer, the further below.
+//! Nodes and calls as a picture: the redder a square, the further a mean time is above the typical ones; the bluer, the
+//! further below.
 
 use std::fmt::Write as _;
 
@@ -11,7 +12,7 @@ const CELL: [f64; 2] = [92.0, 30.0];
 const NAMES: f64 = 120.0;
 const HEAD: f64 = 78.0;
 const FOOT: f64 = 34.0;
-/// A mean this many times above the usual ones is as red as can be.
+/// A mean this many times above the typical ones is as red as can be.
 const REDDEST: f64 = 1000.0;
 
 /// Calls from left to right, nodes from top to bottom. Each square is the mean time of a call, coloured by its distance from the range

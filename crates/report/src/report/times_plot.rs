@@ -27,16 +27,16 @@ pub(crate) fn is_marked(p: f64) -> bool {
 /// Letters of labels inside a picture \[px\].
 const LETTERS: i32 = 13;
 
-/// What is drawn of the distribution of a time.
+/// Parts of the distribution of a time to draw.
 pub(crate) struct Times {
-    /// What the time is called.
+    /// Name of the time.
     name: &'static str,
     bars: Vec<Bar>,
     samples: u64,
-    /// The distribution function, and what the ends of its points are.
+    /// The distribution function, and the meaning of the ends of its points.
     curve: Vec<CdfPoint>,
     of_curve: String,
-    /// The exact distribution function beside that of samples.
+    /// The exact distribution function, next to the one from samples.
     exact: Vec<CdfPoint>,
     mean: Option<f64>,
     /// Probabilities and times.
@@ -44,7 +44,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// Of samples, or exact.
+    /// A time from samples, or exact.
     pub(crate) fn new(name: &'static str, time: &Distribution, exact: Option<&AnalyticSummary>) -> Self {
         let quantiles = time.quantiles.iter().map(|row| [row.p, row.quantity.value]).collect();
         let of_curve = if time.samples > 0 {
@@ -67,7 +67,7 @@ impl Times {
         Self::without_samples(name, &passage.curve, passage.mean_s, &passage.quantiles)
     }
 
-    /// Of a run to come, by a model.
+    /// A time of the next run, by a model.
     pub(crate) fn predicted(name: &'static str, curve: &[CdfPoint], mean: f64, quantiles: Vec<[f64; 2]>) -> Self {
         let (of_curve, curve, mean) = ("predicted".to_owned(), sound(curve), Some(mean));
         Self { name, bars: Vec::new(), samples: 0, curve, of_curve, exact: Vec::new(), mean, quantiles }
@@ -134,7 +134,7 @@ impl Times {
         })
     }
 
-    /// What the exact distribution says of the bars: the middle of each, and the share in it \[%\].
+    /// The exact distribution as bars: the middle of each bar, and its share \[%\].
     fn exact_shares(&self) -> Vec<(f64, f64)> {
         let below = |time| between(&self.exact, time);
         let share = |bar: &Bar| {
@@ -215,7 +215,7 @@ impl Times {
         Ok(room)
     }
 
-    /// Where the distribution function is drawn to: the end of the histogram, else of the line.
+    /// End of the drawn distribution function: the end of the histogram, otherwise of the line.
     fn drawn_to(&self) -> f64 {
         let end = self.bars.last().map(|bar| bar.high).filter(|_| self.bars.len() > 1);
         end.or(self.curve.last().map(|point| point.time_s)).unwrap_or(1.0)
@@ -287,7 +287,7 @@ fn sound_bars(bars: &[Bar]) -> Vec<Bar> {
     sound
 }
 
-/// What the ends of points of an exact line are.
+/// Caption of an exact line.
 fn of_exact(curve: &[CdfPoint]) -> String {
     let bounded = curve.iter().any(|point| point.low.is_some());
     if bounded { "exact, with certain bounds" } else { "exact" }.to_owned()
@@ -328,7 +328,7 @@ fn percent(share: f64) -> String {
     }
 }
 
-/// Lines and what they are, side by side above a plot that begins at this column.
+/// Legend of the lines, side by side above a plot that starts at this column.
 fn legend(area: &Area<'_>, left: i32, entries: &[(RGBColor, String)]) -> Result<(), DrawError> {
     let (mut x, y) = (left, px(16));
     for (colour, text) in entries {

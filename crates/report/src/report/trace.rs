@@ -1,4 +1,4 @@
-//! What a log of jobs says: what ran, how long tasks took, stragglers, copies, and what bounds the time.
+//! Report on a job log: the jobs that ran, task times, stragglers, copies, and what limits the job time.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::trace::{
     Application, ApplicationId, Attempt, Clock, Job, JobTrace, Metric, Moment, Outcome, StageId, Warning,
 };
 
-/// What follows from a trace; `usual` is what tasks usually take, from other runs.
+/// Reports on a trace; `usual` holds the expected times of tasks, from other runs.
 pub fn trace_report(trace: &JobTrace, usual: &Usual) -> TraceReport {
     let found: Vec<StageStragglers> = trace.stages_with_ids().map(|(id, _)| stragglers(trace, id, usual)).collect();
     let applications: Vec<ApplicationRow> =
@@ -190,7 +190,7 @@ fn outcome_rows(trace: &JobTrace) -> Vec<OutcomeRow> {
 }
 
 fn amount_rows(trace: &JobTrace) -> Vec<AmountRow> {
-    // memory is no sum, and what was asked for is no use
+    // memory does not add up, and a request is not use
     let summed =
         |metric: &Metric| !matches!(metric, Metric::PeakMemoryBytes | Metric::RequestedCpu | Metric::GpuPeakBytes);
     let mut sums = Metric::ALL.map(|metric| AmountRow { metric: metric.key().into(), sum: 0.0, attempts: 0 });

@@ -1,4 +1,4 @@
-//! The attempts of a log as CSV: one a row, with all that the log states of them.
+//! The attempts of a log as CSV: one per row, with everything that the log records about them.
 
 use crate::document::{Cell, Column, Table};
 use crate::render::{CsvText, wide_rows};

@@ -1,4 +1,4 @@
-//! A log as a person reads it: what ran when, what bounds its time, stragglers, speculative copies, nodes.
+//! A log as a person reads it: the runs and their times, bounds of the time, stragglers, speculative copies, nodes.
 
 use std::collections::BTreeSet;
 
@@ -66,7 +66,7 @@ impl BoundsRow {
         ]
     }
 
-    /// Returns the largest bound; of two equal ones, the one that claims less.
+    /// Returns the largest bound; of two equal bounds, the weaker claim.
     fn largest_bound(&self) -> Bound {
         let [slots, chain, task, driver] = self.all();
         match &*self.largest {

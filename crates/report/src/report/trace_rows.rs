@@ -1,4 +1,4 @@
-//! The rows of a report on a log: what `--json` prints, and what the text is made of.
+//! The rows of a report on a log: `--json` prints them, and the text is made from them.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub struct TraceReport {
     pub format: Word,
     /// The files that were read.
     pub files: Vec<String>,
-    /// Whether the reading was ended early.
+    /// True if the reading was ended early.
     pub partial: bool,
     /// Bytes of the files, and of the text in them.
     pub bytes: u64,
@@ -23,7 +23,7 @@ pub struct TraceReport {
     pub text_bytes: u64,
     /// Events or records.
     pub events: u64,
-    /// Time 0 in seconds since 1970; none where the log has a clock of its own.
+    /// Time 0 in seconds since 1970; none if the log has a clock of its own.
     pub origin_unix_s: Option<f64>,
     /// In the order of the log.
     pub applications: Vec<ApplicationRow>,
@@ -33,40 +33,40 @@ pub struct TraceReport {
     pub stages: Vec<StageRow>,
     /// In the order of the log.
     pub nodes: Vec<NodeRow>,
-    /// Attempts by how they ended, without those that are 0.
+    /// Number of attempts by outcome, without zeros.
     pub outcomes: Vec<OutcomeRow>,
-    /// Sums over attempts, without those that the log does not state.
+    /// Sums over attempts; amounts that the log does not record are left out.
     pub amounts: Vec<AmountRow>,
     /// Copies of running attempts.
     pub copies: CopiesRow,
     /// Attempts that are stragglers by either rule, the longest first.
     pub stragglers: Vec<StragglerRow>,
-    /// What the second rule takes as usual.
+    /// Source of the expected times for the second rule.
     pub usual: Word,
-    /// What is odd about the log.
+    /// Oddities of the log.
     pub warnings: Vec<WarningRow>,
 }
 
 /// An application.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ApplicationRow {
-    /// Its id.
+    /// Id of the application.
     pub id: String,
-    /// Its name.
+    /// Name of the application.
     pub name: String,
     /// Version of the framework.
     pub version: Option<String>,
-    /// When it started.
+    /// Time when it started.
     pub start_s: Option<f64>,
-    /// When it ended.
+    /// Time when it ended.
     pub end_s: Option<f64>,
-    /// Its jobs.
+    /// Jobs of the application.
     pub jobs: u64,
     /// Tasks that can run at once.
     pub slots: u64,
-    /// Whether the log states them; else they are the most attempts that were seen at once.
+    /// True if the log states them; otherwise they are the most attempts that were seen at once.
     pub slots_stated: bool,
-    /// What bounds its time; none where no task was done in a known time.
+    /// Lower bounds of the application's time; none if no task has a known duration.
     pub bounds: Option<BoundsRow>,
     /// Settings that decide how tasks are scheduled.
     pub properties: BTreeMap<String, String>,
@@ -89,41 +89,41 @@ pub struct BoundsRow {
     pub by_driver_s: f64,
     /// The largest of them: `slots`, `critical_path`, `longest_task` or `driver`.
     pub largest: Word,
-    /// Whether the log states what stages depend on.
+    /// True if the log states what stages depend on.
     pub knows_dependencies: bool,
 }
 
 /// A job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TraceJobRow {
-    /// Its application, by position.
+    /// Application of the job, by position.
     pub application: usize,
-    /// Its number.
+    /// Number of the job.
     pub number: u64,
-    /// What it is called.
+    /// Name of the job.
     pub name: String,
-    /// When it was submitted.
+    /// Time when it was submitted.
     pub submitted_s: Option<f64>,
-    /// When it ended.
+    /// Time when it ended.
     pub completed_s: Option<f64>,
-    /// Whether it ended well.
+    /// True if the job succeeded.
     pub succeeded: Option<bool>,
-    /// Numbers of its stages, with those that were skipped.
+    /// Numbers of the job's stages, including skipped ones.
     pub stages: Vec<u32>,
 }
 
 /// An attempt to run a stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StageRow {
-    /// Its application, by position.
+    /// Application of the stage, by position.
     pub application: usize,
-    /// Its number.
+    /// Number of the stage.
     pub number: u32,
     /// The number of this attempt.
     pub attempt: u32,
-    /// What it is called.
+    /// Name of the stage.
     pub name: String,
-    /// The description of its query or job in one line; none where it says no more than the name.
+    /// The description of its query or job in one line; none if it only repeats the name.
     #[serde(default)]
     pub description: Option<String>,
     /// The number of its SQL query.
@@ -132,11 +132,11 @@ pub struct StageRow {
     /// Operators of the query's plan that ran in it, in the order of the data.
     #[serde(default)]
     pub operators: Vec<String>,
-    /// What its tasks do.
+    /// Kind of the stage's tasks.
     pub kind: Word,
-    /// Stages that it waits for; none where the log does not say.
+    /// Stages that it waits for; none if the log does not record them.
     pub parents: Option<Vec<u32>>,
-    /// Its tasks as planned.
+    /// Planned number of tasks.
     pub tasks: Option<u32>,
     /// Tasks that are done.
     pub tasks_done: u64,
@@ -146,33 +146,33 @@ pub struct StageRow {
     pub failures: u64,
     /// Attempts that were copies.
     pub copies: u64,
-    /// When it was submitted.
+    /// Time when it was submitted.
     pub submitted_s: Option<f64>,
-    /// When it ended.
+    /// Time when it ended.
     pub completed_s: Option<f64>,
-    /// Its tasks over the slots of its application: how often each slot gets one; none without slots.
+    /// Waves: tasks of the stage over slots of the application; none without slots.
     pub waves: Option<f64>,
     /// Times of attempts that succeeded \[s\].
     pub times_s: Option<Times>,
     /// Attempts beyond 1.5 medians of the stage.
     pub over_median: u64,
-    /// Attempts beyond 1.2 times what their task usually takes.
+    /// Attempts beyond 1.2 times the expected time of their task.
     pub over_usual: u64,
     /// Times of its attempts on GPUs; none for a log without such measures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu: Option<GpuRow>,
 }
 
-/// Times of attempts on GPUs, all of them together. A measure that the log does not have is none, not 0.
+/// Total times of attempts on GPUs. A measure missing from the log is `None`, not 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GpuRow {
     /// Time in which they waited for a permit \[s\].
     pub wait_s: Option<f64>,
     /// The wait that follows from their other times and the permits of an executor \[s\].
     pub predicted_wait_s: Option<f64>,
-    /// Permits of an executor, where the log states them.
+    /// Permits of an executor, if the log states them.
     pub permits: Option<u32>,
-    /// Time in which they held one \[s\].
+    /// Time in which attempts held a permit \[s\].
     pub hold_s: Option<f64>,
     /// Time of work that was blocked or done again because memory was short \[s\].
     pub retry_s: Option<f64>,
@@ -189,44 +189,45 @@ pub struct GpuRow {
 /// A node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodeRow {
-    /// Its name.
+    /// Name of the node.
     pub name: String,
-    /// Its rack.
+    /// Rack of the node.
     pub rack: Option<String>,
     /// Attempts that ran on it.
     pub attempts: u64,
     /// Their time \[s\].
     pub busy_s: f64,
-    /// The median over its attempts, without those that failed, of time over median time of the stage; none without any.
+    /// Median over the node's attempts, without failed ones, of time over median time of the stage; none without
+    /// attempts.
     pub slowness: Option<f64>,
 }
 
-/// Attempts that ended in one way.
+/// Attempts with one outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeRow {
-    /// How.
+    /// Outcome.
     pub outcome: Word,
-    /// How many.
+    /// Number of attempts.
     pub attempts: u64,
 }
 
 /// A sum over attempts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AmountRow {
-    /// Of what; the unit is in the name.
+    /// Name of the amount, with its unit.
     pub metric: Word,
     /// The sum.
     pub sum: f64,
-    /// Attempts of which the log states it.
+    /// Attempts for which the log records the amount.
     pub attempts: u64,
 }
 
 /// Copies of running attempts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CopiesRow {
-    /// How many were started.
+    /// Number of copies that were started.
     pub started: u64,
-    /// Tasks that had one.
+    /// Tasks that had a copy.
     pub tasks: u64,
     /// Copies that did the task first.
     pub won: u64,
@@ -236,18 +237,18 @@ pub struct CopiesRow {
     pub failed: u64,
     /// Copies that were killed, or have no end, before any attempt had succeeded.
     pub open: u64,
-    /// Time of attempts of copied tasks that were in vain \[s\].
+    /// Wasted time of attempts of copied tasks \[s\].
     pub wasted_s: f64,
-    /// The same as a share of all attempts' time; none where that is 0.
+    /// The same as a share of all attempts' time; none if that is 0.
     pub wasted_share: Option<f64>,
 }
 
 /// A straggler.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StragglerRow {
-    /// Its application, by position.
+    /// Application of the straggler, by position.
     pub application: usize,
-    /// Its stage.
+    /// Stage of the straggler.
     pub stage: u32,
     /// The attempt of the stage.
     pub stage_attempt: u32,
@@ -255,33 +256,33 @@ pub struct StragglerRow {
     pub task: u32,
     /// The attempt of the task.
     pub attempt: u32,
-    /// Where it ran.
+    /// Node where it ran.
     pub node: Option<String>,
-    /// How long it was seen to run \[s\].
+    /// Observed run time \[s\].
     pub time_s: f64,
-    /// Whether it would have taken longer: it was killed or has no end.
+    /// True if it would have taken longer: it was killed or has no end.
     pub at_least: bool,
-    /// Its time over the median of its stage.
+    /// Run time over the median of the stage.
     pub medians: Option<f64>,
-    /// Whether it is one by the first rule.
+    /// True if it is a straggler by the first rule.
     pub over_median: bool,
-    /// Whether it is one by the second rule.
+    /// True if it is a straggler by the second rule.
     pub over_usual: bool,
-    /// How it ended.
+    /// Outcome of the attempt.
     pub outcome: Word,
-    /// Whether it was itself a copy.
+    /// True if it was itself a copy.
     pub speculative: bool,
 }
 
 /// One kind of oddity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WarningRow {
-    /// Which.
+    /// Kind of the warning.
     pub kind: WarningKind,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
-    /// Where first: `file:line`.
+    /// First occurrence: `file:line`.
     pub first: String,
-    /// What it is, with an example.
+    /// Text of the warning, with an example.
     pub text: String,
 }

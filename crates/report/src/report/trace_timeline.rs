@@ -8,7 +8,7 @@ use crate::report::number::count;
 use crate::trace::analysis::{CopyFate, Usual, copies, most_at_once, stragglers};
 use crate::trace::{Attempt, Executor, JobTrace};
 
-/// Width of the picture, and of the names of nodes beside the lanes \[px\].
+/// Width of the picture, and of the names of nodes next to the lanes \[px\].
 const WIDTH: f64 = 1200.0;
 const NAMES: f64 = 130.0;
 /// Space around everything \[px\].
@@ -28,7 +28,7 @@ const WITH_TEXT: usize = 3_000;
 /// Spark launches the next task of a core some milliseconds before it notes the end of the last one \[µs\].
 const OVERLAP: i64 = 20_000;
 
-/// What an attempt is drawn as, in the order of drawing.
+/// Appearance of an attempt, in the order of drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Class {
     Even,
@@ -39,7 +39,7 @@ enum Class {
     Failed,
 }
 
-/// Colours and what they stand for, in the order of the classes.
+/// Colours and their meanings, in the order of the classes.
 const PALETTE: [(&str, &str); 6] = [
     ("#5b8db8", "tasks of a stage"),
     ("#a3c1da", "of the next stage"),
@@ -49,14 +49,14 @@ const PALETTE: [(&str, &str); 6] = [
     ("#c0392b", "failed"),
 ];
 
-/// How the attempts of a trace are painted.
+/// Colours and notes for the attempts of a trace.
 #[derive(Debug)]
 pub(super) struct Paint {
-    /// Colours with what they stand for, in the order of drawing.
+    /// Colours and their meanings, in the order of drawing.
     pub(super) palette: Vec<(&'static str, &'static str)>,
     /// The colour of each attempt of the trace, as a position in the palette.
     pub(super) colours: Vec<usize>,
-    /// What is told of single attempts under the pointer, after what is told of all.
+    /// Notes for the tooltips of single attempts, after the text that all attempts have.
     pub(super) notes: BTreeMap<usize, String>,
 }
 
@@ -71,7 +71,8 @@ struct Drawn {
     index: usize,
 }
 
-/// The picture. Attempts without a launch are not in it; one without an end goes to the end of its stage, else of the picture.
+/// The picture. Attempts without a launch are not in it; one without an end goes to the end of its stage, otherwise of
+/// the picture.
 pub fn trace_svg(trace: &JobTrace, usual: &Usual) -> String {
     let colours = classes(trace, usual).into_iter().map(|class| class as usize).collect();
     painted_svg(trace, &Paint { palette: PALETTE.into(), colours, notes: BTreeMap::new() })
@@ -117,7 +118,7 @@ fn classes(trace: &JobTrace, usual: &Usual) -> Vec<Class> {
     classes
 }
 
-/// Puts each attempt into the first free lane of its node; how many lanes each node has. The last node is for attempts without one.
+/// Puts each attempt into the first free lane of its node, and returns the number of lanes of each node. The last node holds attempts without a node.
 fn lay_out(trace: &JobTrace, colours: &[usize]) -> (Vec<Drawn>, Vec<usize>) {
     let last = last_time(trace);
     let mut drawn: Vec<Drawn> = trace
@@ -155,7 +156,7 @@ fn lay_out(trace: &JobTrace, colours: &[usize]) -> (Vec<Drawn>, Vec<usize>) {
     (drawn, lanes)
 }
 
-/// The slots of a node, where the log states the cores of all executors on it.
+/// The slots of a node, if the log states the cores of all executors on it.
 fn node_slots(trace: &JobTrace, node: usize) -> Option<usize> {
     let there: Vec<&Executor> = trace.executors.iter().filter(|e| e.node.is_some_and(|n| n.index() == node)).collect();
     let slots = |executor: &Executor| {
@@ -176,14 +177,14 @@ fn last_time(trace: &JobTrace) -> i64 {
     jobs.chain(attempts).map(|time| time.microseconds()).max().unwrap_or(0)
 }
 
-/// Where things are.
+/// Positions in the picture.
 struct Picture {
     /// Microseconds at the left end, and in a pixel.
     from: i64,
     per_pixel: f64,
     seconds: (f64, f64),
     lane: f64,
-    /// Top of each node; none where it has no lane.
+    /// Top of each node; none if it has no lane.
     tops: Vec<Option<f64>>,
     heights: Vec<f64>,
     /// The nodes from above.
@@ -354,7 +355,7 @@ impl Picture {
     }
 }
 
-/// What is told of an attempt under the pointer.
+/// Tooltip of an attempt.
 fn about(trace: &JobTrace, attempt: &Attempt) -> String {
     let stage = trace.stage(attempt.stage).map_or(0, |stage| stage.number);
     let time = attempt.duration().map_or_else(|| "no end".to_owned(), |time| format!("{time:.3} s"));

@@ -9,10 +9,10 @@ const MOST_STEPS: usize = 12;
 /// Rows of a table of places or transitions that are shown without `--all`.
 pub(crate) const MOST_ROWS: usize = 20;
 
-/// What all markings of a net show.
+/// Findings from all markings of a net.
 pub(crate) struct Findings<'a> {
     pub(crate) partial: bool,
-    /// Whether there is a state space.
+    /// True if there is a state space.
     pub(crate) explored: bool,
     pub(crate) unbounded: Option<&'a UnboundedRow>,
     pub(crate) safe: Option<bool>,
@@ -82,7 +82,7 @@ impl Findings<'_> {
         table.most(MOST_ROWS).show(if self.unbounded.is_some() { Show::Csv } else { Show::Always })
     }
 
-    /// Returns how live each transition is.
+    /// Returns the liveness of each transition.
     pub(crate) fn liveness(&self) -> Table {
         let columns = [
             Column::new("transition"),
@@ -104,7 +104,7 @@ impl Findings<'_> {
         Table::new("Liveness", "", columns).rows(self.liveness.iter().enumerate().map(row)).most(MOST_ROWS)
     }
 
-    /// Returns what the markings show, in words: deadlocks and liveness.
+    /// Summarises the markings in words: deadlocks and liveness.
     pub(crate) fn in_words(&self) -> String {
         let live = match self.verdicts {
             Some(verdicts) if verdicts.live => " and live",
@@ -119,7 +119,7 @@ impl Findings<'_> {
     }
 }
 
-/// Returns which places are unbounded in all, and how certain that is.
+/// Returns the unbounded places, and the certainty of the list.
 fn coverability(unbounded: &UnboundedRow) -> [String; 2] {
     let Some(graph) = &unbounded.coverability else {
         return ["unbounded places", &listed(&unbounded.places)].map(str::to_owned);

@@ -17,49 +17,49 @@ use crate::sim::Run;
 /// A quantile of the job time \[s\].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TailRow {
-    /// Which, in (0, 1).
+    /// Probability of the quantile, in (0, 1).
     pub p: f64,
-    /// Its value \[s\].
+    /// Value of the quantile \[s\].
     #[serde(flatten)]
     pub quantity: Measured,
 }
 
-/// What a policy changes against the baseline.
+/// Effect of a policy compared with the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChangeRow {
     /// Mean of the differences, replication by replication, in the unit of the value.
     pub difference: Measured,
-    /// Mean over mean; none where that of the baseline is not separated from 0.
+    /// Ratio of the means; none if the baseline's mean is not separable from 0.
     pub ratio: Option<Measured>,
 }
 
-/// What the detector was worth on the maps; none where nothing can be said.
+/// Detector quality on the maps; none if it cannot be determined.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MetricRow {
-    /// Which metric.
+    /// Name of the metric.
     pub name: Word,
-    /// Its value, pooled over the replications.
+    /// Value of the metric, pooled over the replications.
     pub value: Option<Measured>,
 }
 
 /// A policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PolicyRow {
-    /// Its name.
+    /// Name of the policy.
     pub name: String,
-    /// Its detector.
+    /// Detector of the policy.
     pub detector: Word,
     /// Share of slots for tasks, or `shared`.
     pub slots: SlotShare,
     /// Age of a job before anyone looks \[s\].
     pub lag_s: f64,
-    /// Whether one looks while tasks wait.
+    /// Setting for running the detector while tasks wait.
     pub watch: Watching,
     /// Mean job time \[s\].
     pub job_time_s: Measured,
     /// p95 and p99 of the job time.
     pub tails: Vec<TailRow>,
-    /// The probability to be done by the deadline; none without a deadline.
+    /// The probability to finish by the deadline; none without a deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done_by_deadline: Option<Measured>,
     /// Energy \[J\].
@@ -70,7 +70,7 @@ pub struct PolicyRow {
     pub copies: Measured,
     /// Copies that ended before their original.
     pub copies_won: Measured,
-    /// What the detector was worth.
+    /// Metrics of the detector's quality.
     pub metrics: Vec<MetricRow>,
     /// Change of the job time \[s\]; none for the baseline.
     pub job_time_change: Option<ChangeRow>,
@@ -89,7 +89,7 @@ pub struct NetRow {
     pub tails: Vec<TailRow>,
 }
 
-/// Everything that a what-if found.
+/// All results of a what-if.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WhatIfReport {
     /// Nodes of the cluster.
@@ -109,7 +109,7 @@ pub struct WhatIfReport {
     /// The deadline \[s\], if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_s: Option<f64>,
-    /// Whether the run was ended early.
+    /// True if the run was ended early.
     pub partial: bool,
     /// Name of the policy that the others are compared with.
     pub baseline: String,
@@ -121,7 +121,7 @@ pub struct WhatIfReport {
     /// Explains why the net and the cluster simulator differ.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub net_note: String,
-    /// What follows, in words.
+    /// Advice, in words.
     pub advice: String,
     /// Version of this crate.
     pub version: Word,
@@ -134,7 +134,7 @@ pub struct WhatIfReport {
     pub plan: String,
 }
 
-/// What a comparison of a plan's policies found.
+/// Reports a comparison of a plan's policies.
 pub fn what_if_report(plan: &Plan, comparison: &Comparison, seed: u64, planned: u64, wall: Duration) -> WhatIfReport {
     let groups = &plan.cluster.node;
     let size = WhatIfSize {
@@ -148,7 +148,8 @@ pub fn what_if_report(plan: &Plan, comparison: &Comparison, seed: u64, planned: 
     WhatIfReport { plan, ..report_of(size, comparison, seed, planned, wall) }
 }
 
-/// What a comparison of policies found on a job that other commands run as a net: its tasks one by one.
+/// Reports a comparison of policies on a job that other commands run as a net: the cluster simulator runs its tasks one
+/// by one.
 pub fn planned_what_if_report(
     plan: &JobPlan,
     job: &KnownJob,
@@ -170,7 +171,8 @@ pub fn planned_what_if_report(
 }
 
 impl WhatIfReport {
-    /// Adds the job time of the net of `plan`, called `name`, and why it differs from that of the cluster simulator.
+    /// Adds the job time of the net of `plan`, called `name`, and explains why it differs from the cluster simulator's
+    /// job time.
     pub fn add_net(&mut self, name: &str, plan: &JobOfPhases, run: &Run) {
         let samples = &run.samples;
         let time = Distribution::new(&samples.passage, &samples.passage_histogram, samples.clock, self.level);
@@ -198,7 +200,7 @@ impl WhatIfReport {
     }
 }
 
-/// What is compared on.
+/// Size of the job that policies are compared on.
 pub(super) struct WhatIfSize {
     pub(super) nodes: u64,
     pub(super) slots: u64,
@@ -273,11 +275,11 @@ fn policy_row(row: &PolicySummary, level: f64) -> PolicyRow {
 /// A detector, in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DetectorRow {
-    /// Its name in plans.
+    /// Name of the detector in plans.
     pub name: Word,
-    /// When a task is flagged.
+    /// Condition for flagging a task.
     pub rule: Word,
-    /// What it must know.
+    /// Data that the detector needs.
     pub needs: Word,
     /// Key in docs/references.md.
     pub source: Word,

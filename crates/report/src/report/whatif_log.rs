@@ -1,4 +1,4 @@
-//! What a what-if on a log found: the job as it was and as it is replayed, then the policies side by side.
+//! Result of a what-if on a log: the original and the replayed job, followed by the policies side by side.
 
 use std::time::Duration;
 
@@ -11,20 +11,20 @@ use crate::report::number::counted;
 use crate::report::whatif::{PolicyRow, WhatIfReport, WhatIfSize, report_of};
 use crate::report::whatif_document::{Words, compared};
 
-/// What a what-if on a log found.
+/// Result of a what-if on a log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LogWhatIfReport {
     /// The log.
     pub log: String,
     /// The application's name.
     pub name: String,
-    /// What the job took \[s\].
+    /// Actual job time \[s\].
     pub actual_s: f64,
-    /// What it takes when it is replayed without copies \[s\].
+    /// Job time of the replay without copies \[s\].
     pub replayed_s: f64,
-    /// Whether the log has no copies and no unknown times, so that the two should be the same.
+    /// True if the log has no copies and no unknown times, so that the two should be the same.
     pub comparable: bool,
-    /// By how much the replay is off \[s\]: without copies if the log has none, else with copies by its own settings.
+    /// Error of the replay \[s\]: without copies if the log has none, else with copies by its own settings.
     #[serde(default)]
     pub error_s: f64,
     /// Tasks that a node runs at full speed, as a share of its slots.
@@ -33,14 +33,14 @@ pub struct LogWhatIfReport {
     pub replay_nodes: Vec<ReplayNode>,
     /// The stages.
     pub replay_stages: Vec<ReplayStage>,
-    /// What is assumed and what cannot be known.
+    /// Assumptions and unknowns.
     pub notes: Vec<String>,
     /// The policies.
     #[serde(flatten)]
     pub comparison: WhatIfReport,
 }
 
-/// What a comparison of policies on a replay found.
+/// Reports a comparison of policies on a replay.
 pub fn log_what_if_report(
     replay: &Replay,
     comparison: &Comparison,

@@ -1,4 +1,4 @@
-//! Which kind of question has an exact answer, what it costs, and the answer.
+//! Questions with an exact answer, its cost, and the answer.
 
 use crate::answer::route::too_many;
 use crate::answer::states;
@@ -18,7 +18,7 @@ const CHEAP: u64 = 5_000;
 /// Most states times transitions: exploring a large net must not take longer than simulating it.
 const WORK: u64 = 4_000_000;
 
-/// Whether an exact answer is known to cost less than replications.
+/// The choice between an exact answer and replications; the exact answer is taken if it is known to cost less.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     /// The exact method that costs less; none if none is known to.
@@ -29,7 +29,7 @@ pub struct Choice {
     pub no_exact: Option<String>,
 }
 
-/// Returns the kind of a question; else why no exact method answers it.
+/// Returns the kind of a question; otherwise why no exact method answers it.
 fn kind(question: &Question, steady: bool) -> Result<Kind, NeedsReplications> {
     if steady {
         return Ok(Kind::Steady);
@@ -82,7 +82,7 @@ pub fn choose(net: &Net, program: &Program, question: &Question, steady: bool) -
     }
 }
 
-/// Returns the number of states if there are few; else why not.
+/// Returns the number of states if there are few; otherwise why not.
 fn few_states(net: &Net, goal: Option<&Code>) -> Result<usize, String> {
     let net = with_phases(net).map_err(|all| all[0].to_string())?.net;
     let program = compile(&net).map_err(|all| all[0].to_string())?;
@@ -99,7 +99,7 @@ fn few_states(net: &Net, goal: Option<&Code>) -> Result<usize, String> {
 ///
 /// # Errors
 ///
-/// [`AnswerError::NeedsReplications`], or what keeps the net from being solved.
+/// [`AnswerError::NeedsReplications`], or the obstacle to solving the net.
 pub fn exact(
     net: &Net,
     program: &Program,
@@ -148,7 +148,7 @@ pub fn exact_of_prepared(
     })
 }
 
-/// Averages of a folded net, or of one whose phases are folded, in terms of the net.
+/// Averages of a folded net, or of a net with folded phases, in terms of the original net.
 fn unfolded(mut found: ExactAnswer, folding: &Folding, net: &Net) -> ExactAnswer {
     let total = |terms: &[(&f64, f64)]| terms.iter().map(|(mean, share)| *mean * share).sum();
     found.tokens = folding.per_place(&found.tokens, total);
@@ -165,7 +165,7 @@ mod tests {
     use crate::net::{Law, Memory, NetBuilder, Timing};
     use crate::sim::{Goal, Reward};
 
-    /// Four machines with stages that outages stop, and a queue before each: averages of each machine are those without folding.
+    /// Four machines with stages that outages stop, and a queue before each: averages of each machine equal the averages without folding.
     #[test]
     fn averages_of_counted_phases_are_those_of_all_states() {
         let mut b = NetBuilder::new("machines");
@@ -212,7 +212,7 @@ mod tests {
         let prepared = Prepared::new(&net, &question, true).unwrap();
         let counted = exact_of_prepared(&net, &question, &prepared, false, &Unwatched).unwrap();
         assert!(counted.states.unwrap() * 3 < apart.states.unwrap(), "{:?} of {:?}", counted.states, apart.states);
-        // places and transitions of phases come last in the one and not at all in the other
+        // places and transitions of phases come last in one answer, and are absent from the other
         assert_eq!((counted.tokens.len(), counted.throughputs.len()), (net.places().len(), net.transitions().len()));
         let pairs = |a: &[f64], b: &[f64]| a.iter().copied().zip(b.iter().copied()).collect::<Vec<_>>();
         let all = [

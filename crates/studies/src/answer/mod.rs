@@ -11,7 +11,7 @@
 //! | the exact answer from all states | `states` |
 //! | all states, or the parts of a schedule | [`route`] |
 //!
-//! Every choice follows from the question, the net and its number of states, so that it is the same on every machine.
+//! Every choice depends only on the question, the net and its number of states, so it is the same on every machine.
 
 pub mod choice;
 pub mod route;

@@ -9,7 +9,7 @@ use crate::watch::Watch;
 /// States up to which a schedule is solved by states rather than by its parts.
 const FEW: u64 = 10_000;
 
-/// Which route is wanted.
+/// The requested route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RouteMethod {
     /// The parts of a schedule with too many states, otherwise the states.
@@ -21,7 +21,7 @@ pub enum RouteMethod {
     SeriesParallel,
 }
 
-/// How an answer is found.
+/// The route to an answer.
 #[derive(Debug)]
 pub enum Route {
     /// From all states.
@@ -41,9 +41,9 @@ pub enum Route {
 /// A choice of the route; it depends only on the net and on these settings.
 #[derive(Clone, Debug, Default)]
 pub struct SolveRoute {
-    /// Which route is wanted.
+    /// The requested route.
     pub method: RouteMethod,
-    /// Whether something besides the time to the dead marking is asked for, which needs states.
+    /// True if the question goes beyond the time to the dead marking, and so needs states.
     pub needs_states: bool,
     /// Limits of the state space.
     pub limits: Limits,
@@ -88,7 +88,7 @@ pub(super) fn too_many(net: &Net, limits: Limits, watch: &dyn Watch) -> Result<O
     let states = limits.states.min(FEW);
     let space = explore(&program, None, &Limits { states, ..limits }, watch)?;
     Ok(match space.stopped() {
-        // whoever interrupts sees the states that were found
+        // after an interruption, the caller sees the states that were found
         None | Some(Incomplete::Interrupted) => None,
         Some(Incomplete::States { .. }) => Some(format!("more than {} of them", grouped(states))),
         Some(other) => Some(other.to_string()),

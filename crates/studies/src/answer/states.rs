@@ -64,7 +64,7 @@ impl Solved {
         ExactAnswer { time: Some(ExactTime::States { space: Box::new(self.space), targets }), ..empty }
     }
 
-    /// The long run: everything that is asked for, or tokens and throughputs.
+    /// The long run: all requested quantities, by default tokens and throughputs.
     fn steady(&self, question: &Question, watch: &dyn Watch) -> Result<ExactAnswer, AnswerError> {
         if !self.space.dead().is_empty() {
             return Err(can_stop(&self.space, &self.program));

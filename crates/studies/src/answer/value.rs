@@ -1,4 +1,4 @@
-//! Exact answers as values: methods, numbers, and why there is none.
+//! Exact answers as values: methods, numbers, and reasons why there is no answer.
 
 use crate::Problems;
 use crate::compile::{CompileError, Program};
@@ -20,7 +20,7 @@ pub enum ExactMethod {
 }
 
 impl ExactMethod {
-    /// Its name in results.
+    /// Name of the method in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::States => "states",
@@ -29,7 +29,7 @@ impl ExactMethod {
     }
 }
 
-/// Why only replications can answer a question.
+/// Reason why only replications can answer a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NeedsReplications {
@@ -39,8 +39,8 @@ pub enum NeedsReplications {
     /// A limit of firings.
     #[error("a limit of firings cuts replications off")]
     MaxFirings,
-    /// Nothing but to run.
-    #[error("nothing is asked for but to run")]
+    /// Nothing except to run.
+    #[error("no quantity is requested")]
     Nothing,
     /// The time to a goal with a horizon.
     #[error("the time to the goal is cut off at a horizon")]
@@ -50,7 +50,7 @@ pub enum NeedsReplications {
     AveragesToGoal,
 }
 
-/// Why there is no exact answer.
+/// Reason why there is no exact answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
@@ -158,7 +158,7 @@ pub fn time_to<'a>(space: &'a StateSpace, targets: &[bool], watch: &'a dyn Watch
     passage(space.partial_chain(), targets, &PassageSettings::watched(watch))
 }
 
-/// Exact numbers for what a question asks; empty for what it does not ask. Times in seconds.
+/// Exact numbers for the quantities of a question; empty for all others. Times in seconds.
 #[derive(Debug)]
 pub struct ExactAnswer {
     /// The method.

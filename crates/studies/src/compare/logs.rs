@@ -13,7 +13,7 @@ use crate::compare::settings::differing;
 ///
 /// Each run's time is cut into pieces: an instant belongs to the stages that run then, in equal parts, or to no stage.
 /// A contribution is the mean piece of side B minus that of side A, so that contributions add up to the difference of
-/// the mean times. It says where time was spent, not why: a stage that waits for slots of another one shares its time.
+/// the mean times. It shows where time was spent, not why: a stage that waits for another stage's slots shares its time.
 pub fn compare_logs(a: &[ComparedRun], b: &[ComparedRun], level: f64) -> Option<ComparisonReport> {
     let times = [a, b].map(|runs| runs.iter().map(|run| run.job_s).collect::<Vec<_>>());
     let time = time_difference(&times[0], &times[1], level)?;
@@ -55,7 +55,7 @@ pub fn compare_logs(a: &[ComparedRun], b: &[ComparedRun], level: f64) -> Option<
     })
 }
 
-/// The runs of both sides, those of A first.
+/// The runs of both sides, side A first.
 struct Sides<'a> {
     runs: Vec<&'a ComparedRun>,
     first_b: usize,

@@ -20,7 +20,7 @@ pub(super) struct Group {
     pub(super) members: Vec<Option<usize>>,
 }
 
-/// A stage as it is matched.
+/// A stage to match.
 #[derive(Clone, Copy)]
 struct Key<'a> {
     name: &'a str,
@@ -28,7 +28,7 @@ struct Key<'a> {
     tasks: f64,
 }
 
-/// Returns the groups in the order of the first run; stages that it does not have stand after the group that they follow.
+/// Returns the groups in the order of the first run; stages missing from that run come after the group that they follow.
 pub(super) fn groups(runs: &[&ComparedRun]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     let mut keys: Vec<Key<'_>> = Vec::new();
@@ -70,7 +70,7 @@ fn keys_of(run: &ComparedRun) -> Vec<Key<'_>> {
         .collect()
 }
 
-/// The name of what a stage does, without the place in the program, and without the prefix of operators on a GPU.
+/// Name of a stage's operation, without the place in the program, and without the prefix of operators on a GPU.
 fn action(name: &str) -> &str {
     let action = name.split_once(" at ").map_or(name, |(action, _)| action);
     action.strip_prefix("Gpu").unwrap_or(action)
@@ -96,7 +96,7 @@ fn score(a: &Key<'_>, b: &Key<'_>) -> Option<f32> {
 /// For each stage of `b` the position in `a` of the stage that it matches.
 fn matches(a: &[Key<'_>], b: &[Key<'_>]) -> Vec<Option<usize>> {
     let mut found = if a.len().saturating_mul(b.len()) <= MOST_PAIRS { aligned(a, b) } else { vec![None; b.len()] };
-    // stages that do not wait for each other may run in any order: the closest of those that are left
+    // stages that do not wait for each other may run in any order: take the closest unmatched one
     let mut free: Vec<bool> = vec![true; a.len()];
     found.iter().flatten().for_each(|&i| free[i] = false);
     for (k, key) in b.iter().enumerate().filter(|(k, _)| found[*k].is_none()).collect::<Vec<_>>() {

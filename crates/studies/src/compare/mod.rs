@@ -1,4 +1,4 @@
-//! Two runs, results or plans compared: what differs, by how much, and whether the difference is beyond chance.
+//! Comparison of two runs, results or plans: the differences, their size, and their statistical significance.
 //!
 //! ```text
 //! JobTrace ──▶ ComparedRun ──┐
@@ -12,7 +12,7 @@
 //! | the result | [`result`] |
 //! | ratio of two times, with its test | `chance` |
 //! | elapsed time of a run, shared among its stages | `pieces` |
-//! | one run as its log shows it | `run` |
+//! | one run according to its log | `run` |
 //! | which stages of two runs are the same | `matching` |
 //! | differing settings and plan keys | `settings` |
 //! | logs, results and plans | `logs`, `values`, `plans` |

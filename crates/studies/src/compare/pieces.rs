@@ -4,7 +4,7 @@
 /// Parts of a run's time \[s\].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Pieces {
-    /// Of each stage.
+    /// The piece of each stage.
     pub(super) stages: Vec<f64>,
     /// Before the first stage, between stages, after the last one.
     pub(super) gaps: [f64; 3],
@@ -22,7 +22,7 @@ pub(super) fn pieces(elapsed_s: f64, stages: &[&[[f64; 2]]]) -> Pieces {
         return Pieces { stages: vec![0.0; stages.len()], gaps: [elapsed_s, 0.0, 0.0] };
     };
     let mut gaps = [first.0, 0.0, elapsed_s - last.0];
-    // what a stage that ran from the start on would have got until each change
+    // the time that a stage running from the start would have got until each change
     let mut until: Vec<(f64, f64)> = Vec::new();
     let (mut sum, mut running, mut before) = (0.0, 0_i64, first.0);
     for &(time, change) in &changes {

@@ -33,7 +33,7 @@ pub struct ComparedSide {
 pub enum ChanceTest {
     /// Welch's t-test on the logarithms of the times of two or more runs on each side.
     Welch,
-    /// No test: a side has one run. The assumed spread of whole runs says how much chance could explain.
+    /// No test: a side has one run. The assumed spread of whole runs shows how much chance could explain.
     AssumedSpread,
     /// The confidence intervals of the two means, as of independent normal variates.
     Intervals,
@@ -51,7 +51,7 @@ pub enum Verdict {
     BeyondChance,
     /// The interval of the ratio includes 1.
     WithinChance,
-    /// The files cannot tell.
+    /// The files do not decide it.
     Unknown,
 }
 
@@ -142,9 +142,9 @@ pub struct GapDifference {
 pub struct SettingDifference {
     /// The name of the setting, or the path of the key.
     pub key: String,
-    /// Its different values on side A, in order; empty if it is not set.
+    /// Different values of the setting on side A, in order; empty if it is not set.
     pub a: Vec<String>,
-    /// Its different values on side B, in order; empty if it is not set.
+    /// Different values of the setting on side B, in order; empty if it is not set.
     pub b: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! One run as its log shows it: its time, its stages with what they read and when they ran, its settings and sizes.
+//! One run according to its log: its time, its stages with their input and times, its settings and sizes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use crate::trace::{Application, ApplicationId, Attempt, JobTrace, Metric, Moment
 /// Bytes of a MB.
 const MB: f64 = 1_048_576.0;
 
-/// Why the run of a log cannot be compared.
+/// Reason why the run of a log cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompareRunError {
@@ -19,7 +19,7 @@ pub enum CompareRunError {
         /// The number of applications.
         count: usize,
     },
-    /// The log does not say when the run started and ended.
+    /// The log does not record when the run started and ended.
     #[error("{log}: the log does not say when the run started and ended")]
     NoTime {
         /// The log.
@@ -30,15 +30,15 @@ pub enum CompareRunError {
 /// A stage of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparedStage {
-    /// Its number in the log.
+    /// Number of the stage in the log.
     pub number: u32,
-    /// Its name: the first line in the log, or what its tasks do.
+    /// Name of the stage: the first line in the log, or the kind of its tasks.
     pub name: String,
     /// Tasks that were done.
     pub tasks: u64,
     /// Input and shuffle data that they read \[MB\].
     pub mb: f64,
-    /// When it ran \[s\] since the start of the run: for each attempt of the stage from its first launch to its last end.
+    /// Time when it ran \[s\] since the start of the run: for each attempt of the stage from its first launch to its last end.
     pub ran_s: Vec<[f64; 2]>,
 }
 
@@ -57,7 +57,7 @@ pub struct ComparedRun {
     pub settings: BTreeMap<String, String>,
     /// True if the settings turn on the RAPIDS accelerator, which runs queries on GPUs.
     pub gpu: bool,
-    /// Limits of what the log says.
+    /// Limitations of the log.
     pub notes: Vec<String>,
 }
 
@@ -115,7 +115,7 @@ fn stages_of(trace: &JobTrace, application: ApplicationId, start: Moment) -> Vec
     for (id, stage) in of_application {
         let attempts = trace.attempts_of(id);
         let launch = attempts.iter().filter_map(Attempt::launch).min();
-        // a copy that is killed later holds up nobody
+        // a copy that is killed later delays no other task
         let done = attempts.iter().filter(|attempt| attempt.succeeded()).filter_map(Attempt::finish).max();
         let end = done.or(attempts.iter().filter_map(Attempt::finish).max());
         let (Some(launch), Some(end)) = (launch, end) else { continue };
@@ -128,7 +128,7 @@ fn stages_of(trace: &JobTrace, application: ApplicationId, start: Moment) -> Vec
             Some(same) => {
                 same.tasks += tasks.len() as u64;
                 same.mb += bytes / MB;
-                // attempts of a stage do not run at once; a log that says so still counts an instant once
+                // attempts of one stage should not overlap; if the log has overlaps, each instant counts once
                 let from = same.ran_s.last().map_or(ran[0], |last| ran[0].max(last[1]));
                 same.ran_s.push([from, ran[1].max(from)]);
             }

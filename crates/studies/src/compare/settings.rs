@@ -43,7 +43,8 @@ pub(super) fn differing<'a>(
     differ.map(|(key, [a, b])| SettingDifference { key: key.to_owned(), a: list(&a), b: list(&b) }).collect()
 }
 
-/// Returns the values of a plan by the paths of their keys; a table of a list by its name, if it has one, else by its number.
+/// Returns the values of a plan by the paths of their keys; a table of a list by its name, if it has one, otherwise by
+/// its number.
 pub(super) fn flat(plan: &toml::Table) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     plan.iter().for_each(|(key, value)| flatten(key.clone(), value, &mut all));

@@ -22,7 +22,7 @@ pub const REPLICATIONS: u64 = 2_000;
 /// Replications whose critical paths are followed; more would not change the result.
 const TRACED: u64 = 10_000;
 
-/// How a job time is found.
+/// Method of a job time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EstimateMethod {
     /// By simulation, and exactly by formula or from few states if possible.
@@ -73,8 +73,8 @@ impl ExactJobTime {
         })
     }
 
-    /// Returns the probability to be done within `seconds`, in a report whose intervals have confidence `level`; none where it cannot be
-    /// worked out.
+    /// Returns the probability to finish within `seconds`, in a report whose intervals have confidence `level`; none if
+    /// it cannot be computed.
     pub fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
         Some(match self {
             Self::Formula(time) => {
@@ -100,7 +100,7 @@ pub struct SimulatedJob {
     pub question: Question,
     /// The costs of stragglers and copies, if the plan has any.
     pub rewards: Vec<AttemptReward>,
-    /// Where the time goes, or why that is unknown.
+    /// Shares of the phases in the job time, or the reason why they are unknown.
     pub critical_path: Result<CriticalPath, String>,
 }
 
@@ -120,7 +120,8 @@ impl SimulatedJob {
         Some(found.scaled(samples.clock.tick()))
     }
 
-    /// Returns the probability to be done within `seconds`, with its interval of confidence `level`; none without replications.
+    /// Returns the probability to finish within `seconds`, with its interval of confidence `level`; none without
+    /// replications.
     pub fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
         let samples = &self.run.samples;
         let histogram = &samples.passage_histogram;
@@ -143,9 +144,9 @@ pub struct JobEstimate {
     pub no_formula: Option<String>,
     /// The simulation, unless only the exact time was requested.
     pub simulated: Option<SimulatedJob>,
-    /// Whether the exact job time is known from the parts of the net although no formula gives it.
+    /// True if the exact job time is known from the parts of the net although no formula gives it.
     pub has_parts: bool,
-    /// The job time of a run to come, if the plan says how whole runs differ.
+    /// The job time of the next run, if the plan says how whole runs differ.
     pub next_run: Option<JobTimes>,
 }
 
@@ -162,8 +163,8 @@ impl JobEstimate {
         exact.or_else(|| self.simulated.as_ref()?.quantile(p, level))
     }
 
-    /// Returns the probability to be done within `seconds`: exactly if it is known, otherwise by simulation. Where whole runs differ, it is
-    /// that of a run to come.
+    /// Returns the probability to finish within `seconds`: exactly if it is known, otherwise by simulation. If whole
+    /// runs differ, it applies to the next run.
     pub fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
         if self.next_run.is_some() {
             let DeadlineSection { exact, simulated, .. } = self.deadline(seconds, level);
@@ -175,7 +176,8 @@ impl JobEstimate {
 }
 
 impl JobEstimate {
-    /// Returns the probability to be done within `deadline_s` \[s\] by each method, of a run to come where whole runs differ.
+    /// Returns the probability to finish within `deadline_s` \[s\] by each method, of the next run where whole runs
+    /// differ.
     pub fn deadline(&self, deadline_s: f64, level: f64) -> DeadlineSection {
         let (exact, simulated) = (self.exact.as_ref(), self.simulated.as_ref());
         let Some(next) = &self.next_run else {
@@ -198,7 +200,8 @@ impl JobEstimate {
         }
     }
 
-    /// Works out the job time of a run to come from that of typical runs: exactly if it is known, otherwise by simulation.
+    /// Computes the job time of the next run from the job time of typical runs: exactly if it is known, otherwise by
+    /// simulation.
     fn add_next_run(&mut self, run: Option<&RunSpread>) {
         let Some(run) = run.filter(|run| run.sigma > 0.0) else { return };
         let factor = RunFactor::new(run, 0.0);
@@ -217,10 +220,10 @@ impl JobEstimate {
     }
 }
 
-/// Equally likely times that stand for an exact law.
+/// Equally likely times that stand for an exact distribution.
 const POINTS: u32 = 200;
 
-/// Estimates the time of a job. The seed of the plan is that of `ensemble`, which says how the job is simulated.
+/// Estimates the time of a job. The seed of the plan is that of `ensemble`, which also sets the simulation.
 ///
 /// # Examples
 ///
@@ -238,8 +241,8 @@ const POINTS: u32 = 200;
 ///
 /// # Errors
 ///
-/// [`StudyError::Model`] for a plan without a net, [`StudyError::NoExactTime`] if only an exact time was requested and there is none,
-/// [`StudyError::Part`] after a part of the replications, or replications that cannot be run.
+/// [`StudyError::Model`] for a plan without a net, [`StudyError::NoExactTime`] if only an exact time was requested but
+/// none exists, [`StudyError::Part`] after a part of the replications, or an error of replications that cannot be run.
 pub fn estimate_job(
     plan: &Plan,
     method: EstimateMethod,
@@ -249,7 +252,7 @@ pub fn estimate_job(
     let mut plan = plan.clone();
     plan.model.seed = ensemble.seed;
     let phases = seeded_phase_times(&plan).map_err(|error| StudyError::Model(error.to_string()))?;
-    // a net without slots where no task waits: the same times, and more can be known of it
+    // if no task waits, a net without slots: it has the same times and allows more exact answers
     plan.model.slots = plan.waits();
     let net = job_net(&plan, &phases).map_err(|error| StudyError::Model(error.to_string()))?;
     let mut estimate =
@@ -298,7 +301,7 @@ fn without_formula(net: &Net, formula: String, watch: &dyn Watch) -> Result<Exac
     let prepared = Prepared::new(net, &Question::default(), true).map_err(failed)?;
     let time = StatesTime::new(net, &prepared, watch);
     let no_time = |error: AnswerError| {
-        // one of many alike delays is enough
+        // one of many equal delays is enough
         let states = if let AnswerError::Phases(all) = &error { all[0].to_string() } else { error.to_string() };
         StudyError::NoExactTime { formula, parts, states }
     };
@@ -356,7 +359,7 @@ fn simulate(
     Ok((SimulatedJob { run: prepared.unfold(run), question, rewards, critical_path }, prepared))
 }
 
-/// Returns where the time goes in the first replications of the run; for nets that the schedule engine cannot run, why not.
+/// Returns the critical shares in the first replications of the run, or the reason why the schedule engine cannot run the net.
 fn critical_path(program: &Program, groups: &[Group], run: &Run) -> Result<CriticalPath, String> {
     let plan = plan_schedule(program)
         .map_err(|obstacles| format!("the schedule engine, which follows it, cannot run this net: {}", obstacles[0]))?;

@@ -1,4 +1,4 @@
-//! Replications of a planned job of stages, task by task, in the form of those of a net.
+//! Replications of a planned job of stages, task by task, in the form of a net's replications.
 
 use std::num::NonZeroUsize;
 use std::time::Instant;

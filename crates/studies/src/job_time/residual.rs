@@ -1,4 +1,4 @@
-//! Fitted job plans against the jobs that they were fitted to, and what the model leaves unexplained.
+//! Fitted job plans compared with the jobs that they were fitted to, and the residual of the model.
 //!
 //! Each plan is estimated as it is. What a job took beyond its estimate is its residual. The residual constants of a plan come from the
 //! other jobs of its history: a time per job and a time per wave of maps or reduces, which make the sum of the relative deviations least
@@ -16,14 +16,14 @@ use crate::watch::Unwatched;
 
 /// Replications of a check: the mean of a fitted job is known to 1% or so.
 pub const CHECK_REPLICATIONS: u64 = 400;
-/// Wall time for a job's replications: those of a job of thousands of tasks are fewer.
+/// Wall time for a job's replications; a job of thousands of tasks gets fewer.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Jobs from which two constants can be told apart.
+/// Smallest number of jobs that separates two constants.
 const ENOUGH_FOR_WAVES: usize = 8;
 /// Rounds of the two medians in turn; they settle in a few.
 const ROUNDS: usize = 20;
 
-/// A fitted job beside its estimate.
+/// A fitted job and its estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CheckedFit {
     /// From the first launch of a task to the last end of one \[s\].
@@ -45,7 +45,7 @@ pub fn check_fit(fitted: &FittedJob) -> Result<CheckedFit, StudyError> {
     Ok(CheckedFit { actual_s: fitted.run_s, estimate_s, waves: plan.waves().iter().sum() })
 }
 
-/// Puts into a fitted plan what it does not explain, and returns its estimates without that for each job. Of several jobs, residual constants
+/// Adds the residual to a fitted plan, and returns its estimates without that for each job. Of several jobs, residual constants
 /// and the spread between runs come from these jobs; of one, the constants come from `others`, and the spread is assumed.
 ///
 /// # Errors

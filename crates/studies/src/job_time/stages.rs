@@ -26,15 +26,15 @@ pub struct StagesEstimate {
     pub job: PlannedJob,
     /// The replications, without copies.
     pub run: Run,
-    /// The job time of a run to come, with copies if they were requested.
+    /// The job time of the next run, with copies if they were requested.
     pub times: JobTimes,
     /// Runs without copies and with them, if they were requested.
     pub comparison: Option<Comparison>,
 }
 
-/// Estimates the time of a job of stages; `ensemble` says how it is simulated: task by task, or, where a backend is asked for, by the
-/// job's net, with the same numbers on the processor and on a graphics card; `level` is that of the comparison's intervals. `watch`
-/// counts replications, and then replications with copies.
+/// Estimates the time of a job of stages. `ensemble` sets the simulation: task by task or, if it names a backend, by
+/// the job's net, with the same numbers on the CPU and on a GPU. `level` applies to the comparison's intervals.
+/// `watch` counts replications, and then replications with copies.
 ///
 /// # Errors
 ///
@@ -72,7 +72,7 @@ pub fn estimate_stages(
 
 /// A run whose time differs from the model's by more than this share has something that the model has not.
 const MISFIT: f64 = 0.3;
-/// Replications that say what the model makes of a run.
+/// Number of replications that characterise the model's prediction of a run.
 const CHECK_REPLICATIONS: u64 = 200;
 
 /// Asks the model of a fit for the time of each run that it was fitted to, at the run's size and with its factor, and adds a note to the

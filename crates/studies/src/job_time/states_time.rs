@@ -16,13 +16,13 @@ pub struct StatesTime {
 }
 
 impl StatesTime {
-    /// Solves a net, folded if it can be, given what was prepared for replications.
+    /// Solves a net, folded if possible, from the input prepared for replications.
     ///
     /// # Errors
     ///
     /// Too many states, delays without phases, or a chain that cannot be solved.
     pub(super) fn new(net: &Net, prepared: &Prepared, watch: &dyn Watch) -> Result<Self, AnswerError> {
-        // the replications may have been asked for more
+        // the question to the replications may have been larger
         let question = Question::default();
         let mut prepared = prepared.clone();
         prepared.question = question.clone();
@@ -68,7 +68,7 @@ impl StatesTime {
         Some(Measured::exact(self.passage().ok()?.quantile(p).ok()?, level))
     }
 
-    /// Returns the probability to be done within `seconds`; none where it cannot be worked out.
+    /// Returns the probability to finish within `seconds`; none if it cannot be computed.
     pub(super) fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
         Some(Measured::exact(self.passage().ok()?.cdf(seconds).ok()?, level))
     }

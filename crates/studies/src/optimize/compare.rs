@@ -1,4 +1,4 @@
-//! Points whose cost depends on their time, and is an estimate itself: compared until intervals tell them apart.
+//! Comparison of points whose cost depends on their time, and so is an estimate: until their intervals separate them.
 //!
 //! Owns this third search, and the share of the error that each look at a cost may use.
 
@@ -25,7 +25,7 @@ use crate::optimize::settings::Search;
 ///
 /// # Errors
 ///
-/// What `judge` and `mean` fail with.
+/// The errors of `judge` and `mean`.
 pub fn search_by_estimates<E>(
     plan: &OptimizePlan,
     candidates: &[Candidate],
@@ -77,7 +77,7 @@ pub fn search_by_estimates<E>(
             let candidate = &candidates[found.looks[which].candidate];
             let Some(time) = mean(candidate, replications, level(look))? else { return Ok(found) };
             let new = candidate.cost_of(time, replications);
-            // all intervals hold together, so does what they have in common
+            // all intervals hold together, so their intersection does too
             let old = found.looks[which].cost.unwrap_or(new);
             found.looks[which].cost =
                 Some(CostEstimate { low: old.low.max(new.low), high: old.high.min(new.high), ..new });
@@ -86,7 +86,7 @@ pub fn search_by_estimates<E>(
 }
 
 impl Candidate {
-    /// Its cost by its mean time.
+    /// Cost of the candidate from its mean time.
     fn cost_of(&self, time: [f64; 3], replications: u64) -> CostEstimate {
         let [low, value, high] = time.map(|time| self.cost + self.per_s * time);
         CostEstimate { low, value, high, replications }
@@ -178,7 +178,7 @@ mod tests {
                 assert!(cost.low < cost.high && cost.high < 26.0, "{cost:?}");
             }
         }
-        // 90 % confidence over 40 seeds: 36 are expected at least, and Bonferroni is generous
+        // 90% confidence over 40 seeds: 36 are expected at least, and Bonferroni is generous
         assert!(said >= 38 && right >= said - 4, "{right} of {said}");
     }
 
@@ -208,7 +208,7 @@ mod tests {
         assert!(compared < 0.05 && compared > 0.04, "{compared}");
     }
 
-    /// Costs that are equal are told apart by no number of replications, and the answer says that it is open.
+    /// No number of replications separates equal costs, and the answer reports that the choice is open.
     #[test]
     fn equal_costs_stay_open_beyond_the_indifference() {
         let equal = |a: f64| 12.0 / a;

@@ -1,4 +1,4 @@
-//! What a point costs: an expression over the names of what varies.
+//! Cost of a point: an expression over the names of what varies.
 
 use crate::net::Expr;
 use crate::net::expr::{ExprError, NamedLeaf, parse};
@@ -10,25 +10,25 @@ pub const NODES: &str = "nodes";
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cost(Expr<NamedLeaf>);
 
-/// Why there is no cost.
+/// Reason why there is no cost.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CostError {
-    /// It is no expression.
+    /// The text is not an expression.
     #[error("the cost: {0}")]
     Text(#[from] ExprError),
-    /// A name that nothing has.
+    /// An unknown name.
     #[error("the cost: there is no `{name}`; known are {known}")]
     UnknownName {
         /// The name.
         name: String,
-        /// What there is.
+        /// Known names.
         known: String,
     },
-    /// It has no value at a point.
+    /// The cost has no value at a point.
     #[error("the cost is {value} where {at}; it must be a finite number")]
     NotFinite {
-        /// What came out.
+        /// Value of the expression.
         value: f64,
         /// The point.
         at: String,
@@ -45,11 +45,11 @@ impl Cost {
         Ok(Self(parse(text)?))
     }
 
-    /// Its value where the names have these values.
+    /// Returns the cost for these values of the names.
     ///
     /// # Errors
     ///
-    /// A name that is not there, or a value that is not finite.
+    /// An unknown name, or a value that is not finite.
     pub fn at(&self, names: &[(&str, f64)]) -> Result<f64, CostError> {
         let mut unknown = None;
         self.0.for_each_leaf(&mut |leaf| {

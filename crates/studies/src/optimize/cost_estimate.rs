@@ -9,6 +9,6 @@ pub struct CostEstimate {
     pub value: f64,
     /// Upper end of its interval.
     pub high: f64,
-    /// Replications that it rests on.
+    /// Number of replications behind the estimate.
     pub replications: u64,
 }

@@ -1,12 +1,12 @@
-//! Whether one point meets a deadline: replications until an interval says so.
+//! Decides if one point meets a deadline, by replications until an interval decides.
 //!
-//! Owns the sequential test. It draws nothing: the caller hands out times of replications.
+//! Owns the sequential test. It runs nothing: the caller supplies times of replications.
 
 use crate::estimate::{
     EstimateError, FloatMoments, Interval, clopper_pearson, quantile_interval_of_sorted, quantile_of_sorted,
 };
 
-/// Which number of the time is held against the deadline.
+/// The statistic of the time that is compared with the deadline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Measure {
     /// The mean.
@@ -34,7 +34,7 @@ impl Measure {
         }
     }
 
-    /// Its value over some times \[s\].
+    /// Value of the statistic for some times \[s\].
     ///
     /// # Errors
     ///
@@ -54,14 +54,14 @@ impl Measure {
     }
 }
 
-/// What was decided about a point.
+/// Decision about a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is at most the deadline.
+    /// The measure is at most the deadline.
     Meets,
-    /// It is above the deadline.
+    /// The measure is above the deadline.
     Fails,
-    /// It is so near to the deadline that it was not decided within the indifference zone or the replications that were allowed.
+    /// The measure is so near to the deadline that neither the indifference zone nor the allowed replications decided.
     Undecided,
     /// The caller stopped before anything was decided.
     Stopped,
@@ -70,11 +70,11 @@ pub enum Verdict {
 /// A verdict and the interval that shows it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judgement {
-    /// What was decided.
+    /// The decision.
     pub verdict: Verdict,
-    /// The measure over all replications \[s\]; none where nothing was run.
+    /// The measure over all replications \[s\]; none if nothing was run.
     pub value: Option<f64>,
-    /// Lower end of the interval \[s\]; none where there were too few replications.
+    /// Lower end of the interval \[s\]; none if there were too few replications.
     pub low: Option<f64>,
     /// Upper end of the interval \[s\]; none likewise.
     pub high: Option<f64>,
@@ -82,16 +82,16 @@ pub struct Judgement {
     pub level: f64,
     /// Replications.
     pub replications: u64,
-    /// How often the interval was looked at.
+    /// Number of times the interval was checked.
     pub looks: u32,
-    /// Probability to be done by the deadline, at the level of the interval; none where nothing was run.
+    /// Probability to finish by the deadline, at the level of the interval; none if nothing was run.
     pub done_by_deadline: Option<Interval>,
 }
 
-/// How a point is judged.
+/// Settings of the decision about a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judge {
-    /// What is held against the deadline.
+    /// Statistic that is compared with the deadline.
     pub measure: Measure,
     /// The deadline \[s\].
     pub deadline_s: f64,
@@ -114,12 +114,12 @@ impl Judge {
     /// ```
     ///
     /// Σ α / (k (k + 1)) = α: whatever the number of looks, a wrong verdict has at most probability α, since only one end of the interval can
-    /// err. For quantiles the intervals are those of order statistics, and that is exact for any law; for the mean they are Student's, and it
-    /// holds by the central limit theorem.
+    /// err. For quantiles the intervals are those of order statistics, and that is exact for any distribution; for the
+    /// mean they are Student's, and it holds by the central limit theorem.
     ///
     /// # Errors
     ///
-    /// What `more` fails with.
+    /// The errors of `more`.
     pub fn judge<E>(&self, mut more: impl FnMut(u64, u64) -> Result<Option<Vec<f64>>, E>) -> Result<Judgement, E> {
         let mut times: Vec<f64> = Vec::new();
         let mut moments = FloatMoments::default();
@@ -209,7 +209,7 @@ mod tests {
         judge.judge(more).unwrap()
     }
 
-    /// Right at the deadline, either verdict is wrong half the time at most: what is said is hardly ever wrong, over all looks.
+    /// Exactly at the deadline, each verdict is wrong at most half the time: wrong verdicts are rare over all looks.
     #[test]
     fn looking_again_and_again_errs_no_more_often_than_allowed() {
         for (measure, truth) in [(Measure::Quantile(0.9), 10.0_f64.ln()), (Measure::Mean, 1.0)] {

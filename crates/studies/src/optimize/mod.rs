@@ -9,15 +9,15 @@
 //! | question | file |
 //! |---|---|
 //! | the whole search, from the plan to the answer | [`run`] |
-//! | what a person writes, and what is wrong with it | [`plan`] |
+//! | the plan in TOML, and its checks | [`plan`] |
 //! | a price by time, and the sizes of a fitted job that are searched | `price`, `sizing` |
-//! | what a point costs | [`cost`] |
+//! | the cost of a point | [`cost`] |
 //! | does this point meet the deadline, and how sure is that | [`judge`] |
-//! | which point is looked at next, and what follows | [`search()`] |
+//! | the next point to evaluate, and the answer | [`search()`] |
 //! | the same where a cost depends on the time, and is an estimate | [`compare`] |
 //!
 //! No decision is taken by a point estimate: each is taken when a confidence interval lies on one side of the deadline. The levels of all
-//! looks at all points are set so that all decisions together are right with the confidence that was asked for.
+//! looks at all points are set so that all decisions together are right with the requested confidence.
 
 pub mod compare;
 pub mod cost;

@@ -1,4 +1,4 @@
-//! The plan of an optimisation, as a person writes it in TOML: the deadline, what may be chosen, and what it costs.
+//! The plan of an optimisation, written in TOML: the deadline, the choices, and the cost.
 //!
 //! Owns the plan's keys, their defaults and their checks. What a key of an axis means is known only to whoever makes the points' models.
 
@@ -13,12 +13,12 @@ use crate::sweep::plan::{self, Axis, STUDY_RENAMES, Scale, SweepPlan, rename_key
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OptimizePlan {
-    /// What the points are: `base`, `net`, `until`, `replications` (at the first look at a point; default 500), `seed` and
-    /// `max_points` (default 10,000). The other keys of a sweep have no effect and are refused.
+    /// Settings of the points: `base`, `net`, `until`, `replications` (at the first look at a point; default 500),
+    /// `seed` and `max_points` (default 10,000). The other keys of a sweep have no effect and are refused.
     pub sweep: plan::Settings,
-    /// What is asked, and how sure the answer must be.
+    /// The question, and the required confidence.
     pub optimize: Settings,
-    /// What may be chosen; at least one.
+    /// Axes of the choice; at least one.
     pub axis: Vec<Axis>,
 }
 
@@ -69,7 +69,7 @@ impl OptimizePlan {
         Ok(loaded)
     }
 
-    /// The points as those of a sweep.
+    /// The points, as in a sweep.
     pub fn as_sweep(&self) -> SweepPlan {
         let (sweep, axis) = (self.sweep.clone(), self.axis.iter().cloned().map(Axis::into_choice).collect());
         SweepPlan { sweep, optimize: Some(self.optimize.clone()), axis }
@@ -80,7 +80,7 @@ impl OptimizePlan {
         include_str!("../../models/deadline.toml")
     }
 
-    /// The measure; that of a sound plan.
+    /// The measure; the plan must be valid.
     pub fn measure(&self) -> Measure {
         Measure::parse(&self.optimize.measure).unwrap_or(Measure::Mean)
     }
@@ -90,7 +90,7 @@ impl OptimizePlan {
         self.axis.iter().map(|axis| axis.clone().into_choice().levels().len() as u64).fold(1, u64::saturating_mul)
     }
 
-    /// Everything that is wrong with the values; empty for a sound plan.
+    /// All problems of the values; empty for a valid plan.
     pub fn problems(&self) -> Vec<PlanProblem> {
         let mut to = Checker::new();
         self.check_settings(&mut to);
@@ -127,7 +127,7 @@ impl OptimizePlan {
     }
 }
 
-/// Checks an axis of which one value is to be chosen.
+/// Checks an axis of the choice.
 fn check_choice(axis: &Axis, to: &mut Checker) {
     if axis.key.trim().is_empty() {
         to.add("key", "an axis needs a key, such as \"cluster.node[0].count\"");

@@ -42,7 +42,7 @@ impl PriceUnit {
     }
 }
 
-/// Why a price cannot be used.
+/// Reason why a price cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PriceError {
@@ -52,7 +52,7 @@ pub enum PriceError {
         /// The text.
         text: String,
     },
-    /// A price for something that a job does not count. Give a price in one of the units that it does.
+    /// A price in a unit that the job does not count. Give a price in one of the job's units.
     #[error("a price by the {} does not fit {job}, which counts {counts}", .unit.key())]
     Unit {
         /// The unit of the price.
@@ -82,7 +82,7 @@ impl Price {
         Self { amount: 1.0, currency: String::new(), unit }
     }
 
-    /// Returns what a job costs for each second, as an expression over `nodes` and, by the core, `cores`.
+    /// Returns the cost of a job for each second, as an expression over `nodes` and, by the core, `cores`.
     pub(in crate::optimize) fn per_second(&self) -> String {
         let counted = match self.unit {
             PriceUnit::ExecutorHour | PriceUnit::NodeHour => "nodes",
@@ -91,7 +91,7 @@ impl Price {
         format!("{counted} * {} / {HOUR}", self.amount)
     }
 
-    /// Returns the unit of a cost: the currency, or for a price of 1 without a currency what is counted.
+    /// Returns the unit of a cost: the currency, or the counted unit for a price of 1 without a currency.
     pub fn cost_unit(&self) -> String {
         let is_one = (self.amount - 1.0).abs() < f64::EPSILON;
         if self.currency.is_empty() && is_one { format!("{}s", self.unit.key()) } else { self.currency.clone() }

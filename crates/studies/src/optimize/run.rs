@@ -39,7 +39,7 @@ pub struct Optimization {
     pub plan: OptimizePlan,
     /// The job or net.
     pub subject: Subject,
-    /// What is odd about the files that were read.
+    /// Oddities of the input files.
     pub warnings: Vec<LoadWarning>,
     /// Threads; none for one per core.
     pub threads: Option<NonZeroUsize>,
@@ -52,7 +52,7 @@ pub struct OptimizeOutcome {
     pub candidates: Vec<Candidate>,
     /// The configurations that were judged, and the answer.
     pub found: Found,
-    /// What folding makes of the base's net; none if it runs as it is.
+    /// The folded parts of the base's net; none if it runs unfolded.
     pub folded: Option<FoldedParts>,
 }
 
@@ -76,7 +76,7 @@ impl Optimization {
         Ok(Self { plan, subject: Subject::of_job(job)?, warnings: Vec::new(), threads: None })
     }
 
-    /// Adds an axis: every whole number between its ends, unless it says how many values there are.
+    /// Adds an axis: every whole number between its ends, unless the axis sets the number of values.
     #[must_use]
     pub fn axis(mut self, axis: Axis) -> Self {
         self.plan.axis.push(axis.into_choice());

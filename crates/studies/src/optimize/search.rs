@@ -1,4 +1,4 @@
-//! Which point is looked at next, and what follows from all that were.
+//! Selection of the next point to evaluate, and the answer from all evaluated points.
 //!
 //! Owns the two searches, and the share of the error that each look may use.
 
@@ -15,36 +15,36 @@ use crate::sweep::Point;
 pub struct Candidate {
     /// The point; its number is its place in the grid of the axes, from 1 on.
     pub point: Point,
-    /// For each axis: which of its values.
+    /// Index of the point's value on each axis.
     pub levels: Vec<usize>,
-    /// What it costs, whatever its time.
+    /// Fixed cost, independent of the time.
     pub cost: f64,
-    /// What it costs for each second of its mean time, >= 0; 0 where costs do not depend on times.
+    /// Cost for each second of the mean time, >= 0; 0 if costs do not depend on times.
     pub per_s: f64,
 }
 
-/// A point that was looked at.
+/// A point that was evaluated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Look {
-    /// Its position among the candidates.
+    /// Position of the point among the candidates.
     pub candidate: usize,
-    /// What was decided.
+    /// The decision about the point.
     pub judgement: Judgement,
-    /// What it costs, where that is an estimate.
+    /// Cost of the point, if it is an estimate.
     pub cost: Option<CostEstimate>,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// This look is at a point that meets the deadline, and every cheaper one is shown not to; of estimated costs, every one that is cheaper
-    /// by more than the indifference.
+    /// The point of this look meets the deadline, and every cheaper point is shown to miss it. With estimated costs,
+    /// this holds for every point that is cheaper by more than the indifference.
     Cheapest(usize),
-    /// This look is at a point that meets the deadline; of a cheaper one it stayed open, or whether it is cheaper.
+    /// The point of this look meets the deadline, but it is open whether some other point is cheaper and meets it too.
     Meets(usize),
     /// No point meets the deadline.
     None,
-    /// No point was shown to meet the deadline, but of some it stayed open.
+    /// No point was shown to meet the deadline, but some are undecided.
     Undecided,
     /// The caller stopped the search.
     Stopped,
@@ -53,17 +53,18 @@ pub enum Answer {
 /// Everything that a search found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// How it was searched: not `auto`.
+    /// Search method that was used; not `auto`.
     pub search: Search,
-    /// Points that were looked at, in that order.
+    /// Points that were evaluated, in that order.
     pub looks: Vec<Look>,
-    /// Candidates that are worse on every axis than one that fails, or cost too much whatever their time; nobody looked at them.
+    /// Candidates that were not evaluated: they are worse on every axis than one that fails, or cost too much whatever
+    /// their time.
     pub eliminated: Vec<usize>,
-    /// What follows.
+    /// The answer.
     pub answer: Answer,
 }
 
-/// All candidates of a sound plan in the order in which they are preferred: by rising cost, then by number.
+/// All candidates of a valid plan in order of preference: by rising cost, then by number.
 ///
 /// # Errors
 ///
@@ -86,7 +87,8 @@ pub fn candidates<E>(plan: &OptimizePlan, mut cost: impl FnMut(&Point) -> Result
     Ok(all)
 }
 
-/// Whether bisection is right: one axis with more than one value, along which cost rises while the job gets faster.
+/// Returns true if bisection is right: one axis with more than one value, along which cost rises while the job gets
+/// faster.
 pub fn may_bisect(plan: &OptimizePlan, candidates: &[Candidate]) -> bool {
     let moves = |&which: &usize| candidates.iter().any(|candidate| candidate.levels[which] > 0);
     let moving: Vec<usize> = (0..plan.axis.len()).filter(moves).collect();
@@ -108,11 +110,11 @@ pub fn may_bisect(plan: &OptimizePlan, candidates: &[Candidate]) -> bool {
 ///   `faster` of every axis, are left out. Each of n points has the n-th part of the error.
 ///
 /// The answer is right with probability 1 − `error` at least, by Bonferroni. A point that stays undecided counts as not shown, and the search
-/// goes on to costlier ones; the answer says so.
+/// continues to costlier ones; the answer says so.
 ///
 /// # Errors
 ///
-/// What `judge` fails with.
+/// The errors of `judge`.
 pub fn search<E>(
     plan: &OptimizePlan,
     candidates: &[Candidate],
@@ -188,7 +190,7 @@ fn by_rising_cost<E>(
     Ok(found)
 }
 
-/// Whether a candidate is on no axis faster than another one.
+/// Returns true if a candidate is not faster than another one on any axis.
 pub(in crate::optimize) fn no_faster(plan: &OptimizePlan, one: &Candidate, other: &Candidate) -> bool {
     let axes = plan.axis.iter().zip(one.levels.iter().zip(&other.levels));
     axes.into_iter().all(|(axis, (one, other))| match axis.faster {
@@ -199,7 +201,7 @@ pub(in crate::optimize) fn no_faster(plan: &OptimizePlan, one: &Candidate, other
 }
 
 impl Found {
-    /// Says what follows where `chosen` is the cheapest candidate that was shown to meet the deadline, if it is one.
+    /// The answer, if `chosen` is the cheapest candidate that was shown to meet the deadline; none if there is no such candidate.
     fn conclude(&mut self, chosen: usize) {
         let look = self.looks.iter().position(|look| look.candidate == chosen);
         let open =

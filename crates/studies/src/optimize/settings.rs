@@ -6,12 +6,12 @@ use crate::optimize::cost::{Cost, NODES};
 use crate::optimize::judge::Measure;
 use crate::plan::Checker;
 
-/// What is asked, and how sure the answer must be.
+/// The question, and the required confidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// What must be at most the deadline: `mean`, or a quantile such as `p95` or `p99.9`. The p95 is at most the deadline if the job is
-    /// done by then with a probability of 95%. Default `p95`.
+    /// Measure that must meet the deadline: `mean`, or a quantile such as `p95` or `p99.9`. The p95 meets the deadline
+    /// if the job finishes by then with a probability of 95%. Default `p95`.
     pub measure: String,
     /// The deadline \[s\], > 0. Default: `job.deadline_s` of the base.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,13 +20,14 @@ pub struct Settings {
     pub confidence: f64,
     /// A point whose measure is this near to the deadline, as a share of it, may stay undecided; in [0, 1). Default 0.01.
     pub indifference: f64,
-    /// What a point costs: an expression over `nodes` (workers of the job), keys that are names, and names of axes. Default `nodes`.
+    /// Cost of a point: an expression over `nodes` (workers of the job), keys that are names, and names of axes.
+    /// Default `nodes`.
     pub cost: String,
-    /// What a point costs for each second of its mean time, on top of that: an expression as `cost`, nowhere below 0, such as `nodes / 3600`
-    /// for node-hours. Default none.
+    /// Cost of a point for each second of its mean time, in addition to `cost`: an expression like `cost`, nowhere
+    /// below 0, such as `nodes / 3600` for node-hours. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_per_s: Option<String>,
-    /// How points are looked at. Default `auto`.
+    /// Search method. Default `auto`.
     pub search: Search,
     /// Replications after which a point stays undecided, at most 100,000,000. Default 1,000,000.
     pub max_replications: u64,
@@ -47,26 +48,26 @@ impl Default for Settings {
     }
 }
 
-/// How points are looked at.
+/// The order in which points are evaluated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Search {
-    /// By comparison where a cost depends on the time, by bisection where that is right, else by rising cost.
+    /// Comparison if a cost depends on the time; bisection if it is valid; otherwise rising cost.
     #[default]
     Auto,
     /// By bisection: one axis, along which cost rises and the job gets faster.
     Bisection,
     /// By rising cost, until a point meets the deadline.
     Rising,
-    /// Points that meet the deadline, until intervals tell their costs apart: where `cost_per_s` is given.
+    /// Points that meet the deadline, until intervals separate their costs: used if `cost_per_s` is given.
     Comparison,
 }
 
-/// In which direction of an axis the measure falls, whatever the other axes are.
+/// Direction of an axis in which the measure falls, whatever the values on other axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Faster {
-    /// Nobody knows: nothing is concluded from one value about another.
+    /// Unknown: one value allows no conclusion about another.
     #[default]
     Unknown,
     /// Never slower with a value later in the list.
@@ -76,7 +77,7 @@ pub enum Faster {
 }
 
 impl Faster {
-    /// Whether nobody knows.
+    /// Returns true if the direction is unknown.
     pub(crate) fn is_unknown(&self) -> bool {
         *self == Self::Unknown
     }

@@ -1,6 +1,6 @@
 //! The cheapest size of a job that is known by its plan, such as the plan of fitted logs: executors and cores, or workers, at a price.
 //!
-//! Owns which sizes are candidates. They are searched as those of any plan with `[optimize]`.
+//! Owns the choice of candidate sizes. The search over them is the same as for any plan with `[optimize]`.
 
 use std::num::NonZeroUsize;
 
@@ -20,7 +20,7 @@ use crate::watch::Watch;
 /// A search for the cheapest size of a job that meets its deadline.
 ///
 /// Without given numbers of machines, a pilot of few replications doubles them until the job meets its deadline and gets dearer, or has as many
-/// as its widest stage can use. The search is over numbers around the pilot's answer. What it says holds for the sizes that it lists: the pilot,
+/// as its widest stage can use. The search is over numbers around the pilot's answer. The result holds for the listed sizes: the pilot,
 /// which has another seed, only proposes them.
 ///
 /// # Examples
@@ -70,7 +70,7 @@ pub struct SizingOutcome {
     pub notes: Vec<String>,
 }
 
-/// Most machines that are tried without being asked for.
+/// Most machines that are tried by default.
 const MOST_MACHINES: u64 = 1024;
 /// Numbers that are tried on each side of the pilot's answer.
 const NEIGHBOURS: u64 = 6;
@@ -174,7 +174,7 @@ impl Sizing {
     fn pilot(&self, machines: u64) -> Result<Optimization, StudyError> {
         let mut pilot = self.search(&[machines])?;
         let OptimizePlan { sweep, optimize, .. } = &mut pilot.plan;
-        // another seed, so that what the pilot finds says nothing about the chances of the search
+        // another seed, so that the pilot's result is independent of the search
         sweep.seed = self.seed.wrapping_add(1);
         // so many that the interval of the quantile has an upper end at the level of the pilot
         let share = 0.25 * (1.0 - PILOT_CONFIDENCE) / self.cores.len().max(1) as f64;
@@ -240,7 +240,7 @@ impl Sizing {
         all.filter(|&n| 2 * n > least || n == most).collect()
     }
 
-    /// Returns as many replications as have so many tasks, within bounds.
+    /// Returns the number of replications that has this many tasks in all, within bounds.
     fn replications(&self, tasks: u64, [least, most]: [u64; 2]) -> u64 {
         let own = match &self.job {
             JobPlan::Stages(plan) => PlannedJob::of(plan).stages.iter().map(|stage| u64::from(stage.tasks())).sum(),
@@ -317,7 +317,8 @@ impl Pilots {
         self.best.is_some() && self.clear.is_some() && self.dearer >= MOST_DEARER
     }
 
-    /// Returns the numbers for the search: around the best one, and up to one that is far within the deadline; else around the fastest.
+    /// Returns the numbers for the search: around the best one, and up to one that is far within the deadline;
+    /// otherwise around the fastest.
     fn proposed(&self) -> Vec<u64> {
         let near = self.best.or(self.fastest).map_or(1, |(machines, _)| machines);
         let upto = (4 * near).max(self.clear.unwrap_or(near));
@@ -330,7 +331,7 @@ impl Pilots {
     }
 }
 
-/// Returns the chosen candidate, else the fastest one that was judged.
+/// Returns the chosen candidate, otherwise the fastest one that was judged.
 fn nearest(outcome: &OptimizeOutcome) -> Option<&Candidate> {
     outcome.chosen().or_else(|| outcome.candidates.get(outcome.found.closest()?.candidate))
 }

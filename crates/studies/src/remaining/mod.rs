@@ -8,7 +8,7 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | by what factor this run differs from the plan, by the tasks that it shows | `pace` |
+//! | the factor between this run and the plan, from its tasks so far | `pace` |
 //! | the rest of the run, replicated from its present state | `time` |
 
 mod pace;

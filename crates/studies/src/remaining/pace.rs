@@ -1,13 +1,14 @@
-//! By what factor the times of one run differ from its plan's, by the tasks that it shows so far.
+//! Factor between the times of one run and its plan's, estimated from the tasks so far.
 //!
 //! ```text
 //! ln(time of a task / its mean in the plan) = F + G + e
 //! ```
 //!
 //! F is the run's: normal around 0 with the plan's spread between runs (Student's, by its degrees of freedom). G is that of one stage's
-//! first or later tasks: normal with the error of the fitted times and [`STAGE_SPREAD`]. e is the task's, by the stage's law. Tasks that
-//! run count by the probability to have reached their age, so that an early look, at which only the fast tasks have ended, is not too
-//! hopeful. A few tasks in a hundred may be held up by something else ([`HELD_UP`]), and move nothing.
+//! first or later tasks: normal with the error of the fitted times and [`STAGE_SPREAD`]. e is the task's, by the
+//! stage's distribution. Tasks that run count by the probability to have reached their age, so that an early look, at
+//! which only the fast tasks have ended, is not too hopeful. A few tasks in a hundred may be held up by something else
+//! ([`HELD_UP`]), and move nothing.
 
 use crate::estimate::{normal_quantile, student_quantile};
 use crate::fit::{RestOfRun, Shown};
@@ -15,30 +16,31 @@ use crate::mapreduce::{LawTable, PhaseLaw};
 use crate::rng::{Address, Purpose};
 use crate::stages::Pace;
 
-/// Standard deviation of G beyond the error of the fitted times: by how much the stages of one run differ from the run's factor.
+/// Standard deviation of G beyond the error of the fitted times: the differences of the stages of one run from the run's factor.
 const STAGE_SPREAD: f64 = 0.1;
-/// Share of tasks that are held up for a reason that the law does not know.
+/// Share of tasks that are delayed for a reason outside the distribution.
 const HELD_UP: f64 = 0.02;
 /// Values of F + G that the likelihood is evaluated at: from -REACH to REACH.
 const REACH: f64 = 2.5;
 const STEPS: i32 = 100;
 /// Most tasks of a stage whose likelihood is evaluated, taken evenly.
 const MOST_TASKS: usize = 1_000;
-/// Degrees of freedom of the law by which a task counts: as a normal one near the middle, hardly at all far away.
+/// Degrees of freedom of the distribution by which a task counts: as a normal one near the middle, hardly at all far
+/// away.
 const TASK_FREEDOM: f64 = 4.0;
 /// Least standard deviation of a task's logarithm: below it, rounding and launches decide.
 const LEAST_TASK_SPREAD: f64 = 0.03;
-/// Values that stand for a law.
+/// Number of values that represent a distribution.
 const VALUES: usize = 256;
 
-/// By what factor a run differs from a typical one.
+/// Factor between a run and a typical run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunPace {
     /// Mean of the logarithm of the run's factor.
     pub log_factor: f64,
-    /// Its standard deviation.
+    /// Standard deviation of the pace.
     pub scale: f64,
-    /// Its degrees of freedom.
+    /// Degrees of freedom of the pace.
     pub degrees_of_freedom: f64,
     /// Tasks that have ended, by which it is known.
     pub tasks: usize,
@@ -128,7 +130,7 @@ impl<'a> TaskLaw<'a> {
     fn new(law: &'a PhaseLaw) -> Self {
         let values = law.equally_likely(VALUES);
         let at = |share: f64| values[((share * VALUES as f64) as usize).min(VALUES - 1)].max(1e-9).ln();
-        // between the quartiles of a normal law lie 1.349 standard deviations
+        // between the quartiles of a normal distribution lie 1.349 standard deviations
         let spread = ((at(0.75) - at(0.25)) / 1.349).max(LEAST_TASK_SPREAD);
         Self { law, middle: at(0.5), spread }
     }
@@ -157,7 +159,7 @@ impl<'a> TaskLaw<'a> {
         let (step, run_step) = (thin(&shown.ended), thin(&shown.running));
         let ended: Vec<f64> = shown.ended.iter().step_by(step).map(|ratio| ratio.max(1e-9).ln()).collect();
         let running: Vec<f64> = shown.running.iter().step_by(run_step).copied().collect();
-        // only ages need the table of the law, which takes long
+        // only ages need the table of the distribution, which takes long
         let table = (!running.is_empty()).then(|| LawTable::new(self.law));
         let points = (-STEPS..=STEPS).map(|i| f64::from(i) * REACH / f64::from(STEPS));
         let scored: Vec<(f64, f64)> = points
@@ -178,8 +180,9 @@ impl<'a> TaskLaw<'a> {
 mod tests {
     use super::*;
 
-    /// Eight tasks of a lognormal law, each 1.5 times its mean in the plan's median: the likelihood's middle is ln 1.5, and its variance
-    /// about σ²/8 (5% more by Student's law with four degrees of freedom near its middle, (ν + 1)/ν times more weight there).
+    /// Eight tasks of a lognormal distribution, each 1.5 times its mean in the plan's median: the likelihood's middle
+    /// is ln 1.5, and its variance about σ²/8 (5% more by Student's distribution with four degrees of freedom near its
+    /// middle, (ν + 1)/ν times more weight there).
     #[test]
     fn ended_tasks_say_their_ratio() {
         let cv = 0.3_f64;
@@ -204,7 +207,7 @@ mod tests {
         assert_eq!(law.seen(&Shown::default(), 1.0), None);
     }
 
-    /// A task that is held up for twenty times its time says little of the others.
+    /// A task that is delayed for twenty times its time carries little information about other tasks.
     #[test]
     fn a_task_that_is_held_up_moves_little() {
         let law = PhaseLaw::Lognormal { cv: 0.2 };

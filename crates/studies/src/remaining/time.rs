@@ -14,14 +14,14 @@ use crate::watch::Watch;
 
 /// Replications between two looks at the clock.
 const ROUND: u64 = 256;
-/// Replications by default: so many draws of tasks, within these limits.
+/// Default for the replications: this many draws of tasks, within these limits.
 const DRAWS: u64 = 10_000_000;
 const FEWEST: u64 = 100;
 const MOST: u64 = 2_000;
 /// A run counts as slower or faster than the plan if its factor is above or below 1 with this probability.
 const CLEARLY: f64 = 0.95;
 
-/// How the rest of a run is replicated.
+/// Settings for replicating the rest of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemainingSettings {
     /// Replications; none for as many as 10 million draws of tasks give, 100 to 2,000. Default none.
@@ -34,7 +34,7 @@ pub struct RemainingSettings {
     pub input_mb: Option<f64>,
 }
 
-/// What the time left is of, and by what.
+/// Scope of the remaining time, and the data behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
     /// The whole run, by a plan that was fitted to other runs.
@@ -48,24 +48,24 @@ pub enum Basis {
 /// A stage of a run, and when it ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageRemaining {
-    /// Its name.
+    /// Name of the stage.
     pub name: String,
-    /// Its number in the log; none for one that the log does not have yet.
+    /// Number of the stage in the log; none if the log does not have it yet.
     pub number: Option<u32>,
-    /// Its tasks.
+    /// Tasks of the stage.
     pub tasks: u32,
     /// Tasks that have ended.
     pub ended: u32,
     /// Tasks that run.
     pub running: u32,
-    /// When it ended \[s\], from the start of the first job; none where a task is left.
+    /// Time when the stage ended \[s\], from the start of the first job; none if a task is left.
     pub end_s: Option<f64>,
-    /// Ends of it in the replications \[s\] from now, ascending; empty where it has ended.
+    /// Ends of the stage in the replications \[s\] from now, ascending; empty if it has ended.
     ends_s: Vec<f64>,
 }
 
 impl StageRemaining {
-    /// The time from now \[s\] within which it ends with probability `p`; none where it has ended.
+    /// The time from now \[s\] within which the stage ends with probability `p`; none if it has ended.
     pub fn quantile(&self, p: f64) -> Option<f64> {
         quantile_of_sorted(&self.ends_s, p).ok()
     }
@@ -74,21 +74,21 @@ impl StageRemaining {
 /// The time left of a run.
 #[derive(Clone, Debug)]
 pub struct Remaining {
-    /// What the log shows.
+    /// Progress of the run according to the log.
     pub progress: RunProgress,
-    /// What the time left is of.
+    /// Scope of the remaining time.
     pub basis: Basis,
-    /// The plan at this run's size; none where the application has ended.
+    /// The plan at this run's size; none if the application has ended.
     pub plan: Option<StagePlan>,
-    /// By what factor the run differs from the plan; none where the application has ended.
+    /// Factor between the run and the plan; none if the application has ended.
     pub pace: Option<RunPace>,
-    /// The stages: those of the plan in its order, else those of the log.
+    /// The stages: the plan's in its order, otherwise the log's.
     pub stages: Vec<StageRemaining>,
-    /// What is assumed and what is not known.
+    /// Assumptions and unknowns.
     pub notes: Vec<String>,
-    /// Whether the replications were ended early.
+    /// True if the replications were ended early.
     pub partial: bool,
-    /// Times left \[s\], ascending; one of 0 where the application has ended.
+    /// Times left \[s\], ascending; one of 0 if the application has ended.
     left_s: Vec<f64>,
 }
 
@@ -122,8 +122,8 @@ impl Remaining {
     }
 }
 
-/// Finds the time left of a run: with a plan, that of the whole run; without one, that of the jobs under way, by their own tasks. `watch`
-/// counts replications.
+/// Estimates the remaining time of a run: with a plan, of the whole run; without one, of the jobs under way, by their
+/// own tasks. `watch` counts replications.
 ///
 /// # Errors
 ///
@@ -256,7 +256,7 @@ fn notes(progress: &RunProgress, rest: &RestOfRun, pace: &RunPace, basis: Basis)
         notes.push(format!("tasks of this run take {:.0}% {word} than in a typical run of the plan", 100.0 * percent));
     }
     if progress.has_failed {
-        notes.push("a job of this run has failed; the program may not go on".to_owned());
+        notes.push("a job of this run has failed; the program may stop here".to_owned());
     }
     notes.extend(rest.notes.iter().chain(&progress.notes).cloned());
     if basis == Basis::Plan {

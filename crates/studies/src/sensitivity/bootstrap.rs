@@ -5,10 +5,10 @@ use rayon::prelude::*;
 use crate::sensitivity::Effect;
 use crate::sensitivity::design;
 
-/// How intervals are made.
+/// Settings of the bootstrap intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bootstrap {
-    /// How many times the rows are drawn again. Default 1,000.
+    /// Number of resamples of the rows. Default 1,000.
     pub resamples: u32,
     /// Confidence level, in (0, 1). Default 0.95.
     pub level: f64,
@@ -54,7 +54,7 @@ impl Bootstrap {
 mod tests {
     use super::*;
 
-    /// The standard error of a mean is known: that of the bootstrap agrees.
+    /// The standard error of a mean is known; the bootstrap agrees with it.
     #[test]
     fn the_interval_of_a_mean_is_the_normal_one() {
         let values: Vec<f64> = (0..200).map(f64::from).collect();
@@ -63,7 +63,7 @@ mod tests {
         let found = bootstrap.effects(values.len(), mean)[0];
         let exact = 1.959_964 * ((200.0_f64 * 200.0 - 1.0) / 12.0 / 200.0).sqrt();
         assert_eq!(found.value, 99.5);
-        // a standard deviation from 4000 draws has a standard error of 1.1 %
+        // a standard deviation from 4000 draws has a standard error of 1.1%
         assert!((found.half_width() / exact - 1.0).abs() < 0.056, "{found:?} against {exact}");
     }
 }

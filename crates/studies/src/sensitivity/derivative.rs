@@ -99,7 +99,7 @@ mod tests {
         assert!((found.value - truth).abs() < 5.0 * error && error < most, "{found:?} against {truth}");
     }
 
-    /// T = μ E: dT/dμ = T / μ; the mean moves by 1, the 95 % quantile by −ln 0.05. By scores: S = −1/μ + T/μ².
+    /// T = μ E: dT/dμ = T / μ; the mean moves by 1, the 95% quantile by −ln 0.05. By scores: S = −1/μ + T/μ².
     #[test]
     fn derivatives_of_an_exponential_time() {
         let mut rng = StdRng::seed_from_u64(2);
@@ -112,7 +112,8 @@ mod tests {
         near(likelihood_ratio_mean(&times, &scores, 0.95).unwrap(), 1.0, 0.01);
     }
 
-    /// T = θ E1 + E2 with θ = 1: E[E1 | T = t] = t / 2, so that the median of the Erlang law moves by half of itself.
+    /// T = θ E1 + E2 with θ = 1: E[E1 | T = t] = t / 2, so that the median of the Erlang distribution moves by half of
+    /// itself.
     #[test]
     fn a_quantile_moves_with_the_mean_slope_beside_it() {
         let mut rng = StdRng::seed_from_u64(3);

@@ -1,4 +1,4 @@
-//! Derivatives of a job's or net's time by its parameters: which estimator applies, and what it finds.
+//! Derivatives of a job's or net's time by its parameters: choice of the estimator, and its results.
 
 use std::fmt;
 
@@ -20,18 +20,18 @@ use crate::sim::{Clock, Ensemble, PathSlopes, Schedule, ScoreError, Shift, Unfit
 use crate::sweep::{Axis, Model, Point};
 use crate::watch::{TimeLimit, Watch as _};
 
-/// Replications where nothing else is asked for.
+/// Default number of replications.
 const REPLICATIONS: u64 = 20_000;
 /// Replications between two looks at the clock and at Ctrl-C.
 const ROUND: u64 = 1 << 14;
-/// Replications of each point of a difference, where nothing else is asked for.
+/// Default number of replications of each point of a difference.
 const FOR_DIFFERENCES: u64 = 2_000;
-/// How far a parameter goes to each side for a difference between simulated times, as a share of itself.
+/// Relative change of a parameter to each side, for a difference between simulated times.
 const WAY: f64 = 0.05;
-/// How far a parameter is shifted to each side, as a share of itself: the error of a central difference is of the square of it.
+/// Relative shift of a parameter to each side; the error of a central difference grows with its square.
 const STEP: f64 = 1e-4;
 
-/// A parameter by which is differentiated, or why not.
+/// A parameter to differentiate by, or the reason why that is not possible.
 struct Knob {
     axis: Axis,
     at: f64,
@@ -59,7 +59,7 @@ pub(super) fn find(study: &Sensitivity, watch: &TimeLimit<'_>) -> Result<Sensiti
     }
 }
 
-/// How the schedule engine would run it, or why it cannot.
+/// The schedule for the schedule engine, or the reason why it cannot run the net.
 fn schedule_of(base: &Model) -> Result<SchedulePlan, UnfitError> {
     let plan = plan_schedule(&base.program).map_err(|obstacles| obstacles.map(|o| o.to_string()))?;
     let clock = Clock::choose(&base.program, None);
@@ -125,7 +125,7 @@ fn transition_knobs(program: &Program) -> Vec<Knob> {
     program.timed.iter().map(knob).collect()
 }
 
-/// What all estimators need.
+/// Input that all estimators need.
 struct Run<'a> {
     base: &'a Model,
     study: &'a Sensitivity,
@@ -317,20 +317,20 @@ impl Run<'_> {
     }
 }
 
-/// The time of each replication; and for each parameter a number of each replication.
+/// The time of each replication, and for each parameter a number per replication.
 type Columns = (Vec<f64>, Vec<Vec<f64>>);
 
-/// Replications of which a share is run here.
+/// Replications of which this process runs a share.
 struct Shared<'a> {
     share: &'a Share,
-    /// All that they depend on.
+    /// Everything that the replications depend on.
     question: &'a dyn fmt::Debug,
     /// Number of parameters.
     columns: usize,
 }
 
 impl Shared<'_> {
-    /// Runs the replications of this share, or takes those of all shares.
+    /// Runs the replications of this share, or takes the merged replications of all shares.
     fn of(
         &self,
         wanted: u64,
@@ -352,7 +352,7 @@ impl Shared<'_> {
     }
 }
 
-/// What the ways to both sides of a value are shares of.
+/// The unit of the shifts to both sides of a value.
 fn way_of(at: f64) -> f64 {
     if at == 0.0 { 1.0 } else { at.abs() }
 }

@@ -1,7 +1,7 @@
-//! At which points to ask: rows of points in the unit cube, one coordinate per factor.
+//! Points of evaluation: rows of points in the unit cube, one coordinate per factor.
 //!
-//! Owns the designs. Rows are independent of each other and follow from the seed and their number alone, so that more rows go on where
-//! fewer ended.
+//! Owns the designs. Rows are independent of each other and depend only on the seed and their number, so a longer
+//! design extends a shorter one.
 
 use crate::rng::{Address, Purpose, split};
 
@@ -11,7 +11,7 @@ pub type Place = Vec<f64>;
 /// First owner of this module's words: axes of a Latin hypercube have the numbers below.
 const OWNER: u32 = 1 << 16;
 
-/// Words of one row of one design; each is asked for by a number of its own.
+/// Random words of one row of one design, addressed by their numbers.
 struct Words {
     key: [u32; 2],
     row: u64,
@@ -44,9 +44,9 @@ const SALTELLI: u32 = 1 << 8;
 pub struct Trajectory {
     /// One point more than there are factors.
     pub points: Vec<Place>,
-    /// Which factor each step moves.
+    /// The factor that each step moves.
     pub order: Vec<usize>,
-    /// How far each step goes, with its sign.
+    /// Signed length of each step.
     pub steps: Vec<f64>,
 }
 

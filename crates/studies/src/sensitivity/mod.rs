@@ -1,4 +1,4 @@
-//! Which of many knobs moves an answer, and by how much.
+//! Ranks many knobs by how much each moves an answer.
 //!
 //! ```text
 //! factors, seed ──▶ design: rows of points in the unit cube ──▶ the caller's answers ──▶ morris, sobol ──▶ Effect (value, low, high)
@@ -10,8 +10,8 @@
 //! | the whole study, from the plan to the ranking | [`study`], with derivatives in `derivatives` |
 //! | at which points to ask | [`design`] |
 //! | which knobs matter at all, and which only together: elementary effects | [`morris`] |
-//! | how much of the spread is whose: Sobol's indices | [`sobol`] |
-//! | what a little more of a parameter does: derivatives of means and quantiles | [`derivative`] |
+//! | variance explained by each knob: Sobol's indices | [`sobol`] |
+//! | effects of small changes: derivatives of means and quantiles | [`derivative`] |
 //! | intervals of anything made from rows | [`bootstrap`] |
 //! | answers that are themselves estimates | [`response`] |
 //!
@@ -65,7 +65,7 @@ impl Effect {
         Self { value: self.value.abs(), low, high: a.max(b) }
     }
 
-    /// Whether 0 is outside of the interval.
+    /// Returns true if 0 is outside of the interval.
     pub fn is_sure(&self) -> bool {
         self.low > 0.0 || self.high < 0.0
     }
@@ -84,16 +84,16 @@ impl From<crate::estimate::Estimate> for Effect {
     }
 }
 
-/// Why no sensitivity can be given.
+/// Reason why no sensitivity can be given.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SensitivityError {
     /// Too few rows for an interval. Ask for more.
     #[error("{got} rows of points are too few, at least {need} are needed")]
     TooFewRows {
-        /// How many there are.
+        /// Number of rows.
         got: usize,
-        /// How many there must be.
+        /// Smallest number of rows that suffices.
         need: usize,
     },
     /// Rows that are not of one design.

@@ -1,4 +1,4 @@
-//! Elementary effects: which knobs matter at all, in one go along random walks.
+//! Elementary effects: screening of the knobs that matter, along random walks.
 //!
 //! Owns the estimators of μ\*, μ and σ of \[Morris1991\] and \[Campolongo2007\], with the noise of replications taken out.
 
@@ -16,15 +16,15 @@ pub struct MorrisRow {
     pub answers: Vec<Response>,
 }
 
-/// What a factor does over its whole range, in the unit of the answer.
+/// Effect of a factor over its whole range, in the unit of the answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ElementaryEffects {
     /// μ\*, mean size of the effect: how much the factor matters. At most biased towards 0 where noise hides signs.
     pub size: Effect,
     /// μ, mean effect with its sign, without bias: far from ±μ\* where the effect changes its sign.
     pub mean: Effect,
-    /// σ, standard deviation of the effect between places: 0 for a linear factor that acts alone, else the factor is nonlinear or acts
-    /// together with others.
+    /// σ, standard deviation of the effect between places: 0 for a linear factor that acts alone, otherwise the factor
+    /// is nonlinear or acts together with others.
     pub spread: Effect,
 }
 
@@ -38,7 +38,7 @@ const FEWEST: usize = 4;
 /// ```
 ///
 /// Δ is a share of the range, so effects are per whole range. All points of a walk have common random numbers; the noise that is left in
-/// e_i is measured between groups of replications and taken away from σ² (then 0 where it comes out below) and from sizes.
+/// e_i is measured between groups of replications and taken away from σ² (then 0 if it comes out below) and from sizes.
 /// Sources: \[Morris1991\]; μ\* is of \[Campolongo2007\]; the treatment of noise is derived in docs/sensitivity.md.
 ///
 /// # Errors

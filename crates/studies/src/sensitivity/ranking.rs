@@ -20,10 +20,10 @@ pub enum KnobEffect {
         at: f64,
         /// Seconds per unit of the knob.
         per_unit_s: Effect,
-        /// Seconds for one percent more of it.
+        /// Seconds for a one-percent increase of the knob.
         per_percent_s: Effect,
     },
-    /// One step from one end to the other, all others as in the base.
+    /// One step from one end of the knob to the other, all other knobs as in the base.
     Change {
         /// One end.
         from: Value,
@@ -31,13 +31,13 @@ pub enum KnobEffect {
         to: Value,
         /// Time there minus time here \[s\].
         change_s: Effect,
-        /// Time at `from` minus that of the base \[s\]; none of results before it was written.
+        /// Time at `from` minus the time of the base \[s\]; none in results older than this field.
         at_from_s: Option<Effect>,
-        /// Time at `to` minus that of the base \[s\]; none likewise.
+        /// Time at `to` minus the time of the base \[s\]; none in results older than this field.
         at_to_s: Option<Effect>,
-        /// On average over the range, seconds per unit; none for knobs that are no number and on log scales.
+        /// Average over the range, in seconds per unit; none for knobs that are not numbers and on log scales.
         per_unit_s: Option<Effect>,
-        /// Seconds for one percent more in the middle of the range; none for knobs that are no number.
+        /// Seconds per percent of change in the middle of the range; none for knobs that are not numbers.
         per_percent_s: Option<Effect>,
     },
     /// Elementary effects over the whole range.
@@ -52,9 +52,9 @@ pub enum KnobEffect {
         mean_s: Effect,
         /// σ, standard deviation between places \[s\].
         spread_s: Effect,
-        /// μ per unit; none for knobs that are no number and on log scales.
+        /// μ per unit; none for knobs that are not numbers and on log scales.
         per_unit_s: Option<Effect>,
-        /// μ for one percent more in the middle of the range; none for knobs that are no number.
+        /// μ for one percent more in the middle of the range; none for knobs that are not numbers.
         per_percent_s: Option<Effect>,
     },
     /// Sobol's indices over the whole range.
@@ -87,11 +87,11 @@ impl KnobEffect {
 /// A knob.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SensitivityRow {
-    /// Its key.
+    /// Key of the knob.
     pub key: String,
-    /// What it is called.
+    /// Name of the knob in results.
     pub name: String,
-    /// Its effect; none if it is unknown.
+    /// Effect of the knob; none if it is unknown.
     pub effect: Option<KnobEffect>,
     /// Explains why the effect is unknown.
     pub note: Option<String>,
@@ -118,11 +118,11 @@ pub struct SensitivityReport {
     pub method: Method,
     /// The estimator of derivatives; none for other methods.
     pub estimator: Option<Estimator>,
-    /// What moves: `mean`, or a quantile such as `p95`.
+    /// Output that is analysed: `mean`, or a quantile such as `p95`.
     pub measure: String,
     /// That number itself \[s\]: at the base, or the mean over the ranges.
     pub value_s: Option<Effect>,
-    /// The probability to be done by the deadline at the base, if the job has one.
+    /// The probability to finish by the deadline at the base, if the job has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<DeadlineSection>,
     /// Variance over the ranges \[s²\], of Sobol's indices.
@@ -143,10 +143,10 @@ pub struct SensitivityReport {
     pub version: Cow<'static, str>,
     /// Seed of everything.
     pub seed: u64,
-    /// What folding makes of the base's net; none if the points run it as it is.
+    /// The folded parts of the base's net; none if the points run it unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// Whether it was stopped before its end.
+    /// True if it was stopped before its end.
     pub partial: bool,
     /// The plan, every key written out.
     #[serde(default)]
@@ -160,7 +160,7 @@ impl SensitivityReport {
         self.knobs.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     }
 
-    /// Whether [`Self::value_s`] is that of the base, rather than a mean over ranges.
+    /// Returns true if [`Self::value_s`] is the value of the base, rather than a mean over ranges.
     pub fn is_at_the_base(&self) -> bool {
         matches!(self.method, Method::Derivatives | Method::Each)
     }

@@ -18,7 +18,7 @@ impl Response {
         Self(vec![value])
     }
 
-    /// One value per group; at least one.
+    /// One value per group, for at least one group.
     pub fn of_groups(values: Vec<f64>) -> Option<Self> {
         (!values.is_empty()).then_some(Self(values))
     }
@@ -43,7 +43,7 @@ impl Response {
         Self(self.0.iter().map(|value| value * factor).collect())
     }
 
-    /// The variance of the mean: what the noise adds to its square.
+    /// The variance of the mean, which is the noise's contribution to its square.
     ///
     /// ```text
     /// s² / G,   s² = Σ (x_g − x̄)² / (G − 1);   0 of an exact answer
@@ -52,7 +52,7 @@ impl Response {
         covariance_of_means(self, self)
     }
 
-    /// The square of what is estimated, without bias: x̄² − s²/G, the mean of x_g x_h over g ≠ h. May be below 0.
+    /// Unbiased estimate of the square of the true value: x̄² − s²/G, the mean of x_g x_h over g ≠ h. May be below 0.
     pub(in crate::sensitivity) fn square(&self) -> f64 {
         let mean = self.mean();
         mean * mean - self.noise()
@@ -64,8 +64,8 @@ impl Response {
         self.mean() * other.mean() - covariance_of_means(self, other)
     }
 
-    /// The size of what is estimated: each group with the sign of the others' mean. Its expectation is 0 where the true value is 0, the
-    /// size itself where the sign is sure, and never above: noise is not taken for an effect.
+    /// The size of what is estimated: each group with the sign of the others' mean. Its expectation is 0 if the true
+    /// value is 0, the size itself where the sign is sure, and never above: noise is not taken for an effect.
     pub(in crate::sensitivity) fn size(&self) -> f64 {
         if let [exact] = self.0[..] {
             return exact.abs();
@@ -90,7 +90,8 @@ fn covariance_of_means(a: &Response, b: &Response) -> f64 {
     sum / ((groups - 1) * groups) as f64
 }
 
-/// What going from one point to another changes, with its interval by Student's t over the groups; exact answers have one without width.
+/// Change from one point to another, with its interval by Student's t over the groups; for exact answers the interval
+/// has no width.
 ///
 /// # Errors
 ///
@@ -110,7 +111,7 @@ mod tests {
     use rand::{SeedableRng, rngs::StdRng};
     use rand_distr::{Distribution, Normal};
 
-    /// Over many noisy answers, squares and products average to those of the truth, and sizes are 0 where there is none.
+    /// Over many noisy answers, squares and products average to the true ones, and sizes to 0 if there is no effect.
     #[test]
     fn noise_adds_nothing_to_squares_products_and_sizes() {
         let mut rng = StdRng::seed_from_u64(1);

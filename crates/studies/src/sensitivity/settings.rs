@@ -13,7 +13,7 @@ use crate::sweep::SweepPlan;
 /// Groups of the replications of a point, each of which gives a value.
 pub(super) const GROUPS: u64 = 8;
 
-/// How knobs are compared.
+/// Method of the sensitivity analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
@@ -28,7 +28,7 @@ pub enum Method {
     Sobol,
 }
 
-/// A study of which settings of a job or net have the largest effect on its time.
+/// A study that finds the settings of a job or net with the largest effect on its time.
 ///
 /// # Examples
 ///
@@ -46,19 +46,19 @@ pub enum Method {
 /// ```
 #[derive(Debug)]
 pub struct Sensitivity {
-    /// The axes; its design is not used. Its seed is that of everything.
+    /// The plan with the axes and the seed; its design is not used.
     pub plan: SweepPlan,
     /// The job or net.
     pub subject: Subject,
-    /// What is odd about the files that were read.
+    /// Oddities of the input files.
     pub warnings: Vec<LoadWarning>,
-    /// Whether the axes have ranges; a net alone has none.
+    /// True if the axes have ranges; a net alone has none.
     pub(super) has_ranges: bool,
-    /// How knobs are compared.
+    /// Method of the sensitivity analysis.
     pub method: Method,
     /// The number that moves.
     pub measure: Measure,
-    /// Whether derivatives of a net are by the mean delays of its timed transitions, even if it has rate parameters.
+    /// True if derivatives of a net are by the mean delays of its timed transitions, even if it has rate parameters.
     pub by_transition: bool,
     /// Rows of points; none for 20 walks or 256 rows of Sobol's indices.
     pub rows: Option<u64>,

@@ -1,4 +1,4 @@
-//! Sobol's indices: how much of the variance of an answer is whose, alone and together with others.
+//! Sobol's indices: the variance of an answer explained by each factor, alone and with interactions.
 //!
 //! Owns the estimators, with the noise of replications taken out of every square and product.
 
@@ -17,14 +17,14 @@ pub struct SobolRow {
     pub mixed: Vec<Response>,
 }
 
-/// What a factor contributes to the variance of the answer while all factors are uniform over their ranges.
+/// Contribution of a factor to the variance of the answer, with all factors uniform over their ranges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VarianceShare {
     /// S, share of the variance that goes away on average when the factor is fixed.
     pub first: Effect,
     /// S_T, share that is left on average when all other factors are fixed: S and every interaction with the factor.
     pub total: Effect,
-    /// √(S_T V), what the factor does to the answer, as a standard deviation in the unit of the answer.
+    /// √(S_T V), the effect of the factor on the answer, as a standard deviation in the unit of the answer.
     pub deviation: Effect,
 }
 
@@ -35,7 +35,7 @@ pub struct SobolIndices {
     pub mean: Effect,
     /// V, variance of the true answer over the ranges, without the noise of replications.
     pub variance: Effect,
-    /// Mean variance of an answer by replication: what would have been added to V, and mistaken for interaction.
+    /// Mean variance of an answer by replication: without correction it would add to V, and look like interaction.
     pub noise: f64,
     /// Per factor.
     pub factors: Vec<VarianceShare>,
@@ -44,7 +44,7 @@ pub struct SobolIndices {
 /// Fewest rows.
 const FEWEST: usize = 8;
 
-/// What a row adds to the sums.
+/// Contribution of a row to the sums.
 struct Parts {
     /// Answers at A and B, and their noise.
     values: [f64; 2],

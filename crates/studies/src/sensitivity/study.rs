@@ -137,7 +137,7 @@ impl Sensitivity {
         Ok(report)
     }
 
-    /// Returns the probability to be done by the deadline at the base, if the job has one, by replications of its own.
+    /// Returns the probability to finish by the deadline at the base, if the job has one, by replications of its own.
     fn deadline(&self, watch: &dyn Watch) -> Result<Option<DeadlineSection>, StudyError> {
         let (axes, seed) = (&self.plan.axis, self.plan.sweep.seed);
         let base = Point::base(axes.len());
@@ -151,7 +151,7 @@ impl Sensitivity {
         Ok(Some(DeadlineSection { deadline_s, exact: None, simulated }))
     }
 
-    /// Whether the subject is a job or net with axes, rather than a net alone.
+    /// Returns true if the subject is a job or net with axes, rather than a net alone.
     pub(super) fn has_ranges(&self) -> bool {
         self.has_ranges
     }

@@ -9,13 +9,13 @@ use crate::stages::StagePlan;
 use crate::subject::number::as_number;
 use crate::sweep::{Axis, Point, path};
 
-/// Why a point has no job or net.
+/// Reason why a point has no job or net.
 #[derive(Debug)]
 pub(super) struct Misfit {
     /// The key that is to blame, if that is known.
     pub(super) key: Option<String>,
     pub(super) message: String,
-    /// Whether the subject has no such key.
+    /// True if the subject has no such key.
     pub(super) unknown: bool,
 }
 
@@ -69,7 +69,7 @@ fn misfit(error: PlanError) -> Misfit {
     let Some(problem) = error.problems.first() else { return Misfit::plain(error) };
     let key = (problem.kind == ProblemKind::Value).then(|| problem.key.clone());
     let message = problem.without_line();
-    // the axis is named already
+    // the message already names the axis
     let prefix = format!("`{}`: ", problem.key);
     let short = message.strip_prefix(&prefix).filter(|_| problem.kind == ProblemKind::Text).map(str::to_owned);
     Misfit { key, message: short.unwrap_or(message), unknown: problem.kind == ProblemKind::UnknownKey }
@@ -92,7 +92,7 @@ pub(super) fn net_at(net: &Net, axes: &[Axis], point: &Point) -> Result<Net, Mis
     with_parameters(net, &values).map_err(Misfit::plain)
 }
 
-/// Why rate parameters of a net cannot be replaced.
+/// Reason why rate parameters of a net cannot be replaced.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParameterError {
@@ -111,7 +111,7 @@ pub enum ParameterError {
 ///
 /// # Errors
 ///
-/// Every unknown name, or what is wrong with the net.
+/// Every unknown name, or the problems of the net.
 pub fn with_parameters(net: &Net, values: &[(String, f64)]) -> Result<Net, ParameterError> {
     if values.is_empty() {
         return Ok(net.clone());

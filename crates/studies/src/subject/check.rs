@@ -87,7 +87,7 @@ impl Subject {
             let alone = |(j, level): (usize, &Value)| {
                 let mut point = Point::base(axes.len());
                 point.values[i] = Some(level.clone());
-                // a value that is out of range may be sound together with another axis
+                // a value that is out of range may be valid together with another axis
                 self.misfit(axes, &point, seed).filter(|misfit| misfit.key.is_none()).map(|misfit| (j, misfit))
             };
             let levels = axis.levels();
@@ -141,7 +141,7 @@ fn value_key(axis: &Axis, i: usize, j: usize) -> String {
     }
 }
 
-/// Whether the path of an axis, perhaps with `[*]`, is that of a key.
+/// Returns true if the path of an axis, perhaps with `[*]`, covers the key.
 fn covers(axis: &str, key: &str) -> bool {
     let [axis, key] = [axis, key].map(|path| path.split(['.', '[', ']']).filter(|step| !step.is_empty()));
     let steps: Vec<_> = axis.collect();

@@ -13,7 +13,7 @@ use crate::subject::Subject;
 use crate::subject::load_error::LoadError;
 use crate::sweep::Settings;
 
-/// Something odd about a file that was read.
+/// A warning about a file that was read.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum LoadWarning {
@@ -26,7 +26,7 @@ pub enum LoadWarning {
     Renamed {
         /// The file.
         path: PathBuf,
-        /// Its text.
+        /// Text of the file.
         text: String,
         /// The warnings.
         warnings: Vec<PlanWarning>,
@@ -35,14 +35,14 @@ pub enum LoadWarning {
     Net {
         /// The file.
         path: PathBuf,
-        /// Its text.
+        /// Text of the file.
         text: String,
         /// The warnings.
         warnings: Vec<Warning>,
     },
 }
 
-/// A job or net that was read, and what is odd about its file.
+/// A job or net that was read, and the warnings about its file.
 #[derive(Debug)]
 pub struct Loaded {
     /// The job or net.

@@ -1,4 +1,4 @@
-//! Why a job or net of a study cannot be read.
+//! Reason why a job or net of a study cannot be read.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use crate::net::Net;
 use crate::net::expr::ExprError;
 use crate::plan::PlanError;
 
-/// Why a job or net cannot be read.
+/// Reason why a job or net cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -31,7 +31,7 @@ pub enum LoadError {
     Job {
         /// The file.
         path: PathBuf,
-        /// Its text.
+        /// Text of the file.
         text: String,
         /// The problems.
         error: PlanError,
@@ -49,7 +49,7 @@ pub enum LoadError {
     Net {
         /// The file.
         path: PathBuf,
-        /// Its bytes.
+        /// Bytes of the file.
         bytes: Vec<u8>,
         /// The problems.
         error: ReadError,

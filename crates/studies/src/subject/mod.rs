@@ -1,4 +1,4 @@
-//! What a study is about: a job or a net, of which every run changes some settings.
+//! Subject of a study: a job or a net, with settings that every run changes.
 //!
 //! ```text
 //! Subject + axes + Point ──▶ the job plan or net of one run ──▶ Model (a compiled net and its question)
@@ -57,11 +57,11 @@ enum Kind {
     /// A net.
     Net {
         net: Box<Net>,
-        /// Its goal; none for the dead marking.
+        /// Goal of the net; none for the dead marking.
         until: Option<String>,
         /// The file's text.
         text: String,
-        /// The net that runs, made when it is needed: as it is, and folded.
+        /// The net that runs, made on demand: unfolded, and folded.
         forms: Box<[OnceLock<RatedNet>; 2]>,
     },
 }
@@ -103,7 +103,7 @@ impl Subject {
         Ok(Self::net_of_text(net, until, text))
     }
 
-    /// A net that was read from `text`, by which stored results are recognised; its goal is sound.
+    /// A net that was read from `text`, by which stored results are recognised; its goal is valid.
     fn net_of_text(net: Net, until: Option<&str>, text: String) -> Self {
         Self(Kind::Net { net: Box::new(net), until: until.map(str::to_owned), text, forms: Box::default() })
     }
@@ -157,18 +157,18 @@ impl Subject {
         }
     }
 
-    /// Whether whole runs of the job differ: means are then of a typical run, and quantiles over all runs.
+    /// Returns true if whole runs of the job differ: means are then of a typical run, and quantiles over all runs.
     pub fn whole_runs_differ(&self) -> bool {
         let (Kind::Stages { table } | Kind::Job { table, .. }) = &self.0 else { return false };
         let sigma = path::get(table, "run.sigma").and_then(Value::as_float);
         sigma.is_some_and(|sigma| sigma > 0.0)
     }
 
-    /// Returns what is replicated at a point, with equal parts counted; `seed` draws the random parts of a job's net.
+    /// Returns the model to replicate at a point, with equal parts counted; `seed` draws the random parts of a job's net.
     ///
     /// # Errors
     ///
-    /// Why the point's settings give no job or net.
+    /// Reason why the point's settings give no job or net.
     pub fn model(&self, axes: &[Axis], point: &Point, seed: u64) -> Result<Model, String> {
         self.model_as(axes, point, seed, true)
     }
@@ -177,18 +177,18 @@ impl Subject {
     ///
     /// # Errors
     ///
-    /// Why the point's settings give no job.
+    /// Reason why the point's settings give no job.
     pub(crate) fn stages_at(&self, axes: &[Axis], point: &Point) -> Option<Result<StagePlan, String>> {
         let Kind::Stages { table } = &self.0 else { return None };
         Some(stages_at(table, axes, point).map_err(|misfit| misfit.message))
     }
 
-    /// The same with all parts kept apart: its transitions are those of the job or net.
+    /// The same without folding: its transitions are the transitions of the job or net.
     pub(crate) fn unfolded_model(&self, axes: &[Axis], point: &Point, seed: u64) -> Result<Model, String> {
         self.model_as(axes, point, seed, false)
     }
 
-    /// Returns what folding makes of the net of the base; none if it runs as it is.
+    /// Returns the folded parts of the base's net; none if it runs unfolded.
     pub fn folded_parts(&self, axes: &[Axis], seed: u64) -> Option<FoldedParts> {
         if let Kind::Stages { .. } = &self.0 {
             // their nets have no replicas to count

@@ -22,7 +22,7 @@ pub(super) struct RatedNet {
 }
 
 impl RatedNet {
-    /// A net and its goal, which is sound; folded if `fold`, and if parts are alike whatever the rate parameters are.
+    /// A net and its goal, which is valid; folded if `fold`, and if parts are alike whatever the rate parameters are.
     pub(super) fn new(net: &Net, until: Option<&str>, fold: bool) -> Self {
         let goal = until.and_then(|until| net.expression(until).ok());
         let folded = if fold { folded(net, goal.as_ref()) } else { None };
@@ -31,11 +31,11 @@ impl RatedNet {
         Self { net, goal, template, folded }
     }
 
-    /// Returns what is replicated at a point.
+    /// Returns the model to replicate at a point.
     ///
     /// # Errors
     ///
-    /// Why the values of the point give no net.
+    /// Reason why the values of the point give no net.
     pub(super) fn model(&self, axes: &[Axis], point: &Point) -> Result<Model, String> {
         let net = net_at(&self.net, axes, point).map_err(|misfit| misfit.message)?;
         let question = question(&net, self.goal.as_ref());

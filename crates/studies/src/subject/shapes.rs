@@ -17,7 +17,7 @@ const MOST_SHAPES: usize = 32;
 #[derive(Debug)]
 struct Known {
     shape: JobShape,
-    /// Whether equal tasks may be counted.
+    /// True if equal tasks may be counted.
     fold: bool,
     phases: PhaseMap,
     folding: Option<Folding>,
@@ -75,7 +75,7 @@ impl Shapes {
 }
 
 impl Known {
-    /// Timings of the job's net as those of the net that runs; none where the net would have to be folded again.
+    /// Timings of the net that runs, from the timings of the job's net; none if the net would have to be folded again.
     fn timings(&self, timings: Vec<(TransitionId, Timing)>) -> Option<Vec<(TransitionId, Timing)>> {
         let Some(folding) = &self.folding else { return Some(timings) };
         // replicas have equal timings: that is part of the shape

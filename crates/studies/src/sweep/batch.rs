@@ -1,6 +1,6 @@
 //! All points of a sweep in one batch over all cores.
 //!
-//! Owns which points run together: waves of so many that each takes about a quarter of a second. Within a wave (`sweep::wave`) the
+//! Owns the grouping of points: waves that take about a quarter of a second each. Within a wave (`sweep::wave`) the
 //! cores share points and blocks of replications, so that a thousand small points keep all cores busy, and so does one large one.
 
 use std::time::{Duration, Instant};
@@ -17,19 +17,19 @@ use crate::sweep::result::{PointResult, times};
 use crate::sweep::wave::{Crew, Wanted};
 use crate::watch::{TimeLimit, Watch};
 
-/// What all points are compared with.
+/// The base that all points are compared with.
 #[derive(Clone, Debug)]
 pub struct Base {
-    /// Its numbers.
+    /// Result of the base.
     pub result: PointResult,
     pub(super) times: Option<Vec<f64>>,
 }
 
-/// How long a wave should take: in between, results are kept and progress is shown.
+/// Target duration of a wave; results are stored and progress is shown between waves.
 const WAVE: Duration = Duration::from_millis(250);
-/// Single times that a wave may keep at once, 8 bytes each: bounds its memory where points are short and many.
+/// Number of single times that a wave may keep at once, 8 bytes each: limits memory if points are short and many.
 const MOST_TIMES: u64 = 1 << 24;
-/// Points of a wave for each core, and of one on a card: bounds the memory of their nets.
+/// Points of a wave for each core, and on a GPU: limits the memory for their nets.
 const MOST_PER_CORE: u64 = 16;
 const MOST_ON_CARD: u64 = 256;
 
@@ -39,7 +39,7 @@ impl Batch {
         TimeLimit::at(watch, self.deadline)
     }
 
-    /// What a point is to have at first.
+    /// The first replications that a point needs.
     pub(super) fn wanted<'a>(&self, point: &'a Point) -> Wanted<'a> {
         let rule =
             |rel_error| StopRule { rel_error, level: self.level, max_reps: self.replications, ..StopRule::default() };
@@ -51,7 +51,7 @@ impl Batch {
         place.map_err(|error| BatchError::Run { point: 0, error })
     }
 
-    /// The first replications of some points. What a card cannot do, the processor does, or says what is wrong with it.
+    /// Runs the first replications of some points. If a GPU cannot run them, the CPU does, or the error is reported.
     fn replicate<E: Send>(
         &self,
         crew: &Crew,
@@ -82,7 +82,7 @@ impl Base {
     }
 }
 
-/// Runs the base, which every part of a sweep needs for its differences; none where it was stopped.
+/// Runs the base, which every part of a sweep needs for its differences; none if it was stopped.
 ///
 /// # Errors
 ///
@@ -98,7 +98,7 @@ pub fn run_base<E: Send>(
     Ok(ran.into_iter().flatten().next().map(|ran| Base::new(base, &ran, batch.level)))
 }
 
-/// Runs points, and hands the results of each wave to `keep`, in the order of the points; says what ran them. Ends early, and without an
+/// Runs points, and hands the results of each wave to `keep`, in the order of the points; returns the devices that ran them. Ends early, and without an
 /// error, when it is stopped or the deadline is over.
 ///
 /// # Errors
@@ -142,7 +142,7 @@ pub fn run_points<E: Send>(
     Ok(place.placement())
 }
 
-/// What the replications of points show against the base, on all cores.
+/// Compares the replications of points with the base, on all cores.
 pub(super) fn results(crew: &Crew, ran: &[&(&Point, Replicated)], base: &Base, level: f64) -> Vec<PointResult> {
     let result = |(point, ran): &&(&Point, Replicated)| PointResult::new(point, ran, base.times.as_deref(), level);
     crew.with(|| ran.par_iter().map(result).collect())

@@ -24,17 +24,17 @@ use crate::sweep::result::PointResult;
 use crate::sweep::wave::{Crew, Wanted};
 use crate::watch::Watch;
 
-/// Points that ran together, each with what is known of it.
+/// Points that ran together, each with its result.
 type Together<'a> = Vec<(&'a Point, Replicated)>;
 
-/// One of so many points is in a round.
+/// Share of the points in a round: one in this many.
 const SHARE: usize = 10;
 /// Most replications of a point: the single times are kept for its differences.
 const MOST_REPLICATIONS: u64 = 100_000_000;
 /// Single times that are kept from round to round, 8 bytes each; points beyond them are replicated from the first again.
 const MOST_KEPT: usize = 1 << 25;
 
-/// What may be spent.
+/// The budget of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Budget {
@@ -51,7 +51,8 @@ impl Budget {
         Self { replications: u64::MAX, relative_error }
     }
 
-    /// How many replications points shall have in all after the next round, by number; none of them where there is nothing left to do.
+    /// Total number of replications of each point after the next round, by number of the point; empty if nothing is
+    /// left to do.
     pub fn next_round(&self, results: &BTreeMap<u64, PointResult>) -> BTreeMap<u64, u64> {
         let mut left = self.replications.saturating_sub(spent(results));
         let mut round = BTreeMap::new();
@@ -59,7 +60,7 @@ impl Budget {
         let mut base_has = base.replications;
         for point in self.widest(results) {
             let own = point.replications;
-            // from some number on, the base has to follow: half of what is left is its
+            // from some number on, the base must keep up: it gets half of the remaining budget
             let free = base_has.saturating_sub(own);
             let most = if left <= free { left } else { free + (left - free) / 2 };
             let more = own.min(MOST_REPLICATIONS.saturating_sub(own)).min(most);
@@ -101,16 +102,16 @@ fn relative_width(point: &PointResult) -> Option<f64> {
     Some(mean.half_width()? / mean.value.abs()).filter(|width| width.is_finite())
 }
 
-/// How a budget is spent on points that all have results.
+/// Rounds that spend a budget on points that all have results.
 #[derive(Clone, Copy)]
 pub struct Rounds<'a> {
     /// All points, the base first.
     pub points: &'a [Point],
-    /// What may be spent.
+    /// The budget.
     pub budget: &'a Budget,
     /// Makes their models.
     pub make: &'a MakeModel<'a>,
-    /// How they are run.
+    /// Settings for running the points.
     pub batch: &'a Batch,
 }
 
@@ -121,7 +122,7 @@ impl std::fmt::Debug for Rounds<'_> {
 }
 
 impl Rounds<'_> {
-    /// Goes on from the results `have`, and hands each round to `keep` when it is complete. Ends early, and without an error, when it is
+    /// Continues from the results `have`, and hands each round to `keep` when it is complete. Ends early, and without an error, when it is
     /// stopped or the deadline is over; a round under way is then lost.
     ///
     /// # Errors
@@ -135,7 +136,7 @@ impl Rounds<'_> {
         keep: &mut dyn FnMut(Vec<PointResult>) -> Result<(), E>,
     ) -> Result<(), BatchError<E>> {
         let crew = self.batch.crew()?;
-        // rounds go to a card only where that is asked for
+        // rounds use a GPU only if one is requested
         let backend = if self.batch.backend == Backend::Gpu { Backend::Gpu } else { Backend::Cpu };
         let mut place = self.batch.place(backend)?;
         let mut kept = Kept::default();
@@ -154,7 +155,7 @@ impl Rounds<'_> {
         }
     }
 
-    /// The results of one round; none where it was stopped.
+    /// The results of one round; none if it was stopped.
     fn round<E: Send>(
         &self,
         round: &BTreeMap<u64, u64>,
@@ -178,7 +179,7 @@ impl Rounds<'_> {
         Ok(Some(found))
     }
 
-    /// Runs some points together; none where that was stopped.
+    /// Runs some points together; none if that was stopped.
     fn wave<'a, E: Send>(
         &self,
         (crew, place): (&Crew, &mut Place),
@@ -287,7 +288,7 @@ mod tests {
         assert_eq!(round(10_000, &[(100, 1.0), (100, 0.0), (100, 1.0)]), [(0, 200), (2, 200)]);
         // the base has enough already
         assert_eq!(round(10_000, &[(1000, 1.0), (100, 1.0)]), [(1, 200)]);
-        // nobody wants more
+        // no point wants more
         assert_eq!(round(10_000, &[(100, 1.0), (100, 0.0)]), []);
         let contented = Budget { replications: 10_000, relative_error: Some(0.2) };
         assert!(contented.next_round(&results(&[(100, 1.0), (100, 1.9)])).is_empty());

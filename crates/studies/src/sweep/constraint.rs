@@ -1,6 +1,6 @@
 //! Constraints: expressions over the keys of a plan that every point must satisfy.
 //!
-//! Owns their text, their check, and which points are left out. The grammar is that of [`expr`](crate::net::expr); what a key is worth
+//! Owns their text, their check, and the exclusion of points. The grammar is that of [`expr`](crate::net::expr); what a key is worth
 //! at a point is known only to whoever makes the points' models.
 
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::net::expr::{ExprError, Leaf, Name, NamedLeaf, parse_paths};
 use crate::plan;
 use crate::sweep::point::Point;
 
-/// What every point must satisfy.
+/// A condition that every point must satisfy.
 #[derive(Clone, Debug)]
 pub struct Constraint {
     expr: Expr<NamedLeaf>,
@@ -20,11 +20,11 @@ pub struct Constraint {
     names: Vec<Name>,
 }
 
-/// Why a text is no constraint, or cannot be decided. Spans are bytes of its text.
+/// Reason why a text is not a constraint, or cannot be decided. Spans are bytes of its text.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConstraintFault {
-    /// It is no expression.
+    /// The text is not an expression.
     #[error(transparent)]
     Text(#[from] ExprError),
     /// Tokens or a capacity.
@@ -32,27 +32,27 @@ pub enum ConstraintFault {
     Marking {
         /// The place.
         place: String,
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
-    /// A key that there is not.
-    #[error("there is no key `{name}`, and no axis")]
+    /// An unknown key.
+    #[error("there is no key or axis `{name}`")]
     UnknownName {
         /// The key.
         name: String,
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
-    /// A key whose value cannot be calculated with.
-    #[error("`{name}` is {value} at point {point}, which is no number")]
+    /// A key whose value is not a number.
+    #[error("`{name}` is {value} at point {point}, which is not a number")]
     NoNumber {
         /// The key.
         name: String,
-        /// Its value.
+        /// Value of the key.
         value: String,
         /// Number of the point among all of the design.
         point: u64,
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
 }
@@ -72,7 +72,7 @@ impl Constraint {
     ///
     /// # Errors
     ///
-    /// What is no expression, or asks for a marking.
+    /// A text that is not an expression, or that refers to a marking.
     pub fn parse(text: &str) -> Result<Self, ConstraintFault> {
         let expr = parse_paths(text)?;
         let (mut names, mut marking) = (Vec::new(), None);
@@ -86,7 +86,8 @@ impl Constraint {
         }
     }
 
-    /// Whether a point with these values of its names, left to right, satisfies it; what is no number (0/0) is no.
+    /// Returns true if a point with these values of its names, left to right, satisfies the constraint. An undefined
+    /// value (0/0) does not.
     fn holds(&self, values: &[Option<Value>], point: u64) -> Result<bool, ConstraintFault> {
         let mut at = self.names.iter().zip(values);
         let number = self.expr.try_replace(&mut |_| {
@@ -113,18 +114,18 @@ fn number(name: &Name, value: Option<&Value>, point: u64) -> Result<f64, Constra
 /// The points of a design that satisfy all constraints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Admitted {
-    /// The base, whatever it is like, and those that satisfy them, numbered anew from 1.
+    /// The base, in any case, and the points that satisfy the constraints, renumbered from 1.
     pub points: Vec<Point>,
-    /// How many were left out.
+    /// Number of points that were left out.
     pub left_out: u64,
-    /// Whether the base breaks a constraint.
+    /// True if the base breaks a constraint.
     pub base_breaks: bool,
 }
 
-/// What names of constraints are at a point; none where a name has no value there.
+/// Values of the constraints' names at a point; none if a name has no value there.
 pub type ValuesOf<'a> = dyn Fn(&Point, &[&str]) -> Vec<Option<Value>> + 'a;
 
-/// Leaves out the points that break a constraint; `values` gives what keys are worth at a point.
+/// Leaves out the points that break a constraint; `values` gives the values of keys at a point.
 ///
 /// # Errors
 ///
@@ -154,7 +155,7 @@ pub fn admitted(
     Ok(found)
 }
 
-/// Where bytes of constraint `number` stand in the text of a plan; the whole constraint where it is written with escapes.
+/// Where bytes of constraint `number` stand in the text of a plan; the whole constraint if it is written with escapes.
 pub fn place(plan: &str, number: usize, within: Range<usize>) -> Option<Range<usize>> {
     let whole = plan::place(plan, &format!("sweep.constraints[{number}]"))?;
     let text = plan.get(whole.clone())?;
@@ -207,9 +208,9 @@ mod tests {
     fn what_cannot_be_decided_is_told_where_it_stands() {
         let (which, fault) = left(&["1", "two + threee > 0"]).unwrap_err();
         assert_eq!((which, fault.span()), (1, 6..12));
-        assert_eq!(fault.to_string(), "there is no key `threee`, and no axis");
+        assert_eq!(fault.to_string(), "there is no key or axis `threee`");
         let (_, fault) = left(&["word"]).unwrap_err();
-        assert_eq!(fault.to_string(), "`word` is \"w\" at point 0, which is no number");
+        assert_eq!(fault.to_string(), "`word` is \"w\" at point 0, which is not a number");
         let told = |text| Constraint::parse(text).unwrap_err();
         assert_eq!(
             told("#(a b) > 1").to_string(),

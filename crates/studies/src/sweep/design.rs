@@ -1,7 +1,7 @@
-//! Which points a sweep has: from axes to numbered lists of values.
+//! Designs of sweeps: from axes to numbered lists of values.
 //!
-//! Owns the designs. The points and their order follow from the plan alone; a Latin hypercube draws from the plan's seed, and a Sobol
-//! sequence is shifted by it. Constraints are looked at [later](crate::sweep::constraint).
+//! Owns the designs. The points and their order depend only on the plan; a Latin hypercube draws from the plan's seed,
+//! and a Sobol sequence is shifted by it. Constraints are checked [later](crate::sweep::constraint).
 
 use toml::Value;
 
@@ -10,7 +10,7 @@ use crate::sweep::plan::{Axis, Design, STEPS, Scale, SweepPlan};
 use crate::sweep::point::Point;
 use crate::sweep::sobol::Sobol;
 
-/// All points of a sound plan, in the order of their numbers: the base, then those of the design. In a grid the last axis varies first.
+/// All points of a valid plan, in the order of their numbers: the base, then the design's points. In a grid the last axis varies first.
 pub fn points(plan: &SweepPlan) -> Vec<Point> {
     let axes = plan.axis.len();
     let rows = match plan.sweep.design {
@@ -62,7 +62,7 @@ fn latin(axes: &[Axis], points: u64, seed: u64) -> Vec<Row> {
 
 /// The first points of a Sobol sequence with a digital shift.
 fn sobol(axes: &[Axis], points: u64, seed: u64) -> Vec<Row> {
-    // a sound plan has no more axes than the sequence
+    // a valid plan has no more axes than the sequence
     let Some(sequence) = Sobol::shifted(axes.len(), seed) else { return Vec::new() };
     let row = |i: u32| axes.iter().enumerate().map(|(which, axis)| Some(axis.at(sequence.place(which, i)))).collect();
     (0..u32::try_from(points).unwrap_or(u32::MAX)).map(row).collect()
@@ -85,7 +85,7 @@ fn latin_places(owner: u32, count: u32, seed: u64) -> Vec<f64> {
 }
 
 impl Point {
-    /// Returns the settings that the point changes, such as `job.reduces = 20`; none where it changes nothing.
+    /// Returns the settings that the point changes, such as `job.reduces = 20`; none if it changes nothing.
     pub fn words(&self, axes: &[Axis]) -> Option<String> {
         let word = |(axis, value): (&Axis, &Option<Value>)| Some(format!("{} = {}", axis.key, value.as_ref()?));
         let words: Vec<String> = axes.iter().zip(&self.values).filter_map(word).collect();
@@ -94,7 +94,7 @@ impl Point {
 }
 
 impl Axis {
-    /// Its values, in order.
+    /// Values of the axis, in order.
     pub fn levels(&self) -> Vec<Value> {
         if let Some(values) = &self.values {
             return of_one_kind(values);

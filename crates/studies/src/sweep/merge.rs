@@ -1,4 +1,4 @@
-//! Shards of one sweep put together again.
+//! Merging the shards of one sweep.
 //!
 //! Owns the checks that they are all shards of one sweep and that no point is missing. The merged result is the unsharded one.
 
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::share::Shard;
 use crate::sweep::store::{Store, StoreError, Stored, read};
 
-/// Why shards are not a whole. Nothing was written.
+/// Reason why shards cannot be merged. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
@@ -21,7 +21,7 @@ pub enum MergeError {
         first: PathBuf,
         /// Another one.
         other: PathBuf,
-        /// What is different.
+        /// The difference.
         what: String,
     },
     /// A shard that was not run to its end.
@@ -30,12 +30,12 @@ pub enum MergeError {
         /// The folder.
         path: PathBuf,
     },
-    /// Shards that are not there.
+    /// Missing shards.
     #[error("shard {} of {of} is missing", index)]
     Missing {
-        /// Which shard, from 1.
+        /// Number of the shard, from 1.
         index: u64,
-        /// Of how many.
+        /// Number of shards in all.
         of: u64,
     },
     /// A shard that is there twice.

@@ -1,4 +1,4 @@
-//! Many points of one question: what changes, which points there are, one batch over all cores, results that are not lost.
+//! Many points of one question: axes, designs, one batch over all cores, results that survive interruptions.
 //!
 //! ```text
 //! SweepPlan ──▶ points ──▶ run_points ──▶ PointResult ──▶ Store (a folder) ──▶ report
@@ -9,12 +9,12 @@
 //! | question | file |
 //! |---|---|
 //! | the whole sweep, from the plan to the results | [`run`] |
-//! | what a person writes, and what is wrong with it | [`plan`] |
-//! | which points an experiment has | [`design`], [`sobol`], without those that a [`constraint`] leaves out |
+//! | the plan in TOML, and its checks | [`plan`] |
+//! | the points of an experiment | [`design`], [`sobol`]; a [`constraint`] may leave some out |
 //! | how a point changes another plan | [`path`] |
-//! | all points on all cores, or on a card | [`batch`]: waves of points |
+//! | all points on all cores, or on a GPU | [`batch`]: waves of points |
 //! | which points get more replications | [`budget`] |
-//! | what is known of one point | [`result`], and how whole runs differ: [`mod@spread`] |
+//! | the result of one point | [`result`], and the differences between whole runs: [`mod@spread`] |
 //! | results in a folder, resumed and merged | [`store`], [`merge()`] |
 //! | which knob matters | [`tornado()`] |
 //!

@@ -9,20 +9,20 @@ use crate::sim::{Backend, FoldedParts, Question, RunError};
 use crate::sweep::point::Point;
 use crate::sweep::spread::Spread;
 
-/// What is replicated at a point.
+/// The input of a point's replications.
 #[derive(Clone, Debug)]
 pub struct Model {
     /// The net.
     pub program: Program,
-    /// Its schedule, where it is known already; else it is looked for.
+    /// Schedule of the net, if it is already known; otherwise it is derived.
     pub schedule: Option<Arc<SchedulePlan>>,
-    /// What is asked of it.
+    /// The question.
     pub question: Question,
-    /// How whole runs differ, beside what the net says.
+    /// Differences between whole runs, in addition to the net's own randomness.
     pub spread: Spread,
-    /// What folding made of the net; none if it runs as it is.
+    /// The folded parts of the net; none if it runs unfolded.
     pub folded: Option<FoldedParts>,
-    /// The time by which it must be done \[s\], if there is one.
+    /// The deadline \[s\], if there is one.
     pub deadline_s: Option<f64>,
 }
 
@@ -34,7 +34,7 @@ impl Model {
     }
 }
 
-/// How points are run.
+/// Settings for running points.
 #[derive(Clone, Debug)]
 pub struct Batch {
     /// Replications of each point; with a relative error, the most.
@@ -47,16 +47,16 @@ pub struct Batch {
     pub level: f64,
     /// Threads; `None` is one per core.
     pub threads: Option<NonZeroUsize>,
-    /// When no new point is begun any more; those under way are ended.
+    /// Time after which no new point is started; points under way are completed.
     pub deadline: Option<Instant>,
-    /// What runs the replications of the points; the base always runs on the processor.
+    /// Backend of the points' replications; the base always runs on the CPU.
     pub backend: Backend,
     /// Part of the name of the adapter that is used where one is; a software adapter is used only by its name.
     pub adapter: Option<String>,
 }
 
 impl Default for Batch {
-    /// 2,000 replications of each point, seed 0, level 0.95, all cores, no deadline, and a card where it pays.
+    /// 2,000 replications of each point, seed 0, level 0.95, all cores, no deadline, and a GPU if it pays off.
     fn default() -> Self {
         Self {
             replications: 2_000,
@@ -71,14 +71,14 @@ impl Default for Batch {
     }
 }
 
-/// Why a sweep ended before its end. Points that were finished before are kept.
+/// Reason why a sweep ended early. Points that were finished before are kept.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError<E> {
     /// A point is no model.
     #[error("point {point}: {message}")]
     Model {
-        /// Its number.
+        /// Number of the point.
         point: u64,
         /// Why.
         message: String,
@@ -86,7 +86,7 @@ pub enum BatchError<E> {
     /// A point cannot be replicated.
     #[error("point {point}: {error}")]
     Run {
-        /// Its number.
+        /// Number of the point.
         point: u64,
         /// Why.
         error: RunError,

@@ -1,6 +1,6 @@
 //! The text of a part: finished points, one a line, and a last line with their checksum.
 //!
-//! Owns the text and its check. Which files are parts, and what becomes of a damaged one, is `sweep::store`'s.
+//! Owns the text and its check. The choice of files, and the handling of damaged ones, belong to `sweep::store`.
 
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ pub(super) fn write<'a>(results: impl Iterator<Item = &'a PointResult>) -> Strin
 ///
 /// # Errors
 ///
-/// Why the part is damaged, in words.
+/// Reason why the part is damaged, in words.
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<PointResult>, String> {
     const CUT: &str = "it was cut: its last line is not a checksum";
     let without_end = bytes.strip_suffix(b"\n").ok_or(CUT)?;

@@ -1,14 +1,14 @@
 //! Changing a plan at a path such as `cluster.node[0].count`.
 //!
-//! Owns what a path means. Whether a plan has such a key, and whether the value fits, is told by the plan's own reader.
+//! Owns the meaning of a path. The plan's own reader reports unknown keys and values that do not fit.
 
 use toml::{Table, Value};
 
-/// Why a path cannot be followed.
+/// Reason why a path cannot be followed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathError {
-    /// A path with an empty step or an index that is no number.
+    /// A path with an empty step or an index that is not a number.
     #[error("`{path}` is no path; one looks like `job.reduces` or `cluster.node[0].count`, where `[*]` is every entry")]
     Malformed {
         /// The path.
@@ -19,17 +19,17 @@ pub enum PathError {
     NoEntry {
         /// The list.
         list: String,
-        /// How long it is.
+        /// Length of the list.
         len: usize,
-        /// Which entry was asked for.
+        /// Index of the missing entry.
         index: usize,
     },
-    /// A step into something that has no parts of that kind.
-    #[error("`{path}` is no {wanted}")]
+    /// A step into a value that is not of the required kind.
+    #[error("`{path}` is not a {wanted}")]
     NotA {
-        /// How far the path could be followed.
+        /// The part of the path that exists.
         path: String,
-        /// What it must be to go on.
+        /// The kind of value that the next step needs.
         wanted: &'static str,
     },
 }
@@ -59,7 +59,7 @@ fn steps(path: &str) -> Option<Vec<Step>> {
     Some(steps)
 }
 
-/// Puts `value` at `path`; tables that are not there are made.
+/// Puts `value` at `path`; missing tables are created.
 ///
 /// ```
 /// # use tailspn_studies::sweep::path::set;
@@ -81,7 +81,7 @@ pub fn set(table: &mut Table, path: &str, value: &Value) -> Result<(), PathError
     put(place, first, rest, value)
 }
 
-/// The value at `path`; of several (`[*]`), the one that all of them have. None where there is none.
+/// The value at `path`; for several entries (`[*]`), the value that all of them share. None if there is no such value.
 ///
 /// ```
 /// # use tailspn_studies::sweep::path::get;
@@ -109,7 +109,7 @@ fn found<'a>(value: &'a Value, steps: &[Step]) -> Option<&'a Value> {
     }
 }
 
-/// What is made where the way to a value is missing.
+/// The empty value to create if part of the path is missing.
 fn empty(rest: &[Step]) -> Value {
     match rest.first() {
         Some(Step::Entry(_) | Step::Every) => Value::Array(Vec::new()),
@@ -162,7 +162,7 @@ mod tests {
             assert!(told(path).contains("is no path"), "{path}: {}", told(path));
         }
         assert_eq!(told("b[1].c"), "there is no `b[1]`: the list has 1, numbered from 0");
-        assert_eq!(told("a.b"), "`a` is no table");
-        assert_eq!(told("a[0]"), "`a` is no list");
+        assert_eq!(told("a.b"), "`a` is not a table");
+        assert_eq!(told("a[0]"), "`a` is not a list");
     }
 }

@@ -1,30 +1,32 @@
-//! On what the waves of a sweep run: the processor, or a graphics card where it pays.
+//! Chooses the device for the waves of a sweep: the CPU, or a GPU if it pays off.
 //!
-//! Owns when a card is looked for, and when it is left again. The numbers are the same on both, so a sweep goes on wherever it stands.
+//! Owns the decision to try a GPU, and to leave it again. The numbers are the same on both, so a sweep continues
+//! wherever it stands.
 
 use std::time::Duration;
 
 use crate::sim::{Backend, Card, DeviceUse, Placement, RanOn, RunError};
 
-/// Time on the processor before anything is thought of, and time that must be left on it then: opening a card takes a second or two.
+/// Time on the CPU before a GPU is considered, and remaining CPU time that makes it worthwhile: opening a GPU takes a
+/// second or two.
 const BEFORE_A_LOOK: Duration = Duration::from_secs(1);
 const WORTH_A_LOOK: Duration = Duration::from_secs(4);
-/// Waves on a card before its speed is measured, and how long it is measured.
+/// Waves on a GPU before its speed is measured, and the time of the measurement.
 const SETTLING: u32 = 2;
 const MEASURED: Duration = Duration::from_secs(1);
 
-/// Where a sweep is.
+/// State of the decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stage {
-    /// Where it stays.
+    /// The device is settled.
     Settled,
-    /// On the processor, until it is known that it takes long.
+    /// On the CPU, until the sweep turns out to take long.
     Watching,
-    /// On a card, after so many waves.
+    /// On a GPU, after so many waves.
     Trying(u32),
 }
 
-/// Replications that ran somewhere, and how long that took.
+/// Number of replications on a device, and the time that they took.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pace {
     replications: u64,
@@ -42,7 +44,7 @@ impl Pace {
     }
 }
 
-/// Decides on what the next wave runs.
+/// Chooses the device of the next wave.
 #[derive(Debug)]
 pub(super) struct Place {
     stage: Stage,
@@ -51,14 +53,14 @@ pub(super) struct Place {
     required: bool,
     cpu: Pace,
     measured: Pace,
-    /// Whether waves ran on the processor before the card, and after it.
+    /// True if waves ran on the CPU before the GPU, and after it.
     before: bool,
     after: bool,
     placement: Placement,
 }
 
 impl Place {
-    /// Where a sweep begins.
+    /// The first device of a sweep.
     pub(super) fn new(backend: Backend, adapter: Option<&str>) -> Result<Self, RunError> {
         let reason = if backend == Backend::Auto { "the sweep is short" } else { "asked for" };
         let mut place = Self {
@@ -78,7 +80,7 @@ impl Place {
         Ok(place)
     }
 
-    /// The card of the next wave, if it runs on one.
+    /// The GPU of the next wave, if it runs on one.
     pub(super) fn card(&mut self) -> Option<&mut Card> {
         self.card.as_mut()
     }
@@ -90,7 +92,7 @@ impl Place {
         Ok(())
     }
 
-    /// A card has failed, or a net does not fit it: back to the processor, unless a card is required.
+    /// Returns to the CPU after a GPU has failed, or if a net does not fit it; an error if a GPU is required.
     pub(super) fn failed(&mut self, error: RunError) -> Result<(), RunError> {
         if self.required {
             return Err(error);
@@ -103,7 +105,7 @@ impl Place {
         (self.card, self.stage, self.placement.reason) = (None, Stage::Settled, reason);
     }
 
-    /// Notes a wave; so many replications are left at most.
+    /// Records a wave; at most `left` replications remain.
     pub(super) fn took(&mut self, replications: u64, time: Duration, left: u64) {
         match (&self.card, &mut self.placement.device) {
             (Some(_), Some(device)) => device.replications += replications,
@@ -126,7 +128,7 @@ impl Place {
         }
     }
 
-    /// Looks for a card where much is left.
+    /// Looks for a GPU if much work remains.
     fn look(&mut self, left: u64) {
         let left_s = left as f64 / self.cpu.per_s();
         if self.cpu.time < BEFORE_A_LOOK || left_s < WORTH_A_LOOK.as_secs_f64() {
@@ -141,7 +143,7 @@ impl Place {
         }
     }
 
-    /// Leaves a card that is slower than the processor was.
+    /// Leaves a GPU that is slower than the CPU was.
     fn compare(&mut self) {
         let (card, cpu) = (self.measured.per_s(), self.cpu.per_s());
         self.stage = Stage::Settled;
@@ -150,7 +152,7 @@ impl Place {
         }
     }
 
-    /// On what the sweep ran, and why.
+    /// Devices that ran the sweep, and the reason.
     pub(super) fn placement(mut self) -> Placement {
         let used = self.placement.device.as_ref().is_some_and(|device| device.replications > 0);
         self.placement.backend = match (self.before, used, self.after) {
@@ -174,7 +176,7 @@ mod tests {
         assert_eq!(place.stage, Stage::Watching);
         place.took(1000, Duration::from_millis(600), 1000);
         assert_eq!(place.stage, Stage::Watching);
-        // much is left, but there is no such card
+        // much work remains, but there is no such GPU
         place.took(1000, Duration::from_millis(600), 1_000_000);
         assert_eq!(place.stage, Stage::Settled);
         let placement = place.placement();

@@ -1,7 +1,7 @@
-//! The plan of a sweep, as a person writes it in TOML: what is asked, and the axes along which it varies.
+//! The plan of a sweep, written by a person in TOML: the question, and the axes along which it varies.
 //!
-//! Owns the plan's keys, their defaults and their checks. Which points follow is the business of [`design`](crate::sweep::design);
-//! what a key of an axis means is known only to whoever makes the points' models.
+//! Owns the plan's keys, their defaults and their checks. The points are the business of
+//! [`design`](crate::sweep::design); only the maker of the points' models knows the meaning of an axis's key.
 
 use serde::{Deserialize, Serialize};
 use toml::Value;
@@ -13,25 +13,26 @@ use crate::plan::{
 use crate::sweep::constraint::{self, Constraint};
 use crate::sweep::sobol;
 
-/// A sweep: a base, and what varies.
+/// A sweep: a base, and the axes that vary.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SweepPlan {
-    /// What is asked of each point, and how often.
+    /// The question at each point, and the number of replications.
     pub sweep: Settings,
-    /// How `optimize` finds the cheapest configuration, and its deadline. Default none. With this section, the defaults are those of an
-    /// optimisation: every whole number of an axis, 500 replications, and at most 10,000 configurations.
+    /// Settings of `optimize`: the search for the cheapest configuration, and its deadline. Default none. With this
+    /// section, the defaults are those of an optimisation: every whole number of an axis, 500 replications, and at most
+    /// 10,000 configurations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimize: Option<optimize::Settings>,
-    /// What varies; at least one.
+    /// Axes of the sweep; at least one.
     pub axis: Vec<Axis>,
 }
 
-/// What is asked of each point.
+/// The question at each point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// File of the job plan that the points change, beside the sweep's plan. Default: the default job.
+    /// File of the job plan that the points change, in the folder of the sweep's plan. Default: the default job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     /// File of the net whose rate parameters the points change, instead of a job. Default none.
@@ -40,9 +41,10 @@ pub struct Settings {
     /// Goal of the net: an expression that is not 0 there. Default: the dead marking.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// How points are made from the axes. Default `grid`.
+    /// Design of the points. Default `grid`.
     pub design: Design,
-    /// What every point must satisfy: expressions over keys. Points that break one are left out. Default none.
+    /// Conditions that every point must satisfy: expressions over keys. Points that break one are left out. Default
+    /// none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub constraints: Vec<String>,
     /// Points of a Latin hypercube or a Sobol sequence, >= 2. Default 64.
@@ -52,7 +54,7 @@ pub struct Settings {
     /// Half width of the mean's interval over the mean at which a point has enough replications, in (0, 1). Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relative_error: Option<f64>,
-    /// Replications of all points together: once each has `replications`, the rest goes where the interval is widest. Default none.
+    /// Replications of all points together: once each has `replications`, the rest goes to the points with the widest intervals. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_replications: Option<u64>,
     /// Wall time of each run \[s\], spent likewise. Default none.
@@ -84,7 +86,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Checks what the points are about.
+    /// Checks the subject of the points.
     pub(crate) fn check_subject(&self, to: &mut Checker) {
         if self.base.is_some() && self.net.is_some() {
             to.add("net", "a plan is about a job (`base`) or about a net (`net`), not about both");
@@ -108,7 +110,7 @@ impl Settings {
     }
 }
 
-/// How points are made from axes.
+/// The design of points on the axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Design {
@@ -126,7 +128,7 @@ pub enum Design {
 }
 
 impl Design {
-    /// Its name in plans.
+    /// Name of the design in plans.
     pub fn name(self) -> &'static str {
         match self {
             Self::Grid => "grid",
@@ -138,7 +140,7 @@ impl Design {
     }
 }
 
-/// How values lie between two ends.
+/// The spacing of values between two ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
@@ -153,12 +155,12 @@ pub enum Scale {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Axis {
-    /// What it is: the path of a key in a job's plan, such as `cluster.node[0].count`, or a net's rate parameter.
+    /// Key of the axis: the path of a key in a job's plan, such as `cluster.node[0].count`, or a net's rate parameter.
     pub key: String,
-    /// What it is called in results. Default: the key.
+    /// Name of the axis in results. Default: the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its values; else they lie between `from` and `to`.
+    /// Values of the axis; by default they lie between `from` and `to`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub values: Option<Vec<Value>>,
     /// First value.
@@ -167,13 +169,13 @@ pub struct Axis {
     /// Last value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<f64>,
-    /// How many values there are, both ends among them, >= 2. Default 5; with `[optimize]`, every whole number. A Latin hypercube or a Sobol sequence takes any value
-    /// between the ends.
+    /// Number of values, including both ends, >= 2. Default 5; with `[optimize]`, every whole number. A Latin hypercube
+    /// or a Sobol sequence takes any value between the ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// How they lie between the ends. Default `linear`.
+    /// Spacing of the values between the ends. Default `linear`.
     pub scale: Scale,
-    /// Whether values between the ends are rounded to whole numbers. Default false; true with `[optimize]`.
+    /// If true, values between the ends are rounded to whole numbers. Default false; true with `[optimize]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<bool>,
     /// In which direction the job gets faster, for `optimize`. Default `unknown`.
@@ -193,7 +195,7 @@ impl Axis {
         Self { key: key.into(), from: Some(from), to: Some(to), ..Self::default() }
     }
 
-    /// Returns the axis of an optimisation: every whole number between its ends, unless it says how many values there are.
+    /// Returns the axis of an optimisation: every whole number between its ends, unless the axis sets the number of values.
     pub(crate) fn into_choice(mut self) -> Self {
         if let (None, Some(from), Some(to)) = (&self.values, self.from, self.to) {
             self.whole = self.whole.or(Some(true));
@@ -203,7 +205,7 @@ impl Axis {
         self
     }
 
-    /// What it is called in results.
+    /// Name of the axis in results.
     pub fn title(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.key)
     }
@@ -219,7 +221,7 @@ const LONGEST: f64 = 1e7;
 const MOST_POINTS: u64 = 10_000_000;
 /// Most values of an axis.
 const MOST_STEPS: u64 = 1_000_000;
-/// Values between two ends, where nothing is said.
+/// Default number of values between two ends.
 pub(in crate::sweep) const STEPS: u64 = 5;
 
 /// Replications at the first look at a configuration of an optimisation.
@@ -245,7 +247,7 @@ pub const STUDY_RENAMES: [Rename; 8] = [
     Rename::to("optimize.most_replications", "optimize.max_replications"),
 ];
 
-/// Gives the keys of axes their new names; warnings of old ones.
+/// Renames old keys of axes, and returns warnings about them.
 pub(crate) fn rename_keys<'k>(text: &str, keys: impl Iterator<Item = &'k mut String>) -> Vec<PlanWarning> {
     let mut warnings = Vec::new();
     for (i, key) in keys.enumerate() {
@@ -308,7 +310,7 @@ impl SweepPlan {
         include_str!("../../models/which-knob.toml")
     }
 
-    /// Everything that is wrong with the values; empty for a sound plan.
+    /// All problems of the values; empty for a valid plan.
     pub fn problems(&self) -> Vec<PlanProblem> {
         self.problems_in("")
     }
@@ -364,7 +366,7 @@ impl SweepPlan {
         }
     }
 
-    /// Whether the axes make points, and not too many.
+    /// Checks that the axes make points, and not too many.
     fn check_points(&self, to: &mut Checker) {
         if self.sweep.design == Design::List {
             let wanted = self.axis[0].count();

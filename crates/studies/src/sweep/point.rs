@@ -5,14 +5,14 @@ use toml::Value;
 /// A point of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// Its number; 0 is the base.
+    /// Number of the point; 0 is the base.
     pub number: u64,
-    /// The value of each axis; none where it is as in the base.
+    /// The value of each axis; none if it is as in the base.
     pub values: Vec<Option<Value>>,
 }
 
 impl Point {
-    /// The base itself, for so many axes.
+    /// The base itself, for a number of axes.
     pub fn base(axes: usize) -> Self {
         Self { number: 0, values: vec![None; axes] }
     }

@@ -1,6 +1,6 @@
-//! What is known of one point: numbers with their intervals, against the base where there is one.
+//! Result of one point: numbers with their intervals, compared with the base if there is one.
 //!
-//! Owns the row that is stored and reported. Everything in it follows from the point's replications and the base's.
+//! Owns the row that is stored and reported. Everything in it depends only on the point's replications and the base's.
 
 use serde::{Deserialize, Serialize};
 use toml::Value;
@@ -25,7 +25,7 @@ pub struct Number {
 }
 
 impl Number {
-    /// Half of the interval's width, where there is an interval.
+    /// Half of the interval's width, if there is an interval.
     pub fn half_width(&self) -> Option<f64> {
         Some(0.5 * (self.high? - self.low?))
     }
@@ -46,28 +46,28 @@ impl From<Estimate> for Number {
     }
 }
 
-/// What is known of one point. Times in seconds, intervals at the sweep's level.
+/// Result of one point. Times in seconds, intervals at the sweep's level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointResult {
-    /// Its number; 0 is the base.
+    /// Number of the point; 0 is the base.
     pub point: u64,
-    /// The value of each axis; none where it is as in the base.
+    /// The value of each axis; none if it is as in the base.
     pub values: Vec<Option<Value>>,
     /// Number of replications.
     pub replications: u64,
-    /// How many of them reached the goal.
+    /// Number of replications that reached the goal.
     pub reached: u64,
     /// Name of the engine that ran them.
     pub engine: String,
-    /// Mean time to the goal \[s\], of a usual run where whole runs differ; none where it was never reached.
+    /// Mean time to the goal \[s\], of a typical run where whole runs differ; none if it was never reached.
     pub mean_s: Option<Number>,
-    /// Its median \[s\]; this and the other quantiles are over all runs.
+    /// Median time \[s\]; this and the other quantiles are over all runs.
     pub p50_s: Option<Number>,
-    /// Its 95 % quantile \[s\].
+    /// 95% quantile of the time \[s\].
     pub p95_s: Option<Number>,
-    /// Its 99 % quantile \[s\].
+    /// 99% quantile of the time \[s\].
     pub p99_s: Option<Number>,
-    /// Probability to be done by the deadline; none without a deadline.
+    /// Probability to finish by the deadline; none without a deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done_by_deadline: Option<Number>,
     /// Mean of the point's time minus the base's, replication by replication \[s\]; none for the base, and where not every replication
@@ -77,7 +77,7 @@ pub struct PointResult {
     pub ratio: Option<Number>,
 }
 
-/// The times of replications that all reached the goal \[s\]; else none.
+/// The times of replications that all reached the goal \[s\]; otherwise none.
 pub(in crate::sweep) fn times(samples: &Samples) -> Option<Vec<f64>> {
     let all = samples.ended(Ending::Goal) == samples.replications;
     all.then(|| samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect())
@@ -104,7 +104,7 @@ fn done_by(deadline_s: f64, samples: &Samples, spread: Option<&[f64]>, level: f6
 }
 
 impl PointResult {
-    /// What replications that kept their times show, against the times of the base.
+    /// Summarises replications that kept their times, compared with the times of the base.
     pub(in crate::sweep) fn new(point: &Point, ran: &Replicated, base: Option<&[f64]>, level: f64) -> Self {
         let samples = &ran.samples;
         let tick = samples.clock.tick();

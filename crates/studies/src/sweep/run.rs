@@ -42,13 +42,13 @@ pub struct Sweep {
     pub plan: SweepPlan,
     /// The job or net.
     pub subject: Subject,
-    /// What is odd about the files that were read.
+    /// Oddities of the input files.
     pub warnings: Vec<LoadWarning>,
-    /// How the sweep is run.
+    /// Settings for running the sweep.
     pub settings: SweepSettings,
 }
 
-/// How a sweep is run, and where its results go.
+/// Settings for running a sweep, and the destination of its results.
 #[derive(Clone, Debug)]
 pub struct SweepSettings {
     /// Confidence level of all intervals, in (0, 1).
@@ -57,17 +57,17 @@ pub struct SweepSettings {
     pub threads: Option<NonZeroUsize>,
     /// Wall time after which no new point is started.
     pub max_time: Option<Duration>,
-    /// What runs the replications of the points; the base always runs on the CPU.
+    /// Backend of the points' replications; the base always runs on the CPU.
     pub backend: Backend,
     /// Part of the name of the GPU to use.
     pub adapter: Option<String>,
-    /// Which points are run.
+    /// The shard of points to run.
     pub shard: Shard,
     /// Most points that this run adds to the results.
     pub max_points: Option<u64>,
     /// Folder in which results are stored; none to keep them in memory.
     pub output: Option<PathBuf>,
-    /// Whether to continue with the results in the folder.
+    /// True if to continue with the results in the folder.
     pub resume: bool,
 }
 
@@ -83,11 +83,11 @@ impl Default for SweepSettings {
 /// The result of a sweep.
 #[derive(Clone, Debug)]
 pub struct SweepOutcome {
-    /// All results, including those that were stored before.
+    /// All results, including results that were stored before.
     pub stored: Stored,
     /// Points that this run added.
     pub added: u64,
-    /// What ran the points; none if only the base was run, or nothing.
+    /// Device that ran the points; none if only the base was run, or nothing.
     pub placement: Option<Placement>,
 }
 
@@ -209,7 +209,7 @@ impl Sweep {
         };
         let before = kept.stored().results.len();
         let ran = Run { sweep: self, points: &points, watch }.run(&mut kept);
-        // what was finished is kept, whatever went wrong
+        // finished points are kept, whatever the error
         let stored = kept.close();
         let (placement, stored) = (ran?, stored?);
         let added = (stored.results.len() - before) as u64;
@@ -302,7 +302,7 @@ impl Sweep {
     }
 }
 
-/// Where results go.
+/// The destination of results.
 enum Kept {
     Folder(Store),
     Memory(Stored),
@@ -352,7 +352,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs the base, then the missing points, then the rounds of a budget; returns what ran the points.
+    /// Runs the base, then the missing points, then the rounds of a budget; returns the devices that ran the points.
     fn run(&self, kept: &mut Kept) -> Result<Option<Placement>, StudyError> {
         let missing = self.sweep.missing(self.points, kept.stored());
         let others: Vec<Point> = missing.iter().filter(|point| point.number > 0).cloned().collect();
@@ -385,7 +385,7 @@ impl Run<'_> {
         Ok((planned > 0).then_some(ran))
     }
 
-    /// Runs the base with as many replications as the stored base has; else it is kept.
+    /// Runs the base with as many replications as the stored base has; otherwise it is kept.
     fn base(&self, kept: &mut Kept, make: &MakeModel<'_>, batch: &Batch) -> Result<Option<Base>, StudyError> {
         let found = kept.stored().results.get(&0).cloned();
         let mut batch = batch.clone();
@@ -401,7 +401,7 @@ impl Run<'_> {
         Ok(base)
     }
 
-    /// Spends what is left of a budget.
+    /// Spends the rest of a budget.
     fn rounds(
         &self,
         budget: &Budget,

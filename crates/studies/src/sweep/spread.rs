@@ -1,29 +1,30 @@
-//! How whole runs differ: all times of a run are longer or shorter by one factor, beside what the net draws.
+//! Differences between whole runs: one factor makes all times of a run longer or shorter, in addition to the net's own
+//! randomness.
 //!
-//! Owns which factor a replication has. Its law is the caller's.
+//! Owns the factor of each replication. The caller supplies the factors' distribution.
 
 use std::sync::Arc;
 
 use crate::rng::{Address, Purpose, split};
 
-/// Equally likely factors between a run to come and a usual run. By default there are none, and all runs are usual.
+/// Equally likely factors between the next run and a typical run. By default there are none, and all runs are typical.
 ///
-/// A mean is that of a usual run, since the mean over factors may not exist; quantiles are over all runs.
+/// A mean is the mean of a typical run, since the mean over factors may not exist; quantiles are over all runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spread(Arc<[f64]>);
 
 impl Spread {
-    /// These factors, > 0.
+    /// A spread with these factors, > 0.
     pub fn of(factors: &[f64]) -> Self {
         Self(factors.into())
     }
 
-    /// Whether all runs are usual.
+    /// Returns true if all runs are typical.
     pub fn is_none(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The factor of a replication: at every point of a sweep the same.
+    /// The factor of a replication; the same at every point of a sweep.
     pub fn factor(&self, seed: u64, replication: u64) -> f64 {
         if self.0.is_empty() {
             return 1.0;
@@ -32,7 +33,7 @@ impl Spread {
         self.0[((u64::from(Self::word(seed, replication)) * self.0.len() as u64) >> 32) as usize]
     }
 
-    /// The share, in [0, 1), of the factors below that of a replication.
+    /// The share, in [0, 1), of the factors below the replication's factor.
     pub(crate) fn share(seed: u64, replication: u64) -> f64 {
         f64::from(Self::word(seed, replication)) / 4_294_967_296.0 // 2^32
     }
@@ -41,7 +42,7 @@ impl Spread {
         Address { purpose: Purpose::Run, owner: 0, sample: 0 }.word(split(seed), replication)
     }
 
-    /// Times \[s\] of usual runs, the replications from `first` on, as times of runs that differ.
+    /// Times \[s\] of typical runs, the replications from `first` on, as times of runs that differ.
     pub fn spread(&self, times: &mut [f64], seed: u64, first: u64) {
         if self.0.is_empty() {
             return;

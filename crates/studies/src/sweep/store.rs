@@ -1,4 +1,4 @@
-//! Results in a folder: nothing that was finished is lost, and a sweep that was interrupted goes on.
+//! Results in a folder: nothing that was finished is lost, and a sweep that was interrupted continues.
 //!
 //! ```text
 //! RESULT/sweep.json           what was asked: the identity of the sweep
@@ -9,12 +9,12 @@
 //! Parts are JSON lines because they are small, many and short-lived, and can be read as they come; the points are a
 //! table (`sweep::table`) for other programs, and hold the same bits.
 //!
-//! Every file is written beside its place and then renamed, so that a kill or a full disk leaves whole files. A complete folder holds the
-//! same bytes however often the sweep was interrupted.
+//! Every file is written under a temporary name and then renamed, so that a kill or a full disk leaves whole files. A
+//! complete folder holds the same bytes however often the sweep was interrupted.
 //!
-//! What else damages files (disks, copies, editors) shows by checksums: [`read`] refuses the folder and names the file; [`Store::open`]
-//! removes a damaged part, names it, and its points are run again. With a budget it also removes the later parts, since rounds build on
-//! the rounds before them.
+//! Checksums reveal other damage to files (by disks, copies, editors): [`read`] refuses the folder and names the file;
+//! [`Store::open`] removes a damaged part, names it, and runs its points again. With a budget it also removes the later
+//! parts, since rounds build on earlier rounds.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -47,7 +47,7 @@ pub(crate) fn has(shard: Shard, point: u64) -> bool {
     point == 0 || (point - 1) % shard.of.max(1) == shard.index - 1
 }
 
-/// What was asked. Two results belong together where all of it is equal but the shard.
+/// The identity of a sweep. Two results belong together if their headers are equal except for the shard.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
@@ -55,7 +55,7 @@ pub struct Header {
     pub format_version: u32,
     /// Version of this crate that ran it.
     pub version: String,
-    /// Which points are here.
+    /// The shard that these points belong to.
     pub shard: Shard,
     /// Points of the whole sweep, the base among them.
     pub points: u64,
@@ -63,10 +63,10 @@ pub struct Header {
     pub seed: u64,
     /// Confidence level of all intervals.
     pub level: f64,
-    /// What all points together may be replicated, where that is limited.
+    /// Budget of replications for all points together, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
-    /// What folding makes of the base's net; none if it runs as it is.
+    /// The folded parts of the base's net; none if it runs unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
     /// The sweep's plan, every key written out.
@@ -99,7 +99,7 @@ impl Header {
         Self { format_version: FORMAT_VERSION, version, shard, points, seed, level, budget, folded, plan, base }
     }
 
-    /// What is different in another header, in words; none where they are equal, whatever the shard.
+    /// Describes the difference to another header; none if they are equal, except for the shard.
     pub(in crate::sweep) fn difference(&self, other: &Self) -> Option<String> {
         let same_level = self.level.to_bits() == other.level.to_bits();
         let checks = [
@@ -118,21 +118,21 @@ impl Header {
     }
 }
 
-/// Why results cannot be kept or read.
+/// An error when results are stored or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The system refuses.
+    /// An error of the operating system.
     #[error("cannot {verb} `{}`: {error}", path.display())]
     Io {
-        /// What was tried.
+        /// The action that failed.
         verb: &'static str,
-        /// With what.
+        /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// There is something already, and nobody said to go on with it.
+    /// The folder already holds a sweep, and resuming was not requested.
     #[error("`{}` holds a sweep already", path.display())]
     Exists {
         /// The folder.
@@ -143,15 +143,15 @@ pub enum StoreError {
     Foreign {
         /// The folder or file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the problem.
         why: String,
     },
-    /// Something has changed since the result was begun.
+    /// The sweep has changed since the result was started.
     #[error("`{}` was begun with another sweep: {what} has changed since", path.display())]
     Changed {
         /// The folder.
         path: PathBuf,
-        /// What.
+        /// The part of the sweep that changed.
         what: String,
     },
     /// A part that is not as it was written. Resuming the sweep runs its points again.
@@ -162,7 +162,7 @@ pub enum StoreError {
     DamagedPoints {
         /// The file.
         path: PathBuf,
-        /// What shows it.
+        /// The evidence of damage.
         why: String,
     },
 }
@@ -172,7 +172,7 @@ pub enum StoreError {
 pub struct DamagedPart {
     /// The file.
     pub path: PathBuf,
-    /// What shows it.
+    /// The evidence of damage.
     pub why: String,
 }
 
@@ -192,7 +192,7 @@ impl StoreError {
 /// The results of a sweep, or of a shard of it, as they were stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
-    /// What was asked.
+    /// The identity of the sweep.
     pub header: Header,
     /// Finished points by number.
     pub results: BTreeMap<u64, PointResult>,
@@ -204,13 +204,13 @@ impl Stored {
         (0..self.header.points).filter(|&point| has(self.header.shard, point)).count() as u64
     }
 
-    /// Whether no point is missing.
+    /// Returns true if no point is missing.
     pub fn has_all_points(&self) -> bool {
         let shard = self.header.shard;
         (0..self.header.points).filter(|&point| has(shard, point)).all(|point| self.results.contains_key(&point))
     }
 
-    /// Whether no point is missing, and the budget is spent where there is one.
+    /// Returns true if no point is missing, and the budget is spent where there is one.
     pub fn is_complete(&self) -> bool {
         let is_spent = |budget: &Budget| budget.next_round(&self.results).is_empty();
         self.has_all_points() && self.header.budget.as_ref().is_none_or(is_spent)
@@ -242,7 +242,7 @@ fn parts(folder: &Path) -> Result<Vec<(u32, PathBuf)>, StoreError> {
     Ok(found)
 }
 
-/// What a complete result needs no more: its parts, and files that a kill kept from getting their names.
+/// Files that a complete result no longer needs: its parts, and temporary files that a kill left behind.
 fn leftovers(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let mut found: Vec<PathBuf> = parts(folder)?.into_iter().map(|(_, path)| path).collect();
     for entry in std::fs::read_dir(folder).map_err(StoreError::io("read", folder))? {
@@ -273,7 +273,7 @@ struct Contents {
 ///
 /// # Errors
 ///
-/// A folder that cannot be read, that is none of a sweep, or that has a damaged file.
+/// A folder that cannot be read, that does not hold a sweep, or that has a damaged file.
 pub fn read(folder: &Path) -> Result<Stored, StoreError> {
     let Contents { stored, damaged, .. } = contents(folder)?;
     damaged.into_iter().next().map_or(Ok(stored), |part| Err(StoreError::DamagedPart(part)))
@@ -349,12 +349,12 @@ pub struct Store {
 }
 
 impl Store {
-    /// Begins a result in a new or empty folder; with `resume`, goes on with what is there, if anything is. Damaged parts are then
-    /// removed: see [`Self::damaged`].
+    /// Begins a result in a new or empty folder; with `resume`, continues with what is there, if anything is. Damaged
+    /// parts are then removed: see [`Self::damaged`].
     ///
     /// # Errors
     ///
-    /// A folder that holds a sweep already, another one, or something else; or that cannot be written to.
+    /// The folder already holds this sweep, another one, or something else; or it is not writable.
     pub fn open(folder: &Path, header: Header, resume: bool) -> Result<Self, StoreError> {
         std::fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
         let mut files = std::fs::read_dir(folder).map_err(StoreError::io("read", folder))?;
@@ -406,7 +406,7 @@ impl Store {
         whole_file::replace(&path, text.as_bytes()).map_err(StoreError::io("write", &path))
     }
 
-    /// What is there.
+    /// The stored results.
     pub fn stored(&self) -> &Stored {
         &self.stored
     }
@@ -415,7 +415,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// What the system says; the result is then kept in memory only.
+    /// An error of the operating system; the result is then kept in memory only.
     pub fn keep(&mut self, result: PointResult) -> Result<(), StoreError> {
         self.put(result);
         // in a long sweep parts become rarer, so that there are never very many
@@ -429,7 +429,7 @@ impl Store {
     ///
     /// As [`Self::keep`].
     pub fn keep_together(&mut self, results: Vec<PointResult>) -> Result<(), StoreError> {
-        // what is kept alone goes first, so that nothing of these is in its part
+        // results without a part go first, so that no later part contains them
         if !self.unwritten.is_empty() {
             self.write_part()?;
         }
@@ -452,11 +452,11 @@ impl Store {
         Ok(())
     }
 
-    /// Writes what is not on the disk yet; where no point is missing, all points by number, in the place of the parts.
+    /// Writes unsaved results to the disk; if no point is missing, replaces the parts by one table of all points.
     ///
     /// # Errors
     ///
-    /// What the system says; parts that were written before stay.
+    /// An error of the operating system; parts that were written before stay.
     pub fn close(mut self) -> Result<Stored, StoreError> {
         if self.stored.is_complete() && table::IS_BUILT {
             let path = points_path(&self.folder);

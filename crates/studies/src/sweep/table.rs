@@ -35,7 +35,7 @@ const CRC: &[u8] = b"tailspn.crc32=";
 /// The digits before the checksum is known, and while it is taken.
 const NO_DIGITS: &[u8; 8] = b"00000000";
 
-/// What the values of an axis are.
+/// The type of an axis's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Kind {
@@ -73,7 +73,7 @@ impl Kind {
         }
     }
 
-    /// The value in a field; none where it holds something else.
+    /// The value in a field; none if it holds something else.
     fn value(self, field: &Field) -> Option<Value> {
         Some(match (self, field) {
             (Self::Integer, Field::Long(number)) => Value::Integer(*number),
@@ -106,7 +106,7 @@ fn names(results: &[&PointResult]) -> &'static [&'static str] {
 ///
 /// # Errors
 ///
-/// What cannot be written as Parquet: more than 2^63 replications.
+/// A value that Parquet cannot hold: more than 2^63 replications.
 pub(super) fn write(axes: &[String], results: &[&PointResult]) -> Result<Vec<u8>, ParquetError> {
     let axis = |i: usize| results.iter().filter_map(move |result| result.values.get(i)?.as_ref());
     let kinds: Vec<Kind> = (0..axes.len()).map(|i| Kind::of_all(axis(i))).collect();
@@ -133,7 +133,7 @@ pub(super) fn write(axes: &[String], results: &[&PointResult]) -> Result<Vec<u8>
     Ok(bytes)
 }
 
-/// The place of the checksum's digits: the metadata stands behind the columns, so the last place counts.
+/// The place of the checksum's digits: the metadata follows the columns, so the last occurrence counts.
 fn digits(bytes: &[u8]) -> Option<usize> {
     let at = bytes.windows(CRC.len()).rposition(|window| window == CRC)? + CRC.len();
     (at + NO_DIGITS.len() <= bytes.len()).then_some(at)
@@ -234,7 +234,7 @@ impl Columns<'_> {
 ///
 /// # Errors
 ///
-/// Why it is no file of points, in words.
+/// A description of why it is not a file of points.
 pub(super) fn read(path: &Path, axes: usize, has_checksum: bool) -> Result<Vec<PointResult>, String> {
     let told = |error: ParquetError| error.to_string();
     if has_checksum {
@@ -257,7 +257,7 @@ pub(super) fn read(path: &Path, axes: usize, has_checksum: bool) -> Result<Vec<P
     rows.collect()
 }
 
-/// A row; none where a column is missing or holds something else.
+/// A row; none if a column is missing or holds something else.
 fn result<'a>(kinds: &[Kind], fields: &mut impl Iterator<Item = &'a Field>) -> Option<PointResult> {
     let point = count(fields.next()?)?;
     let value = |kind: &Kind| match fields.next()? {

@@ -1,4 +1,4 @@
-//! Which knob matters: one axis at a time against the base, ranked.
+//! Ranking of knobs: one axis at a time against the base.
 //!
 //! Owns the ranking. The numbers are those of the points; under common random numbers their differences have narrow intervals.
 
@@ -13,9 +13,9 @@ use crate::sweep::result::{Number, PointResult};
 pub struct Level {
     /// The value.
     pub value: Value,
-    /// Mean time there minus that of the base \[s\].
+    /// Mean time at that value minus the base's mean time \[s\].
     pub difference_s: Number,
-    /// Mean time there over that of the base.
+    /// Mean time at that value over the base's mean time.
     pub ratio: Option<Number>,
 }
 

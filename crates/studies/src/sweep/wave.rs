@@ -19,16 +19,16 @@ const BLOCKS_PER_CORE: u64 = 8;
 /// Blocks are whole multiples of what vectorised engines run side by side, and no longer than this: in between, Ctrl-C is heard.
 const STEP: u64 = 64;
 const LONGEST_BLOCK: u64 = 1 << 16;
-/// Replications of a point that a card runs at once, for the same reason.
+/// Replications of a point that a GPU runs at once, for the same reason.
 const LONGEST_ON_CARD: u64 = 1 << 20;
 
-/// What is wanted of a point.
+/// The replications that a point needs.
 #[derive(Debug)]
 pub(super) struct Wanted<'a> {
     pub(super) point: &'a Point,
-    /// Its first replications, where they are there already.
+    /// First replications of the point, if they exist already.
     pub(super) have: Option<Samples>,
-    /// How many it shall have in all; with a rule, the rule decides.
+    /// Total number of replications that the point needs; with a rule, the rule decides.
     pub(super) until: u64,
     pub(super) rule: Option<StopRule>,
 }
@@ -114,7 +114,7 @@ impl Crew {
         for ((which, from, _), part) in blocks.into_iter().zip(parts) {
             let part = part.map_err(|error| BatchError::Run { point: numbers[which], error })?;
             let Some(point) = &mut points[which] else { continue };
-            // what stands behind a gap is of no use
+            // replications after a gap are of no use
             match part {
                 Some(part) if point.samples.replications == 0 && from == 0 => point.samples = part,
                 Some(part) if point.samples.replications == from => point.samples.append(&part),
@@ -146,7 +146,7 @@ impl Crew {
     }
 }
 
-/// The same on a card: points that want the same replications go there together.
+/// The same on a GPU: points that want the same replications go there together.
 fn round_on_card<E>(
     card: &mut Card,
     points: &mut [Option<UnderWay<'_>>],
@@ -185,18 +185,18 @@ fn alike<'a, T, K: PartialEq>(
     runs
 }
 
-/// Asks the rules of points that have what they wanted; whether any wants more.
+/// Applies the rules of points that have the replications they needed; returns true if any point needs more.
 fn wants_more(points: &mut [Option<UnderWay<'_>>]) -> bool {
     let mut more = false;
     for point in points.iter_mut().flatten() {
-        // each rule is asked, also after one that wants more
+        // apply each rule, even after one that wants more
         more |= point.wants_more();
     }
     more
 }
 
 impl UnderWay<'_> {
-    /// Whether it wants more; the rule is asked once it has what it wanted.
+    /// Returns true if the point needs more; applies the rule once the point has the replications it needed.
     fn wants_more(&mut self) -> bool {
         let count = self.samples.replications;
         if count < self.until {
@@ -229,7 +229,7 @@ fn bound<'a, E>(
     Ok(UnderWay { ready, model, samples, until, rule: wanted.rule })
 }
 
-/// All of them, or what went wrong with the first: whichever thread was there first does not show.
+/// All results, or the first one's error, independent of the order of the threads.
 fn in_order<T, E>(all: Vec<Result<T, E>>) -> Result<Vec<T>, E> {
     all.into_iter().collect()
 }

@@ -1,11 +1,11 @@
-//! Whether a program is a schedule, and its straight-line form.
+//! Detects whether a program is a schedule, and derives its straight-line form.
 //!
 //! A net in which every transition fires at most once and nothing races needs no event list: a firing time is the
 //! latest of the times of the tokens it takes, plus its delay (a max-plus evaluation, after Baccelli and Canales
 //! \[Baccelli1992\]). Random choices by immediate transitions are allowed: of the transitions that share an input place
 //! one fires, the others never do, and where the branches meet again the one time that exists counts.
 //!
-//! What fires under which choices is tracked as a *guard*: the set of (choice, branch) pairs that must have come out.
+//! The conditions of a firing are tracked as a *guard*: the set of required (choice, branch) pairs.
 
 mod plan;
 mod planner;

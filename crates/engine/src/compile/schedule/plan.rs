@@ -6,7 +6,7 @@ use crate::compile::Csr;
 /// Every reason why a program is not a schedule.
 pub type ScheduleError = Problems<ScheduleObstacle>;
 
-/// Why a program is not a schedule; each names the first place or transition where it shows.
+/// Reason why a program is not a schedule; each names the first place or transition that shows it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleObstacle {
@@ -28,7 +28,7 @@ pub enum ScheduleObstacle {
         /// The place.
         place: String,
     },
-    /// The tokens that arrive in a place are not exactly those that one firing takes.
+    /// The tokens that arrive in a place differ from the tokens that one firing takes.
     #[error("place `{place}` does not get exactly the tokens that one firing of `{transition}` takes")]
     TokenCount {
         /// The place.
@@ -44,23 +44,23 @@ pub enum ScheduleObstacle {
     },
 }
 
-/// How the time of a token that arrives is put into a slot.
+/// Combines the time of an arriving token with the slot's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
     /// The slot holds nothing yet.
     Set,
     /// All tokens are needed: the latest counts.
     Max,
-    /// Only one of them comes: the earliest, all others are never.
+    /// Only one of the times exists: the minimum, since all others are never.
     Min,
 }
 
-/// Where the time of a firing goes.
+/// Destination of a firing time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Put {
-    /// How.
+    /// Combination with the slot's value.
     pub fold: Fold,
-    /// Which slot.
+    /// The slot.
     pub slot: u32,
     /// A slot of alternatives is complete: fold it, latest first, into this slot.
     pub then: Option<(Fold, u32)>,
@@ -71,15 +71,15 @@ pub struct Put {
 pub struct Step {
     /// The transition.
     pub transition: u32,
-    /// Slots whose latest time is when it is enabled; empty where all its tokens are there from the start.
+    /// Slots whose latest time is when it is enabled; empty if all its tokens are there from the start.
     pub reads: Vec<u32>,
-    /// It fires only where this choice comes out as this branch.
+    /// It fires only if this choice takes this branch.
     pub branch: Option<(u32, u32)>,
-    /// Whether there are replications in which it does not fire.
+    /// True if there are replications in which it does not fire.
     pub conditional: bool,
-    /// Whether its firing may be the last one.
+    /// True if its firing may be the last firing.
     pub last: bool,
-    /// Where its time goes.
+    /// Destinations of its time.
     pub puts: Vec<Put>,
 }
 
@@ -88,20 +88,20 @@ pub struct Step {
 pub struct ChoiceStep {
     /// The group of immediates, which owns the random word.
     pub group: u32,
-    /// Integer weights of the branches, cumulative: branch `b` is taken where the selector is below entry `b` first.
+    /// Integer weights of the branches, cumulative: the first branch `b` whose entry is above the selector is taken.
     pub cumulative: Vec<u32>,
 }
 
 /// A program as a schedule: steps in topological order over slots of times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchedulePlan {
-    /// The transitions, each after all that it waits for.
+    /// The transitions, each after its predecessors.
     pub steps: Vec<Step>,
     /// The random choices.
     pub choices: Vec<ChoiceStep>,
     /// Number of slots.
     pub slots: u32,
-    /// Per counter: the producers of its tokens; for tracing a time back to where it came from.
+    /// Per counter: the producers of its tokens, for tracing a time back to its origin.
     pub producers: Csr<u32>,
     /// Per counter: whether nothing takes its tokens, and they all arrive in every replication.
     pub sure_sink: Vec<bool>,

@@ -116,7 +116,7 @@ impl<'a> Planner<'a> {
         Ok(guard)
     }
 
-    /// Several consumers are a free choice where they are immediates of one priority and this is their only input, with
+    /// Several consumers are a free choice if they are immediates of one priority and this is their only input, with
     /// the same weight.
     fn is_free_choice(&self, counter: u32) -> bool {
         let kind = |t: u32| {
@@ -156,8 +156,8 @@ impl<'a> Planner<'a> {
         Ok((number, branches))
     }
 
-    /// Puts batches together that differ in nothing but the branch of one choice, where all its branches are there:
-    /// exactly one of them comes.
+    /// Merges batches that differ only in the branch of one choice, if all its branches are present: exactly one of
+    /// them comes.
     fn merge_alternatives(&self, mut batches: Vec<Batch>) -> Vec<Batch> {
         loop {
             let Some(deepest) = batches.iter().filter_map(|b| b.guard.last()).map(|pair| pair.0).max() else {
@@ -217,8 +217,8 @@ impl<'a> Planner<'a> {
         self.plan(steps, slots.count)
     }
 
-    /// What holds the time at which a counter has all its tokens; nothing where they are there from the start, or where
-    /// nothing takes them.
+    /// The cell with the time at which a counter has all its tokens; none if they are there from the start, or if no
+    /// transition takes them.
     fn cell(&self, counter: u32) -> Option<Cell> {
         match &self.batches.get(&counter)?.1[..] {
             [] => None,
@@ -253,7 +253,7 @@ impl<'a> Planner<'a> {
         Some(Put { fold, slot, then })
     }
 
-    /// Transitions after which another one fires for certain, so that theirs is never the last firing.
+    /// Transitions that are certainly followed by another firing, so that theirs is never the last one.
     fn dominated(&self) -> Vec<bool> {
         (0..self.program.transitions())
             .map(|t| {
@@ -287,7 +287,7 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// Both guards together, or `None` where they contradict each other.
+/// Both guards together, or `None` if they contradict each other.
 fn conjunction(a: &Guard, b: &Guard) -> Option<Guard> {
     let mut both: Guard = a.iter().chain(b).copied().collect();
     both.sort_unstable();

@@ -1,10 +1,10 @@
-//! Which times are kept where: slots are given to times that are still waited for, and taken back.
+//! Allocation of slots: each time that is still needed has a slot, which is reused afterwards.
 
 use std::collections::HashMap;
 
 use crate::compile::schedule::plan::Fold;
 
-/// What a slot holds.
+/// Content of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Cell {
     /// The time of a firing, for the places that it alone fills.
@@ -35,8 +35,8 @@ impl Slots {
         self.used[&cell].slot
     }
 
-    /// The slot of a cell, and how the next time is folded into it: as asked, or set where it is the first one. A firing
-    /// that fills several places has the readers of all of them.
+    /// The slot of a cell, and the way to fold the next time into it: as requested, or set if it is the first one. A
+    /// firing that fills several places has the readers of all of them.
     pub(super) fn fold(&mut self, cell: Cell, fold: Fold, readers: usize) -> (Fold, u32) {
         if let Some(used) = self.used.get_mut(&cell) {
             used.arrived += 1;

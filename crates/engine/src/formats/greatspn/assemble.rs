@@ -188,7 +188,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// A delay law by its density.
+    /// A delay distribution by its density.
     fn law(&mut self, raw: &RawTransition<'_>, density: Option<&Text<'_>>) -> Option<Law> {
         let name = &*raw.name.value;
         let text = density.map_or("", |text| &*text.value);
@@ -292,7 +292,7 @@ impl Assembler<'_> {
         self.told(&what, text, resolved).map(folded)
     }
 
-    /// A rate or a weight of a transition; 1 where there is none.
+    /// A rate or a weight of a transition; 1 if it is missing.
     fn expression(&mut self, what: &str, text: Option<&Text<'_>>) -> Option<Expr> {
         let Some(text) = text else { return Some(Expr::Number(1.0)) };
         let parsed = self.parsed(what, text)?;
@@ -355,7 +355,7 @@ fn folded(expr: Expr) -> Expr {
     evaluated(&expr).map_or(expr, Expr::Number)
 }
 
-/// Whether an expression depends on the marking.
+/// Returns true if an expression depends on the marking.
 fn counts_tokens(expr: &Expr) -> bool {
     let mut found = false;
     expr.for_each_leaf(&mut |leaf| found |= matches!(leaf, Leaf::Tokens(..)));

@@ -1,4 +1,4 @@
-//! The constants of a GreatSPN net: what they are worth, and which of them the net can keep as rate parameters.
+//! The constants of a GreatSPN net: their values, and the ones that the net can keep as rate parameters.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,24 +10,24 @@ use crate::formats::pipe::problem::Fault;
 use crate::formats::pipe::xml::Text;
 use crate::net::expr::{Expr, NamedLeaf};
 
-/// How deep constants may refer to each other.
+/// Deepest chain of references between constants.
 const MOST_DEEP: usize = 100;
 
 /// The constants of a net, with their values.
 #[derive(Debug, Default)]
 pub(super) struct Constants {
-    /// Value of each; those that have none, or use each other in a circle, are missing.
+    /// Value of each constant; constants without a value or in a cycle are missing.
     values: HashMap<String, f64>,
-    /// The expression of each that its own file gives, if that is not a mere number.
+    /// Expression of each constant in the file, unless it is a plain number.
     pub(super) written: HashMap<String, Expr<NamedLeaf>>,
-    /// Those that shape the net.
+    /// Constants that shape the net.
     shaping: HashSet<String>,
-    /// Those whose value comes from the options.
+    /// Constants whose value comes from the options.
     pub(super) taken: Vec<String>,
 }
 
 impl Constants {
-    /// Evaluates the constants of `raw`; what is wrong with them is noted.
+    /// Evaluates the constants of `raw`; problems are noted.
     pub(super) fn of(raw: &RawNet<'_>, notes: &mut Notes<'_>, options: &ReadOptions) -> Self {
         let mut constants = Self::default();
         let mut spans: HashMap<&str, &Text<'_>> = HashMap::new();
@@ -80,7 +80,7 @@ impl Constants {
         }
     }
 
-    /// The value of a constant, found on the way where it is an expression.
+    /// The value of a constant, evaluated on demand if it is an expression.
     fn evaluate(&mut self, name: &str, depth: usize) -> Option<f64> {
         if let Some(value) = self.values.get(name) {
             return Some(*value);
@@ -120,7 +120,7 @@ impl Constants {
         }
     }
 
-    /// Whether a constant is a number in the net rather than a rate parameter.
+    /// Returns true if a constant is a number in the net rather than a rate parameter.
     pub(super) fn shapes(&self, name: &str) -> bool {
         self.shaping.contains(name)
     }

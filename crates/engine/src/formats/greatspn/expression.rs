@@ -1,6 +1,7 @@
 //! The expressions of GreatSPN: `#place`, `Min[a, b]`, `when b : a ; ever c ;`, put into the words of ours.
 //!
-//! Both generations of the tool are read: the editor's language, and that of `.def` files with `and`, `or` and round brackets.
+//! Reads both generations of the tool: the editor's language, and the language of `.def` files with `and`, `or` and
+//! round brackets.
 
 use crate::net::expr::{self, Expr, NamedLeaf};
 
@@ -12,24 +13,24 @@ enum Token<'t> {
     Symbol(&'t str),
 }
 
-/// Symbols of two characters, which are looked for first.
+/// Symbols of two characters, which are matched first.
 const PAIRS: [&str; 11] = ["&&", "||", "==", "!=", "<=", ">=", "<>", "->", "++", "--", ".."];
 
-/// Parses an expression; names are not looked up.
+/// Parses an expression; names are not resolved.
 ///
 /// # Errors
 ///
-/// What is not understood, in words.
+/// A description of the part that is not understood.
 pub(super) fn parse(text: &str) -> Result<Expr<NamedLeaf>, String> {
     let ours = translate(text)?;
     expr::parse(&ours).map_err(|error| format!("`{}`: {error}", text.trim()))
 }
 
-/// The same expression in our words.
+/// The same expression in tailspn's syntax.
 ///
 /// # Errors
 ///
-/// What has no word here.
+/// The part that has no equivalent.
 pub(super) fn translate(text: &str) -> Result<String, String> {
     let tokens = tokens(text)?;
     let mut out = String::new();
@@ -104,7 +105,7 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
     Ok(tokens)
 }
 
-/// Length of the number that a text begins with, exponent included.
+/// Length of the number at the start of a text, exponent included.
 fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit() || **b == b'.').count();
@@ -119,7 +120,7 @@ fn number_length(text: &str) -> usize {
     whole
 }
 
-/// Name and arguments of a text that is one call such as `Erlang[3.45, 2]`.
+/// Name and arguments of a text that is a single call such as `Erlang[3.45, 2]`.
 pub(super) fn call(text: &str) -> Option<(&str, Vec<&str>)> {
     let (name, rest) = text.trim().split_once('[')?;
     let inside = rest.trim_end().strip_suffix(']')?;

@@ -143,7 +143,7 @@ proptest! {
             prop_assert_eq!(again.net.places().len(), first.net.places().len());
             if written.warnings.is_empty() {
                 let mut differ = differences(&again.net, &first.net);
-                // GreatSPN has no truth values where a number stands: they are written as 1 and 0
+                // GreatSPN has no truth values in place of numbers: they are written as 1 and 0
                 let as_number = |text: &Option<String>| text.as_ref().map(|text| format!("if({text}, 1, 0)"));
                 differ.retain(|found| found.first != as_number(&found.second));
                 prop_assert_eq!(differ, vec![], "{}", written.xml);

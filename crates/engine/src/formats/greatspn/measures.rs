@@ -1,4 +1,4 @@
-//! What a file asks of its net: performance indices in the words of the commands that answer them, and the rest by name.
+//! Measures in a file: performance indices as the commands that answer them, and the other measures by name.
 
 use crate::formats::greatspn::expression::translate;
 use crate::formats::greatspn::raw::RawMeasure;
@@ -8,7 +8,7 @@ use crate::formats::pipe::problem::Oddity;
 /// Kinds of formulas that ask for what every report has, or for pictures.
 const PLAIN: [&str; 5] = ["ALL", "STAT", "TRG", "RG", "DD"];
 
-/// How many measures are told.
+/// Number of measures that a warning lists.
 const MOST_TOLD: usize = 20;
 
 /// Notes the measures of a file.

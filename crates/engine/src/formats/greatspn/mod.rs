@@ -4,21 +4,22 @@
 //!
 //! | in the project | becomes |
 //! |---|---|
-//! | `constant`, `template` | a rate parameter, or a number where it shapes the net (see below) |
+//! | `constant`, `template` | a rate parameter, or a number if it shapes the net (see below) |
 //! | `place`: `marking` | tokens; a place of type `CONTINUOUS` or with a `domain` is refused |
 //! | `transition` of type `EXP`: `delay` | an exponential delay with this rate |
-//! | `nservers` | servers; infinitely many where it is missing |
-//! | type `IMM`: `weight`, `priority` | an immediate transition; 1 and 1 where they are missing |
-//! | type `GEN`: `I[d]`, `Uniform[a, b]`, `Erlang[rate, k]` | a delay law; others are refused |
+//! | `nservers` | servers; infinitely many if it is missing |
+//! | type `IMM`: `weight`, `priority` | an immediate transition; 1 and 1 if they are missing |
+//! | type `GEN`: `I[d]`, `Uniform[a, b]`, `Erlang[rate, k]` | a delay distribution; others are refused |
 //! | `arc`: `kind`, `mult`, `point` | an input, output or inhibitor arc |
 //! | `text-box` | an annotation |
-//! | `measures` | a warning that says how to ask for them |
+//! | `measures` | a warning with the commands that compute them |
 //! | guards, colours, fluid parts, type `CONT` | the file is refused |
 //!
-//! A constant that a marking, an arc weight, a number of servers, a priority or a delay law uses, directly or through other
-//! constants, is a number in the net, since a change after reading could not reach them. All others are rate parameters.
-//! [`ReadOptions::constants`](crate::formats::pipe::ReadOptions::constants) replaces the value of either kind. A template takes its
-//! value from there, from the assignments of a measure, or from the last one that the editor kept.
+//! A constant becomes a number in the net if a marking, an arc weight, a number of servers, a priority or a delay
+//! distribution uses it, directly or through other constants, since a later change could not reach them. All other
+//! constants become rate parameters. [`ReadOptions::constants`](crate::formats::pipe::ReadOptions::constants) replaces
+//! the value of either kind. A template takes its value from there, from the assignments of a measure, or from the last
+//! one that the editor kept.
 //!
 //! A rate that counts tokens is the rate of all servers together, as in GreatSPN's own solvers. One unit of GreatSPN's
 //! drawing is 16 pixels.

@@ -1,4 +1,5 @@
-//! Reading GreatSPN's older pair of files: words and numbers in a `.net`, functions of the marking in the `.def` beside it.
+//! Reads GreatSPN's older pair of files: words and numbers in a `.net`, functions of the marking in a `.def` in the
+//! same folder.
 //!
 //! A `.net` begins with comments between bars, then has the numbers of its parts: marking parameters, places, rate parameters,
 //! transitions, groups (priorities), colours and layers. Parts follow in this order, one to a line; after a transition come
@@ -20,13 +21,13 @@ use crate::formats::pipe::read::ReadNet;
 use crate::formats::pipe::xml::Text;
 use crate::net::Point;
 
-/// The rate that stands for a function in the `.def`.
+/// The rate value that marks a function in the `.def`.
 const FUNCTION: f64 = -510.0;
 /// The value of a parameter that has none.
 const NO_VALUE: &str = "-7134";
 /// The kind of transitions with a general delay.
 const GENERAL: usize = 127;
-/// From here on, a multiplicity stands for a marking parameter.
+/// Values from here on mark a multiplicity that is a marking parameter.
 const PARAMETER_WEIGHT: i64 = 20_000;
 
 /// Reads a net from the bytes of a `.net` file; the text of its `.def` is in the options.
@@ -56,7 +57,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
     assemble(&reader.net, notes, options, Dialect::GreatSpnNet)
 }
 
-/// What a `.def` file holds.
+/// Content of a `.def` file.
 #[derive(Debug, Default)]
 struct Definitions {
     /// Functions of the marking, by the number of their transition.
@@ -90,7 +91,7 @@ impl Definitions {
     }
 }
 
-/// What stops the reading: bytes and fault.
+/// The fault that stops reading, and its bytes.
 type Stop = (std::ops::Range<usize>, Fault);
 
 struct Reader<'t> {
@@ -130,7 +131,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// The comment between two lines that begin with a bar.
+    /// The comment between two lines that start with a bar.
     fn comments(&mut self) -> Result<(), Stop> {
         self.rest_of_line();
         while self.at < self.text.len() {
@@ -161,7 +162,7 @@ impl<'t> Reader<'t> {
         if word.value.is_empty() { Err(unexpected(&word, expected)) } else { Ok(word) }
     }
 
-    /// What is left of the line, without blanks around it.
+    /// The rest of the line, without blanks around it.
     fn rest_of_line(&mut self) -> Text<'t> {
         let rest = &self.text[self.at..];
         let line = rest.find('\n').unwrap_or(rest.len());
@@ -230,7 +231,7 @@ impl<'t> Reader<'t> {
         Ok(priority)
     }
 
-    /// The name of the parameter that a negative number stands for.
+    /// The name of the parameter that a negative number refers to.
     fn parameter_of(number: i64, names: &[Text<'t>], at: &Text<'t>) -> Result<Text<'t>, Stop> {
         let index = number.checked_neg().and_then(|n| usize::try_from(n - 1).ok());
         let name = index.and_then(|index| names.get(index));
@@ -334,8 +335,9 @@ impl<'t> Reader<'t> {
             let function = self.definitions.functions.get(&number);
             if function.is_none() {
                 let what = format!("the rate of transition `{}`", name.value);
-                let reason =
-                    format!("function {number} of the `.def` file is not there; it must lie beside the `.net` file");
+                let reason = format!(
+                    "function {number} of the `.def` file is missing; the `.def` file must be in the folder of the `.net` file"
+                );
                 self.faults.push((word.span.clone(), Fault::Expression { what, reason }));
             }
             return Ok(function.map(|function| Text { value: function.clone().into(), span: word.span }));
@@ -366,7 +368,7 @@ impl<'t> Reader<'t> {
         let place = usize::try_from(position - 1).ok().and_then(|index| self.net.places.get(index));
         let place = place.ok_or_else(|| unexpected(&place_word, "the position of a place"))?;
         let place = Text { value: place.name.value.clone(), span: place_word.span };
-        // a minus says that the line is drawn broken
+        // a minus means that the line is drawn broken
         let weight = weight.checked_abs().unwrap_or(i64::MAX);
         let formula = written.value.splitn(3, char::is_whitespace).nth(2).filter(|formula| !formula.trim().is_empty());
         let weight = if let Some(formula) = formula {
@@ -390,7 +392,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Which way an arc leads.
+/// Direction of an arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     In,

@@ -52,7 +52,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
     assemble(&raw, notes, options, Dialect::GreatSpn)
 }
 
-/// A net of the project, and what is wrong with its elements.
+/// A net of the project, and the problems of its elements.
 #[derive(Debug, Default)]
 struct Page<'t> {
     net: RawNet<'t>,
@@ -74,7 +74,7 @@ struct Collector<'o, 't> {
     notes: Notes<'t>,
     options: &'o ReadOptions,
     pages: Vec<Page<'t>>,
-    /// How many containers are open.
+    /// Number of open containers.
     open: usize,
     measures: Vec<Measures<'t>>,
 }
@@ -355,11 +355,11 @@ impl<'t> Page<'t> {
 
 /// Coordinates beyond this are left out.
 const MOST_FAR: f64 = 1e9;
-/// What coloured nets are called.
+/// Name of coloured nets in messages.
 pub(super) const COLOURED: &str = "coloured nets of GreatSPN";
-/// What nets with continuous parts are called.
+/// Name of nets with continuous parts in messages.
 const FLUID: &str = "fluid nets of GreatSPN";
-/// The border of a text without one.
+/// Default border of a text.
 pub(super) const NO_BORDER: &str = "#ffffff";
 
 /// An attribute that is not empty.

@@ -1,4 +1,4 @@
-//! The parts of a GreatSPN net as they stand in its file, whichever of the two formats it is.
+//! The parts of a GreatSPN net as written in its file, in either of the two formats.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub(super) struct RawPlace<'t> {
     pub(super) label_offset: Point,
 }
 
-/// When a transition fires.
+/// Timing of a transition.
 #[derive(Debug)]
 pub(super) enum RawTiming<'t> {
     /// After an exponential delay.
@@ -48,9 +48,9 @@ pub(super) struct RawTransition<'t> {
 #[derive(Debug)]
 pub(super) struct RawArc<'t> {
     pub(super) tag: Range<usize>,
-    /// Where it starts.
+    /// Start of the arc.
     pub(super) tail: Text<'t>,
-    /// Where it ends.
+    /// End of the arc.
     pub(super) head: Text<'t>,
     pub(super) inhibits: bool,
     pub(super) weight: Option<Text<'t>>,

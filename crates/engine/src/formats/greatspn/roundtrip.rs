@@ -1,4 +1,4 @@
-//! What is written is read back as the same net, or with a warning as one that means the same.
+//! Written nets are read back as the same net, or with a warning as an equivalent one.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What is read from GreatSPN's files: a project with everything, small ones for single questions, and those of others.
+//! Reading GreatSPN's files: a project with everything, small projects for single questions, and third-party projects.
 
 use crate::formats::greatspn::{read_net, read_project};
 use crate::formats::pipe::{Fault, Oddity, ReadOptions};
@@ -47,7 +47,7 @@ fn everything_in_a_project_is_read() {
     let net = &read.net;
     assert_eq!((net.name(), read.dialect.to_string().as_str()), ("Server", "GreatSPN project"));
     let tokens: Vec<_> = net.places().iter().map(|p| (p.id.as_str(), p.initial[0])).collect();
-    // the last binding of the template is in its own element and comes before that of the measures
+    // the last binding of the template is in its own element and takes precedence over the binding of the measures
     assert_eq!(tokens, [("idle", 3), ("waiting", 2), ("broken", 0)]);
     assert_eq!(
         timings(net),
@@ -294,7 +294,7 @@ fn net_files_are_refused_where_they_do_not_fit() {
     }
 }
 
-/// A folder of the shared data; none where it is absent, which is an error where `TAILSPN_REQUIRE_SHARED` is set.
+/// A folder of the shared data; none if it is absent, which is an error where `TAILSPN_REQUIRE_SHARED` is set.
 fn shared(file: &str) -> Option<Vec<u8>> {
     let beside = || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let shared = std::env::var_os("TAILSPN_SHARED").map_or_else(beside, std::path::PathBuf::from);

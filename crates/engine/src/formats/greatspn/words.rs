@@ -56,7 +56,7 @@ pub(super) struct Words<'n> {
     pub(super) places: Vec<String>,
     pub(super) transitions: Vec<String>,
     parameters: Vec<String>,
-    /// Which rate parameters do not depend on the marking.
+    /// True for each rate parameter that does not depend on the marking.
     constant: Vec<bool>,
 }
 
@@ -86,7 +86,7 @@ impl<'n> Words<'n> {
         &self.parameters[index]
     }
 
-    /// Whether a rate parameter can be a constant: it does not depend on the marking.
+    /// Returns true if a rate parameter can be a constant: it does not depend on the marking.
     pub(super) fn is_constant(&self, index: usize) -> bool {
         self.constant[index]
     }
@@ -95,7 +95,7 @@ impl<'n> Words<'n> {
     ///
     /// # Errors
     ///
-    /// What GreatSPN has no word for.
+    /// The part that GreatSPN cannot express.
     pub(super) fn text(&self, expr: &Expr, whole: bool) -> Result<String, String> {
         Writer { words: self, whole }.outer(expr)
     }
@@ -177,7 +177,7 @@ impl Writer<'_, '_> {
             Leaf::Parameter(id) if self.words.is_constant(id.index()) => {
                 Ok(self.words.parameter(id.index()).to_owned())
             }
-            // a value that depends on the marking is written where it is used
+            // a value that depends on the marking is written at each use
             Leaf::Parameter(id) => self.outer(&net.parameters()[id.index()].value),
             Leaf::Capacity(place) => match net.place(*place).capacity {
                 Some(capacity) => Ok(capacity.to_string()),

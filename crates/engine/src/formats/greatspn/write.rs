@@ -1,7 +1,7 @@
 //! Writing a project of GreatSPN's editor, which Storm reads as well.
 //!
-//! What the format cannot say is written in a way that means the same, with a warning; a net for which there is no such way
-//! is not written.
+//! A feature that the format lacks is written in an equivalent way, with a warning; a net for which there is no such
+//! way is not written.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -34,7 +34,8 @@ use crate::net::{
 ///
 /// # Errors
 ///
-/// Everything in the net that GreatSPN has no counterpart for: several token classes, delay laws and functions that it lacks.
+/// Everything in the net that GreatSPN has no counterpart for: several token classes, and delay distributions and
+/// functions that it lacks.
 pub fn write(net: &Net) -> Result<Written, Vec<ExportError>> {
     let (words, layout) = (Words::of(net), Layout::of(net));
     let mut writer = Writer { net, words, layout, xml: String::new(), warnings: Vec::new(), problems: Vec::new() };
@@ -43,10 +44,10 @@ pub fn write(net: &Net) -> Result<Written, Vec<ExportError>> {
     if problems.is_empty() { Ok(Written { xml, warnings }) } else { Err(problems) }
 }
 
-/// What GreatSPN has at most one arc of: place, transition and way.
+/// GreatSPN has at most one arc with this place, transition and direction.
 type Slot = (PlaceId, TransitionId, Way);
 
-/// Which way an arc leads, by the word of the format.
+/// Direction of an arc, by the word of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Way {
     Input,
@@ -111,7 +112,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The text of an expression; what has no word is a reason not to write.
+    /// The text of an expression; a part without an equivalent is a reason not to write.
     fn text(&mut self, what: &str, expr: &Expr, whole: bool) -> String {
         match self.words.text(expr, whole) {
             Ok(text) => attribute(&text),
@@ -165,7 +166,7 @@ impl Writer<'_> {
         let _ = writeln!(self.xml, "      <transition{timing}{label} name=\"{name}\"{rotation} {at}/>");
     }
 
-    /// The attributes that say when a transition fires.
+    /// The attributes that define when a transition fires.
     fn timing(&mut self, id: TransitionId, transition: &Transition) -> String {
         let name = &transition.id;
         match &transition.timing {
@@ -194,7 +195,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Rate and number of servers; a rate that counts tokens is that of all servers together.
+    /// Rate and number of servers; a rate that counts tokens is the rate of all servers together.
     fn served(&mut self, id: TransitionId, rate: &Expr, servers: Servers) -> (Expr, String) {
         let most = match servers {
             Servers::Single | Servers::Limited(1) => return (rate.clone(), "1".to_owned()),
@@ -233,7 +234,7 @@ impl Writer<'_> {
         (Expr::Binary(BinaryOp::Multiply, Box::new(rate.clone()), Box::new(degree)), "1".to_owned())
     }
 
-    /// Whether an expression depends on the marking, by itself or through rate parameters.
+    /// Returns true if an expression depends on the marking, by itself or through rate parameters.
     fn counts_tokens(&self, expr: &Expr) -> bool {
         let mut found = false;
         expr.for_each_leaf(&mut |leaf| {
@@ -366,7 +367,7 @@ impl Writer<'_> {
     }
 }
 
-/// The density of a law that GreatSPN has.
+/// The density of a distribution that GreatSPN has.
 fn density(law: &Law) -> Option<String> {
     match law {
         Law::Deterministic { delay } => Some(format!("I[{}]", number(*delay, false))),
@@ -383,7 +384,7 @@ fn density(law: &Law) -> Option<String> {
     }
 }
 
-/// Weight of two parallel arcs together: ordinary ones add up, of inhibitor arcs the smaller one decides.
+/// Combined weight of two parallel arcs: ordinary arcs add up, for inhibitor arcs the smaller weight counts.
 fn combined(way: Way, a: Expr, b: Expr) -> Expr {
     match (way, a.as_number(), b.as_number()) {
         (Way::Inhibitor, Some(x), Some(y)) => Expr::Number(x.min(y)),
@@ -397,7 +398,7 @@ fn coordinates(point: Point) -> String {
     format!("x=\"{:?}\" y=\"{:?}\"", point.x / UNIT, point.y / UNIT)
 }
 
-/// Where the name is drawn, if that is said.
+/// Position of the name in the drawing, if given.
 fn label(offset: Point) -> String {
     if offset == Point::default() {
         return String::new();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::net::PlaceId;
 use crate::net::expr::{BinaryOp, Expr, Function, Leaf, UnaryOp};
 
-/// Whether an expression is this constant.
+/// Returns true if an expression is this constant.
 pub(super) fn is(expr: &Expr, value: f64) -> bool {
     expr.as_number().is_some_and(|number| number.to_bits() == value.to_bits())
 }
@@ -18,7 +18,7 @@ pub(super) fn unary(op: UnaryOp, a: Expr) -> Expr {
     }
 }
 
-/// `a op b`, with constants and what does nothing folded.
+/// `a op b`, with constants and neutral operands folded.
 pub(super) fn binary(op: BinaryOp, a: Expr, b: Expr) -> Expr {
     if let (Some(x), Some(y)) = (a.as_number(), b.as_number()) {
         return Expr::Number(op.apply(x, y));
@@ -142,7 +142,7 @@ impl Linear {
         self
     }
 
-    /// The place and the coefficient, where there is only one.
+    /// The place and the coefficient, if there is only one.
     pub(super) fn single(&self) -> Option<(PlaceId, f64)> {
         let (place, coefficient) = self.terms.first_key_value()?;
         (self.terms.len() == 1).then_some((*place, *coefficient))

@@ -16,7 +16,7 @@ pub(super) const MOST_TRANSITIONS: usize = 200_000;
 pub(super) struct Instance<'j> {
     pub(super) name: String,
     edges: &'j [Value],
-    /// The place of each location; none where there is only one location.
+    /// The place of each location; none if there is only one location.
     locations: HashMap<&'j str, Option<PlaceId>>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Step<'j> {
     pub(super) edges: Vec<(usize, &'j Value)>,
 }
 
-/// Makes the places of the model: global variables, then those of each automaton and its locations.
+/// Makes the places of the model: global variables, then the places of each automaton and its locations.
 pub(super) fn places<'j>(
     model: &'j Value,
     scope: &mut Scope<'j>,
@@ -203,7 +203,7 @@ pub(super) fn steps<'j>(model: &'j Value, instances: &[Instance<'j>]) -> Found<'
     Ok(steps)
 }
 
-/// The action of an edge; none where it happens by itself.
+/// The action of an edge; none if it happens by itself.
 fn action(edge: &Value) -> Option<&str> {
     edge.get("action")?.as_str()
 }

@@ -1,4 +1,4 @@
-//! Why a part of a model is refused, and how parts are looked up.
+//! Refusals of parts of a model, and the lookup of parts.
 
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ pub(super) fn text<'j>(value: &'j Value, key: &str) -> Found<'j, &'j str> {
     found.as_str().map_or_else(|| fail(found, format!("`{key}` must be a text")), Ok)
 }
 
-/// The elements of a list; none where it is missing.
+/// The elements of a list; none if it is missing.
 pub(super) fn list<'j>(value: &'j Value, key: &str) -> Found<'j, &'j [Value]> {
     match value.get(key) {
         None | Some(Value::Null) => Ok(&[]),

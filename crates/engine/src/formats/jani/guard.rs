@@ -1,4 +1,4 @@
-//! What a guard says of each place by itself, what is left of it, and whether two guards can hold together.
+//! Analysis of guards: the conditions on each place by itself, the rest of the guard, and the overlap of two guards.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use crate::formats::jani::algebra::{Linear, binary, unary};
 use crate::net::PlaceId;
 use crate::net::expr::{BinaryOp, Expr, Leaf, UnaryOp};
 
-/// Largest number of tokens that is looked at.
+/// Largest number of tokens that is considered.
 const MOST: f64 = 4_294_967_296.0;
-/// Cases that are told apart before two guards count as possible together.
+/// Number of cases that are examined before two guards count as overlapping.
 const MOST_CASES: u32 = 20_000;
 
 /// A conjunction: bounds of single places, and other conditions.
@@ -19,7 +19,7 @@ pub(super) struct Guard<'c> {
     narrowed: BTreeMap<PlaceId, (i64, i64)>,
     /// Conditions that are not bounds of one place.
     pub(super) rest: Vec<Expr>,
-    /// Whether it holds nowhere.
+    /// True if it holds nowhere.
     pub(super) never: bool,
 }
 
@@ -33,7 +33,7 @@ impl<'c> Guard<'c> {
         self.most.get(place.index()).map_or(i64::MAX, |&most| i64::from(most))
     }
 
-    /// Least and most tokens of a place where the guard holds.
+    /// Smallest and largest number of tokens of a place for which the guard holds.
     pub(super) fn bounds(&self, place: PlaceId) -> (i64, i64) {
         self.narrowed.get(&place).copied().unwrap_or((0, self.most(place)))
     }
@@ -43,7 +43,7 @@ impl<'c> Guard<'c> {
         self.narrowed.keys().copied()
     }
 
-    /// The tokens of a place, where the guard leaves only one number.
+    /// The tokens of a place, if the guard allows only one number.
     pub(super) fn fixed(&self, place: PlaceId) -> Option<f64> {
         let (least, most) = self.bounds(place);
         (least == most).then_some(least as f64)
@@ -79,7 +79,7 @@ impl<'c> Guard<'c> {
         self.narrowed.insert(place, bounds);
     }
 
-    /// Adds `difference op 0`, if it is about one place at most.
+    /// Adds `difference op 0`, if it involves at most one place.
     fn compare(&mut self, op: BinaryOp, difference: &Linear) -> bool {
         if difference.terms.is_empty() {
             self.never |= op.apply(difference.constant, 0.0) == 0.0;
@@ -110,7 +110,7 @@ impl<'c> Guard<'c> {
         true
     }
 
-    /// Whether the guard may hold in some marking; true also where that was not found out.
+    /// Returns true if the guard may hold in some marking, or if that is not known.
     pub(super) fn is_possible(&self) -> bool {
         possible(self.clone(), &mut MOST_CASES.clone())
     }

@@ -1,4 +1,4 @@
-//! Where a value of a JSON document stands: its pointer (RFC 6901) and its bytes in the text.
+//! Places of values in a JSON document: the pointer (RFC 6901), and the bytes in the text.
 //!
 //! serde_json keeps no positions. A value that is refused is found again by its address in the tree, then in the text.
 
@@ -78,14 +78,14 @@ impl Cursor<'_> {
         }
     }
 
-    /// Passes blanks, one byte and blanks.
+    /// Skips blanks, one byte and blanks.
     fn pass(&mut self) {
         self.blank();
         self.at += 1;
         self.blank();
     }
 
-    /// The bytes of the part that a step leads to, where the cursor is at an object or an array.
+    /// The bytes of the part that a step leads to, with the cursor at an object or an array.
     fn part(&mut self, step: &Step<'_>) -> Option<Range<usize>> {
         let mut found = None;
         let mut index = 0;
@@ -100,7 +100,7 @@ impl Cursor<'_> {
                 }
             };
             let value = self.value();
-            // of two parts with one key, the last one counts
+            // if two parts have the same key, the last one counts
             if wanted {
                 found = Some(value);
             }

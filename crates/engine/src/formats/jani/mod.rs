@@ -3,15 +3,15 @@
 //! | in the model | becomes |
 //! |---|---|
 //! | a boolean, an integer with bounds | a place; its tokens are the value above the lower bound, its capacity the upper bound |
-//! | a location, where the automaton has several | a place that holds one token while the automaton is there |
+//! | a location, if the automaton has several | a place that holds one token while the automaton is there |
 //! | an edge with a rate, or several that a vector synchronises | an exponential transition; rates are multiplied |
 //! | an edge of a Markov automaton without a rate | an immediate transition for each destination, weighted by its probability |
 //! | the part of a guard about one variable | test and inhibitor arcs |
-//! | the rest of a guard | a condition: where it does not hold the rate or weight is 0 |
+//! | the rest of a guard | a condition: if it does not hold, the rate or weight is 0 |
 //! | an assignment that changes a variable by a constant | an arc with that weight |
 //! | any other assignment of a whole number | arcs whose weights are expressions |
 //! | a constant | its value; [`constants`](crate::formats::pipe::ReadOptions::constants) are set from outside |
-//! | a transient variable | its value where it is used; rewards of properties |
+//! | a transient variable | its value at each use; rewards of properties |
 //!
 //! A Markov automaton is read if no two edges without a rate can be enabled together, which is proved from their guards; else
 //! the model is refused as non-deterministic. An assignment that leaves the bounds of a variable is an error in JANI; here the
@@ -58,7 +58,7 @@ pub struct Model {
 ///
 /// # Errors
 ///
-/// The first part that is not read, and where it is.
+/// The first part that cannot be read, and its place.
 pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Model, ReadError> {
     let (text, _) = decode_noting(bytes, options.max_bytes)?;
     let root: Value = serde_json::from_str(&text).map_err(|error| {
@@ -73,7 +73,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Model, ReadError> {
     })
 }
 
-/// Whether a text is meant as a JANI file: its first characters are those of an object with a key of a model.
+/// Returns true if a text is meant as a JANI file: its first characters start an object with a key of a model.
 pub(super) fn looks_like(text: &str) -> bool {
     let keys = ["\"jani-version\"", "\"automata\"", "\"actions\"", "\"features\""];
     text.trim_start().starts_with('{') && keys.iter().any(|key| text.contains(key))
@@ -83,7 +83,7 @@ fn one(spot: crate::formats::pipe::Spot, fault: Fault) -> ReadError {
     ReadError { problems: vec![ReadProblem { spot, fault }], more: 0 }
 }
 
-/// What is wrong, without the place, which stands before it anyway.
+/// The error without its position, which precedes it anyway.
 fn reason_of(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.clone(), |(reason, _)| reason.to_owned())

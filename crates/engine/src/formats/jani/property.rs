@@ -11,9 +11,9 @@ use crate::query::{Query, Reward};
 /// A property of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Property {
-    /// Its name.
+    /// Name of the property.
     pub name: String,
-    /// What it asks, or why that cannot be asked here.
+    /// The question, or the reason why it cannot be answered.
     pub query: Result<Query, String>,
 }
 
@@ -98,7 +98,7 @@ impl<'j> Asker<'_, 'j> {
         let Some(accumulate) = value.get("accumulate") else {
             return match time {
                 Some(time) => Ok(Query::At { value: self.expression(exp)?, time }),
-                None => fail(value, "without `time-instant` and `accumulate` nothing is asked"),
+                None => fail(value, "`time-instant` or `accumulate` is missing, so there is no question"),
             };
         };
         let kinds: Vec<&str> = accumulate.as_array().into_iter().flatten().filter_map(Value::as_str).collect();

@@ -1,7 +1,7 @@
-//! What the names of a model mean, and its expressions as marking expressions.
+//! Meanings of the names of a model, and its expressions as marking expressions.
 //!
 //! Constants become numbers, functions and transient variables are written out, variables become the tokens of their places.
-//! Definitions that go in circles and expressions that grow without end are refused.
+//! Definitions in cycles and expressions that grow without end are refused.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ const MOST_DEPTH: usize = 256;
 /// Most parts of all expressions together, definitions included.
 const MOST_PARTS: usize = 2_000_000;
 
-/// What a variable is.
+/// Meaning of a variable.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Named<'j> {
     /// The tokens of a place above the lower bound.
@@ -30,13 +30,13 @@ pub(super) enum Named<'j> {
 /// The value that a location gives a transient variable.
 #[derive(Debug)]
 pub(super) struct LocationValue<'j> {
-    /// The place of the location; none where the automaton has one location only.
+    /// The place of the location; none if the automaton has one location only.
     pub(super) location: Option<PlaceId>,
     pub(super) value: &'j Value,
     pub(super) instance: usize,
 }
 
-/// Where an expression stands: in which automaton, with which arguments of a function.
+/// Context of an expression: the automaton, and the arguments of a function.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Site<'s> {
     pub(super) instance: Option<usize>,
@@ -118,7 +118,7 @@ impl<'j> Scope<'j> {
         }
     }
 
-    /// What a variable is, seen from an automaton or from outside.
+    /// Meaning of a variable, for an automaton or from outside.
     pub(super) fn variable(&self, name: &str, instance: Option<usize>) -> Option<Named<'j>> {
         let local = instance.and_then(|instance| self.locals.get(instance)?.get(name));
         local.or_else(|| self.globals.get(name)).copied()
@@ -208,7 +208,7 @@ impl<'j> Scope<'j> {
         Ok(number)
     }
 
-    /// The value of a transient variable in a state: that of the location, else its initial value.
+    /// The value of a transient variable in a state: the location's value, otherwise the initial value.
     fn transient(&self, name: &str, declaration: &'j Value) -> Found<'j, Expr> {
         let initial = declaration.get("initial-value").map(|value| self.expression(value, Site::default()));
         let mut found = initial.unwrap_or(Ok(Expr::Number(0.0)))?;
@@ -293,7 +293,7 @@ fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// How many parts an expression has.
+/// Number of parts of an expression.
 fn size(expr: &Expr) -> usize {
     match expr {
         Expr::Number(_) | Expr::Leaf(_) => 1,

@@ -1,4 +1,4 @@
-//! What is read, what is refused and where, on small models; hostile files.
+//! Reading of small models: accepted nets, refusals and their positions, hostile files.
 
 use serde_json::{Value, json};
 

@@ -12,7 +12,7 @@ use crate::formats::jani::scope::{Named, Scope, Site};
 use crate::net::expr::{BinaryOp, Expr, Function};
 use crate::net::{Delay, Memory, NetBuilder, PlaceId, Servers, Timing, TransitionId};
 
-/// What a transition adds to a transient variable when it fires.
+/// The amount that a transition adds to a transient variable when it fires.
 #[derive(Clone, Debug)]
 pub(super) struct Impulse<'j> {
     pub(super) variable: &'j str,
@@ -24,7 +24,7 @@ pub(super) struct Impulse<'j> {
 pub(super) struct Maker<'m, 'j> {
     pub(super) scope: &'m Scope<'j>,
     pub(super) instances: &'m [Instance<'j>],
-    /// Whether edges without a rate are allowed: the model is a Markov automaton.
+    /// True if edges without a rate are allowed: the model is a Markov automaton.
     pub(super) immediate: bool,
     pub(super) net: &'m mut NetBuilder,
     pub(super) impulses: Vec<Impulse<'j>>,
@@ -32,14 +32,14 @@ pub(super) struct Maker<'m, 'j> {
     names: HashSet<String>,
 }
 
-/// How one place changes: by tokens, or by an expression's value.
+/// Change of one place: by a number of tokens, or to an expression's value.
 #[derive(Debug)]
 enum Change {
     By(i64),
     To { input: Option<Expr>, output: Option<Expr> },
 }
 
-/// What is the same for all destinations of a step.
+/// Common part of all destinations of a step.
 struct Enabled<'s, 'j> {
     step: &'s Step<'j>,
     sources: Vec<Option<PlaceId>>,
@@ -94,7 +94,7 @@ impl<'m, 'j> Maker<'m, 'j> {
         Ok(Enabled { step, sources, guard: all(guards), rate })
     }
 
-    /// Refuses a model in which two edges without a rate may be enabled together: nothing says which goes first.
+    /// Refuses a model in which two edges without a rate may be enabled together: their order is undefined.
     fn check_choices(&self, enabled: &[Enabled<'_, 'j>]) -> Found<'j, ()> {
         let immediate: Vec<&Enabled<'_, 'j>> = enabled.iter().filter(|step| step.rate.is_none()).collect();
         for (i, second) in immediate.iter().enumerate() {
@@ -234,7 +234,7 @@ impl<'m, 'j> Maker<'m, 'j> {
     }
 }
 
-/// How an assignment changes the tokens of a place where the guard holds.
+/// The change that an assignment makes to the tokens of a place if the guard holds.
 fn change<'j>(assignment: &'j Value, name: &str, place: PlaceId, aim: Expr, guard: &Guard<'_>) -> Found<'j, Change> {
     let wrong = |reason: String| fail(assignment, format!("the assignment to `{name}` {reason}"));
     let difference = binary(BinaryOp::Subtract, aim.clone(), tokens(place));
@@ -266,7 +266,7 @@ fn change<'j>(assignment: &'j Value, name: &str, place: PlaceId, aim: Expr, guar
     Ok(Change::To { input: side(-1.0), output: side(1.0) })
 }
 
-/// Whether a transition cannot fire in any marking.
+/// Returns true if a transition cannot fire in any marking.
 fn is_never(timing: &Timing) -> bool {
     matches!(timing, Timing::Immediate { weight, .. } if is(weight, 0.0))
 }

@@ -1,4 +1,4 @@
-//! Writing nets as JANI: a CTMC, or a Markov automaton where there are immediate transitions.
+//! Writing nets as JANI: a CTMC, or a Markov automaton if there are immediate transitions.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,13 @@ use crate::net::expr::{BinaryOp, Expr, Function, Leaf, UnaryOp};
 const FORMAT: &str = "JANI";
 
 /// The net as a JANI model: one automaton with one location, a variable for each place, an edge for each timed transition.
-/// Immediate transitions of one priority are one edge with a destination for each, which is enabled where no higher priority is.
-/// `most` has a bound for each place where one is known, beside its capacity.
+/// Immediate transitions of one priority are one edge with a destination for each, which is enabled if no higher
+/// priority is. `most` has a bound for each place for which one is known, apart from its capacity.
 ///
 /// # Errors
 ///
-/// Everything that JANI cannot say: other delays than exponential ones, several token classes, places without bounds, functions
+/// Everything that JANI cannot express: other delays than exponential ones, several token classes, places without
+/// bounds, functions
 /// that JANI lacks.
 pub fn write(net: &Net, most: &[Option<u64>]) -> Result<String, Vec<ExportError>> {
     let form = Commands::of(net, most, FORMAT)?;
@@ -103,7 +104,7 @@ impl Writer<'_> {
         })
     }
 
-    /// One edge for the immediate transitions of a priority, where none of `higher` is enabled.
+    /// One edge for the immediate transitions of a priority, enabled if no transition of `higher` is.
     fn immediate(&mut self, level: &[&Command<'_>], higher: &[Expr]) -> Value {
         let first = level[0];
         let own = balanced(BinaryOp::Or, level.iter().map(|command| enabled(command)).collect());

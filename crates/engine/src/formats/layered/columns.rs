@@ -7,7 +7,7 @@ use crate::formats::layered::Graph;
 
 /// Most rounds of moving nodes nearer to their neighbours.
 const ROUNDS: usize = 8;
-/// Most nodes to begin with, as a share of the nodes of the first kind in a cycle.
+/// Largest number of start nodes, as a share of the nodes of the first kind in a cycle.
 const MOST_FIRSTS: f64 = 0.67;
 
 /// A column for each node. Edges that would close a cycle are left aside, then nodes move to where edges are short.
@@ -24,8 +24,9 @@ pub(super) fn columns(graph: &Graph) -> Vec<usize> {
     column.into_iter().map(|c| usize::try_from(c - first).expect("the first column is the least")).collect()
 }
 
-/// The firm edges that do not go back, and an order in which they all point ahead. Edges of a cycle go back to the nodes to begin
-/// with, as tokens that return to where they were; of the cycles left, one edge each in a depth-first search.
+/// The firm edges that do not go back, and an order in which they all point forward. Edges of a cycle that return to
+/// the start nodes go back, like tokens that return to their origin; in each remaining cycle, a depth-first search
+/// chooses one edge.
 fn without_cycles(graph: &Graph) -> (Vec<Vec<usize>>, Vec<usize>) {
     const NEW: u8 = 0;
     const OPEN: u8 = 1;
@@ -72,8 +73,8 @@ fn without_cycles(graph: &Graph) -> (Vec<Vec<usize>>, Vec<usize>) {
     (forward, order)
 }
 
-/// Per node the number of the strongly connected component that it is in, where not too many of its nodes of the first kind are
-/// nodes to begin with: else nothing would be left of the cycles.
+/// Per node the number of its strongly connected component, unless too many of its nodes of the first kind are start
+/// nodes: otherwise nothing would remain of the cycles.
 fn cycles(graph: &Graph) -> Vec<Option<usize>> {
     let firm = graph.edges.iter().filter(|edge| edge.firm);
     let mut joined = DiGraph::<(), (), usize>::default();

@@ -6,12 +6,12 @@ use crate::formats::layered::{Graph, Spots};
 /// Half the room of an edge that passes a column, and the space between two spots.
 const LANE: f64 = 4.0;
 const GAP: f64 = 7.0;
-/// Sweeps over all columns that look at one side, and at both.
+/// Sweeps over all columns that use one side, and both sides.
 const ONE_SIDED: usize = 6;
 const BOTH_SIDED: usize = 8;
 /// Rounds of straightening.
 const STRAIGHTENED: u32 = 6;
-/// How strongly an edge pulls: between nodes, where it leaves a node to pass a column, and between columns.
+/// Strength of an edge's pull: between nodes, between a node and a column that the edge passes, and between columns.
 const PULL: [f64; 3] = [1.0, 2.0, 8.0];
 
 /// Half the width of a spot, and its height above and below the middle.
@@ -43,7 +43,7 @@ pub(super) fn heights(graph: &Graph, spots: &Spots) -> Vec<f64> {
     y
 }
 
-/// The least distance of each spot of a column from the one above it.
+/// The minimum distance of each spot of a column from the one above it.
 fn distances(graph: &Graph, column: &[usize]) -> Vec<f64> {
     let above = |i: usize| {
         let (_, up, _) = room(graph, column[i]);
@@ -52,9 +52,8 @@ fn distances(graph: &Graph, column: &[usize]) -> Vec<f64> {
     (0..column.len()).map(above).collect()
 }
 
-/// Moves the spots of a column to where the sum of squared climbs of their edges is least, as far as they stay apart:
-/// spots that would come too near form a block, which moves as one
-/// (pool adjacent violators, \[Ayer1955\]).
+/// Moves the spots of a column to minimise the sum of squared climbs of their edges, subject to the minimum distance:
+/// spots that would come too near form a block, which moves as one (pool adjacent violators, \[Ayer1955\]).
 fn settle(spots: &Spots, column: usize, apart: &[f64], sides: [bool; 2], y: &mut [f64]) {
     struct Block {
         weight: f64,
@@ -65,7 +64,7 @@ fn settle(spots: &Spots, column: usize, apart: &[f64], sides: [bool; 2], y: &mut
     let mut offset = 0.0;
     for (&spot, apart) in spots.columns[column].iter().zip(apart) {
         offset += apart;
-        // what no edge pulls stays where it is
+        // spots without edges stay where they are
         let (mut weight, mut moment) = (1e-3, 1e-3 * y[spot]);
         for near in [&spots.left[spot], &spots.right[spot]].into_iter().zip(sides).filter_map(|(n, on)| on.then_some(n))
         {
@@ -104,7 +103,7 @@ fn straighten(spots: &Spots, apart: &[Vec<f64>], y: &mut [f64]) {
         column.iter().enumerate().for_each(|(i, spot)| rank[*spot] = i);
     }
     let threads = threads(spots);
-    // what one thread leaves, others can use in the next round, which begins at the other end
+    // other threads can use the remaining space in the next round, which starts at the other end
     let rounds = (0..STRAIGHTENED).flat_map(|round| {
         let forth = threads.iter().filter(move |_| round.is_multiple_of(2));
         forth.chain(threads.iter().rev().filter(move |_| !round.is_multiple_of(2)))
@@ -139,8 +138,8 @@ fn straighten(spots: &Spots, apart: &[Vec<f64>], y: &mut [f64]) {
     }
 }
 
-/// The longest paths of spots each of which is the only one to the right of the one before and has no other to its left;
-/// those where edges pass columns first.
+/// The longest paths of spots such that each spot is the only right neighbour of the one before, and has no other left
+/// neighbour; paths along edges that pass columns come first.
 fn threads(spots: &Spots) -> Vec<Vec<usize>> {
     let only = |near: &[usize]| match near {
         [one] => Some(*one),

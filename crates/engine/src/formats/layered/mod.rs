@@ -20,7 +20,7 @@ const STREET: [f64; 2] = [36.0, 200.0];
 const BESIDE: f64 = 12.0;
 /// Space between the components of a graph.
 const APART: f64 = 30.0;
-/// How much wider than high the components together should be.
+/// Target ratio of width to height of all components together.
 const ASPECT: f64 = 1.6;
 /// Most spots. With more, edges over several columns are straight lines, which may cross nodes.
 const MOST_SPOTS: usize = 300_000;
@@ -28,9 +28,9 @@ const MOST_SPOTS: usize = 300_000;
 /// A node and the room that it takes around its middle, with its texts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
-    /// Whether it is of the second kind.
+    /// True if it is of the second kind.
     pub(crate) second: bool,
-    /// Whether to begin here where nothing else says where to begin.
+    /// True to start here if nothing else determines the start.
     pub(crate) first: bool,
     /// Half its width, and its height above and below the middle.
     pub(crate) half: f64,
@@ -43,7 +43,7 @@ pub(crate) struct Node {
 pub(crate) struct Edge {
     pub(crate) from: usize,
     pub(crate) to: usize,
-    /// Whether it should point to the right; else its direction does not matter.
+    /// True if it should point to the right; otherwise its direction does not matter.
     pub(crate) firm: bool,
     /// The width of its text.
     pub(crate) text: f64,
@@ -55,7 +55,7 @@ pub(crate) struct Graph {
     pub(crate) edges: Vec<Edge>,
 }
 
-/// Where to draw a graph.
+/// Positions for drawing a graph.
 #[derive(Clone, Debug)]
 pub(crate) struct Drawn {
     /// The middle of each node.
@@ -262,7 +262,7 @@ fn widest_pair(graph: &Graph, left: &[usize], right: &[usize], y: &[f64]) -> Opt
     let mut widest = None;
     let mut first = 0;
     for &(top, bottom, half) in &right {
-        // what ends above this one also ends above all that follow
+        // a node that ends above this one also ends above all that follow
         while left.get(first).is_some_and(|other| other.1 < top) {
             first += 1;
         }

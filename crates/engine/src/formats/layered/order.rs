@@ -1,14 +1,15 @@
 //! The order of the spots in each column, so that few edges cross.
 //!
-//! Each column takes the order of the mean ranks of its neighbours in the column before, or after; columns in turn, forth and back
-//! (the barycentre heuristic). Then neighbours in a column change places where that saves crossings. The best order seen is kept.
+//! Each column takes the order of the mean ranks of its neighbours in the column before, or after; columns in turn,
+//! back and forth (the barycentre heuristic). Then neighbours in a column swap places if that saves crossings. The best
+//! order seen is kept.
 
 use crate::formats::layered::Spots;
 
-/// Most and least sweeps, and the work that a drawing may take, in spots and edges looked at.
+/// Largest and smallest number of sweeps, and the work limit of a drawing, in spots and edges visited.
 const SWEEPS: [usize; 2] = [4, 24];
 const WORK: usize = 4_000_000;
-/// Sweeps without a better order after which no better one is looked for.
+/// Number of sweeps without a better order after which the search ends.
 const PATIENCE: usize = 6;
 /// Most rounds of changing neighbours.
 const CHANGES: usize = 4;
@@ -65,7 +66,7 @@ fn number(spots: &Spots, column: usize, rank: &mut [usize]) {
     spots.columns[column].iter().enumerate().for_each(|(i, spot)| rank[*spot] = i);
 }
 
-/// Sorts a column by the mean rank of the neighbours on one side; spots without any stay where they are.
+/// Sorts a column by the mean rank of the neighbours on one side; spots without neighbours stay where they are.
 fn sort(spots: &mut Spots, column: usize, forth: bool, rank: &mut [usize]) {
     let near = if forth { &spots.left } else { &spots.right };
     let mean = |spot: &usize| {
@@ -83,7 +84,7 @@ fn sort(spots: &mut Spots, column: usize, forth: bool, rank: &mut [usize]) {
     number(spots, column, rank);
 }
 
-/// Lets neighbours in a column change places where that saves crossings.
+/// Swaps neighbours in a column if that saves crossings.
 fn change(spots: &mut Spots, rank: &mut [usize]) {
     for _ in 0..CHANGES {
         let mut changed = false;
@@ -126,7 +127,7 @@ fn above(a: &[usize], b: &[usize]) -> usize {
     pairs
 }
 
-/// How many pairs of edges cross in the streets.
+/// Number of pairs of edges that cross between columns.
 fn crossings(spots: &Spots, rank: &[usize]) -> usize {
     let mut crossings = 0;
     for column in &spots.columns {

@@ -19,14 +19,14 @@ use crate::net::{
     Transition, TransitionId,
 };
 
-/// What an id stands for; a sloppy file may use one id for both.
+/// The node or nodes with an id; a sloppy file may use one id for both.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Node {
     pub(super) place: Option<PlaceId>,
     pub(super) transition: Option<TransitionId>,
 }
 
-/// A net that is being put together.
+/// A net under construction.
 #[derive(Debug)]
 pub(super) struct Assembler<'n, 'o, 't> {
     pub(super) builder: NetBuilder,
@@ -34,18 +34,19 @@ pub(super) struct Assembler<'n, 'o, 't> {
     pub(super) options: &'o ReadOptions,
     /// Names of places that are not their ids, classes and parameters.
     pub(super) names: NameTable,
-    /// Ids and names without blanks and in small letters, once one was not found as written; `None` where several agree.
+    /// Ids and names without blanks and in lower case, built when one was not found as written; `None` if several
+    /// agree.
     pub(super) folded: OnceCell<HashMap<String, Option<PlaceId>>>,
-    /// Whether a place was found only there.
+    /// True if a place was found only by its folded name.
     pub(super) used_fold: Cell<bool>,
     /// Names that are the id of one place and the name of another.
     pub(super) ambiguous: HashSet<String>,
     pub(super) nodes: HashMap<Cow<'t, str>, Node>,
     /// Ids of the classes.
     pub(super) class_ids: Vec<String>,
-    /// Those that a list cannot be split around without knowing them.
+    /// Class ids that a list can be split around only if they are known.
     pub(super) odd_class_ids: Vec<String>,
-    /// Where each part is in the file.
+    /// Position of each part in the file.
     pub(super) spans: Spans,
     pub(super) untimed: bool,
     pub(super) tapaal: bool,
@@ -138,7 +139,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         default.unwrap_or(first)
     }
 
-    /// The class of this name, declared by its use where it is not.
+    /// The class of this name, declared by its use if necessary.
     pub(super) fn used_class(&mut self, name: &str, what: What<'_>, span: Range<usize>) -> Option<ClassId> {
         if let Some(id) = self.names.class(name) {
             return Some(id);
@@ -239,7 +240,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         }
     }
 
-    /// Immediate transitions of which only some have a priority: PIPE 4.3 and PIPE 5 differ.
+    /// Notes immediate transitions if only some have a priority: PIPE 4.3 and PIPE 5 differ.
     fn note_missing_priorities(&mut self, transitions: &[RawTransition<'t>]) {
         let immediate = || transitions.iter().filter(|t| t.timed != Some(true));
         let without: Vec<_> = immediate().filter(|t| t.priority.is_none()).collect();
@@ -296,7 +297,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
                 text,
             );
         }
-        // 1 is what PIPE gives every transition
+        // PIPE gives every transition the priority 1
         let text = raw.priority.as_ref().filter(|text| text.value != "1")?;
         let value = text.value.parse::<f64>().ok()?;
         let kept = text.value.parse().ok();
@@ -317,7 +318,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             return stochastic.timing(self.notes, id, priority);
         }
         let law = raw.node.instructions.law(self.notes);
-        // beside a law the rate is only an approximation for PIPE, and `timed` is false for a delay of 0
+        // next to a distribution, the rate is only an approximation for PIPE, and `timed` is false for a delay of 0
         let rate = if law.is_some() { Expr::Number(1.0) } else { self.rate(raw, id)? };
         if self.untimed && raw.timed.is_none() && raw.rate.is_none() {
             self.notes.odd(raw.node.tag.clone(), Oddity::Untimed, || {
@@ -412,7 +413,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
     }
 }
 
-/// The number in `Default,3`, as Storm writes a capacity; any other text as it is.
+/// The number in `Default,3`, as Storm writes a capacity; any other text unchanged.
 fn of_one_class<'t>(text: &Text<'t>) -> Text<'t> {
     match &*class_list(&text.value, &[]) {
         [Entry { class: Some(_), value }] => {

@@ -1,4 +1,4 @@
-//! What each PIPE version would get wrong about a net, as far as the net itself tells.
+//! Errors that each PIPE version would make with a net, as far as the net itself shows them.
 //!
 //! The rules come from running both programs; they are about the net as PIPE would load it from its own elements, not
 //! about what [`write()`](crate::formats::pipe::write()) puts into a file to get around them.
@@ -16,7 +16,7 @@ use crate::net::{
     TransitionId,
 };
 
-/// Everything that PIPE 4.3 and PIPE 5 would get wrong about a net: by version, then in the order of the rules.
+/// All errors that PIPE 4.3 and PIPE 5 would make with a net: by version, then in the order of the rules.
 pub fn pipe_report(net: &Net) -> Vec<PipeFinding> {
     let mut check = Check { net, shared_names: shared_names(net), findings: Vec::new() };
     check.classes();
@@ -32,10 +32,10 @@ pub fn pipe_report(net: &Net) -> Vec<PipeFinding> {
     check.findings
 }
 
-/// What PIPE 4.3 and PIPE 5 would get wrong about a file that was written for them: as [`pipe_report`], about the net that
-/// PIPE loads from the elements of the file.
+/// Errors that PIPE 4.3 and PIPE 5 would make with a file that was written for them: like [`pipe_report`], for the net
+/// that PIPE loads from the elements of the file.
 ///
-/// Findings of parts that the writer has a warning for already, and notes, are left out.
+/// Findings about parts that already have a writer's warning, and notes, are left out.
 pub fn written_report(written: &Written) -> Vec<PipeFinding> {
     let options = ReadOptions { instructions: Reading::Pipe43, ..ReadOptions::default() };
     let Ok(read) = read(written.xml.as_bytes(), &options) else { return Vec::new() };
@@ -355,7 +355,7 @@ fn shared_names(net: &Net) -> HashSet<String> {
     net.places().iter().map(|p| p.label().to_lowercase()).filter(|name| !seen.insert(name.clone())).collect()
 }
 
-/// Whether a token can go round in zero time.
+/// Returns true if a token can go round in zero time.
 fn immediate_cycle(net: &Net) -> bool {
     let mut graph = petgraph::graphmap::DiGraphMap::<(bool, usize), ()>::new();
     for arc in net.arcs().iter().filter(|a| net.transition(a.transition).is_immediate()) {

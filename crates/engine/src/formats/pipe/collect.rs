@@ -1,4 +1,4 @@
-//! First pass over a file: takes every part as it stands there.
+//! First pass over a file: takes every part as written there.
 
 use crate::formats::pipe::instructions::{Instructions, is_own, own_part};
 use crate::formats::pipe::notes::Notes;
@@ -141,7 +141,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
         }
     }
 
-    /// The node of a place or transition; `None` where it has no id.
+    /// The node of a place or transition; `None` if it has no id.
     fn node(&mut self, element: Element<'_, 't>, kind: &'static str) -> Option<RawNode<'t>> {
         let name = element.child_value("name");
         let id = element.attribute("id").filter(|id| !id.value.is_empty());
@@ -158,7 +158,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
             None => id,
         };
         let name = instructions.get("name").or(name.as_ref());
-        // a name that only repeats the id is none
+        // a name that only repeats the id does not count
         let name = name.filter(|name| name.value != id.value).map(|name| name.value.clone().into_owned());
         let position = instructions.point(self.notes, "position").unwrap_or_else(|| position(element));
         let offset = instructions.point(self.notes, "name-offset").unwrap_or_else(|| Some(label_offset(element)));

@@ -1,8 +1,8 @@
 //! Inhibitor arcs of weight above 1 for PIPE, which takes every such weight for 1: complement places.
 //!
-//! A place of capacity `K`, or one among places that together always hold `K` tokens, gets a complement that always holds `K` minus its tokens. The inhibitor arc of weight `w`
-//! then asks for `K - w + 1` tokens in the complement. Exact for one token class and constant weights; other inhibitor
-//! arcs are left as they are.
+//! A place of capacity `K`, or one among places that together always hold `K` tokens, gets a complement that always
+//! holds `K` minus its tokens. The inhibitor arc of weight `w` becomes a test for `K - w + 1` tokens in the complement.
+//! Exact for one token class and constant weights; other inhibitor arcs stay unchanged.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ pub(super) struct ComplementPlace {
 pub(super) struct ComplementArc {
     pub(super) place: String,
     pub(super) transition: TransitionId,
-    /// Whether it takes tokens, or puts them.
+    /// True if it takes tokens, or puts them.
     pub(super) input: bool,
     pub(super) weight: u64,
 }
@@ -62,7 +62,7 @@ pub(super) fn of(net: &Net) -> Complements {
     complements
 }
 
-/// What a transition does to a place.
+/// Effect of a transition on a place.
 #[derive(Clone, Copy, Debug, Default)]
 struct Effect {
     takes: u64,
@@ -104,7 +104,7 @@ fn constant_sums(net: &Net) -> Vec<Option<u64>> {
     (0..sums.len()).map(|place| sums[root(&mut parent, place)]).collect()
 }
 
-/// The place that stands for all that are joined with `place`.
+/// The place that represents all places joined with `place`.
 fn root(parent: &mut [usize], mut place: usize) -> usize {
     while parent[place] != place {
         parent[place] = parent[parent[place]];
@@ -162,7 +162,8 @@ mod tests {
     use super::*;
     use crate::net::{NetBuilder, Timing};
 
-    /// Three tokens go round two places; `T` stops at two tokens in the second one. `put` is what `T` puts there.
+    /// Three tokens circulate between two places; `T` stops at two tokens in the second one. `put` is the number that
+    /// `T` puts there.
     fn closed(put: f64) -> Net {
         let mut b = NetBuilder::new("");
         let (p, q) = (b.place("P", 3), b.place("Q", 0));
@@ -179,7 +180,7 @@ mod tests {
     fn a_sum_that_never_changes_is_a_bound() {
         let made = of(&closed(1.0));
         assert_eq!(made.places.iter().map(|p| (p.id.as_str(), p.tokens)).collect::<Vec<_>>(), [("Q_free", 3)]);
-        // two or more of the three free places are asked for, one is taken
+        // the transition needs two or more of the three free places and takes one
         let arcs: Vec<_> = made.arcs.iter().map(|a| (a.transition.index(), a.input, a.weight)).collect();
         assert_eq!(arcs, [(0, true, 2), (0, false, 1), (1, false, 1)]);
         assert_eq!(made.inhibitors.len(), 1);

@@ -1,5 +1,5 @@
-//! Tests against the files of real programs and the probes; where the shared folder is absent they are
-//! skipped, or fail if `TAILSPN_REQUIRE_SHARED` is set.
+//! Tests on the files of real programs and the probes; if the shared folder is absent they are skipped, or fail if
+//! `TAILSPN_REQUIRE_SHARED` is set.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ pub(super) fn shared_nets() -> Option<PathBuf> {
     shared("pipe-nets")
 }
 
-/// A folder of the shared data, beside the checkout or where `TAILSPN_SHARED` says.
+/// A folder of the shared data, next to the checkout or at `TAILSPN_SHARED`.
 pub(super) fn shared(name: &str) -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let shared = std::env::var_os("TAILSPN_SHARED").map_or_else(beside, PathBuf::from);

@@ -1,4 +1,4 @@
-//! Which program a file is from, by what only that program writes.
+//! Detects the program that wrote a file, by features that only that program writes.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ pub enum Dialect {
     Storm,
     /// PNML of ISO/IEC 15909-2.
     Pnml2009,
-    /// PNML of another or of no stated version, such as that of SNAKES.
+    /// PNML of another version, or without a version, such as SNAKES's.
     Pnml,
     /// PNML of pm4py and ProM, with or without stochastic parts.
     Pm4py,
@@ -63,7 +63,7 @@ impl fmt::Display for Dialect {
     }
 }
 
-/// What was seen in a file.
+/// Features seen in a file.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one trace of one program")]
 pub(super) struct Traces {
@@ -81,9 +81,9 @@ pub(super) struct Traces {
     pub(super) pnml_type: bool,
     /// A transition has parts that only PIPE and its relatives write.
     pub(super) pipe_timing: bool,
-    /// A marking or a weight stands in `<text>`, as in PNML.
+    /// A marking or a weight is in `<text>`, as in PNML.
     pub(super) in_text: bool,
-    /// A marking or a weight stands in `<value>`, as in PIPE.
+    /// A marking or a weight is in `<value>`, as in PIPE.
     pub(super) in_value: bool,
     pub(super) pm4py: bool,
     pub(super) woped: bool,

@@ -1,4 +1,4 @@
-//! Exports that were edited by hand: elements that no longer say what their instructions say.
+//! Exports that were edited by hand: elements that no longer match their instructions.
 //!
 //! An export holds a value twice where PIPE cannot hold it: as the element that PIPE reads and as an instruction that is
 //! read here. To see an edit of the element, the net is written again and both files are read as PIPE reads them: an
@@ -20,7 +20,7 @@ pub(super) fn note_contradictions(
     as_pipe: impl Fn(&[u8]) -> Option<Net>,
 ) {
     let Some(file) = as_pipe(bytes) else { return };
-    // the targets write rates in their own ways; the right one has the fewest differences
+    // the targets write rates in different ways; the right one has the fewest differences
     let differences = [Target::Pipe4, Target::Pipe5].into_iter().filter_map(|target| {
         let written = write(net, &WriteOptions { target, ..WriteOptions::default() });
         Some(differing(&file, &as_pipe(written.xml.as_bytes())?, net))
@@ -31,7 +31,7 @@ pub(super) fn note_contradictions(
     let places = places.iter().map(|id| ("place", id, place_span(id)));
     let transitions = transitions.iter().map(|id| ("transition", id, transition_span(id)));
     for (kind, id, span) in places.chain(transitions) {
-        // a part that only PIPE sees stands for others
+        // a part that only PIPE sees replaces other parts
         let Some(span) = span else { continue };
         notes.odd(span.clone(), Oddity::Contradiction, || {
             format!(
@@ -42,7 +42,7 @@ pub(super) fn note_contradictions(
     }
 }
 
-/// Ids of the places and transitions that differ in what they mean.
+/// Ids of the places and transitions that differ in meaning.
 fn differing(file: &Net, again: &Net, net: &Net) -> (Vec<String>, Vec<String>) {
     let places = file.places().iter().filter(|place| {
         let other = again.find_place(&place.id).map(|id| again.place(id));

@@ -1,16 +1,16 @@
-//! Erlang delays as chains of exponential transitions, for programs that have no other law.
+//! Erlang delays as chains of exponential transitions, for programs that have no other distribution.
 
 use crate::formats::pipe::loss::{Loss, WriteWarning};
 use crate::net::{ArcKind, Delay, Law, Net, NetBuilder, PartRef, Place, Point, Servers, Timing, TransitionId};
 
-/// How far apart the stages are drawn, in pixels.
+/// Distance between the stages in the drawing, in pixels.
 const STEP: f64 = 40.0;
 
 /// The net with every Erlang delay of one or infinitely many servers replaced by its stages.
 ///
 /// The first stage takes the tokens and the last one puts them, so tokens on their way are in the places between; with
-/// one server an inhibitor arc from each of those keeps the next customer out. A transition that loses its tokens
-/// before it fires would behave differently: the chain cannot be disabled once it has begun.
+/// one server an inhibitor arc from each of those places keeps the next customer out. A transition that loses its
+/// tokens before it fires would behave differently: the chain cannot be disabled once it has started.
 pub(super) fn expand(net: &Net, warnings: &mut Vec<WriteWarning>) -> Net {
     let mut builder = net.to_builder();
     for (i, transition) in net.transitions().iter().enumerate() {

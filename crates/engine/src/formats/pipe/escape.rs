@@ -12,12 +12,12 @@ pub(crate) fn attribute(text: &str) -> String {
     escaped(text, true)
 }
 
-/// Whether XML 1.0 can hold all characters of a text.
+/// Returns true if XML 1.0 can hold all characters of a text.
 pub(crate) fn is_writable(text: &str) -> bool {
     text.chars().all(writable)
 }
 
-/// Whether XML 1.0 allows a character.
+/// Returns true if XML 1.0 allows a character.
 pub(crate) fn writable(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
 }

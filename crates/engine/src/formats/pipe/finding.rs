@@ -1,4 +1,4 @@
-//! A finding about what PIPE makes of a net: which version of PIPE, how severe, where.
+//! A finding about PIPE's reading of a net: version of PIPE, severity, place.
 
 use std::fmt;
 
@@ -26,11 +26,11 @@ impl fmt::Display for PipeVersion {
     }
 }
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// It depends on what the net does when it runs, or only the drawing is concerned.
+    /// It depends on the net's behaviour, or affects only the drawing.
     Note,
     /// The numbers are wrong.
     Wrong,
@@ -38,16 +38,16 @@ pub enum Severity {
     Refused,
 }
 
-/// Something that a PIPE version gets wrong about a net.
+/// An error that a PIPE version makes with a net.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PipeFinding {
-    /// Which version.
+    /// The PIPE version.
     pub version: PipeVersion,
-    /// How bad it is.
+    /// Severity of the finding.
     pub severity: Severity,
-    /// The part it is about; the net as a whole where there is none.
+    /// The part that the finding is about; none for the net as a whole.
     #[serde(skip)]
     pub part: Option<PartRef>,
-    /// What happens, with the part's id.
+    /// Description of the effect, with the part's id.
     pub message: String,
 }

@@ -1,4 +1,4 @@
-//! Which expressions PIPE 4.3 (jeval) and PIPE 5 (its ANTLR grammar) can evaluate.
+//! Expressions that PIPE 4.3 (jeval) and PIPE 5 (its ANTLR grammar) can evaluate.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,8 @@ use crate::formats::pipe::finding::{PipeVersion, Severity};
 use crate::net::expr::{BinaryOp, Expr, Function, Leaf, UnaryOp};
 use crate::net::{Net, Place};
 
-/// What keeps a PIPE version from evaluating an expression as it is meant, each once, as the end of a sentence.
-/// `shared_names` are names of several places, in small letters.
+/// Reasons why a PIPE version cannot evaluate an expression correctly, each once, as the end of a sentence.
+/// `shared_names` are names of several places, in lower case.
 pub(super) fn obstacles(
     net: &Net,
     shared_names: &HashSet<String>,
@@ -101,21 +101,21 @@ fn walk(expr: &Expr, visit: &mut impl FnMut(&Expr)) {
     }
 }
 
-/// Whether an operator occurs.
+/// Returns true if an operator occurs.
 pub(super) fn has(expr: &Expr, op: BinaryOp) -> bool {
     let mut found = false;
     walk(expr, &mut |part| found |= matches!(part, Expr::Binary(used, ..) if *used == op));
     found
 }
 
-/// Whether `floor` or `ceil` occurs, which makes PIPE 4.3 accept a division.
+/// Returns true if `floor` or `ceil` occurs, which makes PIPE 4.3 accept a division.
 pub(super) fn rounds(expr: &Expr) -> bool {
     let mut found = false;
     walk(expr, &mut |part| found |= matches!(part, Expr::Call(Function::Floor | Function::Ceil, _)));
     found
 }
 
-/// Whether the value may fall below 0, as far as the operators tell.
+/// Returns true if the value may fall below 0, judging by the operators.
 pub(super) fn may_be_negative(expr: &Expr) -> bool {
     let mut found = has(expr, BinaryOp::Subtract);
     walk(expr, &mut |part| found |= matches!(part, Expr::Unary(UnaryOp::Negate, _)));

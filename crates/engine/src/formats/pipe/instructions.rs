@@ -1,7 +1,7 @@
-//! `<?tailspn …?>` instructions: what a net has and PIPE's elements cannot say.
+//! `<?tailspn …?>` instructions: features of a net that PIPE's elements cannot express.
 //!
 //! PIPE skips processing instructions, so a file with them is still a PIPE file. An instruction inside a part gives
-//! values that overrule those of its elements; the page of [`crate::formats::pipe`] lists them.
+//! values that override the values of its elements; the page of [`crate::formats::pipe`] lists them.
 
 use std::fmt::Write as _;
 
@@ -16,12 +16,12 @@ pub(super) struct Instructions<'t> {
     pairs: Vec<(String, Text<'t>)>,
 }
 
-/// What a PNML element holds for tailspn alone.
+/// The part of a PNML element that only tailspn reads.
 pub(super) fn own_part<'a, 't>(element: Element<'a, 't>) -> Option<Element<'a, 't>> {
     element.children().find(|child| is_own(*child))
 }
 
-/// Whether an element is `<toolspecific tool="tailspn">`.
+/// Returns true if an element is `<toolspecific tool="tailspn">`.
 pub(super) fn is_own(element: Element<'_, '_>) -> bool {
     element.name() == "toolspecific" && element.attribute("tool").is_some_and(|tool| tool.value == "tailspn")
 }
@@ -47,12 +47,12 @@ impl<'t> Instructions<'t> {
         self.pairs.iter().find(|(k, _)| k == key).map(|(_, value)| value)
     }
 
-    /// Whether the part exists only for PIPE.
+    /// Returns true if the part exists only for PIPE.
     pub(super) fn skips(&self) -> bool {
         self.get("only-for").is_some()
     }
 
-    /// The number in `key`, where there is one.
+    /// The number in `key`, if there is one.
     pub(super) fn number(&self, notes: &mut Notes<'_>, key: &str) -> Option<f64> {
         let text = self.get(key)?;
         let number = text.value.trim().parse().ok();
@@ -71,7 +71,7 @@ impl<'t> Instructions<'t> {
         }
     }
 
-    /// A point: `x y`, or `none`; the outer `None` where the key is missing or refused.
+    /// A point: `x y`, or `none`; the outer `None` if the key is missing or refused.
     pub(super) fn point(&self, notes: &mut Notes<'_>, key: &str) -> Option<Option<Point>> {
         let text = self.get(key)?;
         if text.value == "none" {
@@ -104,7 +104,7 @@ impl<'t> Instructions<'t> {
         path
     }
 
-    /// The delay law, where the instructions give one.
+    /// The delay distribution, if the instructions give one.
     pub(super) fn law(&self, notes: &mut Notes<'_>) -> Option<Law> {
         let name = self.get("law")?.value.clone();
         let span = self.get("law")?.span.clone();
@@ -160,7 +160,7 @@ impl<'t> Instructions<'t> {
     }
 }
 
-/// The pairs that [`Instructions::law`] reads back.
+/// The key-value pairs that [`Instructions::law`] reads back.
 pub(super) fn law_pairs(law: &Law) -> Vec<(&'static str, String)> {
     let number = |value: &f64| format!("{value:?}");
     let join = |values: &mut dyn Iterator<Item = f64>| values.map(|v| format!("{v:?}")).collect::<Vec<_>>().join(" ");

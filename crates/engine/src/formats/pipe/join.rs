@@ -1,4 +1,4 @@
-//! Second pass, the arcs: which nodes they join, what they do, how much they weigh.
+//! Second pass, the arcs: their nodes, kinds and weights.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,14 +13,14 @@ use crate::formats::pipe::xml::Text;
 use crate::net::expr::Expr;
 use crate::net::{Arc, ArcKind, ClassId, ClassWeight, PlaceId, TransitionId};
 
-/// How many references may follow one another.
+/// Longest chain of references.
 const MAX_REFERENCES: usize = 64;
 
 /// The arcs of a file on their way into a builder.
 #[derive(Debug)]
 pub(super) struct Joiner<'a, 'n, 'o, 't> {
     assembler: &'a mut Assembler<'n, 'o, 't>,
-    /// Ids in small letters, once one was not found as written; `None` where several agree.
+    /// Ids in lower case, built when one was not found as written; `None` if several agree.
     folded: Option<HashMap<String, Option<Node>>>,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Joiner<'a, 'n, 'o, 't> {
 #[derive(Debug)]
 struct Ids<'r> {
     used: HashSet<&'r str>,
-    /// All ids of the file and those made up, once one had to be.
+    /// All ids of the file and generated ids, built when an id must be generated.
     all: HashSet<String>,
     unnamed: usize,
     /// Next number for a second arc of an id.
@@ -60,7 +60,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         }
     }
 
-    /// Lets the ids of reference nodes stand for the nodes that they refer to.
+    /// Replaces the ids of reference nodes by the nodes that they refer to.
     fn references(&mut self, references: &[RawReference<'t>]) {
         let targets: HashMap<&str, &str> = references.iter().map(|r| (&*r.id.value, &*r.target.value)).collect();
         for reference in references {
@@ -93,7 +93,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         }
     }
 
-    /// The node whose id is this one but for letter case.
+    /// The node whose id matches except for letter case.
     fn folded(&mut self, raw: &RawNet<'t>, id: &str) -> Option<Node> {
         let reading = self.assembler.options.id_case;
         if reading == Reading::Pipe5 {
@@ -196,7 +196,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         let first = *next;
         let fresh = ids.fresh(net, (first..).map(|n| format!("{} ({n})", id.value)));
         self.assembler.notes.odd(id.span.clone(), Oddity::DuplicateArcId, || {
-            format!("arc id `{}` is used twice, of which PIPE 5 drops one; the second is named `{fresh}`", id.value)
+            format!("arc id `{}` is used twice; PIPE 5 would drop one, so the second is renamed `{fresh}`", id.value)
         });
         fresh
     }
@@ -240,7 +240,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         }
     }
 
-    /// The weights of an arc; its kind may change where it has none.
+    /// The weights of an arc; the kind may change if it has none.
     fn weights(&mut self, raw: &RawArc<'t>, kind: ArcKind, id: &str) -> Option<(ArcKind, Vec<ClassWeight>)> {
         let what = What { value: "the weight of ", part: "arc", id };
         let instructions = &raw.instructions;

@@ -1,8 +1,8 @@
-//! What a written file loses of a net.
+//! Losses of a written file compared with the net.
 
 use crate::net::PartRef;
 
-/// What PIPE gets that is not the net's own meaning or look.
+/// A difference between the net and what PIPE loads, in meaning or look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Loss {
@@ -18,7 +18,7 @@ pub enum Loss {
     Memory,
     /// An inhibitor arc of weight above 1, which PIPE takes for 1.
     Inhibitor,
-    /// A place and arcs that stand for an inhibitor arc of weight above 1.
+    /// A place and arcs that replace an inhibitor arc of weight above 1.
     Complement,
     /// A test arc that becomes a pair of arcs.
     TestArc,
@@ -42,13 +42,13 @@ pub enum Loss {
     Unexpected,
 }
 
-/// One thing that PIPE does not get as it is.
+/// A part that PIPE loads differently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteWarning {
-    /// What kind of loss.
+    /// Kind of the loss.
     pub loss: Loss,
-    /// Which part of the net, where it is about one.
+    /// The part of the net, if the loss is about one.
     pub part: Option<PartRef>,
-    /// What PIPE gets instead, with the part's id.
+    /// Description of what PIPE loads instead, with the part's id.
     pub message: String,
 }

@@ -1,4 +1,4 @@
-//! Tests of what the parts of a file come to mean.
+//! Tests of the meaning of the parts of a file.
 
 use crate::formats::pipe::{Dialect, Oddity, ReadError, ReadNet, ReadOptions, Reading, read};
 use crate::net::{Arc, ArcKind, Delay, Law, Net, Servers, Timing};

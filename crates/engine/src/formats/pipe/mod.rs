@@ -5,7 +5,7 @@
 //! | in the file | becomes |
 //! |---|---|
 //! | `token`, `tokenclass` | a token class; without any, `Default` |
-//! | `place`: `initialMarking`, `capacity` | tokens by class; capacity 0 is none |
+//! | `place`: `initialMarking`, `capacity` | tokens by class; capacity 0 means unlimited |
 //! | `transition`: `timed`, `rate`, `priority`, `infiniteServer` | its timing; rates may be expressions with `@` for `,` |
 //! | `toolspecific rateDefinition`, `definition` | a rate parameter and its use |
 //! | `arc`: `inscription`, `type`, `arcpath`, `tagged` | an input, output, inhibitor (`inhibitor`, `inhibition`) or test arc |
@@ -16,18 +16,18 @@
 //! | interface marks of PIPECore 2.0, other elements | nothing, with a warning |
 //! | `<text>` instead of `<value>`, a PNML `type` of the net | PNML: exponential delays with rate 1, and a missing weight is 1 |
 //! | pm4py's stochastic parts, `finalmarkings` | distributions, weights, priorities; state groups |
-//! | untimed nets of TAPAAL, one or several components | one flat net; ids as `component.id` where there are several |
+//! | untimed nets of TAPAAL, one or several components | one flat net; ids as `component.id` if there are several |
 //! | colours, ages, time intervals, games, guards, reset arcs, entities of a DOCTYPE | the file is refused |
 //!
-//! In the expressions of rates `#(P)` counts the tokens of all classes. In an arc weight it counts those of the
-//! weight's own class, as in PIPE 4.3; `#(P, Red)` names a class anywhere. Ids of places come before names.
+//! In the expressions of rates `#(P)` counts the tokens of all classes. In an arc weight it counts the tokens of the
+//! weight's own class, as in PIPE 4.3; `#(P, Red)` selects a class anywhere. Ids of places take precedence over names.
 //!
-//! Where versions of PIPE read a file differently, [`ReadOptions`] says which reading is taken and a [`Warning`] with
-//! line and column says so.
+//! If versions of PIPE read a file differently, [`ReadOptions`] selects the reading, and a [`Warning`] with line and
+//! column reports it.
 //!
 //! # Instructions
 //!
-//! PIPE skips `<?tailspn key="value" …?>`. Inside a part they hold what its elements cannot say:
+//! PIPE skips `<?tailspn key="value" …?>`. Inside a part they hold features that its elements cannot express:
 //!
 //! | part | keys |
 //! |---|---|
@@ -36,13 +36,14 @@
 //! | arc | `weights`, `weights-by-position`, `tagged`, `from`, `path` |
 //! | definition, labels | `position`, `size` |
 //! | place, transition, arc of PNML | `id`: an id that is no XML name |
-//! | any | `only-for`: the part stands for something an instruction says better, and is not read |
+//! | any | `only-for`: the part replaces something that an instruction expresses better, and is not read |
 //!
-//! In PNML they stand in `<toolspecific tool="tailspn">`, with those elements of PIPE that PNML does not have: `rate`, `timed`,
+//! In PNML they are in `<toolspecific tool="tailspn">`, with the PIPE elements that PNML lacks: `rate`, `timed`,
 //! `priority`, `orientation`, `capacity`, `arcpath`, `token`, `definition`, `labels`.
 //!
 //! Directly in the net: `net-name`; `parameter` with `value`; `arc` with `source`, `target`, `kind`, `path` and the
-//! keys of an arc; `group` with `name` and `condition-0`, …. A law is `deterministic` (`delay`), `uniform` (`low`,
+//! keys of an arc; `group` with `name` and `condition-0`, …. A distribution is `deterministic` (`delay`), `uniform`
+//! (`low`,
 //! `high`), `erlang` (`stages`, `mean`), `hyperexponential` (`probabilities`, `means`), `lognormal` (`mean`, `cv`),
 //! `weibull` or `pareto` (`shape`, `scale`), or `empirical` (`samples`). Keys that end in `-by-position` name the parts
 //! by their place in the file: `p0`, `c0`, `k0`.

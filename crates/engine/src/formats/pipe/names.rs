@@ -1,4 +1,4 @@
-//! Expressions in files: which names they may use, and what an unqualified token count means in an arc weight.
+//! Expressions in files: allowed names, and the meaning of an unqualified token count in an arc weight.
 
 use std::collections::HashMap;
 
@@ -32,7 +32,7 @@ impl NameTable {
         table
     }
 
-    /// Adds an id or name, where no place has it yet.
+    /// Adds an id or name, if no place has it yet.
     pub(super) fn add_place(&mut self, name: &str, place: PlaceId) {
         if !self.places.contains_key(name) {
             self.places.insert(name.to_owned(), place);
@@ -47,7 +47,7 @@ impl NameTable {
         self.parameters.entry(name.to_owned()).or_insert(parameter);
     }
 
-    /// How many classes there are.
+    /// Number of classes.
     pub(super) fn class_count(&self) -> usize {
         self.classes.len()
     }

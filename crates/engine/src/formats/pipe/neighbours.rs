@@ -198,7 +198,7 @@ fn pnml_without_a_namespace_follows_its_parts() {
         </timed></transition></net></pnml>";
     let read = read_text(storm).unwrap();
     assert_eq!((read.dialect, read.net.places()[0].capacity), (Dialect::Storm, Some(4)));
-    // a file of PIPE that says nothing about times keeps the habit of PIPE
+    // a PIPE file without times keeps PIPE's conventions
     let pipe =
         "<pnml><net id=\"n\" type=\"P/T net\"><place id=\"p\"><initialMarking><value>1</value></initialMarking></place>
         <transition id=\"t\"/></net></pnml>";
@@ -268,7 +268,7 @@ fn an_edited_export_is_noticed_and_either_value_can_be_read() {
     assert_eq!(odd, [(Oddity::Contradiction, 9, 0)]);
     let as_pipe = read(&bytes, &ReadOptions { instructions: Reading::Pipe43, ..ReadOptions::default() }).unwrap();
     assert_eq!(as_pipe.net.transitions()[1].timing, Timing::exponential(9.0));
-    // what was written and not edited has no such warning, for either target
+    // an unedited export has no such warning, for either target
     for target in [Target::Pipe4, Target::Pipe5] {
         let xml = write(&ours.net, &WriteOptions { target, ..WriteOptions::default() }).xml;
         let again = read_text(&xml).unwrap();

@@ -1,14 +1,14 @@
-//! Where the reader writes down what is wrong and what is odd.
+//! The reader's notes of faults and oddities.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::formats::pipe::problem::{Fault, Lines, Oddity, ReadError, ReadProblem, Warning};
 
-/// How many problems of one file are listed.
+/// Number of problems of one file that are listed.
 const MAX_PROBLEMS: usize = 100;
 
-/// Faults and oddities of one file, so far.
+/// Faults and oddities of one file found so far.
 #[derive(Debug)]
 pub(crate) struct Notes<'t> {
     lines: Lines<'t>,
@@ -33,7 +33,7 @@ impl<'t> Notes<'t> {
         self.faults.push((span, fault));
     }
 
-    /// Something odd; of each kind the first is told and the others are counted.
+    /// Notes an oddity; of each kind, the first is reported and the others are counted.
     pub(crate) fn odd(&mut self, span: Range<usize>, oddity: Oddity, message: impl FnOnce() -> String) {
         match self.odd.get_mut(&oddity) {
             Some(odd) => odd.others += 1,
@@ -48,7 +48,7 @@ impl<'t> Notes<'t> {
         self.lines.line(offset)
     }
 
-    /// Whether the file must be refused.
+    /// Returns true if the file must be refused.
     pub(crate) fn refused(&self) -> bool {
         !self.faults.is_empty()
     }

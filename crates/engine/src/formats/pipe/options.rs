@@ -1,9 +1,9 @@
-//! How to read what the versions of PIPE read differently, and how much to read at most.
+//! Options for reading: the cases that versions of PIPE read differently, and limits.
 
-/// Whose reading to follow where PIPE 4.3 and PIPE 5 disagree.
+/// The reader to follow where PIPE 4.3 and PIPE 5 disagree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reading {
-    /// What the file most likely means; the field's doc says what that is.
+    /// The most likely meaning of the file, documented with each field.
     #[default]
     Sensible,
     /// As PIPE 4.3.0 reads it.
@@ -23,13 +23,13 @@ pub struct ReadOptions {
     /// `timed`, `infiniteServer` and `tagged` with another text than `true` and `false`. Sensible: by its meaning
     /// (`1`, `yes`, `TRUE`). 4.3: true unless it has five letters. PIPE 5: true only for `1`.
     pub odd_boolean: Reading,
-    /// Ids in arcs and names in expressions. Sensible: as written, else the only one that differs in letter case.
+    /// Ids in arcs and names in expressions. Sensible: as written, otherwise the only one that differs in letter case.
     /// 4.3: letter case never matters and the last one wins. PIPE 5: as written.
     pub id_case: Reading,
     /// Token classes that are used but not declared. Sensible and PIPE 5: declared by their use. 4.3: refused.
     pub undeclared_class: Reading,
-    /// Which class a plain number counts, where `Default` is not the first. Sensible and PIPE 5: `Default`. 4.3: the
-    /// first class.
+    /// The class that a plain number counts if `Default` is not the first class. Sensible and PIPE 5: `Default`. 4.3:
+    /// the first class.
     pub plain_number: Reading,
     /// Files with several nets. Sensible and PIPE 5: the first net. 4.3: all nets as one.
     pub several_nets: Reading,
@@ -38,10 +38,10 @@ pub struct ReadOptions {
     /// `<?tailspn …?>` instructions. Sensible: they overrule the elements. 4.3 and PIPE 5: they are skipped, so that the net is
     /// the one that PIPE loads; [`as_pipe43`](Self::as_pipe43) and [`as_pipe5`](Self::as_pipe5) leave them sensible.
     pub instructions: Reading,
-    /// Which net of a GreatSPN project with several. Default none, which is right where there is one.
+    /// Name of the net in a GreatSPN project with several nets. Default none, for files with one net.
     pub net: Option<String>,
-    /// Values of constants of JANI, and of constants and templates of GreatSPN, in place of those in the file; those that
-    /// [`ReadNet::taken`](crate::formats::pipe::ReadNet::taken) lists were found there.
+    /// Values of constants of JANI, and of constants and templates of GreatSPN, in place of the values in the file;
+    /// [`ReadNet::taken`](crate::formats::pipe::ReadNet::taken) lists the constants that were found.
     pub constants: Vec<(String, f64)>,
     /// The text of the `.def` file that belongs to a GreatSPN `.net`. Default none.
     pub definitions: Option<String>,

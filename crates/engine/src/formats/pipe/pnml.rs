@@ -1,6 +1,6 @@
-//! What the tools beside PIPE write into PNML: parts that are read here, and formalisms that are refused by name.
+//! PNML of tools other than PIPE: parts that are read here, and formalisms that are refused by name.
 //!
-//! A net that is not a place/transition net is refused rather than read without the part that makes it one.
+//! A net that is not a place/transition net is refused; reading it without the extra parts would give another net.
 
 use std::ops::Range;
 
@@ -14,10 +14,10 @@ use crate::net::{Delay, Law, Memory, Servers, StateGroup, Timing};
 /// The grammars of PNML 2009 that are place/transition nets.
 const PLAIN_GRAMMARS: [&str; 2] = ["ptnet", "pnmlcoremodel"];
 
-/// Elements in a marking or a weight that stand for values other than numbers of tokens.
+/// Elements of a marking or a weight that represent values other than numbers of tokens.
 const COLOUR_PARTS: [&str; 6] = ["variable", "expression", "tuple", "object", "test", "structure"];
 
-/// What distributions of pm4py are not read.
+/// Message about distributions of pm4py that are not read.
 const READABLE: &str = "distributions other than IMMEDIATE, EXPONENTIAL (rate), DETERMINISTIC (delay), UNIFORM (low;width), \
                         LOGNORMAL (shape;0;scale) and GAMMA (stages;0;scale)";
 
@@ -54,7 +54,7 @@ impl<'t> Collector<'_, '_, 't> {
         element.value()
     }
 
-    /// How many black tokens a multiset of SNAKES holds.
+    /// Number of black tokens in a multiset of SNAKES.
     fn multiset(&mut self, multiset: Element<'_, 't>, part: &str, id: &Text<'_>) -> Option<Text<'t>> {
         let mut tokens = 0_u64;
         for item in multiset.children() {
@@ -86,7 +86,7 @@ impl<'t> Collector<'_, '_, 't> {
         }
     }
 
-    /// Refuses a time interval of TINA, unless it is the one from 0 to infinity.
+    /// Refuses a time interval of TINA, unless it is from 0 to infinity.
     pub(super) fn time_interval(&mut self, delay: Element<'_, 't>, id: &Text<'_>) {
         let Some(interval) = delay.child("interval") else { return };
         let ends: Vec<_> =
@@ -102,7 +102,7 @@ impl<'t> Collector<'_, '_, 't> {
         self.refuse(interval.span(), what, "time Petri nets");
     }
 
-    /// What a tool other than PIPE keeps in `<toolspecific>`.
+    /// Data of other tools than PIPE in `<toolspecific>`.
     pub(super) fn pnml_tool(&mut self, element: Element<'_, 't>) -> Option<Stochastic<'t>> {
         let tool = element.attribute("tool")?;
         match &*tool.value {
@@ -159,8 +159,8 @@ impl<'t> Collector<'_, '_, 't> {
 impl Stochastic<'_> {
     /// The timing of transition `id`, or `None` after a fault was noted.
     ///
-    /// Parameters are those of pm4py: an exponential delay has its rate, the others `loc;scale` as in SciPy, in
-    /// seconds. A timed transition keeps no weight, since delays race here.
+    /// Parameters follow pm4py: an exponential delay has its rate, other delays `loc;scale` as in SciPy, in seconds. A
+    /// timed transition keeps no weight, since delays race here.
     pub(super) fn timing(&self, notes: &mut Notes<'_>, id: &str, default_priority: u32) -> Option<Timing> {
         let kind = self.kind.as_ref().map_or("", |kind| &*kind.value);
         let text = self.parameters.as_ref().map_or("", |text| &*text.value);

@@ -1,4 +1,4 @@
-//! What can be wrong or odd in a file, and where: spots, faults that refuse a file, oddities that do not.
+//! Problems and oddities of a file, with their places: faults refuse a file, oddities do not.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -23,7 +23,7 @@ impl fmt::Display for Spot {
     }
 }
 
-/// Why a file is not a net that can be read. The doc of each says the remedy where it is not plain.
+/// Reason why a file is not a readable net. Each variant's doc states the remedy unless it is obvious.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields are the words of the message")]
@@ -43,7 +43,7 @@ pub enum Fault {
     /// Bytes that are no text in the file's encoding.
     #[error("byte {byte:#04x} is no text in {encoding}")]
     BadBytes { byte: u8, encoding: &'static str },
-    /// A word of a text format that is not what should stand there.
+    /// An unexpected word of a text format.
     #[error("expected {expected}, not `{found}`")]
     Unexpected { expected: &'static str, found: String },
     /// The file is not well-formed XML.
@@ -61,10 +61,10 @@ pub enum Fault {
     /// There is no `<net>` in the file.
     #[error("there is no `<net>` in the file")]
     NoNet,
-    /// A file with several nets, of which none was chosen: [`ReadOptions::net`](crate::formats::pipe::ReadOptions::net).
+    /// A file with several nets, without a choice in [`ReadOptions::net`](crate::formats::pipe::ReadOptions::net).
     #[error("the file has several nets: {names}; choose one (option `net`)")]
     SeveralNets { names: String },
-    /// The file has no net of the name that was chosen.
+    /// The file has no net with the requested name.
     #[error("there is no net `{name}` in the file; it has {names}")]
     UnknownNet { name: String, names: String },
     /// A constant that has no value in the file: [`ReadOptions::constants`](crate::formats::pipe::ReadOptions::constants).
@@ -94,13 +94,13 @@ pub enum Fault {
     /// An inhibitor arc that leaves a transition.
     #[error("inhibitor arc `{arc}` goes from a transition to a place; it must start at a place")]
     InhibitorFromTransition { arc: String },
-    /// A number that is none.
+    /// Text that is not a number.
     #[error("{what}: `{text}` is not {expected}")]
     BadNumber { what: String, text: String, expected: &'static str },
-    /// A truth value that is none.
+    /// Text that is not a truth value.
     #[error("{what}: `{text}` is neither true nor false")]
     BadBoolean { what: String, text: String },
-    /// A token class that is not declared, where the reading is that of PIPE 4.3.
+    /// A token class that is not declared, with the reading of PIPE 4.3.
     #[error("{what}: token class `{class}` is not declared")]
     UndeclaredClass { what: String, class: String },
     /// A rate, weight or arc weight that is no expression.
@@ -112,13 +112,13 @@ pub enum Fault {
     /// A `<?tailspn …?>` instruction that cannot be followed.
     #[error("instruction `{key}=\"{value}\"` cannot be followed: {reason}")]
     Instruction { key: String, value: String, reason: String },
-    /// A delay law in a `<?tailspn …?>` instruction with parameters that make none.
-    #[error("the delay law is none: {0}")]
+    /// A delay distribution in a `<?tailspn …?>` instruction with invalid parameters.
+    #[error("the delay distribution is invalid: {0}")]
     Law(LawProblem),
     /// The file is not well-formed JSON.
     #[error("not well-formed JSON: {reason}")]
     Json { reason: String },
-    /// A part of a JANI model that is not read; the message says what to change.
+    /// A part of a JANI model that cannot be read; the message says what to change.
     #[error("{reason} (at {pointer})")]
     Jani { pointer: String, reason: String },
     /// The parts do not make a net.
@@ -131,7 +131,7 @@ pub enum Fault {
 pub struct ReadProblem {
     /// Where.
     pub spot: Spot,
-    /// What.
+    /// The fault.
     pub fault: Fault,
 }
 
@@ -141,14 +141,14 @@ impl fmt::Display for ReadProblem {
     }
 }
 
-/// Why a file was refused: every problem that was found, in the order of the file.
+/// Reason why a file was refused: every problem that was found, in the order of the file.
 ///
-/// Malformed XML stops at the first; else all parts were looked at.
+/// Malformed XML stops at the first; otherwise all parts were looked at.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadError {
     /// The problems, at least one.
     pub problems: Vec<ReadProblem>,
-    /// How many more there are beyond those listed.
+    /// Number of further problems that are not listed.
     pub more: usize,
 }
 
@@ -166,7 +166,7 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// What is odd in a file that can be read all the same.
+/// An oddity in a file that can be read nevertheless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Oddity {
@@ -178,13 +178,13 @@ pub enum Oddity {
     MissingRate,
     /// A truth value other than `true` and `false`.
     OddBoolean,
-    /// An id or name that is written with other letter case where it is used.
+    /// An id or name that is used with other letter case.
     LetterCase,
     /// A token class that is used but not declared.
     UndeclaredClass,
     /// A plain number where `Default` is not the first token class.
     PlainNumber,
-    /// A decimal where a whole number should stand.
+    /// A decimal in place of a whole number.
     DecimalInteger,
     /// A decimal comma.
     DecimalComma,
@@ -208,7 +208,7 @@ pub enum Oddity {
     ForeignElement,
     /// Measures of a project, which a net does not hold.
     Measures,
-    /// A rate that depends on the marking and is that of all servers together.
+    /// A rate that depends on the marking and is the rate of all servers together.
     MarkingRate,
     /// An arc type without meaning here.
     ArcType,
@@ -228,22 +228,22 @@ pub enum Oddity {
     Encoding,
     /// A part that a drawing has but a net cannot keep.
     Dropped,
-    /// A priority that no one obeys and that cannot be kept.
+    /// A priority that has no effect and cannot be kept.
     TimedPriority,
     /// Infinite servers of an immediate transition, which have no effect and cannot be kept.
     ImmediateServers,
 }
 
-/// Something odd, and what was made of it. One value stands for all of its kind in a file.
+/// An oddity, and its interpretation. One value represents all oddities of its kind in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// What kind of oddity.
+    /// Kind of the oddity.
     pub oddity: Oddity,
-    /// Where it is, or the first of them.
+    /// Position of the oddity, or of the first one.
     pub spot: Spot,
-    /// What is odd and what was made of it.
+    /// Description of the oddity and its interpretation.
     pub message: String,
-    /// How many more of the kind follow.
+    /// Number of further oddities of the kind.
     pub others: usize,
 }
 
@@ -264,7 +264,7 @@ pub(crate) fn spot(text: &str, span: Range<usize>) -> Spot {
 #[derive(Debug)]
 pub(crate) struct Lines<'t> {
     text: &'t str,
-    /// First byte of each line; only counted when a line is asked for.
+    /// First byte of each line; computed only when a line is needed.
     starts: OnceCell<Vec<usize>>,
 }
 

@@ -1,4 +1,4 @@
-//! The parts of a file as they stand there, before ids are looked up.
+//! The parts of a file as written, with ids not yet resolved.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -8,7 +8,7 @@ use crate::formats::pipe::instructions::Instructions;
 use crate::formats::pipe::xml::Text;
 use crate::net::{Annotation, PathPoint, Point, StateGroup, TokenClass};
 
-/// What places and transitions share.
+/// Common parts of places and transitions.
 #[derive(Debug)]
 pub(super) struct RawNode<'t> {
     pub(super) id: Text<'t>,
@@ -19,7 +19,7 @@ pub(super) struct RawNode<'t> {
     pub(super) instructions: Instructions<'t>,
 }
 
-/// A place as it stands in the file.
+/// A place as written in the file.
 #[derive(Debug)]
 pub(super) struct RawPlace<'t> {
     pub(super) node: RawNode<'t>,
@@ -27,7 +27,7 @@ pub(super) struct RawPlace<'t> {
     pub(super) capacity: Option<Text<'t>>,
 }
 
-/// A transition as it stands in the file.
+/// A transition as written in the file.
 #[derive(Debug)]
 pub(super) struct RawTransition<'t> {
     pub(super) node: RawNode<'t>,
@@ -41,7 +41,7 @@ pub(super) struct RawTransition<'t> {
     pub(super) stochastic: Option<Stochastic<'t>>,
 }
 
-/// An arc as it stands in the file, or in an instruction.
+/// An arc as written in the file, or in an instruction.
 #[derive(Debug)]
 pub(super) struct RawArc<'t> {
     pub(super) id: Option<Text<'t>>,
@@ -55,13 +55,13 @@ pub(super) struct RawArc<'t> {
     pub(super) instructions: Instructions<'t>,
 }
 
-/// A rate parameter as it stands in the file.
+/// A rate parameter as written in the file.
 #[derive(Debug)]
 pub(super) struct RawParameter<'t> {
     pub(super) name: Text<'t>,
     pub(super) id: Option<Text<'t>>,
     pub(super) value: Text<'t>,
-    /// Whether the value names parts by position.
+    /// True if the value names parts by position.
     pub(super) by_position: bool,
     pub(super) position: Option<Point>,
 }
@@ -85,13 +85,13 @@ pub(super) struct RawNet<'t> {
     pub(super) transitions: Vec<RawTransition<'t>>,
     pub(super) arcs: Vec<RawArc<'t>>,
     pub(super) references: Vec<RawReference<'t>>,
-    /// Ids of PNML elements whose own ids are no XML names, and those own ids.
+    /// Ids of PNML elements whose own ids are not XML names, and those own ids.
     pub(super) renamed: HashMap<String, Text<'t>>,
     pub(super) annotations: Vec<Annotation>,
     pub(super) groups: Vec<StateGroup>,
     pub(super) traces: Traces,
     pub(super) tapaal: Tapaal<'t>,
-    /// Whether a part has `<?tailspn …?>` instructions.
+    /// True if a part has `<?tailspn …?>` instructions.
     pub(super) instructed: bool,
 }
 
@@ -105,10 +105,10 @@ pub(super) struct Stochastic<'t> {
     pub(super) priority: Option<Text<'t>>,
 }
 
-/// What a file of TAPAAL says besides its nets.
+/// Data of a TAPAAL file besides its nets.
 #[derive(Debug, Default)]
 pub(super) struct Tapaal<'t> {
-    /// Whether the open component is inactive.
+    /// True if the open component is inactive.
     pub(super) skipping: bool,
     pub(super) components: Vec<Component>,
     pub(super) shared_places: HashSet<String>,
@@ -116,11 +116,11 @@ pub(super) struct Tapaal<'t> {
     pub(super) constants: HashMap<String, Text<'t>>,
     /// The first transition with a delay distribution.
     pub(super) distribution: Option<(Range<usize>, String)>,
-    /// Whether the file says that it is stochastic.
+    /// True if the file declares itself stochastic, false if it denies it.
     pub(super) stochastic: Option<bool>,
 }
 
-/// A component and how many parts of the file stand before it.
+/// A component, and the number of parts of the file before it.
 #[derive(Debug)]
 pub(super) struct Component {
     pub(super) name: String,

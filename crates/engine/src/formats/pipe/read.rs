@@ -13,17 +13,17 @@ use crate::formats::pipe::spans::Spans;
 use crate::formats::pipe::xml::{PNML, stream};
 use crate::net::Net;
 
-/// A net that was read, and what was odd about its file.
+/// A net that was read, and the warnings about its file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ReadNet {
     /// The net.
     pub net: Net,
-    /// What kind of program wrote the file.
+    /// Kind of program that wrote the file.
     pub dialect: Dialect,
     /// Oddities, in the order of the file.
     pub warnings: Vec<Warning>,
-    /// Which of [`ReadOptions::constants`] gave values to constants of the file.
+    /// The constants of [`ReadOptions::constants`] that the file has.
     pub taken: Vec<String>,
 }
 

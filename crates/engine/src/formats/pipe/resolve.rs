@@ -1,4 +1,4 @@
-//! Second pass, the expressions: which names they may use, and what numbers may look like.
+//! Second pass, the expressions: allowed names, and forms of numbers.
 
 use std::collections::HashMap;
 

@@ -159,7 +159,7 @@ fn law() -> impl Strategy<Value = Law> {
     ]
 }
 
-/// Everything about one transition but its id.
+/// All properties of one transition except its id.
 #[derive(Clone, Debug)]
 struct Sketch {
     name: Option<String>,

@@ -1,4 +1,4 @@
-//! Where the parts of a net are in the file that it is read from.
+//! Positions of the parts of a net in its file.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ pub(crate) struct Spans {
 }
 
 impl Spans {
-    /// The bytes of a part; the start of the file for one that stands nowhere.
+    /// The bytes of a part; the start of the file for a part that is not written there.
     pub(crate) fn of(&self, part: PartRef) -> Range<usize> {
         let found = match part {
             PartRef::Class(_) => None,

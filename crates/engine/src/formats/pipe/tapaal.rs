@@ -1,8 +1,8 @@
 //! Nets of TAPAAL (`.tapn`): untimed nets of one or several components are read, all other kinds are refused.
 //!
 //! TAPAAL began as a fork of PIPE and keeps markings, weights and ages in attributes. Its nets are timed-arc nets; one
-//! whose ages are all `[0,inf)`, without age invariants, urgency and transport arcs is an ordinary net. Components share
-//! places and transitions by name; the others are named `component.id` where there are several components.
+//! whose ages are all `[0,inf)`, without age invariants, urgency and transport arcs is an ordinary net. Components
+//! share places and transitions by name; all other nodes get ids `component.id` if there are several components.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,7 +20,7 @@ const COLOURED: &str = "coloured nets";
 const STOCHASTIC: &str = "stochastic timed-arc Petri nets";
 
 impl<'t> Collector<'_, '_, 't> {
-    /// Notes where the parts of a net begin.
+    /// Records the start of each part of a net.
     pub(super) fn open_component(&mut self, net: Element<'_, 't>) {
         let name = net.attribute("id").map(|id| id.value.into_owned()).unwrap_or_default();
         self.net.tapaal.skipping = net.attribute("active").is_some_and(|active| active.value == "false");
@@ -33,7 +33,7 @@ impl<'t> Collector<'_, '_, 't> {
         self.net.tapaal.components.push(Component { name, places, transitions, arcs });
     }
 
-    /// Takes an element beside the nets.
+    /// Reads an element outside the nets.
     pub(super) fn network(&mut self, element: Element<'_, 't>) {
         let name = || element.attribute("name").map(|name| name.value.into_owned()).unwrap_or_default();
         let yes = |key| element.attribute(key).map(|value| value.value == "true");
@@ -185,7 +185,7 @@ impl<'t> Collector<'_, '_, 't> {
         });
     }
 
-    /// Makes one net of the components of a TAPAAL file; call it after the last item.
+    /// Makes one net from the components of a TAPAAL file; call it after the last item.
     pub(super) fn join_components(&mut self) {
         if !self.net.traces.tapaal {
             return;

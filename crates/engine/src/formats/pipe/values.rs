@@ -9,7 +9,7 @@ use crate::formats::pipe::problem::{Fault, Oddity};
 use crate::formats::pipe::xml::{Element, Text};
 use crate::net::Point;
 
-/// Which value of which part a message is about; it is put into words only where there is one.
+/// The value and the part that a message is about; formatted only if there is a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct What<'a> {
     /// Such as `the marking of `, with the blank; may be empty.
@@ -26,7 +26,7 @@ impl fmt::Display for What<'_> {
     }
 }
 
-/// What a number in the file must be.
+/// Requirements on a number in the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Whole {
     /// Words for messages.
@@ -86,7 +86,7 @@ fn to_u32(value: f64) -> u32 {
     value
 }
 
-/// A truth value, by the reading of odd ones.
+/// A truth value; odd ones follow the chosen reading.
 pub(super) fn boolean(notes: &mut Notes<'_>, reading: Reading, what: What<'_>, text: &Text<'_>) -> Option<bool> {
     let value = match (&*text.value, reading) {
         ("true", _) => return Some(true),
@@ -113,7 +113,7 @@ pub(super) fn boolean(notes: &mut Notes<'_>, reading: Reading, what: What<'_>, t
     Some(value)
 }
 
-/// A coordinate or another number of the drawing; what is none is left out.
+/// A coordinate or another number of the drawing; invalid text is skipped.
 pub(super) fn drawn(text: Option<&Text<'_>>) -> Option<f64> {
     text.and_then(|t| t.value.trim().parse::<f64>().ok()).filter(|v| v.is_finite())
 }
@@ -135,7 +135,7 @@ pub(super) fn label_offset(element: Element<'_, '_>) -> Point {
     offset.and_then(point).unwrap_or_default()
 }
 
-/// One entry of a list such as `Default,1,Red,2`: a class, where one is named, and a text; both as byte ranges.
+/// One entry of a list such as `Default,1,Red,2`: a class, if given, and a text; both as byte ranges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) class: Option<Range<usize>>,
@@ -165,7 +165,7 @@ pub(super) fn class_list(text: &str, declared: &[String]) -> Vec<Entry> {
     entries
 }
 
-/// Length of the longest declared id that `text` begins with and that a comma follows.
+/// Length of the longest declared id at the start of `text` that a comma follows.
 fn declared_class(text: &str, declared: &[String]) -> Option<usize> {
     let fits = |id: &&String| text.strip_prefix(id.as_str()).is_some_and(|rest| rest.trim_start().starts_with(','));
     declared.iter().filter(fits).map(String::len).max()
@@ -198,7 +198,7 @@ fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     range.start + lead..range.start + lead + length
 }
 
-/// The bytes of a piece of a text; those of the whole text where it was not written as it reads.
+/// The bytes of a piece of a text; the bytes of the whole text if it contains escapes.
 pub(super) fn inside(text: &Text<'_>, range: Range<usize>) -> Range<usize> {
     if text.value.len() == text.span.len() {
         text.span.start + range.start..text.span.start + range.end

@@ -1,6 +1,6 @@
 //! Writing PIPE XML that PIPE 4.3.0, PIPE 5.0 and PIPECore 2.0 load, and that is read back here as the same net.
 //!
-//! What PIPE cannot say is written in a way that means the same to it, or comes closest; what it stands for is kept in
+//! Features that PIPE lacks are written in an equivalent or the closest possible way; their exact form is kept in
 //! `<?tailspn …?>` instructions. Every difference in meaning is a [`WriteWarning`].
 
 use std::collections::HashSet;
@@ -15,7 +15,7 @@ use crate::formats::pipe::{complement, erlang};
 use crate::net::expr::{Expr, Leaf};
 use crate::net::{Net, PartRef, Place, PlaceId, Point, StateGroup, TransitionId};
 
-/// For which PIPE a file is written. All of them load either; they differ in what the rest is kept in.
+/// The PIPE version that a file is written for. All versions load either file; the files differ in the form of the remaining data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Target {
     /// PIPE 4.3: state groups and tags as elements, commas in expressions as `@`.
@@ -25,7 +25,7 @@ pub enum Target {
     Pipe5,
 }
 
-/// How far from its place a complement is drawn, in pixels.
+/// Distance of a complement from its place in the drawing, in pixels.
 const BESIDE: f64 = 45.0;
 
 /// Settings of writing PIPE XML.
@@ -33,8 +33,8 @@ const BESIDE: f64 = 45.0;
 pub struct WriteOptions {
     /// For which PIPE. Default PIPE 4.3.
     pub target: Target,
-    /// Whether Erlang delays become chains of exponential transitions, with new places and transitions. Else they
-    /// become one exponential of the same mean, from which the law is read back. Default false.
+    /// True if Erlang delays become chains of exponential transitions, with new places and transitions. Otherwise they
+    /// become one exponential of the same mean, and the distribution is kept for reading back. Default false.
     pub expand_erlang: bool,
 }
 
@@ -43,7 +43,7 @@ pub struct WriteOptions {
 pub struct Written {
     /// The file, in ASCII.
     pub xml: String,
-    /// What PIPE does not get as it is.
+    /// Parts that PIPE loads differently.
     pub warnings: Vec<WriteWarning>,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct Writer<'n> {
     /// Positions of the arcs of each transition.
     pub(super) arcs_of: Vec<Vec<usize>>,
     pub(super) arc_ids: HashSet<&'n str>,
-    /// Whether a list of classes reads back as it was written.
+    /// True if a list of classes reads back as it was written.
     lists_classes: bool,
     pub(super) class_ids: Vec<String>,
     /// Ids that a place and a transition share.
@@ -163,7 +163,7 @@ impl<'n> Writer<'n> {
         &self.positions
     }
 
-    /// Where PIPE is to draw a name: where the net says, or where the layered drawing has it.
+    /// Position of a name in PIPE's drawing: from the net, or from the layered drawing.
     pub(super) fn name_offset(&self, name: &str, own: Point, pairs: &mut Vec<(&'static str, String)>) -> Point {
         match self.positions.name_offset(name) {
             Some(offset) if own == Point::default() => {
@@ -379,13 +379,13 @@ impl<'n> Writer<'n> {
     }
 }
 
-/// Marks an element that stands for something an instruction says better.
+/// Marks an element that replaces something that an instruction expresses better.
 pub(super) const ONLY_FOR_PIPE: &str = "<?tailspn only-for=\"PIPE\"?>";
 
-/// How many elements that it does not expect PIPE 5 tolerates.
+/// Number of unexpected elements that PIPE 5 tolerates.
 const MAX_UNEXPECTED: usize = 10;
 
-/// Whether a list of the classes of a net reads back as it was written.
+/// Returns true if a list of the classes of a net reads back as it was written.
 fn lists_classes(net: &Net) -> bool {
     let ids: Vec<_> = net.classes().iter().map(|c| c.id.clone()).collect();
     let list = ids.iter().map(|id| format!("{id},0")).collect::<Vec<_>>().join(",");

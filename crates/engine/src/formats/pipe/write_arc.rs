@@ -1,4 +1,4 @@
-//! Writing arcs: one element per place, transition and direction; whatever else the net has goes into instructions.
+//! Writing arcs: one element per place, transition and direction; all other properties go into instructions.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use crate::formats::pipe::write_transition::positional_text;
 use crate::net::expr::{BinaryOp, Expr, Leaf};
 use crate::net::{Arc, ArcKind, ClassId, ClassWeight, PartRef, PlaceId, TransitionId};
 
-/// What PIPE has at most one arc of.
+/// PIPE has at most one arc with this key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Slot {
     place: PlaceId,
@@ -54,7 +54,7 @@ impl Writer<'_> {
         for (i, arc) in net.arcs().iter().enumerate() {
             plain[i] &= arc.kind != ArcKind::Test && !complements.inhibitors.contains(&i);
         }
-        // an arc that is replaced takes those in its slots with it
+        // an arc that is replaced takes all arcs in its slots with it
         for users in users.values() {
             if users.iter().any(|i| !plain[*i]) {
                 users.iter().for_each(|i| plain[*i] = false);
@@ -108,14 +108,14 @@ impl Writer<'_> {
         }
     }
 
-    /// The id of the node an arc starts from, and that of the other.
+    /// The id of the node where an arc starts, and the id of the node where it ends.
     fn ends(&self, slot: Slot) -> (String, String) {
         let place = self.net.place(slot.place).id.clone();
         let transition = self.net.transition(slot.transition).id.clone();
         if slot.way == Way::Out { (transition, place) } else { (place, transition) }
     }
 
-    /// The kind of node that an arc starts from, where the ids do not tell.
+    /// The kind of node that an arc starts from, if the ids are ambiguous.
     pub(super) fn from(&self, arc: &Arc) -> Option<(&'static str, String)> {
         let ids = [&self.net.place(arc.place).id, &self.net.transition(arc.transition).id];
         let from = if arc.kind == ArcKind::Output { "transition" } else { "place" };
@@ -162,7 +162,7 @@ impl Writer<'_> {
         self.element(&arc.id, (&ends.0, &ends.1), &text, way, &inner, &instruction);
     }
 
-    /// Whether a weight counts tokens other than with its own class, in a net with several.
+    /// Returns true if a weight counts tokens other than with its own class, in a net with several.
     fn is_total(&self, weight: &Expr) -> bool {
         let mut found = false;
         weight.for_each_leaf(&mut |leaf| found |= matches!(leaf, Leaf::Tokens(..)));
@@ -205,7 +205,7 @@ impl Writer<'_> {
         self.xml.push('\n');
     }
 
-    /// The one arc that PIPE gets for those that it does not see.
+    /// The single arc for PIPE that replaces arcs that PIPE does not support.
     fn stand_in(&mut self, slot: Slot, arcs: &[&Arc]) {
         let mut sums: BTreeMap<ClassId, Expr> = BTreeMap::new();
         for weight in arcs.iter().flat_map(|a| &a.weights) {
@@ -244,7 +244,7 @@ impl Writer<'_> {
             Leaf::Tokens(place, class) if *class == Some(weight.class) => Leaf::Tokens(*place, None),
             other => *other,
         };
-        // PIPE 4.3 takes a count without a class for one of the weight's own class, PIPE 5 for one of all classes
+        // PIPE 4.3 takes a count without a class as one of the weight's own class, PIPE 5 as one of all classes
         let shown = if self.options.target == Target::Pipe4 {
             weight.weight.try_replace(&mut |leaf| Ok::<_, std::convert::Infallible>(Expr::Leaf(own(leaf))))
         } else {
@@ -254,7 +254,7 @@ impl Writer<'_> {
         self.pipe_text(&shown).replace(',', "@")
     }
 
-    /// What the reader makes of an inscription, or `None` where it cannot.
+    /// The reader's result for an inscription, or `None` if it cannot be read.
     fn read_back(&self, text: &str, kind: ArcKind) -> Option<Vec<ClassWeight>> {
         let ids = &self.class_ids;
         let mut weights = Vec::new();
@@ -275,7 +275,7 @@ impl Writer<'_> {
     }
 }
 
-/// Weight of two parallel arcs together: ordinary ones add up, of inhibitor arcs the smaller one decides.
+/// Combined weight of two parallel arcs: ordinary arcs add up, for inhibitor arcs the smaller weight counts.
 fn combined(way: Way, a: Expr, b: Expr) -> Expr {
     match (way, a.as_number(), b.as_number()) {
         (Way::Inhibits, Some(x), Some(y)) => Expr::Number(x.min(y)),

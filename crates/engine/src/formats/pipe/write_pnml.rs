@@ -12,7 +12,7 @@ use crate::net::{
     Arc, ArcKind, Delay, Memory, Net, PartRef, Place, PlaceId, Point, Servers, Timing, TokenClass, Transition,
 };
 
-/// What an instruction says.
+/// Content of an instruction.
 type Pairs = Vec<(&'static str, String)>;
 
 /// Begins the part of an element that only tailspn reads.
@@ -71,7 +71,7 @@ impl Ids {
     }
 }
 
-/// Whether a text is a name without a colon in XML; of letters beyond ASCII, none are taken.
+/// Returns true if a text is a name without a colon in XML; of letters beyond ASCII, none are taken.
 fn is_xml_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
@@ -106,7 +106,7 @@ impl Writer<'_> {
         self.xml.push_str("</page>\n</net>\n</pnml>\n");
     }
 
-    /// What is written of the net as a whole for tailspn alone.
+    /// Writes the parts of the net as a whole that only tailspn reads.
     fn own_parts(&mut self) {
         let net = self.net;
         let start = self.xml.len();
@@ -135,7 +135,7 @@ impl Writer<'_> {
         self.own(&inside);
     }
 
-    /// An arc that place/transition nets do not have, in its place among the others.
+    /// An arc that place/transition nets lack, at its position among the other arcs.
     fn own_arc(&mut self, i: usize, arc: &Arc) {
         let start = self.xml.len();
         self.arc_instruction(arc);
@@ -147,7 +147,7 @@ impl Writer<'_> {
         self.warn(loss, PartRef::Arc(i), message);
     }
 
-    /// Writes what only tailspn reads, if there is any.
+    /// Writes the parts that only tailspn reads, if there are any.
     fn own(&mut self, inside: &str) {
         if !inside.is_empty() {
             let _ = writeln!(self.xml, "{OWN}{inside}</toolspecific>");
@@ -161,7 +161,7 @@ impl Writer<'_> {
         self.xml.split_off(start)
     }
 
-    /// Writes what places and transitions begin with; returns what their instructions must say.
+    /// Writes the common start of places and transitions; returns the content of their instructions.
     fn pnml_node(
         &mut self,
         kind: &str,
@@ -305,7 +305,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a place/transition net has such an arc.
+/// Returns true if a place/transition net has such an arc.
 fn is_plain(arc: &Arc) -> bool {
     matches!(arc.kind, ArcKind::Input | ArcKind::Output)
 }

@@ -1,4 +1,4 @@
-//! Writing transitions: rates that PIPE evaluates, and the laws, servers and memories that it cannot have.
+//! Writing transitions: rates that PIPE evaluates, and the distributions, servers and memories that it cannot have.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ use crate::formats::pipe::write::{Target, Writer};
 use crate::net::expr::{BinaryOp, Expr, Function, Leaf};
 use crate::net::{Arc, ArcKind, Delay, Memory, ParameterId, PartRef, Point, Servers, Timing, Transition, TransitionId};
 
-/// Stands for a blank that is kept when the others are taken out; no XML text can hold it.
+/// Placeholder for a blank that is kept when other blanks are removed; no XML text can contain it.
 const KEPT_BLANK: &str = "\u{1}";
 
-/// Whether a delay is always 0: PIPE has immediate transitions for that.
+/// Returns true if a delay is always 0: PIPE has immediate transitions for that.
 fn is_zero(delay: &Delay) -> bool {
     matches!(delay, Delay::General(law) if law.mean() <= 0.0)
 }
@@ -87,7 +87,7 @@ impl Writer<'_> {
         pairs
     }
 
-    /// Names the rate parameter where the rate is nothing but one.
+    /// Names the rate parameter if the rate is just a parameter.
     fn rate_definition(&mut self, transition: &Transition) {
         if let Some(parameter) = self.rate_parameter(transition) {
             let name = attribute(&self.net.parameters()[parameter.index()].name);
@@ -182,7 +182,7 @@ impl Writer<'_> {
         Expr::Binary(BinaryOp::Multiply, Box::new(base.clone()), Box::new(degree))
     }
 
-    /// Enabling degree allowed by each place, or `None` where it depends on what an expression cannot say.
+    /// Enabling degree allowed by each place, or `None` if no expression can give it.
     fn enabling_terms(&self, id: TransitionId) -> Option<Vec<Expr>> {
         let mut terms = Vec::new();
         let takes = |arc: &&Arc| matches!(arc.kind, ArcKind::Input | ArcKind::Test);
@@ -208,7 +208,7 @@ impl Writer<'_> {
         places.windows(2).all(|pair| pair[0] != pair[1]).then_some(terms)
     }
 
-    /// What PIPE gets for a rate or weight; the exact one goes into the instructions where PIPE's reads back otherwise.
+    /// The rate or weight for PIPE; the instructions hold the exact one if PIPE's value reads back differently.
     fn rate_text(
         &mut self,
         id: TransitionId,
@@ -230,7 +230,7 @@ impl Writer<'_> {
         text
     }
 
-    /// An expression as PIPE reads and writes it: rate parameters replaced by their values, no blanks but those of ids.
+    /// An expression in PIPE's syntax: rate parameters replaced by their values, no blanks except within ids.
     pub(super) fn pipe_text(&self, expr: &Expr) -> String {
         if let Some(value) = expr.as_number() {
             return format!("{value:?}");

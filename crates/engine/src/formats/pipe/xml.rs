@@ -15,7 +15,7 @@ use crate::formats::pipe::escape::writable;
 use crate::formats::pipe::options::{ReadOptions, Reading};
 use crate::formats::pipe::problem::Fault;
 
-/// Name of the nodes that stand for `<?tailspn …?>` instructions.
+/// Name of the nodes for `<?tailspn …?>` instructions.
 pub(crate) const INSTRUCTION: &str = "?tailspn";
 
 /// A text and the bytes it was written in.
@@ -59,7 +59,7 @@ struct Node<'t> {
     next: u32,
 }
 
-/// The nodes of one part, in the order of the file; its vectors are used again for the next part.
+/// The nodes of one part, in the order of the file; its vectors are reused for the next part.
 #[derive(Debug, Default)]
 struct Tree<'t> {
     nodes: Vec<Node<'t>>,
@@ -78,7 +78,7 @@ impl<'a, 't> Element<'a, 't> {
         &self.tree.nodes[self.index as usize]
     }
 
-    /// Its name without a namespace prefix.
+    /// Name of the element without a namespace prefix.
     pub(crate) fn name(self) -> &'a str {
         &self.node().name
     }
@@ -120,7 +120,7 @@ impl<'a, 't> Element<'a, 't> {
         self.node().text.clone()
     }
 
-    /// The trimmed text of `<value>` or `<text>` in it; an empty one where that element is empty.
+    /// The trimmed text of `<value>` or `<text>` in it; an empty text if that element is empty.
     pub(crate) fn value(self) -> Option<Text<'t>> {
         let value = self.child("value").or_else(|| self.child("text"))?;
         let empty = || Text { value: Cow::Borrowed(""), span: value.span() };
@@ -129,13 +129,13 @@ impl<'a, 't> Element<'a, 't> {
         Some(inner.text().map_or_else(empty, Text::trimmed))
     }
 
-    /// The value of the child `name`, where there is one.
+    /// The value of the child `name`, if there is one.
     pub(crate) fn child_value(self, name: &str) -> Option<Text<'t>> {
         self.child(name)?.value()
     }
 }
 
-/// Which elements of a kind of file are opened and closed rather than handed over whole.
+/// Elements of a file format that are opened and closed rather than passed as a whole.
 #[derive(Debug)]
 pub(crate) struct Outline {
     /// The root element.
@@ -147,10 +147,10 @@ pub(crate) struct Outline {
 /// PNML, and PIPE's XML.
 pub(crate) const PNML: Outline = Outline { root: "pnml", containers: &["net", "page", "module"] };
 
-/// What a file holds, in its order.
+/// An item of a file, in file order.
 #[derive(Debug)]
 pub(crate) enum Item<'a, 't> {
-    /// The root or another container begins.
+    /// The root or another container starts.
     Open(Element<'a, 't>),
     /// The last of them ends.
     Close,
@@ -158,7 +158,7 @@ pub(crate) enum Item<'a, 't> {
     Part(Element<'a, 't>),
 }
 
-/// What stops a stream: bytes and fault.
+/// The fault that stops a stream, and its bytes.
 type Stop = (Range<usize>, Fault);
 
 /// Calls `visit` for everything in `text`, in order.
@@ -212,10 +212,10 @@ pub(crate) fn stream<'t>(
     }
 }
 
-/// Bytes that are looked at together.
+/// Number of bytes that are scanned together.
 const BLOCK: usize = 256;
 
-/// Refuses what XML 1.0 does not allow even as a character reference.
+/// Refuses characters that XML 1.0 does not allow even as character references.
 fn check_characters(text: &str) -> Result<(), Stop> {
     let control = |b: &u8| *b < b' ' && !matches!(*b, b'\t' | b'\n' | b'\r');
     // whole blocks first, without leaving early, which runs many times faster
@@ -227,7 +227,7 @@ fn check_characters(text: &str) -> Result<(), Stop> {
     }
 }
 
-/// The fault of a text that begins with a character that XML does not allow.
+/// The fault of a text that starts with a character that XML does not allow.
 fn forbidden(text: &str) -> Fault {
     let code = text.chars().next().map_or(0, u32::from);
     Fault::Malformed { reason: format!("XML does not allow the character U+{code:04X}") }
@@ -246,7 +246,7 @@ struct Streamer<'o, 't> {
     part: Vec<u32>,
     /// Start tags of all open elements.
     open: Vec<Range<usize>>,
-    /// How many of them are containers; those are the first.
+    /// Number of containers among the open elements; they come first.
     containers: usize,
     nodes: usize,
     root_closed: bool,
@@ -362,7 +362,7 @@ impl<'t> Streamer<'_, 't> {
         Ok(())
     }
 
-    /// Where in the file a piece of it lies; the parser lends pieces of the text it was given.
+    /// Position of a piece in the file; the parser lends pieces of the original text.
     fn source(&self, piece: &str) -> Option<Range<usize>> {
         let start = piece.as_ptr().addr().checked_sub(self.text.as_ptr().addr())?;
         let range = start..start.checked_add(piece.len())?;

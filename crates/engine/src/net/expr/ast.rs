@@ -4,14 +4,14 @@
 
 use crate::net::ids::{ClassId, ParameterId, PlaceId};
 
-/// What a leaf of a resolved expression refers to.
+/// Referent of a leaf of a resolved expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaf {
     /// A named rate parameter.
     Parameter(ParameterId),
     /// Tokens in a place: of one class, or of all.
     Tokens(PlaceId, Option<ClassId>),
-    /// Capacity of a place; infinite where there is none.
+    /// Capacity of a place; infinite if it has none.
     Capacity(PlaceId),
 }
 
@@ -96,7 +96,7 @@ impl From<f64> for Expr {
 }
 
 impl<L> Expr<L> {
-    /// The constant, where the expression is nothing but one.
+    /// The constant, if the expression is just a constant.
     pub fn as_number(&self) -> Option<f64> {
         match self {
             Self::Number(value) => Some(*value),
@@ -133,7 +133,7 @@ impl<L> Expr<L> {
         }
     }
 
-    /// The value where `leaf` gives that of each leaf.
+    /// The value, with the value of each leaf given by `leaf`.
     pub fn eval(&self, leaf: &impl Fn(&L) -> f64) -> f64 {
         match self {
             Self::Number(value) => *value,
@@ -182,7 +182,7 @@ impl<L> Expr<L> {
     }
 }
 
-/// How tightly a unary operator binds; see [`BinaryOp::level`].
+/// Precedence of unary operators; see [`BinaryOp::level`].
 const UNARY_LEVEL: u8 = 7;
 
 #[inline(always)]
@@ -202,7 +202,7 @@ impl UnaryOp {
 }
 
 impl BinaryOp {
-    /// How tightly the operator binds: 1 (or) to 6 (multiplication).
+    /// Precedence of the operator: 1 (or) to 6 (multiplication).
     pub fn level(self) -> u8 {
         match self {
             Self::Or => 1,

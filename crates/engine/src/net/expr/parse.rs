@@ -7,13 +7,13 @@ use std::ops::Range;
 use crate::net::expr::ast::{BinaryOp, Expr, Function, Leaf, UnaryOp};
 use crate::net::ids::{ClassId, ParameterId, PlaceId};
 
-/// How deep an expression may nest; deeper text is refused rather than risking the stack.
+/// Deepest nesting of an expression; deeper text is refused to protect the stack.
 pub const MAX_DEPTH: usize = 200;
 
-/// How many operators one expression may have.
+/// Largest number of operators in one expression.
 pub const MAX_OPERATORS: usize = 4_000;
 
-/// A name in an expression and where it stands.
+/// A name in an expression, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
     /// The name as written, without surrounding blanks.
@@ -22,7 +22,7 @@ pub struct Name {
     pub span: Range<usize>,
 }
 
-/// A leaf before its names are looked up.
+/// A leaf with unresolved names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NamedLeaf {
     /// `rate`
@@ -33,32 +33,32 @@ pub enum NamedLeaf {
     Capacity(Name),
 }
 
-/// Why a text is not an expression. The span is in bytes of the text.
+/// Reason why a text is not an expression. The span is in bytes of the text.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExprError {
-    /// Something else should stand here.
+    /// Something else was expected here.
     #[error("expected {expected}")]
     Expected {
-        /// What should stand here.
+        /// The expected text.
         expected: &'static str,
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
-    /// A number that is none.
+    /// Text that is not a number.
     #[error("`{text}` is not a number")]
     BadNumber {
         /// The text.
         text: String,
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
     /// A function that does not exist.
     #[error("there is no function `{name}`")]
     UnknownFunction {
-        /// Its name.
+        /// Name of the function.
         name: String,
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
     /// A function with too few or too many arguments.
@@ -72,37 +72,37 @@ pub enum ExprError {
         most: usize,
         /// Number of arguments given.
         got: usize,
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
     /// A place that the net does not have.
     #[error("there is no place `{name}`")]
     UnknownPlace {
-        /// Its name.
+        /// Name of the place.
         name: String,
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
     /// A token class that the net does not have.
     #[error("there is no token class `{name}`")]
     UnknownClass {
-        /// Its name.
+        /// Name of the class.
         name: String,
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
     /// A name that is no rate parameter of the net.
     #[error("there is no rate parameter `{name}` (tokens in a place are written `#(place)`)")]
     UnknownParameter {
-        /// Its name.
+        /// Name of the parameter.
         name: String,
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
     /// Parentheses nest deeper than [`MAX_DEPTH`], or there are more than [`MAX_OPERATORS`] operators.
     #[error("the expression nests deeper than {MAX_DEPTH} levels or has more than {MAX_OPERATORS} operators")]
     TooDeep {
-        /// Where.
+        /// Position in the text, in bytes.
         span: Range<usize>,
     },
 }
@@ -133,7 +133,7 @@ pub trait Names {
     fn parameter(&self, name: &str) -> Option<ParameterId>;
 }
 
-/// Parses `text`; names are not looked up yet.
+/// Parses `text`; names are not resolved yet.
 ///
 /// # Errors
 ///
@@ -142,7 +142,7 @@ pub fn parse(text: &str) -> Result<Expr<NamedLeaf>, ExprError> {
     whole(Parser { text, at: 0, depth: 0, operators: 0, paths: false })
 }
 
-/// The same, where a name may be a path such as `cluster.node[0].count` or `cluster.node[*].count`.
+/// The same, with names that may be paths such as `cluster.node[0].count` or `cluster.node[*].count`.
 ///
 /// # Errors
 ///
@@ -201,7 +201,7 @@ struct Parser<'a> {
     at: usize,
     depth: usize,
     operators: usize,
-    /// Whether a name may have indices in square brackets.
+    /// True if a name may have indices in square brackets.
     paths: bool,
 }
 
@@ -386,7 +386,7 @@ impl Parser<'_> {
         self.at += length.unwrap_or(self.rest().len());
     }
 
-    /// The name up to one of `ends`: ids of places may hold blanks and nearly anything else.
+    /// The name up to one of `ends`: ids of places may contain blanks and nearly any other character.
     fn name_until(&mut self, ends: &[char]) -> Result<Name, ExprError> {
         self.skip_blanks();
         let start = self.at;

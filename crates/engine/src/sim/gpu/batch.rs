@@ -1,7 +1,7 @@
 //! Many schedules of one shape on a device at once: their programs lie one after the other, and differ in numbers only.
 //!
-//! A dispatch runs the same replications of all of them: invocation `i` owns quad `i mod n` of schedule `i / n`. Passage times come back
-//! one by one, since whoever asks for many points wants to compare them pairwise.
+//! A dispatch runs the same replications of all of them: invocation `i` owns quad `i mod n` of schedule `i / n`.
+//! Passage times come back one by one, since callers with many points want to compare them pairwise.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ struct Loaded<'a> {
     place: Slots,
 }
 
-/// Which replications of each schedule one dispatch runs: quads, and those of its replications that are wanted.
+/// The replications of each schedule that one dispatch runs: quads, and the wanted replications of these quads.
 #[derive(Clone, Copy)]
 struct Chunk {
     first_quad: u64,
@@ -59,8 +59,8 @@ impl GpuBatch {
         Ok(Self { gpu: Arc::clone(gpu), kernel: None, results, slots, pace: Pace::new(FIRST_QUADS, u64::MAX) })
     }
 
-    /// Adds the replications `first .. first + count` of each schedule to its samples; `names` are those of the transitions. Where it
-    /// fails, nothing is added.
+    /// Adds the replications `first .. first + count` of each schedule to its samples; `names` are the names of the
+    /// transitions. On an error, nothing is added.
     pub(crate) fn run(
         &mut self,
         schedules: &[Schedule],

@@ -1,4 +1,4 @@
-//! A graphics card for many nets, one after the other or together, for callers who cut the replications into pieces themselves.
+//! A GPU for many nets, one after the other or together, for callers who divide the replications themselves.
 
 use std::sync::Arc;
 
@@ -13,47 +13,48 @@ use crate::sim::run_error::RunError;
 use crate::sim::samples::Samples;
 use crate::sim::schedule::Schedule;
 
-/// Replications that the processor takes over where the card cannot finish one of them.
+/// Number of replications that the CPU takes over if the GPU cannot finish one of them.
 const TAKEN_OVER: u64 = 1024;
 /// Replications that are compared with the CPU's.
 const REPLAYED: u64 = 256;
 
-/// An opened card.
+/// An opened GPU.
 #[derive(Debug)]
 pub struct Card {
     gpu: Arc<Gpu>,
     batch: GpuBatch,
-    /// Engines whose replications on this card were the CPU's.
+    /// Engines whose replications on this GPU equalled the CPU's.
     trusted: Vec<&'static str>,
 }
 
 impl Card {
-    /// Opens the best card, or the adapter whose name has this part; a software adapter only by its name.
+    /// Opens the best GPU, or the adapter whose name contains this text; a software adapter only by its name.
     ///
     /// # Errors
     ///
-    /// [`RunError::Gpu`]: there is none, or it does not pass its test.
+    /// [`RunError::Gpu`]: no GPU was found, or it does not pass its test.
     pub fn open(adapter: Option<&str>) -> Result<Self, RunError> {
         let gpu = Arc::new(Gpu::open(adapter.map_or(Wanted::Card, Wanted::Named))?);
         Self::of(&gpu)
     }
 
-    /// A card that is open already.
+    /// A GPU that is open already.
     pub(crate) fn of(gpu: &Arc<Gpu>) -> Result<Self, RunError> {
         Ok(Self { gpu: Arc::clone(gpu), batch: GpuBatch::new(gpu)?, trusted: Vec::new() })
     }
 
-    /// The name that its driver gives it.
+    /// Name of the GPU according to its driver.
     pub fn name(&self) -> &str {
         &self.gpu.facts.name
     }
 
-    /// The replications `first .. first + count` of each net, as the processor would have them, bit for bit. Schedules that share their
-    /// plan run together. Of the first net of each engine, up to 256 replications are compared with the CPU's before anything counts.
+    /// The replications `first .. first + count` of each net, identical to the CPU's bit for bit. Schedules that share
+    /// their plan run together. For the first net of each engine, up to 256 replications are compared with the CPU's
+    /// before any result counts.
     ///
     /// # Errors
     ///
-    /// A fault of the net, of the card, or what does not fit it.
+    /// A fault of the net or of the GPU, or a net that does not fit it.
     pub fn replicate(&mut self, ready: &[&Ready<'_>], first: u64, count: u64) -> Result<Vec<Samples>, RunError> {
         let mut all = Vec::with_capacity(ready.len());
         for alike in ready.chunk_by(|a, b| a.shares_schedule(b)) {
@@ -88,7 +89,7 @@ impl Card {
         Ok(())
     }
 
-    /// Schedules of one shape; none where these are not.
+    /// Schedules of one shape; none if these are not.
     fn together(&mut self, ready: &[&Ready<'_>], first: u64, count: u64) -> Option<Result<Vec<Samples>, DeviceFault>> {
         let schedules: Vec<Schedule> = ready.iter().map(|ready| ready.schedule()).collect::<Option<_>>()?;
         let names = &ready[0].setup.program.transition_names;

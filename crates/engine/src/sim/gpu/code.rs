@@ -1,8 +1,8 @@
 //! Marking expressions as words of `shaders/shared/code.wgsl`.
 //!
-//! A step is one word, its operator in the lowest 8 bits and a counter above; a number has its two words behind it. What
-//! the shader has no operator for is written with those that it has: degrees by a product, a minimum of many by minima of
-//! two.
+//! A step is one word, its operator in the lowest 8 bits and a counter above; a number is followed by its two words.
+//! Operators that the shader lacks are composed of operators that it has: degrees by a product, a minimum of many by
+//! minima of two.
 
 use crate::compile::{Code, Op};
 use crate::net::expr::{BinaryOp, Function, UnaryOp};
@@ -40,15 +40,15 @@ const SQRT_LOOPS: u32 = 55;
 /// A marking expression as the shaders read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DeviceCode {
-    /// The steps and the end; they may stand anywhere.
+    /// The steps and the end marker, at any position.
     pub(crate) words: Vec<u32>,
-    /// Numbers on the stack at most: what `CODE_STACK` has to be at least.
+    /// Largest number of values on the stack: the minimum for `CODE_STACK`.
     pub(crate) depth: u32,
-    /// Loop iterations of one evaluation at most.
+    /// Upper bound of the loop iterations of one evaluation.
     pub(crate) loops: u32,
 }
 
-/// Why an expression stays on the CPU.
+/// Reason why an expression stays on the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoDeviceCode {
     /// A function whose last bit is the business of the CPU's library.
@@ -123,7 +123,7 @@ impl Writer {
             Function::Ceil => self.operator(CEIL, 1),
             Function::Floor => self.operator(FLOOR, 1),
             Function::If => self.operator(IF, 3),
-            // the fold of the CPU begins with the infinite number, which stays only if all others are no numbers
+            // the fold of the CPU starts with infinity, which stays only if all others are not numbers
             Function::Max => self.fold(MAX, f64::NEG_INFINITY, arguments),
             Function::Min => self.fold(MIN, f64::INFINITY, arguments),
             Function::Rint => self.operator(RINT, 1),
@@ -133,7 +133,7 @@ impl Writer {
                 self.operator(FLOOR, 1);
             }
             Function::Sqrt => self.operator(SQRT, 1),
-            // the same products as those of the standard library; a test compares them
+            // the same products as the standard library's; a test compares them
             Function::ToDegrees => self.times(1_f64.to_degrees()),
             Function::ToRadians => self.times(1_f64.to_radians()),
             Function::Acos

@@ -1,4 +1,4 @@
-//! Columns of results on the device and what becomes of them: exact moments, a histogram, or the values one by one.
+//! Columns of results on the device and their reductions: exact moments, a histogram, or the values one by one.
 
 use crate::estimate::{Moments, TickHistogram};
 use crate::sim::gpu::device::Gpu;
@@ -10,7 +10,7 @@ use crate::sim::gpu::shader;
 
 /// Workgroups that share a column at most.
 const MOST_GROUPS: u32 = 512;
-/// Values that a workgroup has at least, where there are enough.
+/// Values that a workgroup has at least, if there are enough.
 const LEAST_SHARE: u32 = 2048;
 
 /// Reduces columns of 64-bit values.
@@ -27,7 +27,7 @@ pub(crate) struct Column {
     /// Position of its first value in the buffer, and how many there are.
     pub(crate) begin: u32,
     pub(crate) count: u32,
-    /// Values above are not there.
+    /// Larger values are missing.
     pub(crate) limit: u64,
 }
 

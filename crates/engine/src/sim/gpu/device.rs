@@ -1,27 +1,27 @@
-//! Adapters: which there are, which one is taken, and opening one as a device that has passed its self-test.
+//! Adapters: listing them, choosing one, and opening it as a device that has passed its self-test.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::sim::gpu::error::GpuError;
 
-/// What an adapter is, best first.
+/// Kind of an adapter, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AdapterKind {
-    /// A card of its own.
+    /// A GPU of its own.
     Discrete,
-    /// A part of a card, given to a virtual machine.
+    /// A part of a GPU, given to a virtual machine.
     Virtual,
-    /// A part of the processor.
+    /// Integrated into the CPU.
     Integrated,
     /// Another device.
     Other,
-    /// A program that plays a card.
+    /// A program that plays a GPU.
     Software,
 }
 
 impl AdapterKind {
-    /// Its name in reports.
+    /// Name of the kind in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Discrete => "discrete",
@@ -33,7 +33,7 @@ impl AdapterKind {
     }
 }
 
-/// What is known of an adapter without opening it.
+/// Facts about an adapter, known without opening it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdapterFacts {
     /// Name that the driver gives.
@@ -42,9 +42,9 @@ pub struct AdapterFacts {
     pub interface: String,
     /// Driver and its version.
     pub driver: String,
-    /// What it is.
+    /// Kind of the adapter.
     pub kind: AdapterKind,
-    /// Whether it calculates with 64-bit integers.
+    /// True if it calculates with 64-bit integers.
     pub int64: bool,
     /// Largest buffer \[bytes\].
     pub largest_buffer: u64,
@@ -57,7 +57,7 @@ pub struct AdapterFacts {
 }
 
 impl AdapterFacts {
-    /// Whether it is a program that plays a card.
+    /// Returns true if it is a program that plays a GPU.
     pub fn is_software(&self) -> bool {
         self.kind == AdapterKind::Software
     }
@@ -86,10 +86,10 @@ impl AdapterFacts {
     }
 }
 
-/// Which adapter is wanted.
+/// The requested adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted<'a> {
-    /// The best card; no software adapter.
+    /// The best GPU, but not a software adapter.
     Card,
     /// The best there is, a software adapter if there is nothing else.
     #[cfg_attr(not(test), expect(dead_code, reason = "no run takes a software adapter by itself; tests do"))]
@@ -116,9 +116,9 @@ pub(in crate::sim::gpu) fn all_adapters() -> Vec<wgpu::Adapter> {
 pub struct Gpu {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
-    /// What it is.
+    /// Facts about the adapter.
     pub facts: AdapterFacts,
-    /// Whether shaders use 64-bit integers for products.
+    /// True if shaders use 64-bit integers for products.
     pub(crate) int64: bool,
     /// Loop iterations that one invocation may do in one dispatch.
     pub(crate) loop_budget: u32,
@@ -182,7 +182,7 @@ impl Gpu {
             let text = if message.is_empty() { format!("{reason:?}") } else { message };
             *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
         });
-        // what no scope catches would end the process; it is noted instead, and the next wait reports it
+        // an error outside all scopes would end the process; it is recorded instead, and the next wait reports it
         let noted = Arc::clone(&lost);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
@@ -204,7 +204,7 @@ impl Gpu {
         self.abandoned.load(Ordering::Relaxed)
     }
 
-    /// What the driver said when the device went away, if it did.
+    /// Message of the driver when the device was lost, if it was.
     pub(crate) fn lost(&self) -> Option<String> {
         self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -216,7 +216,7 @@ pub(in crate::sim::gpu) fn choose(found: Vec<wgpu::Adapter>, wanted: Wanted<'_>)
     found.into_iter().nth(at).ok_or(GpuError::NoAdapter)
 }
 
-/// Position of the adapter that is wanted among those that there are, best first.
+/// Position of the requested adapter among the available ones, best first.
 pub(in crate::sim::gpu) fn choose_from(facts: &[AdapterFacts], wanted: Wanted<'_>) -> Result<usize, GpuError> {
     let Some(best) = facts.first() else { return Err(GpuError::NoAdapter) };
     match wanted {

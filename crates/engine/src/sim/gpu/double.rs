@@ -1,6 +1,7 @@
-//! Binary64 arithmetic on the bits of numbers: what the shaders have to give. Twin of `shaders/shared/double.wgsl`.
+//! Binary64 arithmetic on the bits of numbers: the expected results of the shaders. Twin of
+//! `shaders/shared/double.wgsl`.
 //!
-//! The processor has this arithmetic, so each function here is the plain operation; the tests compare the shader with it.
+//! The CPU has this arithmetic, so each function here is the plain operation; the tests compare the shader with it.
 //! Any NaN stands for any other.
 
 fn number(bits: u64) -> f64 {
@@ -45,7 +46,7 @@ pub(crate) fn double_less_or_equal(a: u64, b: u64) -> bool {
     number(a) <= number(b)
 }
 
-/// The number of the two that is one; the first of equals, which `f64::min` does not promise.
+/// The operand that is a number; the first of equals, which `f64::min` does not promise.
 pub(crate) fn double_min(a: u64, b: u64) -> u64 {
     double(if number(b) < number(a) || number(a).is_nan() { number(b) } else { number(a) })
 }

@@ -1,4 +1,4 @@
-//! What engines on a device have in common: how they are driven, how they stop, and how large their chunks are.
+//! The interface of engines on a device: how they are driven, how they stop, and the size of their chunks.
 
 use std::time::Duration;
 
@@ -6,16 +6,16 @@ use crate::sim::gpu::error::GpuError;
 use crate::sim::gpu::execute::GpuTimes;
 use crate::sim::samples::Samples;
 
-/// Why an engine on a device stops.
+/// Reason why an engine on a device stops.
 #[derive(Debug)]
 pub(crate) enum DeviceFault {
     /// The device.
     Gpu(GpuError),
     /// The net or the question: everything that does not fit.
     DoesNotFit(Vec<String>),
-    /// A replication that the device cannot finish, such as one with a fault of the net: the CPU shall say.
+    /// A replication that the device cannot finish, such as one with a fault of the net: the CPU decides.
     Replication,
-    /// It was told to stop; nothing of the chunk is counted.
+    /// The caller stopped it; nothing of the chunk is counted.
     Stopped,
 }
 
@@ -25,14 +25,14 @@ impl From<GpuError> for DeviceFault {
     }
 }
 
-/// An engine on a device. It gives the numbers of its twin on the CPU.
+/// An engine on a device. It produces the numbers of its twin on the CPU.
 pub(crate) trait DeviceEngine {
-    /// Runs replications from `first` on, at most `most`, and adds them to `samples`, in order. Gives how many; where it
-    /// fails, `samples` is as it was. `stop` is asked between dispatches.
+    /// Runs replications from `first` on, at most `most`, and adds them to `samples`, in order. Returns their number;
+    /// on an error, `samples` is unchanged. `stop` is called between dispatches.
     ///
     /// Observations that are floats are averaged and merged as on the CPU: in groups of
-    /// [`FLOAT_UNIT`](crate::sim::averages::FLOAT_UNIT) from `first` on. So where there are any, the number of replications is
-    /// a multiple of that, or `most`.
+    /// [`FLOAT_UNIT`](crate::sim::averages::FLOAT_UNIT) from `first` on. So if there are any, the number of
+    /// replications is a multiple of that, or `most`.
     fn run(
         &mut self,
         first: u64,
@@ -46,25 +46,25 @@ pub(crate) trait DeviceEngine {
         1
     }
 
-    /// Where the time went.
+    /// Parts of the time.
     fn times(&self) -> GpuTimes;
 }
 
-/// How long one dispatch should take: far below what a display's watchdog allows.
+/// Target duration of one dispatch: far below what a display's watchdog allows.
 const DISPATCH: Duration = Duration::from_millis(60);
 /// A dispatch that took longer than this is too long.
 const LONGEST_DISPATCH: Duration = Duration::from_millis(75);
-/// A dispatch that took less than this says nothing about speed.
+/// A dispatch shorter than this gives no information about speed.
 const NOISE: Duration = Duration::from_micros(500);
-/// Largest step of growth, and that of something that takes longer than it should.
+/// Largest growth of a step, and largest growth after a dispatch that was too long.
 const GROWTH: f64 = 8.0;
 const SLOW_GROWTH: f64 = 2.0;
-/// A size is worth its time where a replication costs at most this share of what it cost before.
+/// A larger size is worth its time if a replication costs at most this share of its previous cost.
 const CHEAPER: f64 = 0.87;
 /// Replications that keep a GPU busy: up to here, and often beyond, more take no longer than fewer.
 pub(crate) const CARD_FILL: u64 = 1 << 16;
 
-/// Sizes of dispatches or chunks, from how long the last one took.
+/// Sizes of dispatches or chunks, adapted to the time of the last one.
 ///
 /// On a CPU, time grows with the size. On a GPU it stays the same until the GPU is full, so that a size which takes longer than its
 /// target may still be too small: sizes grow as long as each replication becomes cheaper, shrink only beyond a longest time, and not below what
@@ -89,7 +89,7 @@ impl Pace {
         Self::with_target(first, most, DISPATCH, LONGEST_DISPATCH)
     }
 
-    /// Sizes with which a piece of work takes so long, or longer, up to the longest time, where larger ones are cheaper.
+    /// Sizes for which a piece of work takes the target time or, if larger sizes are cheaper, up to the longest time.
     pub(crate) fn with_target(first: u64, most: u64, target: Duration, longest: Duration) -> Self {
         Self { size: first.min(most), least: 1, most, target, longest, last: None, before: None }
     }
@@ -101,7 +101,7 @@ impl Pace {
         Self { least, size: self.size.max(least), ..self }
     }
 
-    /// Notes how long a dispatch of some size took: the one that was given, or a smaller one where less was left to do.
+    /// Records the time of a dispatch of some size: the planned size, or a smaller one if less work remained.
     pub(crate) fn took(&mut self, size: u64, time: Duration) {
         if self.last.is_none_or(|(longest, _)| time > longest) {
             self.last = Some((time, size));
@@ -164,7 +164,7 @@ mod tests {
         let (target, longest) = (Duration::from_millis(500), Duration::from_millis(500));
         let mut pace = Pace::with_target(1000, 100_000, target, longest);
         assert_eq!(pace.next(), 1000);
-        // a tenth of it took what a whole one may take
+        // a tenth of it took the time allowed for a whole one
         pace.took(100, Duration::from_millis(500));
         assert_eq!(pace.next(), 100);
     }
@@ -180,8 +180,8 @@ mod tests {
         (0..60).map(one).collect()
     }
 
-    /// Constant up to some lanes, then linear: fast and slow cards, and processors, with and without noise of 20%. No dispatch takes four times
-    /// its target but one whose smallest size does; in the end the device is full, or the target is met.
+    /// Constant up to some lanes, then linear: fast and slow GPUs, and CPUs, with and without noise of 20%. No dispatch
+    /// takes four times its target unless its smallest size does; in the end the device is full, or the target is met.
     #[test]
     fn dispatches_stay_within_four_times_their_target_on_any_device() {
         for (constant_s, full) in
@@ -205,15 +205,15 @@ mod tests {
         }
     }
 
-    /// A replication that takes 300 ms on a lane, however many lanes there are: chunks grow until the card is full. Seen to fail where sizes follow
-    /// the time alone: they shrink to one.
+    /// A replication that takes 300 ms on a lane, however many lanes there are: chunks grow until the GPU is full. Seen
+    /// to fail where sizes follow the time alone: they shrink to one.
     #[test]
     fn chunks_grow_on_a_card_whose_time_does_not_depend_on_their_size() {
         let (target, longest) = (Duration::from_millis(250), Duration::from_secs(5));
         let pace = Pace::with_target(256, 1 << 26, target, longest);
         let played = play(pace, |size, _| 0.3 * (size as f64 / 130_000.0).max(1.0));
         assert!(played[59].0 >= 65_536, "{:?}", &played[50..]);
-        // a processor keeps to the time
+        // a CPU keeps to the time
         let played = play(pace, |size, _| 0.001 * size as f64);
         assert!(played[2..].iter().all(|played| played.1 < 0.6), "{played:?}");
         let filled = play(pace.at_least(CARD_FILL), |size, _| 0.3 * (size as f64 / 130_000.0).max(1.0));

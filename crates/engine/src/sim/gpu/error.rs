@@ -1,28 +1,28 @@
-//! What can go wrong between a graphics card and us.
+//! Errors of GPUs.
 
-/// Why the GPU cannot run, or could not go on. Nothing of the chunk in which it happened is counted.
+/// A reason why the GPU cannot run, or could not continue. Nothing of the failed chunk is counted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GpuError {
     /// The system shows no adapter at all. Install a driver, or run on the CPU.
     #[error(
-        "no graphics adapter was found: install its Vulkan driver (for tests without a card: mesa-vulkan-drivers), or use the CPU"
+        "no graphics adapter was found: install its Vulkan driver (for tests without a GPU: mesa-vulkan-drivers), or use the CPU"
     )]
     NoAdapter,
-    /// Only software adapters are there, and none was asked for by name.
+    /// Only software adapters were found, and none was requested by name.
     #[error(
-        "only a software adapter is there ({found}), which is slower than the CPU itself; name it with --adapter to use it anyway"
+        "found only a software adapter ({found}), which is slower than the CPU itself; name it with --adapter to use it anyway"
     )]
     OnlySoftware {
-        /// Its name.
+        /// Name of the adapter.
         found: String,
     },
-    /// No adapter has the name that was asked for.
+    /// No adapter has the requested name.
     #[error("no adapter is called `{name}`; there are: {}", available.join(", "))]
     NoSuchAdapter {
         /// The name.
         name: String,
-        /// What there is.
+        /// Names of the available adapters.
         available: Vec<String>,
     },
     /// The driver does not open the device.
@@ -30,7 +30,7 @@ pub enum GpuError {
     Refused {
         /// Name of the adapter.
         adapter: String,
-        /// What the driver says.
+        /// Message of the driver.
         message: String,
     },
     /// The device calculates wrongly. Update its driver.
@@ -40,7 +40,7 @@ pub enum GpuError {
     SelfTest {
         /// Name of the adapter.
         adapter: String,
-        /// What came out wrong.
+        /// The wrong result.
         what: String,
     },
     /// A shader was not accepted, which is a fault of this program or of the driver.
@@ -48,13 +48,13 @@ pub enum GpuError {
     Shader {
         /// Name of the shader.
         shader: &'static str,
-        /// What the compiler says.
+        /// Message of the compiler.
         message: String,
     },
     /// A command was not accepted, which is a fault of this program.
     #[error("the device refused a command: {message}")]
     Validation {
-        /// What the validation says.
+        /// Message of the validation.
         message: String,
     },
     /// The device has no memory for a buffer, not even a small one.
@@ -66,7 +66,7 @@ pub enum GpuError {
     /// The device went away, or the driver reset it.
     #[error("the device was lost: {message}")]
     Lost {
-        /// What the driver says.
+        /// Message of the driver.
         message: String,
     },
     /// The driver reported work as done that was not done. Update it, or use the CPU.
@@ -80,7 +80,7 @@ pub enum GpuError {
     /// The device did not answer in time.
     #[error("the device did not finish its work within {seconds} s")]
     Timeout {
-        /// How long it was waited for.
+        /// Time waited.
         seconds: u64,
     },
 }

@@ -13,7 +13,8 @@ pub(crate) use crate::sim::backend::GpuTimes;
 use crate::sim::gpu::device::Gpu;
 use crate::sim::gpu::error::GpuError;
 
-/// How long one wait may take. A dispatch is made for a tenth of a second; a software adapter on a busy machine may need
+/// Longest single wait. A dispatch is designed to take a tenth of a second; a software adapter on a busy machine may
+/// need
 /// much longer.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -117,8 +118,8 @@ impl Gpu {
         self.queue.write_buffer(buffer, 0, bytemuck::cast_slice(data));
     }
 
-    /// Clears some buffers, runs dispatches one after the other, waits until all is done, and checks that all of it was. Gives the time
-    /// that took.
+    /// Clears some buffers, runs dispatches one after the other, waits until all are done, and checks that all of them
+    /// were. Returns the time.
     pub(crate) fn run(&self, clear: &[&wgpu::Buffer], dispatches: &[Dispatch<'_>]) -> Result<Duration, GpuError> {
         let mut expected = self.proof.expected.lock().unwrap_or_else(PoisonError::into_inner);
         let started = Instant::now();
@@ -251,7 +252,7 @@ impl Gpu {
         }
     }
 
-    /// Calls wgpu, which panics where a driver loses its device in the middle of a call.
+    /// Calls wgpu, which panics if a driver loses its device in the middle of a call.
     pub(in crate::sim::gpu) fn guarded<T>(&self, call: impl FnOnce() -> T) -> Result<T, GpuError> {
         quietly(call).map_err(|message| {
             self.abandon();
@@ -273,7 +274,7 @@ fn map(buffer: &wgpu::Buffer) -> Mapped {
 }
 
 thread_local! {
-    /// True while a panic of this thread is caught, and told as an error.
+    /// True while a panic of this thread is caught, and reported as an error.
     static CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -301,7 +302,7 @@ fn quietly<T>(call: impl FnOnce() -> T) -> Result<T, String> {
 mod tests {
     use super::*;
 
-    /// Also where panics follow each other, and where a panic carries no text.
+    /// Also if panics follow each other, and if a panic carries no text.
     #[test]
     fn panics_of_a_driver_are_told() {
         assert_eq!(quietly(|| 7), Ok(7));

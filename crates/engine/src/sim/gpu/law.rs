@@ -1,4 +1,4 @@
-//! Laws of delays in the form that `shaders/shared/law.wgsl` reads: a kind, two words, and tables.
+//! Delay distributions in the form that `shaders/shared/law.wgsl` reads: a kind, two words, and tables.
 
 use crate::sim::clock::{NEVER, Scale};
 use crate::sim::gpu::pair::pair;
@@ -11,7 +11,7 @@ const HYPEREXPONENTIAL: u32 = 4;
 const EMPIRICAL: u32 = 5;
 const ERLANG: u32 = 6;
 
-/// A law as the shaders read it.
+/// A distribution as the shaders read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DeviceLaw {
     pub(crate) kind: u32,
@@ -21,12 +21,12 @@ pub(crate) struct DeviceLaw {
     pub(crate) loops: u32,
 }
 
-/// Why a law stays on the CPU.
+/// Reason why a distribution stays on the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoDeviceLaw {
-    /// It goes through `f64` functions, which a shader has not.
+    /// It uses `f64` functions that shaders lack.
     Floats,
-    /// Its table or its stages are too many for the words of the program.
+    /// The table or the stages need too many words of the program.
     TooLarge,
 }
 
@@ -49,7 +49,7 @@ impl DeviceLaw {
         Self { kind: DETERMINISTIC, a, b, loops: 0 }
     }
 
-    /// The law of a sampler on the narrow clock; its tables are appended to `tables`.
+    /// The distribution of a sampler on the narrow clock; its tables are appended to `tables`.
     pub(crate) fn of(sampler: &Sampler, tables: &mut Vec<u32>) -> Result<Self, NoDeviceLaw> {
         let at = u32::try_from(tables.len()).map_err(|_| NoDeviceLaw::TooLarge)?;
         let ticks = |ticks: u128| pair(u64::try_from(ticks.min(u128::from(NEVER))).unwrap_or(NEVER));

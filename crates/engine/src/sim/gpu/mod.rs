@@ -1,14 +1,15 @@
-//! Replications on a graphics card: compute shaders through wgpu.
+//! Replications on a GPU: compute shaders through wgpu.
 //!
-//! Every engine here has a twin on the CPU and gives its numbers: draws, clocks, markings and results are integers, and
-//! equal bit for bit, replication by replication. So a run may begin on one and go on on the other, and nobody can tell
-//! from the numbers. The WGSL is in `shaders/`; a file of `shaders/shared/` names the Rust file that it is the twin of.
+//! Every engine here has a twin on the CPU and produces the same numbers: draws, clocks, markings and results are
+//! integers, and equal bit for bit, replication by replication. So a run may start on one device and continue on the
+//! other without any change in the numbers. The WGSL is in `shaders/`; a file of `shaders/shared/` names the Rust file
+//! that it is the twin of.
 //!
-//! * [`adapters`] lists what there is; a device is opened only after a self-test with known answers.
-//! * A chunk of replications is dispatched in parts of about 60 ms, reduced there, and added when it is complete:
-//!   a fault in between loses the chunk, and counts nothing of it.
+//! * [`adapters`] lists the adapters; a device is opened only after a self-test with known answers.
+//! * A chunk of replications is dispatched in parts of about 60 ms, reduced there, and added when it is complete: after
+//!   a fault, nothing of the chunk counts.
 //! * A [`Card`] runs many nets; schedules of one plan run together, as one batch with rates of their own.
-//! * [`GpuError`] says what happened and what to do.
+//! * [`GpuError`] describes the problem and the remedy.
 
 mod batch;
 mod card;

@@ -1,6 +1,7 @@
-//! 64-bit numbers as pairs of words, low one first: what the shaders calculate with. Twin of `shaders/shared/pair.wgsl`.
+//! 64-bit numbers as pairs of words, low one first: the shaders' integer arithmetic. Twin of
+//! `shaders/shared/pair.wgsl`.
 //!
-//! The processor has 64-bit integers, so each function here is the plain operation; the tests compare the shader with it.
+//! The CPU has 64-bit integers, so each function here is the plain operation; the tests compare the shader with it.
 
 /// Both words of a number.
 pub(crate) fn pair(value: u64) -> [u32; 2] {

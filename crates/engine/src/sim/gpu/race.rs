@@ -20,14 +20,14 @@ use crate::sim::question::{MAX_FIRINGS, Question};
 use crate::sim::race::Setup;
 use crate::sim::samples::Samples;
 
-/// Most lanes that play side by side: more than any card keeps busy.
+/// Most lanes that play side by side: more than any GPU keeps busy.
 const MOST_LANES: u64 = 1 << 18;
 /// Steps of the first dispatch, and replications of the first chunk.
 const FIRST_STEPS: u64 = 16;
 const FIRST_CHUNK: u64 = 4096;
 /// Most steps of a dispatch: a step takes some microseconds, and a display's watchdog waits two seconds.
 const MOST_STEPS: u64 = 1 << 14;
-/// Time that a chunk should take, and the longest of one that grows: progress is shown after each.
+/// Target time of a chunk, and longest time of one that grows: progress is shown after each chunk.
 const CHUNK: Duration = Duration::from_millis(500);
 const LONGEST_CHUNK: Duration = Duration::from_secs(5);
 /// Words of the control buffer: next, ended, faults, four endings.
@@ -182,7 +182,7 @@ impl<'a> GpuRace<'a> {
             if left == 0 {
                 return Ok([3, 4, 5, 6].map(|at| u64::from(control[at])));
             }
-            // lanes that had nothing to do make a dispatch short, and the next one too long
+            // idle lanes make a dispatch short, and the next one too long
             if 2 * left >= lanes {
                 self.steps.took(u64::from(run.steps), took);
             }
@@ -231,7 +231,7 @@ impl<'a> GpuRace<'a> {
     }
 }
 
-/// Observations that are floats, one column each, absent where there is none.
+/// Observations that are floats, one column each; a column may be absent.
 #[derive(Default)]
 struct Floats {
     tokens: Vec<Vec<Option<f64>>>,
@@ -260,7 +260,7 @@ impl Floats {
             }
         }
         let Some(end) = columns.end else { return Ok(this) };
-        // observed time in ticks, where there is any
+        // observed time in ticks, if there is any
         let ends = race.values(end, count)?;
         let observed: Vec<Option<f64>> =
             ends.iter().map(|&end| (end > warm_up).then(|| (end - warm_up) as f64)).collect();

@@ -27,7 +27,7 @@ pub(crate) struct RaceCode {
     pub(crate) columns: Columns,
     /// Everything that does not fit on a device.
     pub(crate) obstacles: Vec<String>,
-    /// Whether any code is run.
+    /// True if any code is run.
     pub(crate) has_code: bool,
     /// Deepest stack of a code.
     pub(crate) stack: u32,
@@ -38,11 +38,11 @@ pub(crate) struct RaceCode {
 /// Upper bounds of loop iterations.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Loops {
-    /// One enabling test and what it evaluates.
+    /// One enabling test, including its evaluations.
     pub(crate) enabled: u64,
-    /// What a firing does, its observation included.
+    /// A firing, including its observation.
     pub(crate) fire: u64,
-    /// What the spreading of a firing does.
+    /// The propagation of a firing.
     pub(crate) spread: u64,
     /// One choice of a group.
     pub(crate) choose: u64,
@@ -54,7 +54,7 @@ pub(crate) struct Loops {
     pub(crate) code: u64,
 }
 
-/// Whether a term of a goal compares with a word.
+/// Returns true if a term of a goal compares with a word.
 fn fits(&(_, least): &(u32, f64)) -> bool {
     least <= f64::from(u32::MAX)
 }
@@ -88,14 +88,14 @@ impl RaceCode {
         this
     }
 
-    /// Appends a list; gives its begin and end.
+    /// Appends a list; returns its start and end.
     pub(crate) fn list(&mut self, words: impl IntoIterator<Item = u32>) -> (u32, u32) {
         let begin = self.tables.len() as u32;
         self.tables.extend(words);
         (begin, self.tables.len() as u32)
     }
 
-    /// Appends a code; gives its position. `what` names it in an obstacle.
+    /// Appends a code; returns its position. `what` names it in an obstacle.
     pub(crate) fn code(&mut self, code: &Code, what: &str) -> u32 {
         match DeviceCode::of(code) {
             Ok(encoded) => {

@@ -9,16 +9,16 @@ use crate::sim::gpu::race_code::{Loops, NONE, RaceCode};
 use crate::sim::race::{DIRECT_FIRINGS, DirectLaw, clock_firings};
 use crate::sim::sampler::{Sampler, exponential_scale};
 
-/// Clocks of one transition of another law that can run side by side on a device.
+/// Clocks of one transition of another distribution that can run side by side on a device.
 const MOST_CLOCKS: u32 = 64;
 /// Numbers of servers for which scales are made at least, and at most.
 const LEAST_SCALES: u64 = 64;
 const MOST_SCALES: u64 = 4096;
 
-/// Timed transitions that one step looks at; `LOOKS` of the shader.
+/// Number of timed transitions that one step examines; `LOOKS` of the shader.
 const LOOKS: u64 = 8;
 
-/// Which form a race has.
+/// Form of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// One draw from the total rate; exponential nets.
@@ -44,12 +44,12 @@ fn servers_word(servers: Servers) -> u32 {
     }
 }
 
-/// What a form allows and costs.
+/// Abilities and costs of a form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FormFacts {
     /// Loop iterations of the costliest step.
     pub(crate) loops: u64,
-    /// Timed firings of one replication for which there are random words.
+    /// Largest number of timed firings of one replication for which there are random words.
     pub(crate) firings: u64,
 }
 
@@ -128,14 +128,14 @@ fn clocks(code: &mut RaceCode, program: &Program, clock: Clock) -> FormFacts {
     FormFacts { loops: step_loops(code, 2 * scan, look, 2 * timed as u64), firings: clock_firings(words) }
 }
 
-/// Loop iterations of the costliest step: `scan` to find the next transition, `look` to look at one, `begin` to set all to
-/// nothing.
+/// Loop iterations of the costliest step: `scan` to find the next transition, `look` to examine one, `begin` to reset
+/// everything.
 fn step_loops(code: &RaceCode, scan: u64, look: u64, begin: u64) -> u64 {
     let Loops { fire, spread, choose, pass, whole, .. } = code.loops;
     1 + (scan + pass + fire + spread).max(choose + fire + spread).max(LOOKS * (1 + look)).max(begin + whole)
 }
 
-/// How a timed transition keeps time on a device.
+/// Timekeeping of a timed transition on a device.
 struct Timer {
     kind: u32,
     law: DeviceLaw,

@@ -1,4 +1,4 @@
-//! Where a lane of the race kernel keeps what, which columns its results have, and the constants that tell the shader.
+//! Memory layout of a lane of the race kernel, the columns of its results, and the constants that configure the shader.
 //!
 //! ```text
 //! state     item 0: lane 0, lane 1, ... | item 1: lane 0, lane 1, ... | ...     one word each
@@ -15,7 +15,7 @@ use crate::sim::question::Question;
 /// Words that a lane keeps for itself.
 const LANE_WORDS: u32 = 22;
 
-/// What a question asks for, as sizes.
+/// Sizes of the observations of a question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Observed {
     pub(crate) groups: u32,
@@ -40,10 +40,10 @@ impl Observed {
 /// Positions of the columns of results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Columns {
-    /// End time, where averages over time are asked for.
+    /// End time, if the question asks for averages over time.
     pub(crate) end: Option<u32>,
     pub(crate) groups: u32,
-    /// How many snapshots a replication took; they follow.
+    /// Number of snapshots that a replication took; they follow.
     pub(crate) taken: u32,
     pub(crate) snapshots: u32,
     pub(crate) rewards: u32,
@@ -132,7 +132,7 @@ impl Items {
         items
     }
 
-    /// The items of what is observed.
+    /// The items of the observations.
     pub(crate) fn observe(
         &mut self,
         program: &Program,
@@ -173,7 +173,7 @@ impl Items {
         self.0.take(count)
     }
 
-    /// How many there are.
+    /// Number of items.
     pub(crate) fn count(&self) -> u32 {
         self.0.0
     }

@@ -1,7 +1,7 @@
-//! A run between the CPU and a device: when it goes over, what becomes of a fault, and what it says about itself.
+//! A run on the CPU and a device: when it moves, the handling of faults, and the record of both.
 //!
 //! Engines on both sides give the same numbers, replication by replication, and only whole chunks are appended. So a run
-//! goes on wherever it stands, and the samples do not show where that was.
+//! continues wherever it stands, and the samples do not show where that was.
 
 use std::time::{Duration, Instant};
 
@@ -14,19 +14,20 @@ use crate::sim::run_error::RunError;
 use crate::sim::samples::Samples;
 use crate::watch::{TimeLimit, Watch as _};
 
-/// When a run looks for a card, and when it leaves one.
+/// Settings for looking for a GPU, and for leaving it.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sim) struct Patience {
     /// Time on the CPU before anything is thought of: by then its speed is known, and most runs are over.
     pub(in crate::sim) before_a_look: Duration,
-    /// Time that must be left on the CPU. Loading a driver, testing the device and compiling shaders take a second or
-    /// two, and longer where a driver sees a shader for the first time.
+    /// Remaining CPU time that justifies a GPU. Loading a driver, testing the device and compiling shaders take a
+    /// second or two, and longer if a driver sees a shader for the first time.
     pub(in crate::sim) worth_a_look: Duration,
-    /// Time on a card before its speed is measured: its chunks begin small.
+    /// Time on a GPU before its speed is measured: its chunks start small.
     pub(in crate::sim) settling: Duration,
-    /// Time for which the speed of a card is measured, before it is compared with that of the CPU.
+    /// Duration of the measurement of a GPU's speed, before it is compared with the CPU's speed.
     pub(in crate::sim) measured: Duration,
-    /// Replications that a device replays before it counts, fewer where they take the CPU more than a second: they must be those of the CPU.
+    /// Number of replications that a device repeats before its results count, fewer if they take the CPU more than a
+    /// second: they must equal the CPU's.
     pub(in crate::sim) replayed: u64,
 }
 
@@ -42,12 +43,12 @@ impl Default for Patience {
     }
 }
 
-/// Replications that the CPU takes over where the device cannot finish one of them; twice as many each time until the
-/// device gets on again, so that few of its chunks are in vain.
+/// Replications that the CPU takes over if the device cannot finish one of them; the number doubles each time until the
+/// device succeeds again, so that few of its chunks are wasted.
 const TAKEN_OVER: u64 = 1024;
 
-/// Replications of the first chunk, how long one should take, and how long one takes at most that may grow: how long a replication takes on
-/// the device is not known.
+/// Replications of the first chunk, target time of a chunk, and longest time of a chunk that may grow: the time of a
+/// replication on the device is unknown.
 const FIRST_CHUNK: u64 = 256;
 const CHUNK: Duration = Duration::from_millis(250);
 const LONGEST_CHUNK: Duration = Duration::from_secs(5);
@@ -58,7 +59,7 @@ const REPLAYED_IN: Duration = Duration::from_secs(1);
 /// A device with an engine.
 pub(in crate::sim) struct Opened<'a> {
     pub(in crate::sim) adapter: String,
-    /// How long it took to open the device.
+    /// Time to open the device.
     pub(in crate::sim) opening: Duration,
     pub(in crate::sim) engine: Box<dyn DeviceEngine + 'a>,
 }
@@ -66,11 +67,11 @@ pub(in crate::sim) struct Opened<'a> {
 /// Gives a device.
 pub(in crate::sim) type Open<'a> = dyn Fn() -> Result<Opened<'a>, DeviceFault> + 'a;
 
-/// Where a run is.
+/// State of a run.
 enum Stage<'a> {
-    /// On the CPU, for as long as it takes.
+    /// On the CPU, until the end.
     Cpu,
-    /// On the CPU, until it is known that it takes long.
+    /// On the CPU, until the run turns out to take long.
     Watching,
     /// On a device.
     Device(Opened<'a>),
@@ -87,7 +88,7 @@ pub(in crate::sim) struct Relay<'a> {
     patience: Patience,
     stage: Stage<'a>,
     placement: Placement,
-    /// Whether the CPU had replications before the device, and after it.
+    /// True if the CPU had replications before the device, and after it.
     before: bool,
     after: bool,
     /// Replications that the CPU took over from the device next time, and altogether.
@@ -97,17 +98,17 @@ pub(in crate::sim) struct Relay<'a> {
     chunk: Pace,
     /// True once the device has replayed replications of the CPU.
     trusted: bool,
-    /// Since when a card is at work, and from when and from which replication on its speed is measured.
+    /// Since when a GPU is at work, and from when and from which replication on its speed is measured.
     since: Option<Instant>,
     window: Option<(Instant, u64)>,
 }
 
 impl<'a> Relay<'a> {
-    /// A run that begins where `backend` says.
+    /// A run that starts on the device chosen by `backend`.
     ///
     /// # Errors
     ///
-    /// A device is required, and there is none that can run this.
+    /// A GPU is required, but none can run this.
     pub(in crate::sim) fn new(
         backend: Backend,
         open: &'a Open<'a>,
@@ -171,7 +172,7 @@ impl<'a> Relay<'a> {
         }
     }
 
-    /// What ran the replications, and why.
+    /// Devices that ran the replications, and the reason.
     pub(in crate::sim) fn placement(mut self) -> Placement {
         self.note_times();
         let used = self.placement.device.as_ref().is_some_and(|device| device.replications > 0);
@@ -188,7 +189,7 @@ impl<'a> Relay<'a> {
         self.placement
     }
 
-    /// Looks for a card; `left` is how long the CPU would go on.
+    /// Looks for a GPU; `left` is the remaining time of the run on the CPU.
     fn look(&mut self, left: Duration) {
         match (self.open)() {
             Ok(opened) => {
@@ -245,7 +246,7 @@ impl<'a> Relay<'a> {
                 self.compare(cpu, samples.replications);
                 Ok(())
             }
-            // what the device cannot finish, the CPU can, or says what is wrong with the net
+            // if the device cannot finish a replication, the CPU can, or reports the fault of the net
             Ok(_) | Err(DeviceFault::Replication) => {
                 let end = until.min(from + self.span);
                 self.span = self.span.saturating_mul(2);
@@ -261,7 +262,7 @@ impl<'a> Relay<'a> {
         }
     }
 
-    /// The run goes on without the device, unless it is required.
+    /// The run continues without the device, unless it is required.
     fn failed(&mut self, fault: DeviceFault) -> Result<(), RunError> {
         if self.backend == Backend::Gpu {
             return Err(required(fault, self.engine));
@@ -296,7 +297,7 @@ impl<'a> Relay<'a> {
             let more = expected.replications - from;
             match opened.engine.run(self.first + from, more, &mut replayed, &|| limits.stopped()) {
                 Ok(count) if count > 0 => {}
-                // the CPU takes over what the device cannot finish
+                // the CPU takes over replications that the device cannot finish
                 Ok(_) | Err(DeviceFault::Replication | DeviceFault::Stopped) => return Ok(()),
                 Err(fault) => return self.failed(fault),
             }
@@ -309,7 +310,7 @@ impl<'a> Relay<'a> {
         self.failed(GpuError::SelfTest { adapter, what }.into())
     }
 
-    /// Leaves a card that is slower than the CPU was.
+    /// Leaves a GPU that is slower than the CPU was.
     fn compare(&mut self, cpu: &CpuRounds<'_>, done: u64) {
         let Some(since) = self.since.filter(|_| self.backend == Backend::Auto) else { return };
         let Some((begin, first)) = self.window else {
@@ -330,14 +331,14 @@ impl<'a> Relay<'a> {
     }
 }
 
-/// How long the CPU would take for what is left, or may take.
+/// Time that the CPU would need, or may take, for the remaining replications.
 fn time_left(cpu: &CpuRounds<'_>, replications: u64, limits: &TimeLimit<'_>) -> Duration {
     let seconds = replications as f64 / cpu.pace().1;
     let left = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
     limits.left().map_or(left, |allowed| allowed.min(left))
 }
 
-/// The error where a device is required.
+/// The error if a device is required.
 pub(in crate::sim::gpu) fn required(fault: DeviceFault, engine: &'static str) -> RunError {
     match fault {
         DeviceFault::Gpu(error) => RunError::Gpu(error),
@@ -348,11 +349,11 @@ pub(in crate::sim::gpu) fn required(fault: DeviceFault, engine: &'static str) ->
     }
 }
 
-/// Why a run that would take a card stays where it is.
+/// Reason why a run that would take a GPU stays where it is.
 fn no_card(fault: DeviceFault) -> String {
     match fault {
-        DeviceFault::Gpu(GpuError::NoAdapter) => "there is no graphics card".to_owned(),
-        DeviceFault::Gpu(GpuError::OnlySoftware { found }) => format!("there is no graphics card, only {found}"),
+        DeviceFault::Gpu(GpuError::NoAdapter) => "no GPU was found".to_owned(),
+        DeviceFault::Gpu(GpuError::OnlySoftware { found }) => format!("no GPU was found, only {found}"),
         DeviceFault::Gpu(error) => error.to_string(),
         DeviceFault::DoesNotFit(reasons) => format!("it does not fit the card: {}", reasons.join("; ")),
         DeviceFault::Replication | DeviceFault::Stopped => "a replication cannot be finished".to_owned(),

@@ -32,7 +32,7 @@ pub(crate) struct GpuSchedule {
     reducer: Reducer,
     program: wgpu::Buffer,
     tables: wgpu::Buffer,
-    /// Whether slots are in a buffer, not with each invocation.
+    /// True if slots are in a buffer, not with each invocation.
     in_memory: bool,
     /// Quads that `results` and `slots` have room for.
     room: u64,
@@ -43,7 +43,7 @@ pub(crate) struct GpuSchedule {
 }
 
 impl GpuSchedule {
-    /// Puts a schedule on a device; `names` are those of the transitions.
+    /// Puts a schedule on a device; `names` are the names of the transitions.
     pub(crate) fn new(gpu: &Arc<Gpu>, schedule: Schedule, names: &[String]) -> Result<Self, DeviceFault> {
         let started = Instant::now();
         let code = ScheduleCode::new(&schedule, names, gpu.loop_budget).map_err(DeviceFault::DoesNotFit)?;
@@ -94,7 +94,7 @@ impl GpuSchedule {
         Ok(this)
     }
 
-    /// Buffers for so many quads; where memory is short, for as many as there is room for.
+    /// Buffers for this many quads or, if memory is short, for as many as fit.
     fn make_room(&mut self, quads: u64) -> Result<(), GpuError> {
         if quads <= self.room {
             return Ok(());

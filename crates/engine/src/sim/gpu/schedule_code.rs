@@ -1,8 +1,8 @@
 //! A bound schedule as instructions of `shaders/schedule.wgsl`.
 //!
-//! The kernel has one accumulator, `time`, and slots. A step of the schedule becomes: load what it waits for, draw the
-//! delay, put the time where it is needed. Chains, in which each step reads only what the one before it has put, keep
-//! the time in the accumulator.
+//! The kernel has one accumulator, `time`, and slots. A step of the schedule becomes: load the times that it waits for,
+//! draw the delay, store the result where it is needed. Chains, in which each step reads only the result of the one
+//! before it, keep the time in the accumulator.
 
 use crate::compile::{Fold, Put};
 use crate::sim::gpu::law::{DeviceLaw, NoDeviceLaw};
@@ -36,15 +36,15 @@ struct Instruction {
     loops: u32,
 }
 
-/// What the kernel runs.
+/// Input of the kernel.
 #[derive(Clone, Debug)]
 pub(crate) struct ScheduleCode {
     pub(crate) program: Vec<[u32; 4]>,
     pub(crate) tables: Vec<u32>,
     pub(crate) slots: u32,
-    /// Columns of results: passage time, firings that are not sure (where there are any), then first and last of groups.
+    /// Columns of results: passage time, firings that are not certain (if any), then first and last of groups.
     pub(crate) columns: u32,
-    /// Whether column 1 holds firings.
+    /// True if column 1 holds firings.
     pub(crate) counts: bool,
     /// Parts of the program that one dispatch can run, by the loop iterations that the device allows.
     pub(crate) segments: Vec<std::ops::Range<u32>>,
@@ -101,7 +101,8 @@ impl ScheduleCode {
         })
     }
 
-    /// Whether slots are in a buffer, not with each invocation: where there are many, or where dispatches hand them on.
+    /// Returns true if slots are in a buffer, not with each invocation: if there are many, or if dispatches pass them
+    /// on.
     pub(crate) fn in_memory(&self) -> bool {
         self.slots > MOST_PRIVATE || self.segments.len() > 1
     }
@@ -110,7 +111,7 @@ impl ScheduleCode {
 struct Writer {
     code: Vec<Instruction>,
     tables: Vec<u32>,
-    /// Where the table of each choice begins.
+    /// Start of the table of each choice.
     choices: Vec<u32>,
     /// Slots of the plan; those of the engine come after them.
     plan_slots: u32,
@@ -155,7 +156,7 @@ impl Writer {
         1 + usize::from(self.counts) + 2 * self.groups as usize
     }
 
-    /// Nothing has ended, fired or begun yet.
+    /// Nothing has ended, fired or started yet.
     fn begin(&mut self) {
         let zero = Instruction { pre: PRE_ZERO, post: POST_SET, slot: Some(self.end_slot()), ..Default::default() };
         self.code.push(zero);
@@ -174,7 +175,7 @@ impl Writer {
         self.code.push(Instruction { pre, slot, ..Default::default() });
     }
 
-    /// Into the last instruction, where there is room for a law, else into a new one.
+    /// Into the last instruction, if there is room for a distribution, else into a new one.
     fn law(&mut self, owner: u32, law: DeviceLaw) {
         let new = Instruction { law: law.kind, words: [owner, law.a, law.b], loops: law.loops, ..Default::default() };
         match self.code.last_mut() {
@@ -275,7 +276,7 @@ impl Writer {
         }
     }
 
-    /// Drops loads of what the accumulator holds already, and stores that nobody reads.
+    /// Drops loads of the value that is already in the accumulator, and stores that are never read.
     fn keep_chains_in_place(&mut self) {
         for at in 1..self.code.len() {
             let before = self.code[at - 1];
@@ -307,11 +308,12 @@ fn pack(instruction: &Instruction) -> [u32; 4] {
     [pre | law << 4 | post << 8 | slot.unwrap_or(0) << 12, a, b, c]
 }
 
-/// Instructions of a part, where the program can be cut: one takes up to a microsecond or two, and a display's watchdog waits two seconds.
+/// Instructions of a part, if the program can be cut: one takes up to a microsecond or two, and a display's watchdog
+/// waits two seconds.
 const LONG_PART: u64 = 1 << 16;
 
-/// Cuts the program where nothing is in the accumulator, so that no part takes more loop iterations than allowed, nor much longer than a
-/// watchdog waits.
+/// Cuts the program at points where the accumulator is empty, so that no part takes more loop iterations than allowed,
+/// nor much longer than a watchdog waits.
 fn segments(code: &[Instruction], loop_budget: u32) -> Option<Vec<std::ops::Range<u32>>> {
     let mut segments = Vec::new();
     let (mut begin, mut cut, mut cost, mut since_cut) = (0, 0, 0_u64, 0_u64);

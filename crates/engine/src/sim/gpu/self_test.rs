@@ -1,5 +1,5 @@
-//! What a device must get right before it is trusted: known answers of Philox and of the variates, pair arithmetic, and
-//! loops that are not cut short. Drivers have been met that fail each of these.
+//! Requirements on a device before it is trusted: known answers of Philox and of the variates, pair arithmetic, and
+//! loops that are not cut short. Some real drivers fail each of these.
 
 use crate::rng::{exponential, philox4x32_10};
 use crate::sim::gpu::device::Gpu;
@@ -11,14 +11,14 @@ use crate::sim::gpu::shader;
 const LANES: usize = 64;
 /// Answers of one lane.
 const ANSWERS: usize = 8;
-/// Iterations that are tried; a driver that does fewer is kept within what it does.
+/// Number of iterations to try; a driver that does fewer is kept within its limit.
 const MANY_LOOPS: u32 = 256 * 300;
 /// Iterations that every driver must do.
 const FEW_LOOPS: u32 = 256 * 200;
-/// Where a driver cuts loops, kernels stay below this share of what it was seen to do, in 16ths.
+/// If a driver cuts loops, kernels stay below this share of its observed limit, in 16ths.
 const CAUTION: u32 = 12;
 
-/// Words whose variates and blocks are looked at: the ends, powers of two, and some in between.
+/// Words whose variates and blocks are checked: the ends, powers of two, and some in between.
 fn seed(lane: usize) -> u32 {
     match lane {
         0 => 0,
@@ -28,7 +28,7 @@ fn seed(lane: usize) -> u32 {
     }
 }
 
-/// What a lane should answer.
+/// The expected answer of a lane.
 fn expected(lane: usize, loops: u32) -> [u32; ANSWERS] {
     let seed = seed(lane);
     let drawn = philox4x32_10([seed, lane as u32, 3, 4], [seed, 7]);
@@ -45,7 +45,7 @@ fn expected(lane: usize, loops: u32) -> [u32; ANSWERS] {
     [drawn[0], drawn[1] ^ drawn[2], drawn[3], exponential(seed), chosen[0], chosen[1], loops, hash]
 }
 
-/// Tests a device; gives the loop iterations that one invocation may do in one dispatch.
+/// Tests a device; returns the loop iterations that one invocation may do in one dispatch.
 pub(crate) fn run(gpu: &Gpu) -> Result<u32, GpuError> {
     let kernel = gpu.kernel("self_test", &shader::self_test(gpu.int64))?;
     let answers = |loops: u32| -> Result<Vec<u32>, GpuError> {
@@ -68,7 +68,7 @@ pub(crate) fn run(gpu: &Gpu) -> Result<u32, GpuError> {
     Ok(FEW_LOOPS / 16 * CAUTION)
 }
 
-/// What is wrong with the answers, if anything.
+/// The first wrong answer, if any.
 fn check(answers: &[u32], loops: u32) -> Result<(), String> {
     for (lane, got) in answers.chunks_exact(ANSWERS).enumerate() {
         let wanted = expected(lane, loops);

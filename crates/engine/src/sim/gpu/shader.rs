@@ -26,7 +26,7 @@ fn join(int64: bool, parts: &[&str]) -> String {
     all.join("\n").replace("WORKGROUP", &WORKGROUP.to_string())
 }
 
-/// Where the slots of a schedule are.
+/// Memory of the slots of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slots {
     /// So many, each invocation has its own.

@@ -1,4 +1,4 @@
-//! What graphics adapters there are, whether each calculates rightly, and which one a run takes by itself.
+//! The available graphics adapters, whether each computes correctly, and the one that a run takes by default.
 
 use crate::sim::gpu::device::{AdapterFacts, Gpu, Wanted, all_adapters, choose_from};
 use crate::sim::gpu::error::GpuError;
@@ -6,9 +6,9 @@ use crate::sim::gpu::error::GpuError;
 /// An adapter that was opened and tested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Surveyed {
-    /// What it is.
+    /// Facts about the adapter.
     pub facts: AdapterFacts,
-    /// Why it is not used, where it is not: it cannot be opened, or gives wrong answers.
+    /// Reason why it is not used, if it is not: it cannot be opened, or gives wrong answers.
     pub fault: Option<GpuError>,
 }
 
@@ -21,11 +21,11 @@ pub fn survey() -> Vec<Surveyed> {
     all_adapters().iter().map(test).collect()
 }
 
-/// Position of the adapter that a run takes where none is named.
+/// Position of the adapter that a run takes by default.
 ///
 /// # Errors
 ///
-/// Why none is taken: there is no card, or the best one did not pass its test.
+/// The reason why none is taken: no GPU was found, or the best one did not pass its test.
 pub fn automatic_choice(found: &[Surveyed]) -> Result<usize, GpuError> {
     let facts: Vec<AdapterFacts> = found.iter().map(|surveyed| surveyed.facts.clone()).collect();
     let at = choose_from(&facts, Wanted::Card)?;

@@ -1,9 +1,9 @@
-//! Delays in engine ticks for every law, made from addressed words.
+//! Delays in engine ticks for every distribution, made from addressed words.
 //!
 //! Exponential, deterministic, uniform, Erlang, hyperexponential and empirical delays are integer transforms of 32-bit
-//! words: the same bits on every processor. Lognormal, Weibull and Pareto delays go through `f64` and the functions of
-//! the `libm` crate, which is the same Rust code everywhere; a GPU cannot do the same bits, so nets with such a law run
-//! on the CPU.
+//! words: the same bits on every CPU. Lognormal, Weibull and Pareto delays use `f64` and the functions of the `libm`
+//! crate, which is the same Rust code everywhere; a GPU cannot produce the same bits, so nets with such a distribution
+//! run on the CPU.
 //!
 //! One draw takes [`Sampler::words`] words. Word `i` of draw `sample` has the address `sample * words + i`.
 
@@ -18,7 +18,7 @@ use crate::rng::{Address, Purpose, exponential};
 use crate::sim::clock::{Clock, Scale};
 use normal::{normal, unit_exponential};
 
-/// How words become a delay. Times are in engine ticks.
+/// Transformation of random words to a delay. Times are in engine ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::sim) enum Transform {
     Never,
@@ -40,7 +40,7 @@ pub(in crate::sim) enum Transform {
     Float(FloatLaw),
 }
 
-/// A law that needs `f64`; times are in engine ticks.
+/// A distribution that needs `f64`; times are in engine ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::sim) enum FloatLaw {
     /// `exp(mu + sigma * z)`.
@@ -64,7 +64,7 @@ impl Sampler {
         Self { transform: exponential_scale(rate, clock).map_or(Transform::Never, Transform::Exponential), words: 1 }
     }
 
-    /// Any other law.
+    /// Any other distribution.
     pub fn general(law: &Law, clock: Clock) -> Self {
         let ticks = |seconds: f64| to_ticks(seconds, clock);
         let scale = |mean: f64| Scale::new(mean, clock.engine_exponent());
@@ -106,7 +106,7 @@ impl Sampler {
         Self { transform, words }
     }
 
-    /// The delays of one server of a transition of `program`; `None` where it is immediate, or exponential with a rate
+    /// The delays of one server of a transition of `program`; `None` if it is immediate, or exponential with a rate
     /// that depends on the marking.
     pub fn of(program: &Program, transition: usize, clock: Clock) -> Option<Self> {
         match &program.firing[transition] {
@@ -122,23 +122,23 @@ impl Sampler {
         Self { transform: Transform::Exponential(scale), words: 1 }
     }
 
-    /// How words become a delay.
+    /// The transformation of words to a delay.
     #[cfg(feature = "gpu")]
     pub(in crate::sim) fn transform(&self) -> &Transform {
         &self.transform
     }
 
-    /// How many words one draw takes.
+    /// Number of words that one draw takes.
     pub fn words(&self) -> u32 {
         self.words
     }
 
-    /// Whether its delays are the same bits on every processor, GPUs included.
+    /// Returns true if its delays have the same bits on every processor, GPUs included.
     pub fn is_integer(&self) -> bool {
         !matches!(self.transform, Transform::Float(_))
     }
 
-    /// The scale, where the delay is exponential with one scale.
+    /// The scale, if the delay is exponential with one scale.
     pub fn scale(&self) -> Option<Scale> {
         match self.transform {
             Transform::Exponential(scale) => Some(scale),
@@ -167,7 +167,7 @@ impl Sampler {
             .apply(|i| Address { purpose: Purpose::Delay, owner, sample: first.wrapping_add(i) }.word(key, replication))
     }
 
-    /// What [`Self::draw`] gives for the replications `4 * quad ..= 4 * quad + 3`, from one block per word.
+    /// The results of [`Self::draw`] for the replications `4 * quad ..= 4 * quad + 3`, from one block per word.
     #[inline]
     pub fn draw_quad(&self, key: [u32; 2], owner: u32, sample: u32, quad: u64) -> [u64; 4] {
         let first = sample.wrapping_mul(self.words);
@@ -191,7 +191,7 @@ impl Sampler {
     }
 }
 
-/// The scale of an exponential delay, or `None` where it never ends.
+/// The scale of an exponential delay, or `None` if it never ends.
 pub(crate) fn exponential_scale(rate: f64, clock: Clock) -> Option<Scale> {
     let mean = rate.recip();
     (rate > 0.0 && mean.is_finite()).then(|| Scale::new(mean, clock.engine_exponent()))

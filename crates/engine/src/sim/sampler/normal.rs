@@ -18,8 +18,8 @@ pub(super) fn normal(bits: u64) -> f64 {
     if upper { -z } else { z }
 }
 
-/// Quantile of the standard normal law for a probability of at most 1/2, to about 1e-16. Algorithm AS 241, PPND16
-/// \[Wichura1988\].
+/// Quantile of the standard normal distribution for a probability of at most 1/2, to about 1e-16. Algorithm AS 241,
+/// PPND16 \[Wichura1988\].
 fn lower_normal_quantile(p: f64) -> f64 {
     let q = p - 0.5;
     if q.abs() <= 0.425 {

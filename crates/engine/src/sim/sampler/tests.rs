@@ -1,4 +1,4 @@
-//! Moments and shapes of every law against closed forms.
+//! Moments and shapes of every distribution against closed forms.
 
 use super::*;
 use crate::net::Branch;
@@ -81,7 +81,7 @@ fn laws() -> Vec<Law> {
     ]
 }
 
-/// Mean, variance and the whole distribution of one law (Kolmogorov and Smirnov).
+/// Mean, variance and the whole distribution of one distribution (Kolmogorov and Smirnov).
 fn check(law: &Law, mut delays: Vec<f64>) {
     let n = delays.len() as f64;
     let mean = delays.iter().sum::<f64>() / n;
@@ -94,7 +94,7 @@ fn check(law: &Law, mut delays: Vec<f64>) {
     delays.sort_by(f64::total_cmp);
     let mut distance: f64 = 0.0;
     for (i, &delay) in delays.iter().enumerate() {
-        // only the last of equal delays, so that steps of the law are compared on one side
+        // only the last of equal delays, so that steps of the distribution are compared on one side
         if delays.get(i + 1).is_none_or(|next| next - delay > 1e-9) {
             distance = distance.max((distribution(law, delay + 1e-9) - (i + 1) as f64 / n).abs());
         }

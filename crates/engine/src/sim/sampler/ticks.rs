@@ -9,7 +9,7 @@ pub(crate) const NEVER_WIDE: u128 = 1 << 126;
 pub(crate) trait Ticks: Copy + Ord + Send + Sync + std::fmt::Debug {
     /// No time.
     const ZERO: Self;
-    /// What nothing reaches.
+    /// A value that no time reaches.
     const NEVER: Self;
     /// A time and the number of a transition, ordered by time, then number.
     type Key: Copy + Ord + Send + Sync + std::fmt::Debug;

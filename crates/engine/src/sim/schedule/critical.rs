@@ -1,9 +1,9 @@
-//! Where the time goes: the chain of firings that decides each replication's time.
+//! Breakdown of the passage time: the chain of firings that decides each replication's time.
 //!
 //! From the last firing back to the start, each firing on the chain waited for the one before it. The delays on the
-//! chain sum to the passage time, so their means per group say where the time goes. For a law of which the mean is a
-//! scale (all laws here), the derivative of the mean passage time by a group's mean delay is the mean of the group's
-//! critical delays over that mean delay (infinitesimal perturbation analysis, exact for max-plus systems
+//! chain sum to the passage time, so their means per group show where the time goes. For a distribution whose mean is a
+//! scale (as for all distributions here), the derivative of the mean passage time by a group's mean delay is the mean
+//! of the group's critical delays over that mean delay (infinitesimal perturbation analysis, exact for max-plus systems
 //! \[Cassandras2008\]).
 
 use crate::compile::{Program, SchedulePlan};
@@ -13,18 +13,18 @@ use crate::sim::question::{Goal, Group, Question};
 use crate::sim::schedule::{Block, Schedule, UnfitError};
 use crate::watch::Unwatched;
 
-/// What one group of transitions contributes to the passage time.
+/// Contribution of one group of transitions to the passage time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GroupShare {
     /// Sum of the group's delays on the critical chain \[s\], one value per replication.
     pub time: FloatMoments,
     /// Number of the group's firings on the critical chain, one value per replication.
     pub firings: FloatMoments,
-    /// 1 where the group is on the critical chain, else 0, one value per replication.
+    /// 1 if the group is on the critical chain, otherwise 0, one value per replication.
     pub critical: FloatMoments,
 }
 
-/// Critical chains of some replications, group by group; what no group holds is in `rest`.
+/// Critical chains of some replications, group by group; transitions without a group are in `rest`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CriticalPath {
     /// One entry per group.
@@ -74,7 +74,7 @@ impl CriticalPath {
     }
 }
 
-/// Per transition: its group, the first one where there are several, or the number of groups.
+/// Per transition: its group, the first one if there are several, or the number of groups.
 fn group_of(program: &Program, groups: &[Group]) -> Vec<usize> {
     let mut group_of = vec![groups.len(); program.transitions()];
     for (number, group) in groups.iter().enumerate() {
@@ -92,7 +92,7 @@ pub(super) struct Tracer<'a> {
     plan: &'a SchedulePlan,
     /// Per transition: its step.
     step_of: Vec<u32>,
-    /// Transitions of which the last firing is the end.
+    /// Transitions whose last firing is the end.
     ends: Vec<u32>,
 }
 

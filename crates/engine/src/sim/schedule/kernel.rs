@@ -44,7 +44,7 @@ impl Times {
         }
     }
 
-    /// Never, where the lane's branch is another one.
+    /// The value "never" in lanes that take another branch.
     #[inline(always)]
     pub(super) fn keep_branch(&mut self, taken: &[u8; LANES], branch: u8) {
         for (own, taken) in self.0.iter_mut().zip(taken) {
@@ -54,7 +54,7 @@ impl Times {
 
     /// Adds one exponential delay per lane: `((e * mantissa) >> shift)` for the lane's own variate `e`.
     ///
-    /// First all words, then all variates: each loop is a short chain many times over, which a processor overlaps.
+    /// First all words, then all variates: each loop is a short chain many times over, which a CPU overlaps.
     #[inline(always)]
     pub(super) fn add_exponential(&mut self, key: [u32; 2], address: Address, first_quad: u64, scale: Scale) {
         let mantissa = u64::from(scale.mantissa);

@@ -29,19 +29,19 @@ const STEPS_BETWEEN_LOOKS: usize = 1 << 15;
 /// Most branches of one choice: a lane keeps its branch in a byte.
 const MAX_BRANCHES: usize = 255;
 
-/// How the delays of a step are made.
+/// Source of the delays of a step.
 #[derive(Clone, Debug)]
 pub(in crate::sim) enum Draw {
     /// No delay.
     None,
     /// Scaled unit variates, all lanes at once.
     Exponential(Scale),
-    /// Any other law, four replications at a time.
+    /// Any other distribution, four replications at a time.
     Sampled(Sampler),
 }
 
 impl Draw {
-    /// What makes the delays, if there are any.
+    /// The sampler of the delays, if there are any.
     #[cfg(feature = "gpu")]
     pub(in crate::sim) fn sampler(&self) -> Option<Sampler> {
         match self {
@@ -59,11 +59,11 @@ pub(in crate::sim) struct Bound {
     pub(in crate::sim) draw: Draw,
     /// Groups of the question that the transition belongs to.
     pub(in crate::sim) groups: Vec<u32>,
-    /// Whether its firing may be the one that reaches the goal.
+    /// True if its firing may reach the goal.
     pub(in crate::sim) ends: bool,
-    /// Whether its firings are counted one by one, because it does not fire in every replication.
+    /// True if its firings are counted one by one, because it does not fire in every replication.
     pub(in crate::sim) counted: bool,
-    /// The time stays in the one slot that is read, and nothing else happens to it.
+    /// The time stays in the one slot that is read, without any other operation.
     in_place: bool,
 }
 
@@ -92,7 +92,7 @@ struct Block {
     extra_firings: [u32; LANES],
     first: Vec<Times>,
     last: Vec<Times>,
-    /// Firing time of every step, where they are traced.
+    /// Firing time of every step, if they are traced.
     trace: Vec<Times>,
 }
 
@@ -184,7 +184,7 @@ impl Schedule {
         }
     }
 
-    /// Whether the block is complete, and was not stopped on its way.
+    /// Returns true if the block is complete, and was not stopped on its way.
     #[inline(always)]
     fn run_block(&self, block: &mut Block, first_quad: u64, watch: &dyn Watch) -> bool {
         block.end = Times::ZERO;
@@ -274,7 +274,7 @@ impl Schedule {
         }
     }
 
-    /// Counts a replication that took so long, with so many firings that are not sure.
+    /// Counts a replication with this time and this number of uncertain firings.
     #[inline]
     pub(in crate::sim) fn note(&self, time: u64, extra_firings: u64, samples: &mut Samples) {
         let ending = if time <= self.horizon { Ending::Goal } else { Ending::Horizon };
@@ -320,7 +320,7 @@ fn draw_of(program: &Program, t: usize, clock: Clock) -> Draw {
     }
 }
 
-/// Whether each step may be the one that reaches the goal, or everything that is in the way of answering the question.
+/// True for each step that may reach the goal, or the obstacles to answering the question.
 fn obstacles_or_ends(
     program: &Program,
     plan: &SchedulePlan,
@@ -329,7 +329,7 @@ fn obstacles_or_ends(
 ) -> Result<Vec<bool>, UnfitError> {
     let mut obstacles = Vec::new();
     if !question.is_passage_only() {
-        obstacles.push("only passage times and groups are asked of a schedule".to_owned());
+        obstacles.push("a schedule has passage times and groups only".to_owned());
     }
     if clock.is_wide() {
         obstacles.push("the rates differ too much for 64-bit times".to_owned());
@@ -353,7 +353,8 @@ fn obstacles_or_ends(
 }
 
 /// Steps whose firing may complete the tokens that `terms` (counter, least) ask for. Each counter must be one that
-/// nothing takes from and that always gets just as many. Groups may go on after the goal, so they need a goal that is
+/// nothing takes from and that always gets exactly that many. Groups may continue after the goal, so they need a goal
+/// that is
 /// the end of everything.
 fn ends_of(program: &Program, plan: &SchedulePlan, question: &Question, terms: &[(u32, f64)]) -> Option<Vec<bool>> {
     let complete = |&(counter, least): &(u32, f64)| {

@@ -1,13 +1,13 @@
 //! Derivatives of a schedule's time, replication by replication: infinitesimal perturbation analysis.
 //!
-//! A delay with mean μ is μ times a variate that does not depend on μ. So where a parameter θ moves means, the time T of a replication
-//! moves with the delays X_t on its critical chain, and with no others:
+//! A delay with mean μ is μ times a variate that does not depend on μ. So if a parameter θ moves means, the time T of a
+//! replication moves with the delays X_t on its critical chain, and with no others:
 //!
 //! ```text
 //! dT/dθ = Σ_{t on the chain} X_t · d ln μ_t / dθ,   d E[T] / dθ = E[dT/dθ]
 //! ```
 //!
-//! The second equation holds because T is a maximum of sums, so that it is Lipschitz in the delays: the estimate has no bias
+//! The second equation holds because T is a maximum of sums, and so Lipschitz in the delays: the estimate has no bias
 //! \[Cassandras2008\]. That draws are rounded to ticks adds less than one tick a firing.
 
 use rayon::prelude::*;

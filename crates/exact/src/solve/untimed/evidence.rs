@@ -17,13 +17,14 @@ pub struct Evidence {
     pub cycle: Option<Vec<u32>>,
     /// The state after `path`.
     pub state: u32,
-    /// Whether the path ends because nothing can fire any more, and that is part of what it shows.
+    /// True if the path ends because nothing can fire any more, and the evidence depends on that.
     pub stops: bool,
-    /// The part of the formula that decides in `state`, and whether it holds there; none if no part of the text stands for it.
+    /// The part of the formula that decides in `state`, and true if it holds there; none if no part of the text
+    /// corresponds to it.
     pub decides: Option<(String, bool)>,
 }
 
-/// Finds evidence where it is known which part of a formula holds where.
+/// Finds evidence from the markings where each part of a formula holds.
 pub(crate) struct Guide<'a> {
     pub(crate) graph: &'a MarkingGraph,
     pub(crate) formula: &'a Formula,
@@ -34,7 +35,8 @@ pub(crate) struct Guide<'a> {
 const NEW: Step = Step { transition: u32::MAX, to: u32::MAX };
 
 impl Guide<'_> {
-    /// Follows the formula from the initial marking through operators that one path can show; none if it starts with no such operator.
+    /// Follows the formula from the initial marking through operators that one path can show; none if it starts with no
+    /// such operator.
     pub(crate) fn evidence(&self, mut holds: bool) -> Option<Evidence> {
         let mut found = Evidence::default();
         let mut walked = false;
@@ -90,7 +92,7 @@ impl Guide<'_> {
         false
     }
 
-    /// A shortest path to a goal, and where it ends.
+    /// A shortest path to a goal, and its end.
     fn walk(&self, from: u32, through: impl Fn(u32) -> bool, goal: impl Fn(u32) -> bool) -> Option<(Vec<u32>, u32)> {
         if goal(from) {
             return Some((Vec::new(), from));

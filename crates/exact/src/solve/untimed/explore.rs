@@ -13,7 +13,7 @@ use crate::solve::untimed::space::{MarkingGraph, Step, path};
 use crate::solve::vanish;
 use crate::watch::Watch;
 
-/// Why the exploration stops.
+/// Reason why the exploration stops.
 enum Halt {
     Limit(Incomplete),
     Error(ExploreError),
@@ -29,8 +29,8 @@ impl<E: Into<ExploreError>> From<E> for Halt {
 /// `priorities` allow fires.
 ///
 /// Exact for the net without time. Delays other than exponential ones and loops of immediate transitions are no obstacle. Rates and
-/// weights count only where they are 0: such a transition does not fire, so that an expression as a rate is a guard. If a limit
-/// is reached, the graph is partial and says so ([`MarkingGraph::stopped`]).
+/// weights count only if they are 0: such a transition does not fire, so that an expression as a rate is a guard. If a
+/// limit is reached, the graph is partial and says so ([`MarkingGraph::stopped`]).
 ///
 /// # Errors
 ///
@@ -110,7 +110,7 @@ impl<'a> Explorer<'a> {
         Ok(())
     }
 
-    /// Ends the exploration where it goes too far.
+    /// Ends the exploration at its limits.
     fn look(&mut self) -> Result<(), Halt> {
         self.watch.progress(self.store.len() as u64, 0);
         if self.watch.stopped() {
@@ -127,7 +127,7 @@ impl<'a> Explorer<'a> {
         Ok(())
     }
 
-    /// The number of a state; a new one, found by `parent`, is looked at for growth.
+    /// The number of a state; a new state, found by `parent`, is checked for growth.
     fn state(&mut self, parent: Step, marking: &[u32]) -> Result<u32, Halt> {
         let (state, new) = self.store.insert(marking);
         if !new {
@@ -155,7 +155,7 @@ impl<'a> Explorer<'a> {
 
     fn finish(mut self, stopped: Option<Incomplete>) -> MarkingGraph {
         let explored = self.offsets.len() - 1;
-        // a row that was not finished leads nowhere, as do those after it
+        // an unfinished row has no successors, and neither have later rows
         self.steps.truncate(self.offsets[explored] as usize);
         self.offsets.resize(self.store.len() + 1, self.offsets[explored]);
         MarkingGraph {
@@ -171,7 +171,7 @@ impl<'a> Explorer<'a> {
     }
 }
 
-/// The proof that the firings from one state to a later one that covers it can be repeated, where they can.
+/// The proof that the firings from one state to a later one that covers it can be repeated, if they can.
 fn prove(
     rules: &Rules<'_>,
     store: &Store,

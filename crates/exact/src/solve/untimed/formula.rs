@@ -10,7 +10,7 @@ pub(crate) const MAX_DEPTH: usize = 200;
 /// Operators that a formula may have.
 pub(crate) const MAX_NODES: usize = 4_000;
 
-/// A part of a formula; the numbers are positions of earlier parts. The other operators are made of these.
+/// A part of a formula; the numbers are positions of earlier parts. Other operators are composed of these parts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Node {
     True,
@@ -37,7 +37,7 @@ pub struct Formula {
     pub(crate) text: String,
     /// The last one is the formula.
     pub(crate) nodes: Vec<Node>,
-    /// Per node: the bytes of the text that it stands for; none for nodes that stand for a part of an operator.
+    /// Per node: the bytes of the corresponding text; none for nodes that are only a part of an operator.
     pub(crate) sources: Vec<Option<Range<usize>>>,
 }
 
@@ -47,20 +47,20 @@ impl Formula {
         &self.text
     }
 
-    /// Returns the text that a node stands for.
+    /// Returns the text of a node.
     pub(crate) fn source(&self, node: usize) -> Option<&str> {
         self.sources[node].clone().map(|span| &self.text[span])
     }
 }
 
-/// Why a text is not a formula.
+/// Reason why a text is not a formula.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormulaError {
-    /// Something else should stand here.
+    /// Something else was expected here.
     #[error("expected {expected}")]
     Expected {
-        /// What should stand here.
+        /// The expected text.
         expected: &'static str,
         /// Bytes of the text.
         span: Range<usize>,
@@ -68,7 +68,7 @@ pub enum FormulaError {
     /// A marking expression that is wrong.
     #[error("{error}")]
     Expression {
-        /// What is wrong; its span counts from `start`.
+        /// The error; its span counts from `start`.
         error: ExprError,
         /// Where the expression starts, in bytes.
         start: usize,
@@ -76,7 +76,7 @@ pub enum FormulaError {
     /// A transition that the net does not have.
     #[error("there is no transition `{name}`")]
     UnknownTransition {
-        /// Its name.
+        /// Name of the transition.
         name: String,
         /// Bytes of the text.
         span: Range<usize>,

@@ -2,11 +2,11 @@
 
 use fixedbitset::FixedBitSet;
 
-/// The markings where a part of a formula certainly holds, and those where it may.
+/// The markings where a part of a formula certainly holds, and the markings where it may.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
     surely: FixedBitSet,
-    /// None if that is the same.
+    /// `None` if both sets are the same.
     perhaps: Option<FixedBitSet>,
 }
 
@@ -15,12 +15,12 @@ impl Known {
         Self { surely, perhaps }
     }
 
-    /// The states where it certainly holds; with `perhaps`, those where it may.
+    /// The states where the part certainly holds; with `perhaps`, the states where it may.
     pub(crate) fn states(&self, perhaps: bool) -> &FixedBitSet {
         self.perhaps.as_ref().filter(|_| perhaps).unwrap_or(&self.surely)
     }
 
-    /// Whether it is certain that the part holds, or does not hold, in a state.
+    /// Returns true if it is certain that the part holds, or does not hold, in a state.
     pub(crate) fn is(&self, state: u32, holds: bool) -> bool {
         self.states(!holds).contains(state as usize) == holds
     }

@@ -1,7 +1,8 @@
-//! Where a formula holds: each part of it is a set of markings, found from those of its own parts in a time linear in the firings.
+//! Labelling of markings with formulas: each part of a formula is a set of markings, found from the sets of its own
+//! parts in a time linear in the firings.
 //!
-//! A path goes on as long as something can fire, so that a deadlock ends it. Where markings are missing, each part has two sets: the
-//! markings where it certainly holds, and those where it may. Source: \[Clarke1986\].
+//! A path continues as long as something can fire, so a deadlock ends it. If markings are missing, each part has two
+//! sets: the markings where it certainly holds, and the markings where it may. Source: \[Clarke1986\].
 
 use fixedbitset::FixedBitSet;
 
@@ -12,10 +13,10 @@ use crate::solve::untimed::formula::{Formula, Node};
 use crate::solve::untimed::known::Known;
 use crate::solve::untimed::space::MarkingGraph;
 
-/// Whether a formula holds in the initial marking, and a firing sequence that shows it.
+/// The verdict on a formula in the initial marking, with a firing sequence that shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// Whether it holds; none if missing markings leave it open.
+    /// True if the formula holds; none if missing markings leave it open.
     pub holds: Option<bool>,
     /// A witness of a formula that holds, or a counter-example of one that does not; none if one path cannot show it.
     pub evidence: Option<Evidence>,
@@ -140,7 +141,8 @@ impl<'a> Checker<'a> {
         set
     }
 
-    /// Takes away what cannot go on inside, as long as there is something: firings to what is left are counted for that.
+    /// The largest part of the set in which every marking is dead or has a firing that stays in the part. An unexplored
+    /// marking belongs to it only if `perhaps` is true. Works by counting the firings that stay.
     fn always(&self, of: &FixedBitSet, perhaps: bool) -> FixedBitSet {
         let mut set = of.clone();
         let mut ways = vec![0_u32; self.graph.states()];

@@ -106,7 +106,7 @@ impl<'a> Parser<'a> {
         Ok(self.nodes.len() - 1)
     }
 
-    /// Says which text a node stands for, from `start` to here.
+    /// Records the text of a node, from `start` to here.
     fn named(&mut self, node: usize, start: usize) -> usize {
         let end = start + self.text[start..self.at].trim_end().len();
         self.sources[node].get_or_insert(start..end);
@@ -169,7 +169,7 @@ impl<'a> Parser<'a> {
         Ok(left)
     }
 
-    /// A formula with what stands before it.
+    /// A formula with its prefixes.
     fn operand(&mut self) -> Result<usize, FormulaError> {
         self.deeper()?;
         self.skip_blanks();
@@ -266,7 +266,7 @@ impl<'a> Parser<'a> {
         self.push(Node::Enabled(t))
     }
 
-    /// A marking expression, up to what can only belong to the formula.
+    /// A marking expression, up to text that can only belong to the formula.
     fn expression(&mut self) -> Result<usize, FormulaError> {
         let start = self.at;
         let length = expression_length(self.rest());
@@ -281,7 +281,7 @@ impl<'a> Parser<'a> {
         self.push(Node::Atom(code))
     }
 
-    /// The tokens of a place that stands for them by its name alone.
+    /// The tokens of a place, written as the place's name alone.
     fn tokens_of(&self, leaf: &NamedLeaf) -> NamedLeaf {
         match leaf {
             NamedLeaf::Parameter(name)
@@ -294,7 +294,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Whether the parenthesis here belongs to a marking expression: arithmetic or a comparison follows where it is closed.
+    /// Returns true if the parenthesis here belongs to a marking expression: arithmetic or a comparison follows the
+    /// closing one.
     fn is_of_expression(&self) -> bool {
         let inside = &self.rest()[1..];
         let mut end = 0;
@@ -327,7 +328,7 @@ fn expression_length(text: &str) -> usize {
     at
 }
 
-/// Bytes of a word, of `#(place)` or other parentheses with what they hold, or of one letter.
+/// Bytes of a word, of `#(place)` or other parentheses with their content, or of one letter.
 pub(crate) fn token_length(text: &str) -> usize {
     let first = text.chars().next();
     if first.is_some_and(is_of_word) {

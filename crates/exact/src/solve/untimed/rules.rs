@@ -1,11 +1,11 @@
-//! Which transitions fire in a marking of a net without time.
+//! Transitions that fire in a marking of a net without time.
 
 use std::collections::BTreeMap;
 
 use crate::compile::{Firing, Program};
 use crate::semantics::{Fault, can_fire};
 
-/// Whether priorities decide what fires next.
+/// The use of priorities to decide what fires next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Priorities {
     /// Enabled immediate transitions go before timed ones, and among them the highest priority of the whole net: as in PIPE's
@@ -30,7 +30,7 @@ impl<'a> Rules<'a> {
         for (t, firing) in (0..).zip(&program.firing) {
             let level = match firing {
                 _ if priorities == Priorities::Ignored => 0,
-                // priorities begin at 0, and timed transitions go after all of them
+                // priorities start at 0, and timed transitions come after all of them
                 Firing::Immediate { priority, .. } => u64::from(*priority) + 1,
                 Firing::Exponential { .. } | Firing::General { .. } => 0,
             };

@@ -20,7 +20,7 @@ pub struct Step {
 #[derive(Clone, Debug)]
 pub struct MarkingGraph {
     pub(crate) store: Store,
-    /// Per state: the state and the transition that it was found by; the initial one has itself.
+    /// Per state: the state and the transition that it was found from; the initial one has itself.
     pub(crate) parents: Vec<Step>,
     pub(crate) steps: Csr<Step>,
     pub(crate) explored: usize,
@@ -31,17 +31,17 @@ pub struct MarkingGraph {
 }
 
 impl MarkingGraph {
-    /// Returns how many markings were found.
+    /// Returns the number of markings that were found.
     pub fn states(&self) -> usize {
         self.store.len()
     }
 
-    /// Returns how many of them, from the first on, have all their firings here.
+    /// Returns the number of markings, from the first on, whose firings were all found.
     pub fn explored(&self) -> usize {
         self.explored
     }
 
-    /// Returns why markings are missing; none if every reachable marking is here.
+    /// Returns the reason why markings are missing; none if every reachable marking was found.
     pub fn stopped(&self) -> Option<&Incomplete> {
         self.stopped.as_ref()
     }
@@ -51,12 +51,12 @@ impl MarkingGraph {
         self.store.read(state, marking);
     }
 
-    /// Returns the firings in a state, by transition; none in a dead state and in one that was not explored.
+    /// Returns the firings in a state, by transition; none in a dead state and in a state that was not explored.
     pub fn steps(&self, state: usize) -> &[Step] {
         self.steps.row(state)
     }
 
-    /// Returns how many firings there are: pairs of a state and a transition that fires there.
+    /// Returns the number of firings: pairs of a state and a transition that fires there.
     pub fn firings(&self) -> usize {
         self.steps.items().len()
     }
@@ -66,7 +66,7 @@ impl MarkingGraph {
         &self.dead
     }
 
-    /// Returns for each place the most tokens that it held, and the first state with so many.
+    /// Returns for each place the most tokens that it held, and the first state with that number.
     pub fn peaks(&self) -> &[(u64, u32)] {
         &self.peaks
     }
@@ -93,7 +93,7 @@ impl MarkingGraph {
     }
 }
 
-/// The transitions that lead from one state to a later one, where each state has the step that it was found by.
+/// The transitions from one state to a later one; each state has the step that it was found by.
 pub(crate) fn path(parents: &[Step], from: u32, to: u32) -> Vec<u32> {
     let mut path = Vec::new();
     let mut at = to;

@@ -45,7 +45,8 @@ impl MarkingGraph {
         })
     }
 
-    /// Per transition: the first state of a class that is never left in which it never fires; none where it fires in every class.
+    /// Per transition: the first state of a class that is never left in which it never fires; none if it fires in every
+    /// class.
     fn lost(&self, recurrent: &[&[u32]], transitions: usize) -> Vec<Option<u32>> {
         let mut lost = vec![None; transitions];
         let mut kept: Vec<usize> = (0..transitions).collect();

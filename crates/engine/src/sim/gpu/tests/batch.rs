@@ -42,14 +42,14 @@ fn check(
     }
 }
 
-/// Points that differ in their rates, side by side on a card.
+/// Points that differ in their rates, side by side on a GPU.
 #[test]
 fn many_jobs_at_once_are_what_each_is_on_the_cpu() {
     let programs = jobs();
     for gpu in devices() {
         let mut card = Card::of(&gpu).unwrap();
         check(&mut card, &programs, &Question::default(), 0, 300);
-        // the same card again, from the middle of a quad on
+        // the same GPU again, from the middle of a quad on
         check(&mut card, &programs[3..5], &Question::default(), 4097, 1001);
     }
 }
@@ -71,7 +71,7 @@ fn choices_and_segments_do_not_show() {
     }
 }
 
-/// What is no schedule, or not of one shape, runs one after the other.
+/// Nets that are not schedules, or not of one shape, run one after the other.
 #[test]
 fn other_nets_run_alone() {
     let mut programs = jobs();

@@ -125,7 +125,7 @@ fn random_expressions_have_the_value_of_the_cpu() {
 
 /// Every operator and function on counters and numbers, so that none is left to chance.
 ///
-/// Seen to fail with a floor for every rounding, with `<` for `<=`, and with the right side of `&&` not looked at.
+/// Seen to fail with a floor for every rounding, with `<` for `<=`, and with the right side of `&&` not evaluated.
 #[test]
 fn every_operator_and_function() {
     let (net, places) = net();

@@ -1,4 +1,4 @@
-//! Binary64 arithmetic of the shaders against that of the processor.
+//! Binary64 arithmetic of the shaders, compared with the CPU's.
 
 use crate::sim::gpu::double as on_cpu;
 use crate::sim::gpu::execute::{Dispatch, Kernel};
@@ -8,8 +8,8 @@ use crate::sim::gpu::{Gpu, shader};
 
 const RANDOM_PAIRS: usize = 200_000;
 
-/// A function of `shaders/tests/double.wgsl`: its number there, its name, its value on the processor, and whether
-/// that is a number of which any NaN will do.
+/// A function of `shaders/tests/double.wgsl`: its number there, its name, its value on the CPU, and true if that is a
+/// number for which any NaN is accepted.
 pub(super) struct Function {
     pub(super) number: u32,
     pub(super) name: &'static str,

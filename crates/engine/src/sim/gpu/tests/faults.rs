@@ -1,4 +1,4 @@
-//! Faults of a real device, not scripted ones: what is wrong comes out as an error of its own kind, and nothing is counted.
+//! Faults of a real device, not scripted ones: each becomes an error of its own kind, and nothing is counted.
 
 use std::sync::Arc;
 
@@ -53,7 +53,8 @@ fn a_buffer_beyond_the_device_and_a_shader_that_is_none_are_errors() {
     assert!(gpu.storage(1024).is_ok() && gpu.lost().is_none());
 }
 
-/// A driver that leaves out a dispatch, or one of its workgroups, and says that all is done. Seen to fail without the counter.
+/// A driver that leaves out a dispatch, or one of its workgroups, and reports success. Seen to fail without the
+/// counter.
 #[test]
 fn work_that_a_driver_leaves_out_is_an_error_and_counts_nothing() {
     let program = two_loops(3);
@@ -91,7 +92,7 @@ fn work_that_a_driver_leaves_out_is_an_error_and_counts_nothing() {
     }
 }
 
-/// A device that was lost is given up: dropping it would wait for it, without a limit.
+/// A lost device is abandoned: dropping it would wait for it, without a limit.
 #[test]
 fn a_device_that_is_lost_in_the_middle_of_a_call_is_given_up() {
     let gpu = own_device();

@@ -101,7 +101,7 @@ fn both_forms_equal_the_cpu_bit_for_bit() {
     }
 }
 
-/// Immediate choices, many groups, and all laws that are integers.
+/// Immediate choices, many groups, and all distributions that are integers.
 ///
 /// Seen to fail with the second word of a hyperexponential delay taken for the first.
 #[test]
@@ -119,10 +119,10 @@ fn choices_and_laws_equal_the_cpu_bit_for_bit() {
     }
 }
 
-/// A token that goes round and takes one of three ways each time.
+/// A token that circulates and takes one of three ways each time.
 ///
-/// Seen to fail with a choice's sample number that is not counted, and with weights that are not counted off, both of which the
-/// test above does not see. Firings are limited so that it fails instead of going on for ever.
+/// Seen to fail with a choice's sample number that is not counted, and with weights that are not subtracted; the test
+/// above misses both. Firings are limited so that the test fails instead of running forever.
 #[test]
 fn repeated_choices_equal_the_cpu_bit_for_bit() {
     let mut b = NetBuilder::new("");
@@ -146,7 +146,7 @@ fn repeated_choices_equal_the_cpu_bit_for_bit() {
     }
 }
 
-/// Several servers and age memory with laws that are not exponential: clocks that are put aside and go on.
+/// Several servers and age memory with distributions that are not exponential: clocks that are suspended and resumed.
 ///
 /// Seen to fail with a fresh clock in place of one put aside, and with a clock that has run out left among the others.
 #[test]
@@ -225,7 +225,7 @@ fn expressive() -> NetBuilder {
     b
 }
 
-/// What can be asked for, all at once.
+/// All possible observations at once.
 fn asks_for_everything(b: &NetBuilder) -> Question {
     let net = b.clone().build().unwrap();
     let code = |text: &str| lower(&net, &net.expression(text).unwrap());

@@ -1,5 +1,5 @@
-//! Runs between the CPU and a device, with devices that fail when they are told to: whatever happens, and whenever, the
-//! samples are those of the CPU.
+//! Runs that move between the CPU and a device, with scripted device failures: whatever fails, and whenever, the
+//! samples are the CPU's.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +23,7 @@ use crate::sim::{
 };
 use crate::watch::TimeLimit;
 
-/// What a device does at its nth call, counted from 1; nothing for going on.
+/// The fault of a device at its nth call, counted from 1; none to continue.
 type Script = dyn Fn(u64) -> Option<DeviceFault>;
 
 /// A device that is the engine of the CPU.
@@ -31,7 +31,7 @@ struct Scripted<'a> {
     twin: Box<dyn Engine + 'a>,
     chunk: u64,
     slowness: Duration,
-    /// By how much its replications are off.
+    /// Error of its replications.
     off: u64,
     calls: u64,
     script: &'a Script,
@@ -82,7 +82,7 @@ struct Case<'a> {
     script: &'a Script,
 }
 
-/// Goes over as soon as the CPU had one round, and stays.
+/// Moves to the device after one round on the CPU, and stays.
 const HASTY: Patience = Patience {
     before_a_look: Duration::ZERO,
     worth_a_look: Duration::ZERO,
@@ -149,7 +149,7 @@ fn lost() -> DeviceFault {
     DeviceFault::Gpu(GpuError::Lost { message: "the driver was updated".into() })
 }
 
-/// Replications that the CPU has before it goes over: one round of one thread.
+/// Replications that the CPU runs before the move: one round of one thread.
 const BEFORE: u64 = 64;
 
 /// Seen to fail with the first replication of the run left out of a chunk's number.
@@ -191,7 +191,7 @@ fn a_required_device_that_fails_is_an_error() {
     };
     assert!(matches!(fails(3, lost), Err(RunError::Gpu(GpuError::Lost { .. }))));
     let unfit = fails(1, || DeviceFault::DoesNotFit(vec!["too long".into(), "too wide".into()])).unwrap_err();
-    assert_eq!(unfit.to_string(), "the clock engine of graphics cards cannot run this: too long; too wide");
+    assert_eq!(unfit.to_string(), "the clock engine of the GPU cannot run this: too long; too wide");
     let whole = fails(25, lost).unwrap();
     assert_eq!(whole.samples, Case::new(&program, Backend::Cpu, GOES_ON).on_cpu(3_000));
     let placement = whole.provenance.placement;
@@ -201,7 +201,7 @@ fn a_required_device_that_fails_is_an_error() {
     assert_eq!(device.times.setup, Duration::from_secs(3));
 }
 
-/// A device that cannot finish a replication leaves some to the CPU and goes on after them.
+/// A device that cannot finish a replication leaves some to the CPU and continues after them.
 #[test]
 fn the_cpu_takes_over_what_the_device_cannot_finish() {
     let program = straggling_tasks(2, &[]);
@@ -220,7 +220,7 @@ fn the_cpu_takes_over_what_the_device_cannot_finish() {
         let run = Case::new(&program, backend, &never).run().unwrap();
         assert_eq!(run.samples, expected);
         assert_eq!(run.provenance.placement.backend, RanOn::Cpu);
-        // 1,024, then the rest: two chunks were in vain
+        // 1,024, then the rest: two chunks were wasted
         assert_eq!(run.provenance.placement.device.unwrap().times.compute.as_secs(), 2);
     }
 }
@@ -239,7 +239,7 @@ fn a_fault_of_the_net_is_told_by_the_cpu() {
     assert!(matches!(case.run(), Err(RunError::Fault(Fault::BadExpression { .. }))));
 }
 
-/// Sums of floats are rounded, so the order of adding shows: it is that of the CPU.
+/// Sums of floats are rounded, so the order of addition shows: it must be the CPU's order.
 ///
 /// Seen to fail with chunks of 40 replications.
 #[test]
@@ -289,7 +289,7 @@ fn a_stop_rule_stops_at_the_same_replication() {
     }
 }
 
-/// Stops once so many replications are there.
+/// Stops after this number of replications.
 struct StopAt(u64, AtomicU64);
 
 impl Watch for StopAt {
@@ -332,7 +332,7 @@ fn a_device_that_is_slower_than_the_cpu_is_left() {
     assert!(placement.reason.contains("replications/s, the CPU has"), "{}", placement.reason);
 }
 
-/// A run looks for a card once, if at all.
+/// A run looks for a GPU once, if at all.
 #[test]
 fn cards_are_looked_for_once_and_only_where_it_pays() {
     let program = straggling_tasks(2, &[]);
@@ -340,7 +340,7 @@ fn cards_are_looked_for_once_and_only_where_it_pays() {
     for (patience, looks, reason) in [
         (Patience::default(), 0, "the run is short"),
         (Patience { worth_a_look: Duration::from_secs(1 << 20), ..HASTY }, 0, "the run is short"),
-        (HASTY, 1, "there is no graphics card, only llvmpipe"),
+        (HASTY, 1, "no GPU was found, only llvmpipe"),
     ] {
         let asked = Cell::new(0);
         let open = || {
@@ -422,7 +422,8 @@ fn an_adapter_that_is_not_there_is_named() {
     assert!(matches!(refused, RunError::Gpu(GpuError::NoSuchAdapter { .. })), "{refused}");
 }
 
-/// A device replays replications of the CPU before it counts: one that has others is refused. Seen to fail without the comparison.
+/// A device repeats replications of the CPU before its results count: one that differs is refused. Seen to fail without
+/// the comparison.
 #[test]
 fn a_device_whose_replications_differ_is_refused() {
     let program = straggling_tasks(2, &[]);
@@ -445,7 +446,7 @@ fn a_device_whose_replications_differ_is_refused() {
     }
 }
 
-/// Ctrl-C ends a chunk that has begun; the run does not wait for its end.
+/// Ctrl-C ends a chunk under way; the run does not wait for its end.
 #[test]
 fn a_chunk_on_a_device_is_left_when_the_run_is_stopped() {
     struct Soon(AtomicU64);

@@ -1,5 +1,5 @@
-//! What holds host and shaders together, without a device: names of twins, offsets of structs, and that every shader is
-//! valid in every variant.
+//! Consistency of host and shaders, without a device: names of twins, offsets of structs, and validity of every shader
+//! in every variant.
 
 use std::collections::BTreeSet;
 use std::path::Path;
