@@ -1,4 +1,4 @@
-//! Does a graphics card give the same numbers as the processor?
+//! Does a GPU give the same numbers as the processor?
 //!
 //! ```text
 //! start ─load─▶ M × (read, to GPU, GPU, to host, spill) ─shuffle─▶ R × (merge, reduce)
