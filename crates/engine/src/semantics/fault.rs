@@ -44,7 +44,7 @@ pub enum Fault {
     StandingTime {
         /// Id of the last transition.
         transition: String,
-        /// Where \[s\].
+        /// Model time of the standstill \[s\].
         time: f64,
     },
     /// A replication without a horizon continued past the last time that its clock can represent. Set a horizon.

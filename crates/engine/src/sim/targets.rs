@@ -78,7 +78,7 @@ impl Quantity {
             _ => {}
         }
         if let Some(time) = name.strip_prefix("at ").and_then(|time| time.trim().parse::<f64>().ok()) {
-            let of_time = |(_, snapshot): &(usize, &Snapshot)| snapshot.time == time;
+            let of_time = |(_, snapshot): &(usize, &Snapshot)| snapshot.time.total_cmp(&time).is_eq();
             let found: Vec<Self> =
                 question.snapshots.iter().enumerate().filter(of_time).map(|(i, _)| Self::Snapshot(number(i))).collect();
             if !found.is_empty() {

@@ -152,11 +152,12 @@ mod tests {
         let mut b = NetBuilder::new("");
         let [_, _] = ["p", "q"].map(|id| b.place(id, 0));
         let net = b.build().unwrap();
-        let mut marking = [Lane::of(0_u32); 2];
+        let [mut p, mut q] = [Lane::of(0_u32); 2];
         for l in 0..LANES {
-            marking[0][l] = l as u32 % 7;
-            marking[1][l] = l as u32 / 7;
+            p[l] = l as u32 % 7;
+            q[l] = l as u32 / 7;
         }
+        let marking = [p, q];
         for text in [
             "3",
             "#(q)",
@@ -173,7 +174,7 @@ mod tests {
                 let mut values = Values::for_all(std::iter::once(&code));
                 let values = values.of(&code, &marking, level);
                 for l in 0..LANES {
-                    let one = code.eval(&[marking[0][l], marking[1][l]]);
+                    let one = code.eval(&[p[l], q[l]]);
                     assert_eq!(values[l].to_bits(), one.to_bits(), "{text} in lane {l}, {}", level.name());
                 }
             }
