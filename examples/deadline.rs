@@ -1,4 +1,4 @@
-//! How many reduce tasks does a job need, so that 95 % of its runs are done within a deadline?
+//! How many reduce tasks does a job need, so that 95% of its runs are done within a deadline?
 //!
 //! ```text
 //! reduces   8 ── 12 ── 16 ── 20 ── 24 ── 28 ── 32 ── 36 ── 40
@@ -42,7 +42,7 @@ fn all_at_once() -> Plan {
     plan
 }
 
-/// The exact 95 % quantile of the default job with so many reduces [s].
+/// The exact 95% quantile of the default job with so many reduces [s].
 fn exact_p95(reduces: f64) -> Result<f64, Box<dyn Error>> {
     let mut plan = all_at_once();
     plan.job.reduces = reduces as u64;

@@ -4,7 +4,7 @@
 //! start ─load─▶ M × (read, to GPU, GPU, to host, spill) ─shuffle─▶ R × (merge, reduce)
 //! ```
 //!
-//! One job in a thousand takes longer than the 99.9 % quantile. A million replications have a thousand such jobs, enough
+//! One job in a thousand takes longer than the 99.9% quantile. A million replications have a thousand such jobs, enough
 //! for an interval of a few tenths of a percent; the exact value is beside it.
 
 use std::error::Error;

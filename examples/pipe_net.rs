@@ -1,10 +1,10 @@
 //! How long does a net that was drawn in PIPE take?
 //!
 //! ```text
-//!            ┌─▶ a1 ─run_a─▶ ac ─a_ok 90 %─▶ a2 ─┐
-//! start ─fork┤     ▲─────a_fails 10 %─┘          ├join─▶ done
-//!            └─▶ b1 ─run_b─▶ bc ─b_ok 75 %─▶ b2 ─┘
-//!                  ▲─────b_fails 25 %─┘
+//!            ┌─▶ a1 ─run_a─▶ ac ─a_ok 90%─▶ a2 ─┐
+//! start ─fork┤     ▲─────a_fails 10%─┘          ├join─▶ done
+//!            └─▶ b1 ─run_b─▶ bc ─b_ok 75%─▶ b2 ─┘
+//!                  ▲─────b_fails 25%─┘
 //! ```
 //!
 //! Two tasks that may fail and start over; the time until both are joined has the exact mean 157/36 s.

@@ -1,4 +1,4 @@
-//! How early, and how surely, is a straggler known? Reduces of 60 s, 5 % of them with a hot key, on 50 nodes that others use too:
+//! How early, and how surely, is a straggler known? Reduces of 60 s, 5% of them with a hot key, on 50 nodes that others use too:
 //! the rule of the paper and the boundary that narrows, each with several settings.
 //!
 //! ```text

@@ -20,7 +20,7 @@ const REDUCES: u32 = 410;
 /// Seeds of histories begin here, so that nothing is scored that was learned from.
 const HISTORY_SEED: u64 = 1 << 32;
 
-/// The setting: 50 nodes with four cores, 40 jobs of 500 to 1000 maps, 410 reduces together, 5 % of them with a hot key.
+/// The setting: 50 nodes with four cores, 40 jobs of 500 to 1000 maps, 410 reduces together, 5% of them with a hot key.
 /// \[Garraghan2015, VI.A\]
 ///
 /// Ours: reduces of 60 s that fetch for 15 s; their work varies by a lognormal factor (standard deviation of the logarithm 0.08, as in the

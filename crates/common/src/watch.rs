@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 pub trait Watch: Sync {
     /// `done` of the `planned` pieces of work are there: replications, states. 0 planned: nobody knows how many there are.
     fn progress(&self, done: u64, planned: u64);
-    /// Whether the run should end early and keep what it has.
+    /// Returns true if the run should end early and keep what it has.
     fn stopped(&self) -> bool;
 }
 

@@ -127,7 +127,7 @@ mod tests {
             false_negatives: fn_,
         };
         assert_eq!(percents(table(43, 282, 1, 28)), [0.35, 60.56, 91.81]);
-        // 47/71 is 66.197 %: the table cuts it to 66.19 where rounding gives 66.20; ACC 284/354 is 80.226
+        // 47/71 is 66.197%: the table cuts it to 66.19 where rounding gives 66.20; ACC 284/354 is 80.226
         assert_eq!(percents(table(47, 237, 46, 24)), [16.25, 66.2, 80.23]);
     }
 

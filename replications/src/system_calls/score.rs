@@ -59,7 +59,7 @@ impl Rates {
         self.false_positives += u64::from(worth.false_positive);
     }
 
-    /// The share of successes, with Wilson's interval of 95 %.
+    /// The share of successes, with Wilson's interval of 95%.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ impl Rates {
         wilson(self.successes, self.runs, 0.95)
     }
 
-    /// The share of false positives, with Wilson's interval of 95 %.
+    /// The share of false positives, with Wilson's interval of 95%.
     ///
     /// # Errors
     ///

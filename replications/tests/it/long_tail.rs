@@ -88,7 +88,7 @@ fn learned<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Model {
     Model::learn(&history).unwrap().model
 }
 
-/// A rate with its interval of 95 %, in percent.
+/// A rate with its interval of 95%, in percent.
 fn percent(share: Share) -> String {
     let interval = wilson(share.part, share.whole, 0.95).unwrap();
     format!("{:.2} % ({:.2} to {:.2})", 100.0 * interval.value, 100.0 * interval.low, 100.0 * interval.high)
@@ -100,7 +100,7 @@ fn told(name: &str, score: &Score) {
 }
 
 /// The figures of the paper's table 2 are met by its own rule in the simulated experiment, and beaten by the boundary that narrows: as many
-/// stragglers found, at less than half the false alarms, before 11 % of their time.
+/// stragglers found, at less than half the false alarms, before 11% of their time.
 #[test]
 fn the_paper_s_rule_meets_its_figures_and_ours_beats_them() {
     let plan = paper_plan();
@@ -120,7 +120,7 @@ fn the_paper_s_rule_meets_its_figures_and_ours_beats_them() {
     let interval = |score: &Score| wilson(score.wrong().part, score.wrong().whole, 0.95).unwrap();
     assert!(2 * ours.false_positive < theirs.false_positive, "{} and {}", ours.false_positive, theirs.false_positive);
     assert!(interval(&ours).high < interval(&theirs).low, "the intervals of the false alarms are apart");
-    // the literal reading of "50 % smaller" misses what the threshold of the model would have found
+    // the literal reading of "50% smaller" misses what the threshold of the model would have found
     let half = score_runs(&runs[..4], Some(&model), paper(PeerRule::Half));
     told("half of the median", &half);
     assert!(half.true_positive_rate().unwrap() < 0.95 && half.false_positive_rate().unwrap() < 0.005);

@@ -56,7 +56,7 @@ pub enum Advice {
     },
     /// No policy helps.
     Leave {
-        /// Whether all of them make jobs end later.
+        /// True if all of them make jobs end later.
         all_later: bool,
     },
     /// There is nothing to compare.

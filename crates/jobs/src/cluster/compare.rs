@@ -39,7 +39,7 @@ pub struct PolicySummary {
     pub policy: PolicyPlan,
     /// Mean job time \[s\].
     pub job_s: Estimate,
-    /// 95 % and 99 % quantile of the job time.
+    /// 95% and 99% quantile of the job time.
     pub tails: [Tail; 2],
     /// Probability to be done by the deadline; none without a deadline.
     pub done: Option<Interval>,

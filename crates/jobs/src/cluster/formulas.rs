@@ -10,7 +10,7 @@ pub fn progress_score(processed: f64, total: f64) -> f64 {
     if total > 0.0 { (processed / total).clamp(0.0, 1.0) } else { 1.0 }
 }
 
-/// Whether Default flags a task: its score is below the mean score of its category minus `gap`. \[Phan2018, Eq. 6\]
+/// Returns true if Default flags a task: its score is below the mean score of its category minus `gap`. \[Phan2018, Eq. 6\]
 ///
 /// ```
 /// # use tailspn_jobs::cluster::formulas::default_flags;
@@ -48,7 +48,7 @@ pub fn mean_and_deviation(numbers: impl IntoIterator<Item = f64>) -> Option<(f64
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LateForm {
-    /// mean − α SD: flags 16 % of normally distributed rates at α = 1, as the paper's text says.
+    /// mean − α SD: flags 16% of normally distributed rates at α = 1, as the paper's text says.
     #[default]
     MeanMinusSd,
     /// mean (1 − α SD), as \[Phan2018, Eq. 10\] is printed. The SD of rates is small in 1/s, so that this is about the mean and
@@ -86,13 +86,13 @@ pub enum ClusterAverage {
     Tasks,
 }
 
-/// Whether a node counts as slow for Hierarchical: its performance, the mean speed of its tasks, is below `share` of the
+/// Returns true if a node counts as slow for Hierarchical: its performance, the mean speed of its tasks, is below `share` of the
 /// cluster's average. \[Phan2018, 5.5\]
 pub fn node_is_slow(performance: f64, cluster_average: f64, share: f64) -> bool {
     performance < share * cluster_average
 }
 
-/// Whether stragglers are looked for at all: no task waits for a slot, and the job is older than the lag. \[Phan2018, Table 1\]
+/// Returns true if stragglers are looked for at all: no task waits for a slot, and the job is older than the lag. \[Phan2018, Table 1\]
 pub fn looks_for_stragglers(waiting_tasks: u64, job_age_s: f64, lag_s: f64) -> bool {
     waiting_tasks == 0 && job_age_s > lag_s
 }
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(mean_and_deviation([0.1; 7]), Some((0.1, 0.0)));
     }
 
-    /// The statement of the paper that only fits one of the readings: 16 % of normal rates are flagged.
+    /// The statement of the paper that only fits one of the readings: 16% of normal rates are flagged.
     #[test]
     fn only_mean_minus_deviation_flags_sixteen_percent() {
         let rates: Vec<f64> =

@@ -41,7 +41,7 @@ pub struct KnownStage {
     pub after: Vec<usize>,
     /// From their end to the first launch \[s\].
     pub setup_s: f64,
-    /// Whether `setup_s` is a mean, around which it varies with half its size as standard deviation (Erlang, four stages).
+    /// True if `setup_s` is a mean, around which it varies with half its size as standard deviation (Erlang, four stages).
     pub setup_varies: bool,
     /// Its tasks, in the order of their launch.
     pub tasks: Vec<KnownTask>,

@@ -22,7 +22,7 @@ impl Known {
         self.first[task as usize].map(|(home, _)| home)
     }
 
-    /// Whether a stage may have one more task on a node that runs so many.
+    /// Returns true if a stage may have one more task on a node that runs so many.
     pub(super) fn has_room(&self, stage: usize, node: usize, used: u32) -> bool {
         self.slots[stage].as_ref().is_none_or(|slots| used < slots[node])
     }

@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(tally.metric(Metric::StragglerShare), Some(0.6));
     }
 
-    /// The example of the paper: precision 0.5 with a fake share of 0.14 is 0.36, 28 % lower.
+    /// The example of the paper: precision 0.5 with a fake share of 0.14 is 0.36, 28% lower.
     #[test]
     fn fake_positives_come_off_the_precision() {
         let mut tasks = vec![(30.0, Some(5.0)); 36];

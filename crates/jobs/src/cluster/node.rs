@@ -136,12 +136,12 @@ impl Node {
         self.task_slots_used + self.copy_slots_used
     }
 
-    /// Whether a slot for tasks is free.
+    /// Returns true if a slot for tasks is free.
     pub(super) fn has_task_slot(&self) -> bool {
         self.up && self.task_slots_used < self.task_slots
     }
 
-    /// Whether a slot for copies only is free.
+    /// Returns true if a slot for copies only is free.
     pub(super) fn has_copy_slot(&self) -> bool {
         self.up && self.copy_slots_used < self.copy_slots
     }

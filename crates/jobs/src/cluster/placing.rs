@@ -91,7 +91,7 @@ impl Simulator<'_> {
         self.wanted.iter().copied().find(elsewhere)
     }
 
-    /// Whether a node is one of the share of those that are up with the least progress: finished attempts count 1,
+    /// Returns true if a node is one of the share of those that are up with the least progress: finished attempts count 1,
     /// running ones their reported score. Of equal nodes, all or none are slow. \[Zaharia2008\]
     fn is_slow(&self, node: usize, share: f64) -> bool {
         let progress: Vec<f64> = (0..self.nodes.len()).map(|node| self.progress(node)).collect();

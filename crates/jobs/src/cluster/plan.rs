@@ -302,7 +302,7 @@ pub struct PolicyPlan {
     pub lag_s: f64,
     /// Whether one looks while tasks wait for a slot. Default `last_wave`.
     pub watch: Watching,
-    /// Whether stragglers get copies; without, they are found and nothing is done. Default true.
+    /// True if stragglers get copies; without, they are found and nothing is done. Default true.
     pub copies: bool,
     /// Share of the nodes, those with the least progress so far, that get no copies, 0 to below 1. Default 0;
     /// \[Zaharia2008\] has 0.25.

@@ -16,7 +16,7 @@ pub(super) struct Policy<'a> {
     pub(super) copies_first: bool,
     pub(super) lag: f64,
     pub(super) watch: Watching,
-    /// Whether flagged tasks get copies.
+    /// True if flagged tasks get copies.
     pub(super) copies: bool,
     /// Share of the nodes, the slowest ones, that get no copies.
     pub(super) slow_nodes: f64,

@@ -33,9 +33,9 @@ pub(super) struct Attempt {
     /// Work of fetching, the first third of a reduce's score.
     pub(super) fetch: f64,
     pub(super) is_copy: bool,
-    /// Whether it holds a slot that only copies may take.
+    /// True if it holds a slot that only copies may take.
     pub(super) on_copy_slot: bool,
-    /// Whether it holds a slot without using a core: a reduce before the maps are done.
+    /// True if it holds a slot without using a core: a reduce before the maps are done.
     pub(super) idle: bool,
 }
 

@@ -17,7 +17,7 @@ pub fn usual_time(times: &mut [f64], quantile: f64) -> Result<f64, EstimateError
     quantile_of_sorted(times, quantile)
 }
 
-/// Whether a task is a straggler: it took longer than `factor` times its usual time. \[Phan2018, 6.1\]: 1.2.
+/// Returns true if a task is a straggler: it took longer than `factor` times its usual time. \[Phan2018, 6.1\]: 1.2.
 pub fn is_straggler(time: f64, usual: f64, factor: f64) -> bool {
     time > factor * usual
 }
@@ -62,7 +62,7 @@ pub fn guess_error_bound(least_slowdown: f64, setting: f64, slowest_normal: f64)
     (bound >= 0.0).then_some(bound)
 }
 
-/// Whether the times of normal tasks and of stragglers do not overlap: T (1 + ε) ≤ s_min T (1 − ε). \[Phan2018, 6.1\]
+/// Returns true if the times of normal tasks and of stragglers do not overlap: T (1 + ε) ≤ s_min T (1 − ε). \[Phan2018, 6.1\]
 pub fn settings_separable(least_slowdown: f64, setting: f64) -> bool {
     setting <= (least_slowdown - 1.0) / (least_slowdown + 1.0)
 }

@@ -59,7 +59,7 @@ pub(super) struct JobSpec {
     pub(super) arrival: f64,
     /// Jobs that must have ended before, each before this one.
     pub(super) after: Vec<usize>,
-    /// Whether `arrival` varies from run to run, Erlang with four stages, or is always the same.
+    /// True if `arrival` varies from run to run, Erlang with four stages, or is always the same.
     pub(super) arrival_varies: bool,
     /// Finished maps from which reduces may begin.
     pub(super) slow_start: u32,

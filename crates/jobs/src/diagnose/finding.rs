@@ -15,7 +15,7 @@ pub struct Finding {
     pub from: Option<f64>,
     /// When it ended, seconds since the start of the input, where that is known.
     pub to: Option<f64>,
-    /// Whether the subject ran longer than that: it was killed, or no end is known.
+    /// True if the subject ran longer than that: it was killed, or no end is known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_least: bool,
     /// True for a task of a first wave that was slow as a whole: its executor had just started.

@@ -85,7 +85,7 @@ settings! {
 }
 
 impl HadoopConf {
-    /// Whether a file begins as XML does; a log never does.
+    /// Returns true if a file begins as XML does; a log never does.
     pub fn is_meant(head: &[u8]) -> bool {
         head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start().starts_with(b"<")
     }

@@ -11,7 +11,7 @@ pub(super) struct Line {
     pub(super) slope: f64,
 }
 
-/// Residuals within so many standard deviations have full weight: 95 % efficiency for normal errors \[Huber1964\].
+/// Residuals within so many standard deviations have full weight: 95% efficiency for normal errors \[Huber1964\].
 const HUBER: f64 = 1.345;
 /// Median absolute deviation of a normal law with standard deviation 1.
 const NORMAL_MAD: f64 = 0.674_489_75;
@@ -49,7 +49,7 @@ pub(super) fn loss(residual: f64, scale: f64) -> f64 {
     if size < HUBER { 0.5 * size * size } else { HUBER * size - 0.5 * HUBER * HUBER }
 }
 
-/// Whether data differ enough among tasks to tell a slope.
+/// Returns true if data differ enough among tasks to tell a slope.
 pub(super) fn has_slope(points: &[(f64, f64)]) -> bool {
     let least = points.iter().map(|p| p.0).fold(f64::INFINITY, f64::min);
     let most = points.iter().map(|p| p.0).fold(0.0, f64::max);

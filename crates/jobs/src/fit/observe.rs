@@ -123,7 +123,7 @@ pub struct ObservedStage {
     /// From the last end of a task of these to its own first launch \[s\], without what it waited for a free slot or for
     /// executors to come.
     pub setup_s: f64,
-    /// Whether its tasks read the job's input rather than a shuffle.
+    /// True if its tasks read the job's input rather than a shuffle.
     pub reads_input: bool,
     /// Its tasks, in the order of their launch.
     pub tasks: Vec<ObservedTask>,

@@ -74,7 +74,7 @@ pub struct ObservedJob {
     pub after_s: f64,
     /// Its cluster, by all jobs of the log.
     pub cluster: ObservedCluster,
-    /// Whether a map was launched after another had ended.
+    /// True if a map was launched after another had ended.
     pub waves: bool,
     /// Its maps that succeeded.
     pub maps: Vec<ObservedMap>,
@@ -84,7 +84,7 @@ pub struct ObservedJob {
     pub notes: Vec<String>,
 }
 
-/// Whether a log is of MapReduce jobs.
+/// Returns true if a log is of MapReduce jobs.
 pub fn is_mapreduce(trace: &JobTrace) -> bool {
     matches!(trace.format, Format::HadoopJson | Format::HadoopText | Format::Rumen)
 }

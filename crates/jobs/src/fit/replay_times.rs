@@ -23,7 +23,7 @@ pub(super) struct TimedTask {
     pub(super) work: f64,
     /// Data that it read \[MB\].
     pub(super) mb: f64,
-    /// Whether it was the first of its slot.
+    /// True if it was the first of its slot.
     pub(super) cold: bool,
     /// Its node.
     pub(super) node: usize,

@@ -405,7 +405,7 @@ fn fitted(fit: &Fit<'_>, i: usize, scaling: &Scaling) -> FittedStage {
     }
 }
 
-/// Whether a stage's tasks will have other amounts of data at other inputs, but had about the same in all logs.
+/// Returns true if a stage's tasks will have other amounts of data at other inputs, but had about the same in all logs.
 fn data_unseen(rows: &[Row], scaling: &Scaling) -> bool {
     let grows = scaling.tasks.per_mb == 0.0 && scaling.data_mb.per_mb > 0.0 && scaling.task_mb >= DATA_MATTERS_MB;
     let full = rows.iter().filter(|row| !row.small);

@@ -348,7 +348,7 @@ mod tests {
         assert_abs_diff_eq!(done(&job, 100.0), 0.853_124_668_399_869, epsilon = 1e-9);
     }
 
-    /// `base` seconds, varied by -25 % to +25 % through a low-discrepancy sequence: the bench nets' means.
+    /// `base` seconds, varied by -25% to +25% through a low-discrepancy sequence: the bench nets' means.
     fn varied(base: f64, task: usize, phase: usize, phase_step: f64) -> f64 {
         let golden = (5.0_f64.sqrt() - 1.0) / 2.0;
         base * (0.75 + 0.5 * ((task + 1) as f64 * golden + (phase + 1) as f64 * phase_step).fract())

@@ -41,7 +41,7 @@ pub struct Residual {
 }
 
 impl Framework {
-    /// Whether all times are 0.
+    /// Returns true if all times are 0.
     pub(crate) fn is_none(&self) -> bool {
         *self == Self::default()
     }
@@ -61,7 +61,7 @@ impl Framework {
 }
 
 impl Residual {
-    /// Whether there is none.
+    /// Returns true if there is none.
     pub(crate) fn is_none(&self) -> bool {
         *self == Self::default()
     }

@@ -11,7 +11,7 @@ const HALVINGS: u32 = 80;
 impl PhaseLaw {
     /// So many equally likely values with mean 1, ascending: the quantiles at (i + ½)/n, scaled to that mean.
     ///
-    /// Approximate: the tail beyond the last of them is cut, which takes less than 1 % off the standard deviation of laws without
+    /// Approximate: the tail beyond the last of them is cut, which takes less than 1% off the standard deviation of laws without
     /// heavy tails for a thousand values.
     pub fn equally_likely(&self, values: usize) -> Vec<f64> {
         let at = |i: usize| self.unscaled_quantile((i as f64 + 0.5) / values as f64);

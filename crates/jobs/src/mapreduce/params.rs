@@ -96,7 +96,7 @@ pub struct Profile {
     pub map_data_mb: f64,
     /// D_mapoutput, data that its reducers fetch \[MB\], >= 0. Default 160.
     pub map_output_mb: f64,
-    /// Whether `map_output_mb` is of one map task, as \[PESARO15, Eq. 13\] is printed. Default false.
+    /// True if `map_output_mb` is of one map task, as \[PESARO15, Eq. 13\] is printed. Default false.
     pub map_output_per_task: bool,
     /// D_red, data after its reduce function \[MB\], >= 0. Default 20.
     pub reduce_output_mb: f64,
@@ -256,9 +256,9 @@ impl Default for Node {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Model {
-    /// Whether tasks wait for a free slot. Default true; false: all run at once, as in the paper.
+    /// True if tasks wait for a free slot. Default true; false: all run at once, as in the paper.
     pub slots: bool,
-    /// Whether the GPU term of \[PESARO15, Eq. 14\] counts. Default false.
+    /// True if the GPU term of \[PESARO15, Eq. 14\] counts. Default false.
     pub reduce_on_gpu: bool,
     /// How much of a map's input is on its own disk. Default `mean`.
     pub locality: Locality,

@@ -101,7 +101,7 @@ pub(super) fn timing_of(plan: &Plan, phase: Phase, mean_s: f64) -> Timing {
     }
 }
 
-/// Whether a mean is 0, or so short that its rate is no number.
+/// Returns true if a mean is 0, or so short that its rate is no number.
 fn is_at_once(mean_s: f64) -> bool {
     !mean_s.recip().is_finite()
 }

@@ -191,7 +191,7 @@ fn check_one(net: &Net, index: &ArcIndex, chain: &TaskChain) -> Result<Checked, 
     Ok(Checked { chain: chain.clone(), places, means, usual })
 }
 
-/// Whether a place serves nothing but the stage after it; into the first, whoever begins the task puts single tokens.
+/// Returns true if a place serves nothing but the stage after it; into the first, whoever begins the task puts single tokens.
 fn is_between(net: &Net, index: &ArcIndex, place: PlaceId, stage: TransitionId, is_first: bool) -> bool {
     let spec = net.place(place);
     let mut arcs = index.of_place[place.index()].iter().map(|&arc| &net.arcs()[arc]);
@@ -205,7 +205,7 @@ fn is_between(net: &Net, index: &ArcIndex, place: PlaceId, stage: TransitionId, 
     fits && spec.capacity.is_none() && if is_first { tokens <= 1 } else { tokens == 0 && feeders == 1 }
 }
 
-/// Whether a transition takes one token of the first class from a place, and nothing else.
+/// Returns true if a transition takes one token of the first class from a place, and nothing else.
 fn takes_one(net: &Net, index: &ArcIndex, place: PlaceId, stage: TransitionId) -> bool {
     let mut needs = index.of_transition[stage.index()].iter().map(|&arc| &net.arcs()[arc]);
     let mut count = 0;
@@ -216,7 +216,7 @@ fn takes_one(net: &Net, index: &ArcIndex, place: PlaceId, stage: TransitionId) -
     }) && count == 1
 }
 
-/// Whether an arc's weight is one token of the first class.
+/// Returns true if an arc's weight is one token of the first class.
 fn is_one(net: &Net, weights: &[crate::net::ClassWeight]) -> bool {
     let [only] = weights else { return false };
     only.class == ClassId::from_index(0) && constant(net, &only.weight) == Some(1.0)

@@ -173,7 +173,7 @@ fn locate(table: &Spanned<DeTable<'_>>, key: &str) -> Option<Range<usize>> {
     Some(value.span())
 }
 
-/// Whether the text has this very key.
+/// Returns true if the text has this very key.
 fn is_there(table: &Spanned<DeTable<'_>>, key: &str) -> bool {
     let parent = key.rsplit_once(['.', '[']).map_or("", |(parent, _)| parent);
     let place = locate(table, key);

@@ -173,7 +173,7 @@ pub struct StageSpec {
     /// Mean time from their end to the launch of its first tasks \[s\], >= 0.
     #[serde(default)]
     pub setup_s: f64,
-    /// Whether it has as many tasks as a shuffle has partitions.
+    /// True if it has as many tasks as a shuffle has partitions.
     #[serde(default)]
     pub uses_partitions: bool,
     /// Tasks with hardly any data, such as that of a split of a few bytes.

@@ -43,7 +43,7 @@ impl Outcome {
         }
     }
 
-    /// Whether the task had to be done again because of it: neither a success, nor a kill, nor an open end.
+    /// Returns true if the task had to be done again because of it: neither a success, nor a kill, nor an open end.
     pub fn is_failure(self) -> bool {
         matches!(self, Self::Failed | Self::FetchFailed | Self::Lost)
     }
@@ -110,7 +110,7 @@ pub struct Attempt {
     pub outcome: Outcome,
     /// How near its data it ran.
     pub locality: Locality,
-    /// Whether it was started as a copy of a running attempt; false where the log does not say.
+    /// True if it was started as a copy of a running attempt; false where the log does not say.
     pub speculative: bool,
     /// The log's own number of it: Spark's task id; 0 where there is none.
     pub id: u64,
@@ -148,7 +148,7 @@ impl Attempt {
         Some(self.finish()?.seconds_since(self.launch()?))
     }
 
-    /// Whether it did its task.
+    /// Returns true if it did its task.
     pub fn succeeded(&self) -> bool {
         self.outcome == Outcome::Success
     }

@@ -55,9 +55,9 @@ pub(super) struct Builder {
     node_ids: HashMap<String, NodeId>,
     attempts: Vec<Attempt>,
     metrics: MetricStore,
-    /// Whether copies follow from attempts that overlap, because the log does not mark them.
+    /// True if copies follow from attempts that overlap, because the log does not mark them.
     pub(super) derive_copies: bool,
-    /// Whether a stage that ends without a failure has done all its tasks.
+    /// True if a stage that ends without a failure has done all its tasks.
     pub(super) stages_end_well: bool,
 }
 

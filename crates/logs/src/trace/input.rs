@@ -121,7 +121,7 @@ pub(super) struct Lines<'b> {
     part: usize,
     text: Option<Box<dyn BufRead + 'b>>,
     line: Vec<u8>,
-    /// Whether the line ended in a line end.
+    /// True if the line ended in a line end.
     complete: bool,
 }
 
@@ -158,7 +158,7 @@ impl<'b> Lines<'b> {
         line.strip_suffix(b"\r").unwrap_or(line)
     }
 
-    /// Whether the line that was read last is cut off by the end of its file.
+    /// Returns true if the line that was read last is cut off by the end of its file.
     pub(super) fn is_cut(&self) -> bool {
         !self.complete
     }

@@ -200,7 +200,7 @@ pub struct Reading {
     pub bad_lines: u64,
     /// Ends of tasks in the log, also those that are no attempt's: Spark tells again of tasks that must be done again.
     pub task_ends: u64,
-    /// Whether the reading was ended early.
+    /// True if the reading was ended early.
     pub partial: bool,
 }
 

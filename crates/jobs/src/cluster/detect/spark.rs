@@ -24,7 +24,7 @@ pub struct Spark {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Efficiency {
-    /// Whether any is. Default true.
+    /// True if any is. Default true.
     pub enabled: bool,
     /// A task slower than this share of the mean speed of finished tasks is flagged, > 0. Default 0.75.
     pub rate_multiplier: f64,

@@ -24,9 +24,9 @@ pub struct RunningTask {
     pub score: f64,
     /// Size of its input, 1 for the mean of a job without skew.
     pub size: f64,
-    /// Whether it is a copy.
+    /// True if it is a copy.
     pub is_copy: bool,
-    /// Whether it could be flagged: an original without a copy.
+    /// True if it could be flagged: an original without a copy.
     pub open: bool,
     /// How often the task was killed to begin again.
     pub restarts: u32,

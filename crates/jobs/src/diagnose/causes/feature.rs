@@ -116,7 +116,7 @@ impl Feature {
         }
     }
 
-    /// Whether its values are shares that cannot exceed 1.
+    /// Returns true if its values are shares that cannot exceed 1.
     pub fn is_share(self) -> bool {
         matches!(self, Self::Cpu | Self::Disk) || self.category() == Category::Time
     }

@@ -141,7 +141,7 @@ impl NodeMeters {
         self.network.iter().map(peak).sum()
     }
 
-    /// Whether there are no samples at all.
+    /// Returns true if there are no samples at all.
     pub fn is_empty(&self) -> bool {
         self.cpu.is_empty() && self.disk.is_empty() && self.network.is_empty()
     }
@@ -246,12 +246,12 @@ fn is_address(name: &str) -> bool {
     name.parse::<std::net::IpAddr>().is_ok()
 }
 
-/// Whether a disk is one of its own, not a part or a picture of another.
+/// Returns true if a disk is one of its own, not a part or a picture of another.
 fn is_whole_disk(device: &str) -> bool {
     !["loop", "ram", "zram", "sr", "dm-", "md"].iter().any(|start| device.starts_with(start))
 }
 
-/// Whether an interface leads out of the host.
+/// Returns true if an interface leads out of the host.
 fn is_real_interface(device: &str) -> bool {
     const VIRTUAL: [&str; 10] = ["lo", "veth", "docker", "br-", "virbr", "ifb", "tun", "tap", "cni", "flannel"];
     !VIRTUAL.iter().any(|start| device.starts_with(start))

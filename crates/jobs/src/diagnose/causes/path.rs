@@ -87,7 +87,7 @@ impl Path {
         task.node.and_then(|node| self.nodes.get(node)).map(String::as_str)
     }
 
-    /// Whether there are no stages, as for a log of several applications.
+    /// Returns true if there are no stages, as for a log of several applications.
     pub(super) fn is_empty(&self) -> bool {
         self.stages.is_empty()
     }

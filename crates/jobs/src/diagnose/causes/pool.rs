@@ -46,11 +46,11 @@ pub struct Surroundings {
 pub struct PoolTask {
     /// What was known of it.
     pub record: TaskRecord,
-    /// Whether it took more than 1.5 medians.
+    /// True if it took more than 1.5 medians.
     pub straggler: bool,
-    /// Whether it did its task in a usual time: a peer.
+    /// True if it did its task in a usual time: a peer.
     pub normal: bool,
-    /// Whether it belongs to a first wave that is slow as a whole, and is not slow among that wave.
+    /// True if it belongs to a first wave that is slow as a whole, and is not slow among that wave.
     pub cold: bool,
     /// Its features; none where they are unknown.
     pub values: [Option<f64>; FEATURES],

@@ -17,9 +17,9 @@ pub struct TaskRecord {
     pub from: f64,
     /// When it ended, or was seen last.
     pub to: f64,
-    /// Whether it would have run longer: it was killed, or has no end in the log.
+    /// True if it would have run longer: it was killed, or has no end in the log.
     pub at_least: bool,
-    /// Whether it did its task.
+    /// True if it did its task.
     pub succeeded: bool,
     /// What the log states, by the number of the feature: bytes, seconds, or the code of its locality; none where it says nothing.
     pub stated: [Option<f64>; FEATURES],

@@ -37,7 +37,7 @@ pub struct Rules {
     pub quantile: f64,
     /// λp: a cause exceeds this many means of the feature over the peers. Default 1.5.
     pub peer_factor: f64,
-    /// Whether a share that cannot exceed 1 also counts where what is left *below* 1 is λp times less than the peers have left: where
+    /// True if a share that cannot exceed 1 also counts where what is left *below* 1 is λp times less than the peers have left: where
     /// nodes are nearly busy anyway, no share can exceed λp means. Default true; false is the paper.
     pub headroom: bool,
     /// How the additional rule for times is read. Default as printed.
@@ -52,9 +52,9 @@ pub struct Rules {
     /// λe. Default 0.8.
     pub edge_factor: f64,
     /// An amount of data is also a cause where it is this many robust standard deviations above the median of the normal tasks
-    /// and at least 2 % above it: output that was combined grows less than its input. None is the paper. Default 6.
+    /// and at least 2% above it: output that was combined grows less than its input. None is the paper. Default 6.
     pub outlier: Option<f64>,
-    /// Whether resources and deserialisation may explain a task of a cold first wave, see [`PoolTask::cold`](crate::diagnose::causes::PoolTask::cold).
+    /// True if resources and deserialisation may explain a task of a cold first wave, see [`PoolTask::cold`](crate::diagnose::causes::PoolTask::cold).
     /// Default false; true is the paper.
     pub explain_cold: bool,
 }
@@ -336,7 +336,7 @@ mod tests {
         assert_eq!(cause.sign, Sign::Outlier);
         assert!(cause.strength < 0.5);
         assert_eq!(judge(&pool, SLOW, Feature::ShuffleWrite, &Rules::of_the_paper()), None);
-        // 1 % more is nothing
+        // 1% more is nothing
         let near =
             pool_of(Feature::ShuffleWrite, |task| if task == SLOW { 101.0 } else { 99.9 + 0.1 * (task % 3) as f64 });
         assert_eq!(judge(&near, SLOW, Feature::ShuffleWrite, &Rules::default()), None);

@@ -143,7 +143,7 @@ impl<'m> Agent<'m> {
         None
     }
 
-    /// Whether a time can be: one that leaps ahead by more than the silence after which attempts are forgotten must be confirmed by
+    /// Returns true if a time can be: one that leaps ahead by more than the silence after which attempts are forgotten must be confirmed by
     /// the next report, lest a single wrong one ends them all.
     fn tick(&mut self, time_s: f64) -> bool {
         let limit = self.now_s + self.settings.forget_s;
@@ -187,7 +187,7 @@ impl<'m> Agent<'m> {
         Usual::new(group.profile.and_then(|profile| self.model?.profile.get(profile)))
     }
 
-    /// Whether a report lags so far behind the latest one that it is compared with tasks at another time than its own.
+    /// Returns true if a report lags so far behind the latest one that it is compared with tasks at another time than its own.
     fn is_late(&self, group: Option<&Group>, time_s: f64) -> bool {
         let usual_s = || group.and_then(|group| group.usual_s(self.usual(group))).unwrap_or(f64::INFINITY);
         time_s < self.now_s && self.now_s - time_s > MOST_BEHIND * self.settings.interval(usual_s())

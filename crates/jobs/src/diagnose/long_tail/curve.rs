@@ -157,7 +157,7 @@ impl ProgressCurve {
     }
 }
 
-/// Whether ages and progress never fall, and some time passes.
+/// Returns true if ages and progress never fall, and some time passes.
 pub(super) fn rises(points: &[Point]) -> bool {
     let ascend = points.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 <= pair[1].1);
     let finite = points.iter().all(|(t, p)| t.is_finite() && p.is_finite());

@@ -75,7 +75,7 @@ impl<'a> Usual<'a> {
 /// What a sample says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Judgement {
-    /// Whether it is beyond the boundary.
+    /// True if it is beyond the boundary.
     pub(super) beyond: bool,
     /// How much longer the task takes than its job's tasks usually do.
     pub(super) slowdown: f64,

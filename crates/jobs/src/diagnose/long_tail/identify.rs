@@ -63,7 +63,7 @@ impl Share {
     ///
     /// ```
     /// # use tailspn_jobs::diagnose::long_tail::Share;
-    /// // the first cell of the paper's table 1: 4.43 %
+    /// // the first cell of the paper's table 1: 4.43%
     /// assert_eq!(Share { part: 11_210, whole: 252_950 }.basis_points(), Some(443));
     /// ```
     pub fn basis_points(&self) -> Option<u64> {

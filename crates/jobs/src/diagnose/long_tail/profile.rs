@@ -75,7 +75,7 @@ pub struct Candidate {
     /// of the attempt's time.
     #[serde(rename = "held_out_error")]
     pub error: f64,
-    /// Whether it was taken.
+    /// True if it was taken.
     pub taken: bool,
 }
 
@@ -124,7 +124,7 @@ const FORMS: [Fit; 5] = [
 ///
 /// The usual age at a progress is the median over the attempts of the ages at which they had it, at 28 levels: no attempt drops out early,
 /// as it would from a mean at an age. A line, polygons of two to four pieces and a smooth curve are laid through these points; each
-/// fifth of the attempts is predicted from the others. Taken is the simplest form whose error is at most 0.1 % above the least one.
+/// fifth of the attempts is predicted from the others. Taken is the simplest form whose error is at most 0.1% above the least one.
 ///
 /// # Errors
 ///
@@ -246,7 +246,7 @@ fn spread(curve: &ProgressCurve, tasks: &[&TaskHistory]) -> Vec<Point> {
     (1..=LEVELS).map(at).collect()
 }
 
-/// Whether a curve from a file can be one.
+/// Returns true if a curve from a file can be one.
 pub(super) fn is_sound(curve: &ProgressCurve) -> bool {
     match curve {
         ProgressCurve::Linear { intercept, slope } => {

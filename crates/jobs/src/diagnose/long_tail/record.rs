@@ -110,7 +110,7 @@ impl ProgressReader {
         Self::default()
     }
 
-    /// Whether a text looks like reports of progress: its first line is a header with a time, or a JSON object with one.
+    /// Returns true if a text looks like reports of progress: its first line is a header with a time, or a JSON object with one.
     pub fn is_meant(text: &str) -> bool {
         let first = text.trim_start_matches('\u{feff}').lines().find(|line| !line.trim().is_empty()).unwrap_or("");
         let table = first.split('\t').any(|name| Column::named(name) == Column::Time);
@@ -235,7 +235,7 @@ pub struct ProgressFeed {
     reader: ProgressReader,
     /// The line that is not at its end yet.
     open: Vec<u8>,
-    /// Whether the open line is too long, and dropped up to its end.
+    /// True if the open line is too long, and dropped up to its end.
     dropped: bool,
     lines: u64,
     longest: usize,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// How the tasks of the same job are heard besides the model. \[Garraghan2015\] asks for a progress "50 % smaller than the median" of the
+/// How the tasks of the same job are heard besides the model. \[Garraghan2015\] asks for a progress "50% smaller than the median" of the
 /// job's tasks, which can be read in two ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -61,7 +61,7 @@ pub struct AgentSettings {
 const PAPER_USUAL_S: f64 = 60.0;
 
 impl AgentSettings {
-    /// The paper's: Diff = 50 %, judged from 5 s on, each second, three samples in a row. Its tasks take 60 s; for shorter ones the shares
+    /// The paper's: Diff = 50%, judged from 5 s on, each second, three samples in a row. Its tasks take 60 s; for shorter ones the shares
     /// of that time are kept, a twelfth and a sixtieth.
     pub fn paper() -> Self {
         Self {

@@ -26,7 +26,7 @@ pub(super) struct Sample {
     pub(super) age_s: f64,
     /// The share that is done.
     pub(super) progress: f64,
-    /// Whether that is all.
+    /// True if that is all.
     pub(super) ended: bool,
 }
 

@@ -87,7 +87,7 @@ pub(super) fn number_or_nan(text: &str) -> Option<f64> {
 pub(super) struct Stamp {
     /// Seconds since 1970 by the clock that wrote it.
     pub(super) seconds: f64,
-    /// Whether that clock is known to be UTC.
+    /// True if that clock is known to be UTC.
     pub(super) utc: bool,
     pub(super) ambiguous: bool,
 }

@@ -136,12 +136,12 @@ fn head(path: &Path) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Whether a file holds samples of sysstat that can be read, or are known and refused by [`read_samples`].
+/// Returns true if a file holds samples of sysstat that can be read, or are known and refused by [`read_samples`].
 pub fn is_samples(path: &Path) -> bool {
     path.is_file() && head(path).is_ok_and(|head| !matches!(sniff(&head), Sniffed::Unknown))
 }
 
-/// Whether a file holds samples of sysstat in a form that is read.
+/// Returns true if a file holds samples of sysstat in a form that is read.
 pub fn is_readable(path: &Path) -> bool {
     path.is_file() && head(path).is_ok_and(|head| matches!(sniff(&head), Sniffed::Samples(_)))
 }
@@ -272,7 +272,7 @@ fn joined(mut read: Vec<Read1>) -> Samples {
     samples
 }
 
-/// Whether the middle of a sample lies between the first and the last of those that are there already.
+/// Returns true if the middle of a sample lies between the first and the last of those that are there already.
 fn is_covered(there: &[Sample], sample: &Sample) -> bool {
     let middle = 0.5 * (sample.from + sample.to);
     there.first().zip(there.last()).is_some_and(|(first, last)| first.from <= middle && middle <= last.to)

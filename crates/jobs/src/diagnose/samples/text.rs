@@ -16,12 +16,12 @@ pub(super) fn read(lines: &mut Lines<'_>, utc_offset: f64, collector: &mut Colle
     }
 }
 
-/// Whether a line is the banner of a sampler.
+/// Returns true if a line is the banner of a sampler.
 pub(super) fn is_banner(line: &str) -> bool {
     banner(line).is_some()
 }
 
-/// Whether a line names the columns of a section that is read.
+/// Returns true if a line names the columns of a section that is read.
 pub(super) fn is_header(line: &str) -> bool {
     let tokens: Vec<&str> = line.split_whitespace().collect();
     let (_, cells) = timed(&tokens);

@@ -71,7 +71,7 @@ impl CallClass {
         self as usize
     }
 
-    /// Whether its calls are about a file by its path.
+    /// Returns true if its calls are about a file by its path.
     pub fn is_about_files(self) -> bool {
         matches!(self, Self::Access | Self::Stat)
     }

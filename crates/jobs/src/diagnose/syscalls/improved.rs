@@ -96,7 +96,7 @@ impl View {
         Self { nodes: run.nodes.iter().map(seen).collect(), pairs: run.pairs.clone() }
     }
 
-    /// Whether each of at least three nodes has at least two peers.
+    /// Returns true if each of at least three nodes has at least two peers.
     fn has_pairs(&self) -> bool {
         self.nodes.len() >= ENOUGH_NODES && self.nodes.iter().all(|seen| self.pairs.means_of(&seen.node).len() >= 2)
     }

@@ -106,7 +106,7 @@ impl Extremes {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -29,7 +29,7 @@ impl Pairs {
         means
     }
 
-    /// Whether there is none.
+    /// Returns true if there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

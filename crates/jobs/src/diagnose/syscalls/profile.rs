@@ -83,7 +83,7 @@ pub struct Range {
 }
 
 impl Range {
-    /// Whether a value is outside.
+    /// Returns true if a value is outside.
     pub fn excludes(self, value: f64) -> bool {
         value < self.low || value > self.high
     }
@@ -172,7 +172,7 @@ impl Profile {
         self.runs_of(form).filter_map(move |run| run.nodes.iter().find(|found| found.node == node))
     }
 
-    /// Whether a node was seen in a control run of a form.
+    /// Returns true if a node was seen in a control run of a form.
     pub fn knows(&self, form: Form, node: &str) -> bool {
         self.nodes(form, node).next().is_some()
     }

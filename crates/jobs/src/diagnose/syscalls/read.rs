@@ -69,7 +69,7 @@ pub fn logs_at(text: &str) -> Result<(Vec<NodeLog>, bool), SyscallError> {
 /// Bytes that tell whether a file is a log of strace.
 const SNIFFED: u64 = 1 << 14;
 
-/// Whether a file looks like a log of strace, plain or compressed: most of its first lines are calls with the number of a process, a
+/// Returns true if a file looks like a log of strace, plain or compressed: most of its first lines are calls with the number of a process, a
 /// time or a duration, or there is a table of totals.
 pub fn is_strace(path: &Path) -> bool {
     let head = |path: &Path| -> io::Result<Vec<u8>> {

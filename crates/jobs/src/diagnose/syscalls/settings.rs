@@ -21,7 +21,7 @@ const SYSTEM: [&[u8]; 13] = [
 ];
 
 impl DataFolders {
-    /// Whether a path is one of data.
+    /// Returns true if a path is one of data.
     pub fn holds(&self, path: &[u8]) -> bool {
         if self.folders.is_empty() {
             return !SYSTEM.iter().any(|folder| path.starts_with(folder) || path == &folder[..folder.len() - 1]);

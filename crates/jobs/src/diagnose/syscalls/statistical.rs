@@ -13,7 +13,7 @@ use crate::diagnose::syscalls::run::Run;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
-    /// Of the greater value: 25 % is a third more than the lesser one. The default.
+    /// Of the greater value: 25% is a third more than the lesser one. The default.
     #[default]
     OfGreater,
     /// Of the lesser value.

@@ -74,7 +74,7 @@ impl<'s> Stream<'s> {
         Self { settings, invocations, open, totals, in_table: false, odd, relative: 0.0, calls }
     }
 
-    /// Whether nothing so far looked like strace.
+    /// Returns true if nothing so far looked like strace.
     pub(super) fn saw_nothing(&self) -> bool {
         let lines = &self.calls.lines;
         lines.whole + lines.begun + lines.resumed + lines.rows == 0
@@ -344,7 +344,7 @@ impl std::fmt::Debug for Stream<'_> {
     }
 }
 
-/// Whether a call asks about an open file: an empty path, or none with the flag that allows it.
+/// Returns true if a call asks about an open file: an empty path, or none with the flag that allows it.
 fn is_on_open_file(path: Option<&[u8]>, arguments: [&[u8]; 2]) -> bool {
     let has_flag = || arguments.iter().any(|part| part.windows(13).any(|window| window == b"AT_EMPTY_PATH"));
     path.map_or_else(has_flag, <[u8]>::is_empty)

@@ -58,7 +58,7 @@ impl Default for Buckets {
 const MOST_BUCKETS: usize = 300;
 
 impl Buckets {
-    /// Whether the numbers make sense.
+    /// Returns true if the numbers make sense.
     pub(super) fn is_valid(self) -> bool {
         self.first_s > 0.0 && self.first_s.is_finite() && self.factor >= 1.1 && self.factor.is_finite()
     }

@@ -87,7 +87,7 @@ fn step_1_needs_stat_apart_and_access_outside() {
     assert!(silent([1.0, 2.0, 1.0, 1.0], [1.1; 4]), "access is inside its range");
     assert!(silent([1.0, 2.0, 1.6, 1.0], [1.0, 1.5, 1.0, 1.0]), "2.0 and 1.6 differ by a fifth");
     assert!(silent([1.0, 1.2, 0.8, 0.8], [1.0, 1.5, 1.0, 1.0]), "1.2 is still in the range of stat");
-    // with the difference as a share of the lesser value, 2.0 and 1.6 are exactly 25 % apart, which is not more than that
+    // with the difference as a share of the lesser value, 2.0 and 1.6 are exactly 25% apart, which is not more than that
     let lesser = StatisticalSettings { difference: Difference::OfLesser, ..settings };
     assert!(say(&nodes([1.0, 2.0, 1.6, 1.0], [1.0, 1.5, 1.0, 1.0], EVEN, [1.0; 4]), &lesser).cause.is_none());
     let share = StatisticalSettings { hog_share: 0.19, ..settings };
@@ -119,7 +119,7 @@ fn steps_3_and_4_add_nodes_that_may_be_faulty() {
         (network.cause, network.nodes.as_slice()),
         (Some(Cause::Network), ["n3", "n4"].map(str::to_owned).as_slice())
     );
-    // two nodes with the same score are 0 % apart: with "all others" neither is marked, with "any other" both
+    // two nodes with the same score are 0% apart: with "all others" neither is marked, with "any other" both
     let two = [1.0, 9.0, 1.0, 9.0];
     let network =
         |against| say(&nodes([1.0; 4], [1.0; 4], connect, two), &StatisticalSettings { against, ..settings }).nodes;

@@ -40,7 +40,7 @@ pub struct Bounds {
     pub by_longest_task: f64,
     /// [`Bound::Driver`].
     pub by_driver: f64,
-    /// Whether the log states what stages depend on; else the critical path takes all stages of a job as independent.
+    /// True if the log states what stages depend on; else the critical path takes all stages of a job as independent.
     pub knows_dependencies: bool,
 }
 

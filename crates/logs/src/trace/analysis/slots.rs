@@ -9,7 +9,7 @@ use crate::trace::job_trace::JobTrace;
 pub struct Slots {
     /// How many.
     pub count: u64,
-    /// Whether the log states the cores; else it is the most attempts that were seen at once, which is a lower bound.
+    /// True if the log states the cores; else it is the most attempts that were seen at once, which is a lower bound.
     pub stated: bool,
 }
 

@@ -48,7 +48,7 @@ impl Usual {
         self.times.get(&(stage, task)).copied()
     }
 
-    /// Whether there is none.
+    /// Returns true if there is none.
     pub fn is_empty(&self) -> bool {
         self.times.is_empty()
     }
@@ -59,7 +59,7 @@ impl Usual {
 pub struct Observed {
     /// Seconds from its launch.
     pub seconds: f64,
-    /// Whether it took longer than that: it was killed, lost or evicted, or the log does not tell its end.
+    /// True if it took longer than that: it was killed, lost or evicted, or the log does not tell its end.
     pub at_least: bool,
 }
 

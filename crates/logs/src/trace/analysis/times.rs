@@ -18,7 +18,7 @@ pub struct Times {
     pub median: f64,
     /// Three quarters are at most this long.
     pub p75: f64,
-    /// 95 % are at most this long.
+    /// 95% are at most this long.
     pub p95: f64,
     /// The longest.
     pub max: f64,

@@ -15,7 +15,7 @@ const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
 pub(super) struct ZstdFrames<R> {
     source: R,
     decoder: FrameDecoder,
-    /// Whether a frame is being decoded.
+    /// True if a frame is being decoded.
     inside: bool,
     /// What is told once everything that was decoded is out.
     failed: Option<io::Error>,

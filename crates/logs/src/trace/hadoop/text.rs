@@ -85,7 +85,7 @@ pub(in crate::trace) fn read(lines: &mut Lines<'_>, builder: &mut Builder) -> Re
     Ok(first_bad)
 }
 
-/// Whether a line is the first of a record: its kind, and a key.
+/// Returns true if a line is the first of a record: its kind, and a key.
 fn begins_record(line: &[u8]) -> bool {
     KINDS.into_iter().any(|kind| {
         let key = line.strip_prefix(kind.as_bytes()).and_then(|rest| rest.strip_prefix(b" "));

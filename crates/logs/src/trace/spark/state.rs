@@ -17,7 +17,7 @@ pub(super) const MILLISECOND: i64 = 1000;
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) application: Option<ApplicationId>,
-    /// Whether the application has told its start.
+    /// True if the application has told its start.
     pub(super) started: bool,
     /// Attempts that have begun and not ended, by Spark's task id.
     pub(super) running: HashMap<u64, Running>,
