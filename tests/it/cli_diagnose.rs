@@ -434,5 +434,5 @@ fn what_is_nothing_known_is_told() {
         "{text}"
     );
     let text = shown(&["diagnose", &format!("n1={garbage}")]);
-    assert!(text.starts_with("exit 4") && text.contains("is no log of strace"), "{text}");
+    assert!(text.starts_with("exit 4") && text.contains("is not a strace log"), "{text}");
 }

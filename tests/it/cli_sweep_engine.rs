@@ -75,7 +75,7 @@ fn bad_constraints_are_shown_where_they_are_wrong() {
         unbroken(&shown(&["sweep", &folder.at("plan.toml")]).replace(folder.0.path().to_str().unwrap(), ""))
     };
     let unknown = told("\"shuffle < phases.mapz\"");
-    assert!(unknown.starts_with("exit 3") && unknown.contains("there is no key `phases.mapz`"), "{unknown}");
+    assert!(unknown.starts_with("exit 3") && unknown.contains("there is no key or axis `phases.mapz`"), "{unknown}");
     assert!(unknown.contains("plan.toml:3:36"), "{unknown}");
     let text = told("'1 +'");
     assert!(text.contains("expected a number") && text.contains("plan.toml:3:29"), "{text}");

@@ -7,28 +7,30 @@ use crate::estimate::histogram::TickHistogram;
 use crate::estimate::mean::{EstimateError, Interval, Method, check_level};
 use crate::estimate::moments::Moments;
 
-/// Bars over which the fourth moment is summed.
+/// Bars over which powers of the samples are summed.
 const BARS: usize = 4096;
-/// Fewest samples for which an interval is given.
-const FEWEST: u64 = 30;
+/// Fewest samples for which an interval is given. With fewer it would cover too rarely.
+const FEWEST: u64 = 100;
 
 /// The standard deviation of samples in ticks, with an interval for independent samples of any distribution.
 ///
 /// ```text
-/// s ± z(1 − α/2) · s · √((κ − 1) / 4n),   κ = Σ(x − m)⁴ / (n s⁴)
+/// exp(½ (ln(c s²) ± z c √((γ − (n − 3)/n) / (n − 1)))),   c = n / (n − z),   z = z(1 − α/2)
+/// γ = n Σ(x − t)⁴ / (Σ(x − m)²)²,   t the mean without the 1/(2 √(n − 4)) smallest and largest samples
 /// ```
 ///
-/// Approximate (delta method on the variance): the coverage tends to the level as n grows, slowly where the fourth
-/// moment is large, and not at all where it is infinite. The kurtosis κ comes from the histogram in 4,096 bars, which is
-/// off by a few thousandths. Never below 0. Source: \[Cramer1946, 28.1\].
+/// Approximate: the coverage tends to the level as n grows. With 100 samples and level 0.95 it is 91% to 95% for uniform,
+/// Erlang and exponential samples, lognormal ones of coefficient of variation 0.5 and the last of many exponential ones, 86% for
+/// a hyperexponential mixture and 83% for lognormal samples of coefficient of variation 1; with 1,000, 94%, 94% and 90%. The
+/// sums of powers come from the histogram in 4,096 bars, which is off by a few thousandths. Source: \[Bonett2006\].
 ///
 /// # Errors
 ///
-/// [`EstimateError::TooFewSamples`] below 30 samples, [`EstimateError::LevelOutOfRange`].
+/// [`EstimateError::TooFewSamples`] below 100 samples, [`EstimateError::LevelOutOfRange`].
 ///
 /// # Examples
 ///
-/// Half of the samples are 0, half 2: κ = 1, and the only error of the standard deviation comes from the divisor n − 1.
+/// Half of the samples are 0, half 2, so that the fourth moment is as small as it can be.
 ///
 /// ```
 /// # use tailspn_engine::estimate::{Moments, TickHistogram, standard_deviation_interval};
@@ -54,28 +56,53 @@ pub fn standard_deviation_interval(
         return Err(EstimateError::TooFewSamples { got: samples, need: FEWEST });
     }
     let value = variance.sqrt();
-    let half = if variance > 0.0 {
-        let excess = (kurtosis(histogram, mean, variance) - 1.0).max(0.0);
-        -normal_quantile(0.5 * (1.0 - level)) * value * (excess / (4.0 * samples as f64)).sqrt()
-    } else {
-        0.0
-    };
-    let low = (value - half).max(0.0);
-    Ok(Interval { value, low, high: value + half, level, samples, method: Method::DeltaMethod })
+    let (mut low, mut high) = (value, value);
+    if variance > 0.0 {
+        let n = samples as f64;
+        let z = -normal_quantile(0.5 * (1.0 - level));
+        let excess = (kurtosis(histogram, mean, variance) - (n - 3.0) / n).max(0.0);
+        // a level so close to 1 that z is nearly n has no correction
+        let correction = n / (n - z).max(0.5 * n);
+        let half = 0.5 * z * correction * (excess / (n - 1.0)).sqrt();
+        let centre = value * correction.sqrt();
+        // the estimate lies in its interval
+        (low, high) = ((centre * (-half).exp()).min(value), (centre * half.exp()).max(value));
+    }
+    Ok(Interval { value, low, high, level, samples, method: Method::DeltaMethod })
 }
 
-/// Fourth central moment over the square of the variance.
+/// Bonett's kurtosis: the fourth moment about the trimmed mean, over the square of the second about the mean.
 fn kurtosis(histogram: &TickHistogram, mean: f64, variance: f64) -> f64 {
-    let bins = histogram.rebin(BARS);
     // a bar represents whole ticks, the first at its lower edge
     let middle = |low: f64, high: f64| f64::midpoint(low.ceil(), (high.ceil() - 1.0).max(low.ceil()));
-    let sum: f64 = bins.iter().map(|bin| bin.count as f64 * (middle(bin.low, bin.high) - mean).powi(4)).sum();
-    sum / (histogram.count() as f64 * variance * variance)
+    let bars: Vec<(f64, f64)> =
+        histogram.rebin(BARS).iter().map(|bin| (middle(bin.low, bin.high) - mean, bin.count as f64)).collect();
+    let n = histogram.count() as f64;
+    let trimmed = trimmed_mean(&bars, (n / (2.0 * (n - 4.0).sqrt())).floor());
+    let fourth: f64 = bars.iter().map(|(value, count)| count * (value - trimmed).powi(4)).sum();
+    n * fourth / ((n - 1.0) * variance).powi(2)
+}
+
+/// Mean of values with their counts, without the `cut` smallest and largest.
+fn trimmed_mean(bars: &[(f64, f64)], cut: f64) -> f64 {
+    let all: f64 = bars.iter().map(|(_, count)| count).sum();
+    let (mut sum, mut kept, mut below) = (0.0, 0.0, 0.0);
+    for (value, count) in bars {
+        let within = (below + count).min(all - cut) - below.max(cut);
+        below += count;
+        if within > 0.0 {
+            sum += value * within;
+            kept += within;
+        }
+    }
+    if kept > 0.0 { sum / kept } else { 0.0 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand::{SeedableRng, rngs::StdRng};
+    use rand_distr::{Distribution, StandardUniform};
 
     fn interval(samples: impl Iterator<Item = u64>) -> Interval {
         let (mut moments, mut histogram) = (Moments::default(), TickHistogram::default());
@@ -101,9 +128,47 @@ mod tests {
         assert_eq!((sd.low, sd.value, sd.high), (0.0, 0.0, 0.0));
     }
 
+    /// Numbers of an independent program (NumPy): the integers from 0 to 99, then their squares.
+    #[test]
+    fn intervals_are_those_of_another_program() {
+        let sd = interval(0..100);
+        let is_near = |sd: &Interval, expected: [f64; 3], error: f64| {
+            [sd.low, sd.value, sd.high].iter().zip(expected).all(|(found, exact)| (found / exact - 1.0).abs() < error)
+        };
+        assert!(is_near(&sd, [26.737_796_443, 29.011_491_976, 32.107_837_251], 1e-9), "{sd:?}");
+        let sd = interval((0..100).map(|i| i * i));
+        assert!(is_near(&sd, [2_669.327_65, 2_968.174_80, 3_366.461_11], 1e-4), "{sd:?}");
+    }
+
+    #[test]
+    fn the_trimmed_mean_leaves_out_both_ends() {
+        let bars = [(0.0, 2.0), (1.0, 1.0), (10.0, 2.0)];
+        assert_eq!(trimmed_mean(&bars, 0.0), 21.0 / 5.0);
+        assert_eq!(trimmed_mean(&bars, 1.0), 11.0 / 3.0);
+        assert_eq!(trimmed_mean(&bars, 2.0), 1.0);
+    }
+
+    /// 300 seeds, 100 samples each, in the ranges in which at least 272 must cover. Seen to fail (265) with the normal interval around s.
+    #[test]
+    fn at_least_272_of_300_seeds_cover_the_truth_with_100_samples() {
+        let covered = |quantile: fn(f64) -> f64, exact: f64| {
+            let covers = |seed: &u64| {
+                let mut rng = StdRng::seed_from_u64(*seed);
+                let sd = interval((0..100).map(|_| (quantile(StandardUniform.sample(&mut rng)) * 1e6) as u64));
+                sd.low <= exact * 1e6 && exact * 1e6 <= sd.high
+            };
+            (0..300).filter(covers).count()
+        };
+        let exponential = covered(|u| -(1.0 - u).ln(), 1.0);
+        // the last of many exponential times
+        let gumbel = covered(|u| 10.0 - (-u.max(1e-9).ln()).ln(), std::f64::consts::PI / 6_f64.sqrt());
+        let uniform = covered(|u| u, 1.0 / 12_f64.sqrt());
+        assert!(exponential >= 272 && gumbel >= 272 && uniform >= 272, "{exponential} {gumbel} {uniform}");
+    }
+
     #[test]
     fn few_samples_have_no_interval() {
         let error = standard_deviation_interval(&Moments::default(), &TickHistogram::default(), 0.95).unwrap_err();
-        assert_eq!(error, EstimateError::TooFewSamples { got: 0, need: 30 });
+        assert_eq!(error, EstimateError::TooFewSamples { got: 0, need: 100 });
     }
 }

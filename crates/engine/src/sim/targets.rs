@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    /// Seen to fail with the first target alone, and without the number of replicas in the width of a folded place.
+    /// Seen to fail with the first target alone.
     #[test]
     fn a_run_stops_when_all_targets_are_met_and_not_long_after() {
         let net = machines(4);
@@ -230,9 +230,10 @@ mod tests {
         }
     }
 
-    /// A net of replicas counts them; its targets are those of the net that was asked about.
+    /// A net of replicas counts them; its targets are those of the original net. Seen to fail without the number of replicas in the
+    /// width of a folded place.
     #[test]
-    fn folding_leaves_the_number_of_replications_alone() {
+    fn a_place_of_a_folded_net_is_known_sooner() {
         let net = machines(6);
         let run = |simulation: crate::sim::Simulation<'_>| simulation.run().unwrap();
         let asked = || net.simulation().until_time(20.0).known_to("down3", Precision::Absolute(0.001)).unwrap();

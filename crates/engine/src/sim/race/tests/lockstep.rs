@@ -165,8 +165,8 @@ fn random_question(dice: &mut Dice, net: &Net, program: &Program) -> Question {
 
 /// Seen to fail with the owner of a choice off by one, with a choice that draws although it has no rival, without the
 /// guard of a transition that fires at once, without the test for too many units, with the last firing of a group as its first,
-/// with a firing within the warm-up noted at its own time, with a reward collected in lanes that have stopped, with an impulse
-/// read after its firing, and with snapshots at the end left out.
+/// with a firing within the warm-up noted at its own time, with an impulse read after its firing, and with snapshots at the end
+/// left out.
 #[test]
 fn equals_the_direct_form_on_random_nets() {
     let mut dice = Dice(Philox::new(11));
