@@ -16,9 +16,9 @@ Plans are those of `tailspn sweep`; their designs are ignored. Methods are descr
 Examples:
     tailspn sweep --print-plan > knobs.toml
     tailspn sensitivity knobs.toml                    the effect of a small change of each number
-    tailspn sensitivity knobs.toml --method each      the effect of going from one end of each axis to the other
-    tailspn sensitivity knobs.toml --method morris    screening of the knobs, over the whole ranges
-    tailspn sensitivity knobs.toml --method sobol     variance explained by each knob, alone and with others
+    tailspn sensitivity knobs.toml --method each      the effect of each axis from end to end
+    tailspn sensitivity knobs.toml --method morris    screening over the whole ranges
+    tailspn sensitivity knobs.toml --method sobol     the variance explained by each knob
     tailspn sensitivity net.xml --until \"#(done) >= 3\"
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["plots", "output"]).multiple(true)))]
