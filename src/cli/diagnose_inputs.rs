@@ -88,7 +88,7 @@ impl Inputs {
         }
         let found = std::fs::metadata(&log.path).map_err(|error| unreadable(&log.path, &error))?;
         let what = if found.is_file() { "is not a strace log" } else { "is not a file" };
-        Err(Failure::helped(Exit::Trace, format!("`{}` {what}", log.path.display()), "NODE=FILE is for logs of strace"))
+        Err(Failure::helped(Exit::Trace, format!("`{}` {what}", log.path.display()), "NODE=FILE is for strace logs"))
     }
 
     fn folder(&mut self, folder: &Path, seen: &mut BTreeSet<PathBuf>) -> Result<(), Failure> {
@@ -130,7 +130,7 @@ impl Inputs {
             [] => Err(Failure::helped(
                 Exit::Trace,
                 "no job log among the inputs",
-                "give the log as well: samples tell nothing about tasks",
+                "give the log as well: samples alone show nothing about tasks",
             )),
             logs => {
                 let names: Vec<String> = logs.iter().map(|log| log.display().to_string()).collect();

@@ -98,7 +98,7 @@ fn bad_arguments_and_inputs_end_with_their_codes() {
     let copy = tempfile::NamedTempFile::new().unwrap();
     std::fs::copy(LOG, copy.path()).unwrap();
     starts(&["diagnose", LOG, copy.path().to_str().unwrap()], "2", "one log at a time");
-    starts(&["diagnose", TABLE], "4", "samples tell nothing about tasks");
+    starts(&["diagnose", TABLE], "4", "samples alone show nothing about tasks");
     starts(&["diagnose", "Cargo.toml"], "4", "Cargo.toml");
     starts(&["diagnose", "no-such-file"], "7", "no-such-file");
     // a profile is checked even if there is no strace log

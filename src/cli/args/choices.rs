@@ -32,13 +32,13 @@ macro_rules! choices {
 choices! {
     /// The device of the replications.
     BackendChoice(Backend) {
-        "auto" = Backend::Auto, "The processor, and a graphics card for what takes long";
-        "cpu" = Backend::Cpu, "The processor";
-        "gpu" = Backend::Gpu, "A graphics card, or an error";
+        "auto" = Backend::Auto, "The CPU, and a GPU if much work remains";
+        "cpu" = Backend::Cpu, "The CPU";
+        "gpu" = Backend::Gpu, "A GPU, or an error";
     }
     /// The engine of a simulation.
     Engine(EngineChoice) {
-        "auto" = EngineChoice::Auto, "The fastest that can";
+        "auto" = EngineChoice::Auto, "The fastest engine that supports the net and the question";
         "schedule" = EngineChoice::Schedule, "Max-plus evaluation, without an event list";
         "race" = EngineChoice::Race, "The token game, in its fastest form";
         "clock" = EngineChoice::Clock, "The token game; each transition draws its own delay";
@@ -47,7 +47,7 @@ choices! {
     }
     /// The method of `solve`.
     SolveMethod(RouteMethod) {
-        "auto" = RouteMethod::Auto, "What can answer; the output says which it was";
+        "auto" = RouteMethod::Auto, "A method that can answer; the output names it";
         "states" = RouteMethod::States, "All markings, and their Markov chain";
         "series-parallel" = RouteMethod::SeriesParallel,
             "The time at which a schedule is complete, from its parts, with certain bounds; no states";
@@ -56,7 +56,7 @@ choices! {
     SensitivityMethod(Method) {
         "derivatives" = Method::Derivatives,
             "Derivatives at the base: infinitesimal perturbation of schedules, likelihood ratios of other exponential nets";
-        "each" = Method::Each, "From one end of each axis to the other, all others as in the base";
+        "each" = Method::Each, "From one end of each axis to the other, all other axes as in the base";
         "morris" = Method::Morris, "Elementary effects along random walks";
         "sobol" = Method::Sobol, "Sobol's indices";
     }
@@ -64,12 +64,12 @@ choices! {
     CpuChoice(CpuShare) {
         "busy" = CpuShare::Busy, "All time that is neither idle nor waiting for a disk";
         "user" = CpuShare::User, "Time in user mode, as in the paper";
-        "either" = CpuShare::Either, "A cause by either of the two";
+        "either" = CpuShare::Either, "A cause by either of these shares";
     }
     /// A reading of edge detection.
     EdgeChoice(Edge) {
         "any" = Edge::IntentAny, "Load before or after the task is enough for a cause";
-        "both" = Edge::IntentBoth, "Load before and after it is needed";
+        "both" = Edge::IntentBoth, "A cause needs load before and after the task";
         "printed" = Edge::Printed, "As the paper prints it: load before and after speaks against a cause";
         "off" = Edge::Off, "No edge detection";
     }
@@ -77,24 +77,24 @@ choices! {
     PeerChoice(PeerRule) {
         "diff" = PeerRule::Diff, "Below median / (1 + DIFF)";
         "half" = PeerRule::Half, "Below half of the median";
-        "ignored" = PeerRule::Ignored, "Not heard";
+        "ignored" = PeerRule::Ignored, "Ignored";
     }
     /// A method of diagnosis by system calls.
     SyscallMethod(CallMethod) {
-        "statistical" = CallMethod::Statistical, "Totals and histograms against those of control runs, as printed";
-        "semantic" = CallMethod::Semantic, "Single invocations against those of control runs, as printed";
-        "improved" = CallMethod::Improved, "Times per call against those of the other nodes";
+        "statistical" = CallMethod::Statistical, "Totals and histograms compared with control runs, as printed";
+        "semantic" = CallMethod::Semantic, "Single invocations compared with control runs, as printed";
+        "improved" = CallMethod::Improved, "Times per call compared with the other nodes";
     }
     /// The clock that totals were taken by.
     ClockChoice(Option<Clock>) {
-        "auto" = None, "Told by the totals";
+        "auto" = None, "Detected from the totals";
         "wall" = Some(Clock::Wall), "`strace -c -w`";
         "processor" = Some(Clock::Processor), "`strace -c`";
     }
     /// The equality of two invocations.
     MatchingChoice(Matching) {
         "literal" = Matching::Literal, "To the letter";
-        "stable" = Matching::Stable, "But for addresses in memory and ports of peers";
+        "stable" = Matching::Stable, "Except for addresses in memory and ports of peers";
     }
     /// The base of a percentage difference.
     DifferenceChoice(Difference) {

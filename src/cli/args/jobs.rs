@@ -103,7 +103,7 @@ Examples:
     tailspn whatif --print-plan > plan.toml      its plan, with a comment on every key
     tailspn whatif plan.toml --plot plan.svg
     tailspn whatif --sweep lag=20,60 --sweep reservation=1,0.9,shared
-    tailspn whatif eventlog.gz                   what they would have done to this very run (docs/logs.md)
+    tailspn whatif eventlog.gz                   their effect on this very run (docs/logs.md)
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["plot", "plots", "output"]).multiple(true)))]
 pub(crate) struct WhatIfArgs {

@@ -11,14 +11,14 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Plans are those of `tailspn sweep`; their designs play no part. Methods are described in docs/sensitivity.md.
+Plans are those of `tailspn sweep`; their designs are ignored. Methods are described in docs/sensitivity.md.
 
 Examples:
     tailspn sweep --print-plan > knobs.toml
-    tailspn sensitivity knobs.toml                    what a little more of each number does
-    tailspn sensitivity knobs.toml --method each      what going from one end of each axis to the other does
-    tailspn sensitivity knobs.toml --method morris    which knobs matter at all, over the whole ranges
-    tailspn sensitivity knobs.toml --method sobol     whose the spread is, alone and together
+    tailspn sensitivity knobs.toml                    the effect of a small change of each number
+    tailspn sensitivity knobs.toml --method each      the effect of each axis from end to end
+    tailspn sensitivity knobs.toml --method morris    screening over the whole ranges
+    tailspn sensitivity knobs.toml --method sobol     the variance explained by each knob
     tailspn sensitivity net.xml --until \"#(done) >= 3\"
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["plots", "output"]).multiple(true)))]

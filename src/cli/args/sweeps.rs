@@ -16,9 +16,9 @@ use crate::cli::values;
 Plans are described in docs/sweeps.md. All points see the same random numbers.
 
 Examples:
-    tailspn sweep --print-plan > knobs.toml          which knob of the default job buys most
+    tailspn sweep --print-plan > knobs.toml          the most effective setting of the default job
     tailspn sweep knobs.toml -o results --plots pictures
-    tailspn sweep knobs.toml -o results --resume     goes on after Ctrl-C, a kill or a full disk
+    tailspn sweep knobs.toml -o results --resume     continues after Ctrl-C, a kill or a full disk
     tailspn sweep knobs.toml -o part2 --shard 2/8    points 2, 10, 18, ... of a large sweep
     tailspn merge part1 part2 ... -o results
 ")]
