@@ -164,7 +164,7 @@ pub(crate) fn failure(error: &RunError) -> Failure {
         ),
         RunError::Horizon { .. } => Failure::plain(Exit::Refused, error.to_string()),
         RunError::GpuUnfit { engine, reasons } => {
-            let message = format!("the {engine} engine of graphics cards cannot run this:\n{}", reasons.join("\n"));
+            let message = format!("the {engine} engine of the GPU cannot run this:\n{}", reasons.join("\n"));
             no_gpu(Note::problem(message))
         }
         RunError::Share(ShareError::NoNumber) => {

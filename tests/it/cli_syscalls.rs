@@ -97,7 +97,7 @@ fn logs_are_told_by_name_and_what_is_odd_is_told() {
         run(&folder, &["diagnose", "slow", "n4=fourth.log", "-p", "usual.json", "--method", "improved", "--csv"]);
     let notes = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{notes}");
-    assert!(notes.contains("`slow/README` is no log of strace: no line of strace; left out"), "{notes}");
+    assert!(notes.contains("`slow/README` is not a strace log: no line of strace; left out"), "{notes}");
     assert!(notes.contains("note: fourth.log:1: not a line of strace; left out: what is this?"), "{notes}");
     assert!(notes.contains("a call that is cut off; left out"), "{notes}");
     let quiet = run(&folder, &["diagnose", "slow", "n4=fourth.log", "-p", "usual.json", "--quiet", "--csv"]);
@@ -122,7 +122,7 @@ fn what_cannot_be_judged_is_refused() {
     for (args, code, message) in [
         (vec!["diagnose", "totals.strace", "-p", "usual.json"], 5, "totals of processor time (-c without -w)"),
         (vec!["diagnose", "totals.strace", "--clock", "wall", "-p", "usual.json", "--csv"], 0, ""),
-        (vec!["diagnose", "other.txt", "-p", "usual.json"], 4, "is no log of strace"),
+        (vec!["diagnose", "other.txt", "-p", "usual.json"], 4, "is not a strace log"),
         (vec!["diagnose", "empty.strace", "-p", "usual.json"], 4, "is empty"),
         (vec!["diagnose", "none", "-p", "usual.json"], 4, "no log of strace in"),
         (vec!["diagnose", "absent", "-p", "usual.json"], 7, "there is no such file"),

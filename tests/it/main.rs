@@ -74,6 +74,7 @@ mod pictures;
 mod pipe_semantics;
 mod random_net;
 mod remaining;
+mod readers;
 mod replay;
 mod samples;
 mod sensitivity;

@@ -261,7 +261,7 @@ fn a_net_file_and_its_definitions_are_read() {
     assert!(read.warnings[0].message.contains("busy 1.0 2.0 : P{#P2 > 0};"));
     let error = read_net(NET.as_bytes(), &ReadOptions::default()).unwrap_err().to_string();
     assert!(
-        error.contains("line 20, column 5: the rate of transition `T2`: function 2 of the `.def` file is not there"),
+        error.contains("line 20, column 5: the rate of transition `T2`: function 2 of the `.def` file is missing"),
         "{error}"
     );
 }

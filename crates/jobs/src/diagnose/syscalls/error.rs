@@ -14,8 +14,8 @@ pub enum SyscallError {
         /// What the system says.
         source: io::Error,
     },
-    /// A file is there, but is no log of strace.
-    #[error("`{file}` is no log of strace: {what}")]
+    /// A file is there, but is not a strace log.
+    #[error("`{file}` is not a strace log: {what}")]
     NotStrace {
         /// The file.
         file: String,
@@ -29,7 +29,7 @@ pub enum SyscallError {
         file: String,
     },
     /// There is no log at all among what was given.
-    #[error("there is no log of strace in {places}")]
+    #[error("there is not a strace log in {places}")]
     NoLog {
         /// What was given.
         places: String,

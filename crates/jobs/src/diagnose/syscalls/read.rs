@@ -110,7 +110,7 @@ const PATIENCE: u64 = 1000;
 ///
 /// # Errors
 ///
-/// [`SyscallError`] where the file cannot be read or is no log of strace. What is odd but does not stop the reading is in
+/// [`SyscallError`] where the file cannot be read or is not a strace log. What is odd but does not stop the reading is in
 /// [`NodeCalls::odd`].
 pub fn read_log(
     log: &NodeLog,
