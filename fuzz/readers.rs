@@ -26,10 +26,10 @@ use tailspn::trace::analysis::Usual;
 use tailspn::watch::Unwatched;
 
 /// A reader by the name of its fuzz target.
-pub type Reader = fn(&[u8]);
+pub(crate) type Reader = fn(&[u8]);
 
 /// All readers.
-pub const READERS: [(&str, Reader); 14] = [
+pub(crate) const READERS: [(&str, Reader); 14] = [
     ("read_greatspn", greatspn),
     ("read_hadoop_conf", hadoop_conf),
     ("read_jani", jani),
@@ -48,14 +48,15 @@ pub const READERS: [(&str, Reader); 14] = [
 
 /// A project or a `.net` of GreatSPN, with the text after a byte 0 as its `.def` file; the net is written and read back, if it can be
 /// written.
-pub fn greatspn(bytes: &[u8]) {
+pub(crate) fn greatspn(bytes: &[u8]) {
     let mut parts = bytes.splitn(2, |byte| *byte == 0);
     let file = parts.next().unwrap_or_default();
     let definitions = parts.next().map(|text| String::from_utf8_lossy(text).into_owned());
     let options = ReadOptions { definitions, ..ReadOptions::default() };
     for read in [read_project(file, &options), read_net(file, &options)].into_iter().flatten() {
         if let Ok(written) = write_greatspn(&read.net) {
-            let again = read_project(written.xml.as_bytes(), &ReadOptions::default()).expect("what is written can be read");
+            let again =
+                read_project(written.xml.as_bytes(), &ReadOptions::default()).expect("what is written can be read");
             if written.warnings.is_empty() {
                 assert_eq!(differences(&again.net, &read.net), []);
             }
@@ -67,12 +68,12 @@ pub fn greatspn(bytes: &[u8]) {
 }
 
 /// The configuration of a Hadoop job.
-pub fn hadoop_conf(bytes: &[u8]) {
+pub(crate) fn hadoop_conf(bytes: &[u8]) {
     let _ = HadoopConf::read(bytes);
 }
 
 /// A JANI model; its net is written, where it can be, and read again.
-pub fn jani(bytes: &[u8]) {
+pub(crate) fn jani(bytes: &[u8]) {
     let constants = ["N", "T", "c", "n", "t"].map(|name| (name.to_owned(), 3.0)).to_vec();
     for constants in [constants, Vec::new()] {
         let Ok(model) = jani::read(bytes, &ReadOptions { constants, ..ReadOptions::default() }) else { continue };
@@ -85,7 +86,7 @@ pub fn jani(bytes: &[u8]) {
 }
 
 /// A PIPE net; it is written and read back as the same net.
-pub fn pipe(bytes: &[u8]) {
+pub(crate) fn pipe(bytes: &[u8]) {
     let Ok(first) = pipe::read(bytes, &ReadOptions::default()) else { return };
     let _ = pipe_report(&first.net);
     for target in [Target::Pipe4, Target::Pipe5] {
@@ -99,7 +100,7 @@ pub fn pipe(bytes: &[u8]) {
 }
 
 /// Every kind of plan in TOML.
-pub fn plan(bytes: &[u8]) {
+pub(crate) fn plan(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let _ = JobPlan::from_toml(&text);
     let _ = StagePlan::from_toml(&text);
@@ -110,17 +111,17 @@ pub fn plan(bytes: &[u8]) {
 }
 
 /// The profile of system calls of healthy runs.
-pub fn profile(bytes: &[u8]) {
+pub(crate) fn profile(bytes: &[u8]) {
     let _ = Profile::parse(&String::from_utf8_lossy(bytes), "profile.toml");
 }
 
 /// Progress reports of a run.
-pub fn progress(bytes: &[u8]) {
+pub(crate) fn progress(bytes: &[u8]) {
     let _ = History::from_reports(bytes, 0).replay();
 }
 
 /// Queries of CSL, formulas of CTL and expressions, a line each, over one net.
-pub fn query(bytes: &[u8]) {
+pub(crate) fn query(bytes: &[u8]) {
     let net = queue();
     for line in String::from_utf8_lossy(bytes).lines() {
         let _ = CslQuery::parse(&net, line);
@@ -130,31 +131,32 @@ pub fn query(bytes: &[u8]) {
 }
 
 /// A result of any kind as JSON; what is read is shown.
-pub fn result(bytes: &[u8]) {
+pub(crate) fn result(bytes: &[u8]) {
     if let Ok(found) = read_json(&String::from_utf8_lossy(bytes)) {
         let _ = page(&[Shown { found, source: "result.json".to_owned(), plan: None, net: None }]);
     }
 }
 
 /// Records of sysstat.
-pub fn samples(bytes: &[u8]) {
-    let _ = read_samples_from_bytes("node.sadf", bytes, &SampleOptions { most_bytes: 1 << 20, ..SampleOptions::default() });
+pub(crate) fn samples(bytes: &[u8]) {
+    let _ =
+        read_samples_from_bytes("node.sadf", bytes, &SampleOptions { most_bytes: 1 << 20, ..SampleOptions::default() });
 }
 
 /// What a shard found.
-pub fn shard(bytes: &[u8]) {
+pub(crate) fn shard(bytes: &[u8]) {
     let _ = pieces_from_bytes(bytes);
 }
 
 /// A log of strace.
-pub fn strace(bytes: &[u8]) {
+pub(crate) fn strace(bytes: &[u8]) {
     for invocations in [Invocations::Ignore, Invocations::Learn] {
         let _ = read_log_bytes("n1", "n1.strace", bytes, invocations, &ReadSettings::default(), &Unwatched);
     }
 }
 
 /// The folder of a sweep: its header, then, after a byte 0, its first part.
-pub fn sweep(bytes: &[u8]) {
+pub(crate) fn sweep(bytes: &[u8]) {
     let folder = std::env::temp_dir().join(format!("tailspn-readers-{}", std::process::id()));
     let mut parts = bytes.splitn(2, |byte| *byte == 0);
     let mut next = || parts.next().unwrap_or_default();
@@ -167,7 +169,7 @@ pub fn sweep(bytes: &[u8]) {
 }
 
 /// A log of a job; what is said of it, a fit to it and its replay do not panic.
-pub fn trace(bytes: &[u8]) {
+pub(crate) fn trace(bytes: &[u8]) {
     let options = trace::ReadOptions { most_attempts: 100_000, ..trace::ReadOptions::default() };
     let Ok(trace) = trace::read_bytes("log", bytes, &options, &Unwatched) else { return };
     let usual = Usual::default();

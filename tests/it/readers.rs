@@ -37,7 +37,7 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
         "read_plan" => &[("models", ".toml"), ("tests/data/cli", ".toml")],
         "read_hadoop_conf" => &[("tests/data/trace", "_conf.xml")],
         "read_samples" => &[("tests/data/diagnose", ".txt"), ("tests/data/diagnose", ".csv")],
-        
+
         "read_trace" => &[("tests/data/trace", "")],
         _ => &[],
     };

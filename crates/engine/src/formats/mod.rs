@@ -330,9 +330,7 @@ mod tests {
         }
         let pair = folder.path().join("pair.net");
         fs::write(&pair, "|0|\n|\nf 0 0 0 1 0 0 0\nT -5.1e+02 1 0 0 0 1 1 1 1 1 1 0\n0\n0\n").unwrap();
-        assert!(
-            read_file(&pair, &ReadOptions::default()).unwrap_err().to_string().contains("`.def` file is missing")
-        );
+        assert!(read_file(&pair, &ReadOptions::default()).unwrap_err().to_string().contains("`.def` file is missing"));
         fs::write(pair.with_extension("def"), "|1\n2 * 3\n|256\n%\n|\n").unwrap();
         let net = read_file(&pair, &ReadOptions::default()).unwrap().net;
         assert_eq!(net.transitions()[0].timing, Timing::exponential(6.0));

@@ -6,9 +6,9 @@
 //! * *Erlang, k stages, one server*: place `stages` counts the stages that are over. A transition that needs what the
 //!   original needs, and leaves it, adds one; the original takes `k − 1` of them when it fires.
 //! * *Hyperexponential, one server*: place `branch` holds the number of the branch. Immediate transitions draw it when the
-//! original becomes enabled; its rate is the rate of the branch.
+//!   original becomes enabled; its rate is the rate of the branch.
 //! * *Enabling memory*: immediate transitions below all other priorities empty the hidden place where the original is
-//! disabled in an otherwise tangible marking. Age memory has no such transitions: the phase is the memory.
+//!   disabled in an otherwise tangible marking. Age memory has no such transitions: the phase is the memory.
 //! * *Erlang, several servers*: a place for each stage counts the delays there. Only where nothing but its own firings
 //!   can lower the enabling degree: else it would matter which delay began last.
 //!
