@@ -37,9 +37,8 @@ pub fn correlation(pool: &Pool, feature: Feature) -> Option<f64> {
     (xx > 0.0 && yy > 0.0).then(|| xy / (xx * yy).sqrt())
 }
 
-/// Returns true if a feature is a root cause by its correlation with the duration \[Zhou2018, Eq. 8\]: |ρ| > λca and F
-/// > quantile_λcq;
-/// `rho` is what [`correlation`] says of the feature.
+/// Returns true if a feature is a root cause by its correlation with the duration \[Zhou2018, Eq. 8\]: `|ρ| > λca` and
+/// `F > quantile_λcq`, where `rho` comes from [`correlation`].
 pub fn is_pearson_cause(pool: &Pool, task: usize, feature: Feature, rho: Option<f64>, rules: &PearsonRules) -> bool {
     let (Some(rho), Some(value)) = (rho, pool.tasks[task].values[feature as usize]) else { return false };
     rho.abs() > rules.correlation && pool.quantile(feature, rules.quantile).is_some_and(|limit| value > limit)
