@@ -349,14 +349,14 @@ pub enum SlotShare {
     Shared,
 }
 
-/// When to check for stragglers: always, or only while no task waits.
+/// When to check for stragglers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Watching {
-    /// No: only when no task of the job waits for a slot, as Hadoop does.
+    /// Only when no task of the job waits for a slot, as Hadoop does.
     #[default]
     LastWave,
-    /// Yes, as soon as the job is older than the lag.
+    /// As soon as the job is older than the lag.
     FromLag,
 }
 

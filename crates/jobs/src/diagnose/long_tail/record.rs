@@ -52,7 +52,7 @@ enum Column {
     Unknown,
 }
 
-/// How many there are; the last one is for those that are not known.
+/// Number of columns; the last one is for unknown columns.
 const COLUMNS: usize = Column::Unknown as usize + 1;
 
 impl Column {
