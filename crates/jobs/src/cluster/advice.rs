@@ -23,7 +23,7 @@ pub struct Replayed {
 pub enum Advice {
     /// This policy ends jobs earliest.
     Take {
-        /// Its name.
+        /// Name.
         policy: String,
         /// Name of what it is compared with.
         baseline: String,
@@ -38,7 +38,7 @@ pub enum Advice {
     },
     /// The best policy of a replay gains no more than the replay is off, or than a hundredth of the job's time.
     TooClose {
-        /// Its name.
+        /// Name.
         policy: String,
         /// By how many seconds the job ends earlier.
         earlier_s: f64,
@@ -49,7 +49,7 @@ pub enum Advice {
     OneHost,
     /// No policy ends jobs earlier, but this one takes less energy.
     Save {
-        /// Its name.
+        /// Name.
         policy: String,
         /// Energy saved, as a share.
         share: f64,

@@ -15,15 +15,15 @@ use crate::estimate::{
 /// A quantile of the job time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tail {
-    /// Which, in (0, 1).
+    /// Probability of the quantile, in (0, 1).
     pub p: f64,
-    /// Its value \[s\].
+    /// Value \[s\].
     pub value: f64,
-    /// Its interval, or why there is none.
+    /// Confidence interval, or why it is missing.
     pub interval: Result<Interval, EstimateError>,
 }
 
-/// What a policy changes.
+/// Effect of a policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// Mean of the policy's value minus that of no speculation, in the unit of the value.

@@ -47,7 +47,7 @@ pub enum FirstOrderError {
     Range {
         /// Which one.
         what: &'static str,
-        /// Its value.
+        /// Value.
         value: f64,
         /// What it must be.
         needs: &'static str,

@@ -44,7 +44,7 @@ pub struct KnownStage {
     /// True if `setup_s` is a mean, around which it varies with half its size as standard deviation (Erlang, four
     /// stages).
     pub setup_varies: bool,
-    /// Its tasks, in the order of their launch.
+    /// Tasks, in the order of their launch.
     pub tasks: Vec<KnownTask>,
     /// How many times longer than usual its tasks take on each node.
     pub slowness: Vec<f64>,
@@ -68,7 +68,7 @@ pub struct KnownJob {
 }
 
 impl KnownJob {
-    /// Its world.
+    /// Returns the world.
     pub(super) fn world(&self, seed: u64) -> World {
         let (mut jobs, mut categories, mut tasks) = (Vec::new(), Vec::new(), Vec::new());
         let mut known = Known {

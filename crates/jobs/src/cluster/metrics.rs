@@ -1,4 +1,4 @@
-//! What a detector is worth: precision, recall, detection latency, undetected time, fake positives.
+//! Quality of a detector: precision, recall, detection latency, undetected time, fake positives.
 //!
 //! Owns the count of tasks by fate and the five ratios. A task counts once, by its first detection.
 
@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::cluster::truth::is_straggler;
 
-/// What became of one task, as far as a detector is concerned.
+/// Outcome of one task, as far as a detector is concerned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TaskRecord {
     /// Time of its original attempt; where that was killed, estimated from its progress \[s\].
     pub time_s: f64,
-    /// Its usual time \[s\].
+    /// Usual time \[s\].
     pub usual_s: f64,
     /// Time from the start of that attempt to the first detection \[s\]; none where it was never flagged.
     pub detected_s: Option<f64>,
@@ -127,7 +127,7 @@ impl Metric {
         Self::StragglerShare,
     ];
 
-    /// Its name in JSON and CSV.
+    /// Returns the name in JSON and CSV.
     pub fn name(self) -> &'static str {
         match self {
             Self::Precision => "precision",

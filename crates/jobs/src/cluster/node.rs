@@ -29,7 +29,7 @@ pub(super) struct Node {
     pub(super) now: f64,
     /// Work done by each busy task since the beginning \[s\].
     pub(super) work: f64,
-    /// Its growth per second.
+    /// Growth per second.
     pub(super) rate: f64,
     /// The work at the last report, and when that was.
     pub(super) reported_work: f64,

@@ -1,4 +1,4 @@
-//! What one replication under one policy came to.
+//! Outcome of one replication under one policy.
 
 use serde::{Deserialize, Serialize};
 

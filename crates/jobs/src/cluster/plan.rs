@@ -29,11 +29,11 @@ pub struct Plan {
     pub failure: Failure,
     /// Power of the nodes.
     pub power: Power,
-    /// What a straggler is.
+    /// Definition of a straggler.
     pub truth: Truth,
     /// The jobs. Default one.
     pub job: Vec<JobPlan>,
-    /// What is compared. Default no speculation, Default, Hierarchical and LATE.
+    /// Policies to compare. Default no speculation, Default, Hierarchical and LATE.
     pub policy: Vec<PolicyPlan>,
 }
 
@@ -88,7 +88,7 @@ pub enum JobOrder {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NodeGroup {
-    /// How many, >= 1. Default 1.
+    /// Number of nodes, >= 1. Default 1.
     pub count: u32,
     /// Cores, > 0. Default 4.
     pub cores: f64,
@@ -240,7 +240,7 @@ pub struct JobPlan {
 pub struct HotKeys {
     /// Share of the reduces that get such a key, 0 to 1. Default 0.05.
     pub share: f64,
-    /// How many ranks there are, each as likely, 1 to 1000. Default 5.
+    /// Number of ranks, each as likely, 1 to 1000. Default 5.
     pub ranks: u32,
     /// Input of the most frequent key, > 0. Default 3.
     pub weight: f64,
@@ -287,7 +287,7 @@ impl Default for JobPlan {
     }
 }
 
-/// What is done about stragglers.
+/// Response to stragglers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PolicyPlan {
@@ -296,7 +296,7 @@ pub struct PolicyPlan {
     pub name: Option<String>,
     /// Who looks for stragglers. Default none.
     pub detector: DetectorPlan,
-    /// Which slots copies may take. Default a share of 1 for tasks: copies take what tasks leave idle.
+    /// Slots that copies may take. Default a share of 1 for tasks: copies take what tasks leave idle.
     pub slots: SlotShare,
     /// Age of a job before anyone looks \[s\], >= 0. Default 20.
     pub lag_s: f64,
@@ -332,13 +332,13 @@ impl PolicyPlan {
         all
     }
 
-    /// Its name, or that of its detector.
+    /// Returns the name, or that of its detector.
     pub fn title(&self) -> String {
         self.name.clone().unwrap_or_else(|| self.detector.name().to_owned())
     }
 }
 
-/// Which slots copies may take.
+/// Slots that copies may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SlotShare {
     /// This share x of the slots is for tasks first, the rest for copies only, spread evenly: node k keeps
@@ -349,14 +349,14 @@ pub enum SlotShare {
     Shared,
 }
 
-/// Whether stragglers are looked for while tasks wait.
+/// When to check for stragglers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Watching {
-    /// No: only when no task of the job waits for a slot, as Hadoop does.
+    /// Only when no task of the job waits for a slot, as Hadoop does.
     #[default]
     LastWave,
-    /// Yes, as soon as the job is older than the lag.
+    /// As soon as the job is older than the lag.
     FromLag,
 }
 

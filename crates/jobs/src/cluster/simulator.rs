@@ -72,7 +72,7 @@ pub(super) struct Task {
     pub(super) status: Status,
     pub(super) original: u32,
     pub(super) copy: u32,
-    /// How many attempts it has had.
+    /// Number of attempts so far.
     pub(super) attempts: u32,
     /// When a copy was asked for \[s\]; NaN before.
     pub(super) requested: f64,
@@ -80,7 +80,7 @@ pub(super) struct Task {
     pub(super) detected: f64,
     /// Time of the original attempt \[s\], estimated where it was killed.
     pub(super) time: f64,
-    /// How often it was killed to begin again; of the first one, `time` is the estimate.
+    /// Number of times it was killed to start again; of the first one, `time` is the estimate.
     pub(super) restarts: u32,
     /// The node that it was killed on, where it shall not begin again.
     pub(super) avoid: u32,
@@ -127,7 +127,7 @@ pub(super) struct Job {
 /// Runs replications in a world.
 #[derive(Debug)]
 pub(super) struct Simulator<'w> {
-    /// What may stop a replication.
+    /// Condition that may stop a replication.
     watch: &'w dyn Watch,
     pub(super) world: &'w World,
     /// Usual time of each task \[s\]; empty while these are looked for.

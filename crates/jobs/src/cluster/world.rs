@@ -29,7 +29,7 @@ pub(super) struct NodeSpec {
 /// A task.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TaskSpec {
-    /// Its category, `2 * job` for maps and `2 * job + 1` for reduces.
+    /// Category, `2 * job` for maps and `2 * job + 1` for reduces.
     pub(super) category: u32,
     /// Work before there is progress \[s\].
     pub(super) start: f64,
@@ -46,7 +46,7 @@ pub(super) struct TaskSpec {
 pub(super) struct CategorySpec {
     /// Which of the two.
     pub(super) kind: Category,
-    /// Its first task.
+    /// First task.
     pub(super) first: u32,
     /// How many it has.
     pub(super) count: u32,

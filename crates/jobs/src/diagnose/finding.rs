@@ -1,4 +1,4 @@
-//! What a diagnosis says, in one form for all methods: who, when, how much, against which threshold, and why.
+//! A diagnosis in one form for all methods: who, when, how much, against which threshold, and why.
 
 use std::borrow::Cow;
 
@@ -21,11 +21,11 @@ pub struct Finding {
     /// True for a task of a first wave that was slow as a whole: its executor had just started.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub first_wave: bool,
-    /// What is behind it.
+    /// Cause of the finding.
     pub cause: Cause,
     /// How strongly it shows; its unit is the method's.
     pub score: f64,
-    /// What the score had to exceed, in the same unit.
+    /// Threshold that the score exceeded, in the same unit.
     pub threshold: f64,
     /// How sure the method is of the cause, from 0 to 1, by a rule that its documentation states; 0 where the cause is unknown.
     pub confidence: f64,
@@ -104,12 +104,12 @@ pub enum Subject {
     },
     /// All tasks of a stage.
     Stage {
-        /// Its name, as the log has it.
+        /// Name, as the log has it.
         stage: String,
     },
     /// A node.
     Node {
-        /// Its name.
+        /// Name.
         node: String,
     },
     /// What goes on between two nodes.
@@ -123,7 +123,7 @@ pub enum Subject {
     Job,
 }
 
-/// What makes a task slow.
+/// Cause of a slow task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
@@ -166,7 +166,7 @@ pub enum Cause {
 pub struct Evidence {
     /// What was measured, as a person reads it.
     pub what: String,
-    /// Its value for the subject.
+    /// Value for the subject.
     pub value: f64,
     /// The value that it was compared with: its peers, its past, or a threshold.
     pub usual: f64,

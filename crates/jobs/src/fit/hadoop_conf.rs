@@ -28,7 +28,7 @@ pub enum ConfError {
     /// It is larger than any configuration.
     #[error("{bytes} bytes are no configuration of Hadoop; at most {MOST_BYTES} are read")]
     TooLarge {
-        /// Its size.
+        /// Size.
         bytes: usize,
     },
 }

@@ -30,7 +30,7 @@ pub enum FitError {
     SeveralApplications {
         /// The log.
         log: String,
-        /// How many.
+        /// Number.
         count: usize,
     },
     /// The log has several MapReduce jobs. Say which one.
@@ -56,7 +56,7 @@ pub enum FitError {
     TooManyTasks {
         /// The log.
         log: String,
-        /// How many.
+        /// Number.
         tasks: usize,
         /// The limit.
         most: u64,
@@ -114,7 +114,7 @@ pub struct ObservedTask {
 /// One stage of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObservedStage {
-    /// Its number in the log.
+    /// Number in the log.
     pub number: u32,
     /// What it is called.
     pub name: String,
@@ -125,7 +125,7 @@ pub struct ObservedStage {
     pub setup_s: f64,
     /// True if its tasks read the job's input rather than a shuffle.
     pub reads_input: bool,
-    /// Its tasks, in the order of their launch.
+    /// Tasks, in the order of their launch.
     pub tasks: Vec<ObservedTask>,
 }
 

@@ -12,7 +12,7 @@ const WAVE: i64 = 1_000;
 /// A map task; what the log does not state is none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObservedMap {
-    /// Its launch, after the first launch of a task \[s\].
+    /// Launch, after the first launch of a task \[s\].
     pub launch_s: f64,
     /// From launch to end \[s\].
     pub wall_s: f64,
@@ -22,7 +22,7 @@ pub struct ObservedMap {
     pub cpu_s: Option<f64>,
     /// Input that it read \[MB\].
     pub input_mb: Option<f64>,
-    /// Its output before it is combined \[MB\].
+    /// Output before it is combined \[MB\].
     pub output_mb: Option<f64>,
     /// Records that it spilled.
     pub spilled: Option<f64>,
@@ -33,7 +33,7 @@ pub struct ObservedMap {
 /// A reduce task; what the log does not state is none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObservedReduce {
-    /// Its launch, after the first launch of a task \[s\].
+    /// Launch, after the first launch of a task \[s\].
     pub launch_s: f64,
     /// From launch to end \[s\].
     pub wall_s: f64,
@@ -56,7 +56,7 @@ pub struct ObservedJob {
     pub log: String,
     /// The job's id.
     pub id: String,
-    /// Its name.
+    /// Name.
     pub name: String,
     /// From submission to end \[s\].
     pub job_s: f64,
@@ -72,13 +72,13 @@ pub struct ObservedJob {
     pub cleanup_s: f64,
     /// From the last end of a task to the end of the job \[s\].
     pub after_s: f64,
-    /// Its cluster, by all jobs of the log.
+    /// Cluster, by all jobs of the log.
     pub cluster: ObservedCluster,
     /// True if a map was launched after another had ended.
     pub waves: bool,
-    /// Its maps that succeeded.
+    /// Maps that succeeded.
     pub maps: Vec<ObservedMap>,
-    /// Its reduces that succeeded.
+    /// Reduces that succeeded.
     pub reduces: Vec<ObservedReduce>,
     /// What is odd.
     pub notes: Vec<String>,

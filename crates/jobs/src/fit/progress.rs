@@ -19,20 +19,20 @@ const MB: f64 = 1_048_576.0;
 pub struct StartedTask {
     /// For how long it has run \[s\].
     pub age_s: f64,
-    /// Its place among the tasks of the stage in its slot, from 1.
+    /// Place among the tasks of the stage in its slot, from 1.
     pub rank: u32,
 }
 
 /// A stage of a run that has not ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageProgress {
-    /// Its number in the log.
+    /// Number in the log.
     pub number: u32,
     /// Name in the log.
     pub name: String,
     /// Stages that it waits for, by position.
     pub after: Vec<usize>,
-    /// Its tasks.
+    /// Tasks.
     pub tasks: u32,
     /// True once it was submitted.
     pub submitted: bool,

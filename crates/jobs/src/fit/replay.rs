@@ -37,7 +37,7 @@ const DATA_MATTERS_MB: f64 = 0.5;
 /// A node of a replay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReplayNode {
-    /// Its name in the log.
+    /// Name in the log.
     pub name: String,
     /// Tasks that it ran at a time.
     pub slots: u32,
@@ -50,11 +50,11 @@ pub struct ReplayNode {
 /// A stage of a replay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReplayStage {
-    /// Its number in the log.
+    /// Number in the log.
     pub number: u32,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its tasks.
+    /// Tasks.
     pub tasks: usize,
     /// Copies that the log has, which are taken out.
     pub copies: usize,
@@ -320,7 +320,7 @@ impl Maker<'_, '_> {
         (f64::from(self.places.slots[node]) * share).max(1.0)
     }
 
-    /// How many tasks run at full speed, as a share of the slots, and what tasks usually take: of the shares that are tried the
+    /// Returns the number of tasks run at full speed, as a share of the slots, and what tasks usually take: of the shares that are tried the
     /// largest that leaves hardly more unexplained than the best.
     fn contention(&self) -> (f64, Vec<UsualTimes>) {
         let busy = self.busy();

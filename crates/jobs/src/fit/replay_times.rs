@@ -19,13 +19,13 @@ const ENOUGH: usize = 3;
 /// One attempt whose time is known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TimedTask {
-    /// Its work \[s\].
+    /// Work \[s\].
     pub(super) work: f64,
     /// Data that it read \[MB\].
     pub(super) mb: f64,
     /// True if it was the first of its slot.
     pub(super) cold: bool,
-    /// Its node.
+    /// Node.
     pub(super) node: usize,
 }
 

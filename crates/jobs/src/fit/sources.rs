@@ -32,7 +32,7 @@ pub(super) struct Reading<'a> {
 pub struct Source {
     /// The stages that read it, by position.
     pub stages: Vec<usize>,
-    /// Its size \[MB\].
+    /// Size \[MB\].
     pub mb: f64,
 }
 

@@ -29,7 +29,7 @@ pub const ONE_JOB: RunSpread = RunSpread { sigma: 0.25, degrees_of_freedom: 4.0,
 /// A value of the plan that the log or the configuration tells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedValue {
-    /// Its key in the plan, such as `profile.input_mb`.
+    /// Key in the plan, such as `profile.input_mb`.
     pub key: &'static str,
     /// The value, in the unit of the key.
     pub value: f64,

@@ -11,9 +11,9 @@ use crate::net::{Expr, Net, PlaceId, TransitionId};
 /// Something that a run of the net gathers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttemptReward {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// Its unit.
+    /// Unit.
     pub unit: &'static str,
     /// Gathered per second, as an expression over the marking; none where nothing is.
     pub rate: Option<Expr>,
@@ -24,7 +24,7 @@ pub struct AttemptReward {
 /// Machines on which attempts run, spread evenly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machines {
-    /// How many.
+    /// Number.
     pub nodes: u64,
     /// Cores of each.
     pub cores: u32,

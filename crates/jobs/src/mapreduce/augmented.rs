@@ -70,7 +70,7 @@ pub enum AugmentError {
     NoTaskSlot {
         /// The place.
         place: String,
-        /// Its slots.
+        /// Slots.
         slots: u32,
         /// Slots for copies.
         reserved: u32,

@@ -129,9 +129,9 @@ struct Class {
     rate: f64,
     /// Fixed time beyond that of the group \[s\].
     delay: f64,
-    /// How many tasks, and their chances of being unfinished after n jumps.
+    /// Number of tasks, and their chances of being unfinished after n jumps.
     tasks: Vec<(f64, Vec<f64>)>,
-    /// How many tasks, and their law, for those with long chains.
+    /// Number of tasks, and their law, for those with long chains.
     curves: Vec<(f64, Curve)>,
 }
 

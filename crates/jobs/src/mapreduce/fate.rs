@@ -12,7 +12,7 @@ use crate::net::{Delay, Expr, Net, Timing, TransitionId};
 pub(super) struct Fate<'a> {
     /// Name, letters only.
     pub(super) name: String,
-    /// Its probability; those of all fates sum to 1.
+    /// Probability; those of all fates sum to 1.
     pub(super) probability: f64,
     /// How many times its usual time the task takes.
     pub(super) factor: f64,

@@ -28,7 +28,7 @@ pub enum JobNetError {
     BadTime {
         /// The phase.
         phase: Phase,
-        /// Its mean \[s\].
+        /// Mean \[s\].
         mean_s: f64,
     },
     /// Tasks wait for slots, and one of them was placed on no kind of worker, or on one without slots. Take the placement

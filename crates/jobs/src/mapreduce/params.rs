@@ -413,7 +413,7 @@ impl Plan {
         include_str!("../../models/default-job.toml")
     }
 
-    /// Its stragglers; with a share of 0 where there are none.
+    /// Returns the stragglers; with a share of 0 where there are none.
     pub fn stragglers_or_none(&self) -> Stragglers {
         self.stragglers.clone().unwrap_or(Stragglers { share: 0.0, ..Stragglers::default() })
     }

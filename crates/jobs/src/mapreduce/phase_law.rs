@@ -62,7 +62,7 @@ pub enum PhaseLaw {
 pub struct PhaseLawProblem {
     /// The number's name.
     pub what: &'static str,
-    /// Its value.
+    /// Value.
     pub value: f64,
     /// The range that is allowed.
     pub needs: &'static str,

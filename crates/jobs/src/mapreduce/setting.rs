@@ -11,7 +11,7 @@ pub enum SettingProblem {
     Range {
         /// Which one.
         what: &'static str,
-        /// Its value.
+        /// Value.
         value: f64,
         /// What it must be.
         needs: &'static str,

@@ -19,7 +19,7 @@ pub struct TaskChain {
     pub name: String,
     /// Where the token is when the task begins; where tasks wait for slots, after it got one.
     pub start: PlaceId,
-    /// Its transitions, in order; timed, or immediate for a stage that takes no time.
+    /// Transitions, in order; timed, or immediate for a stage that takes no time.
     pub stages: Vec<TransitionId>,
     /// Place of the slots one of which it holds from its start on, and its last stage gives back; none where it needs none.
     pub slots: Option<PlaceId>,

@@ -100,7 +100,7 @@ pub struct Sharing {
 pub struct Power {
     /// The power, -2 to 4.
     pub power: f64,
-    /// Its standard error, >= 0.
+    /// Standard error, >= 0.
     #[serde(default)]
     pub error: f64,
 }

@@ -9,7 +9,7 @@ const RANKS: u32 = 12;
 /// Tasks with one law.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wave {
-    /// How many, >= 1.
+    /// Number, >= 1.
     pub tasks: u32,
     /// Their mean time \[s\].
     pub mean_s: f64,
@@ -17,7 +17,7 @@ pub struct Wave {
     pub error: f64,
     /// Processor time of it \[s\] that grows with the tasks of a host.
     pub busy_s: f64,
-    /// Its time beyond that of a steady task \[s\].
+    /// Time beyond that of a steady task \[s\].
     pub excess_s: f64,
 }
 
@@ -32,7 +32,7 @@ pub struct PlannedStage {
     pub setup_s: f64,
     /// Data of a full task \[MB\].
     pub task_mb: f64,
-    /// Its tasks, in the order in which they start.
+    /// Tasks, in the order in which they start.
     pub waves: Vec<Wave>,
     /// How times vary around their means.
     pub law: PhaseLaw,

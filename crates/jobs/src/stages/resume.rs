@@ -22,7 +22,7 @@ static DRIVER: LazyLock<LawTable> = LazyLock::new(|| LawTable::new(&PhaseLaw::Er
 pub struct RunningTask {
     /// For how long it has run \[s\].
     pub age_s: f64,
-    /// Its mean time in the plan \[s\], > 0.
+    /// Mean time in the plan \[s\], > 0.
     pub mean_s: f64,
     /// True if it is the first one that its slot runs for the stage.
     pub is_first: bool,
@@ -31,7 +31,7 @@ pub struct RunningTask {
 /// Where a stage stands. The waves of the planned stage are the tasks that wait for a slot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageState {
-    /// Its tasks that run.
+    /// Tasks that run.
     pub running: Vec<RunningTask>,
     /// True if its tasks are launched as slots become free.
     pub is_open: bool,

@@ -17,7 +17,7 @@ pub enum Outcome {
     Killed,
     /// Blocks of a shuffle could not be fetched.
     FetchFailed,
-    /// Its executor or node was lost.
+    /// The executor or node was lost.
     Lost,
     /// It made room for another job.
     Evicted,
@@ -28,7 +28,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Its name in tables, JSON and CSV.
+    /// Returns the name in tables, JSON and CSV.
     pub fn key(self) -> &'static str {
         match self {
             Self::Success => "success",
@@ -68,7 +68,7 @@ pub enum Locality {
 }
 
 impl Locality {
-    /// Its name in JSON and CSV.
+    /// Returns the name in JSON and CSV.
     pub fn key(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",

@@ -13,7 +13,7 @@ pub enum TraceError {
     /// A file or folder cannot be opened or read.
     #[error("cannot read `{file}`: {source}")]
     Io {
-        /// Its name.
+        /// Name.
         file: String,
         /// Why.
         source: io::Error,
@@ -21,13 +21,13 @@ pub enum TraceError {
     /// There is nothing in the file.
     #[error("`{file}` is empty")]
     Empty {
-        /// Its name.
+        /// Name.
         file: String,
     },
     /// The file is something else, or in a form that is not read.
     #[error("`{file}` is {what}")]
     NotALog {
-        /// Its name.
+        /// Name.
         file: String,
         /// What it is.
         what: String,
@@ -37,7 +37,7 @@ pub enum TraceError {
     /// The file begins like a log, but there is no event of a job in it.
     #[error("`{file}` begins like {}, but no line of it is one{}", .format.text(), seen(*.bad_line))]
     NoEvents {
-        /// Its name.
+        /// Name.
         file: String,
         /// What it begins like.
         format: Format,
@@ -47,7 +47,7 @@ pub enum TraceError {
     /// The text cannot be read further.
     #[error("`{file}`:{line}: {message}")]
     Broken {
-        /// Its name.
+        /// Name.
         file: String,
         /// The line, from 1.
         line: u64,
@@ -57,7 +57,7 @@ pub enum TraceError {
     /// More attempts than may be kept.
     #[error("`{file}`:{line}: more than {limit} attempts of tasks")]
     TooManyAttempts {
-        /// Its name.
+        /// Name.
         file: String,
         /// The line, from 1.
         line: u64,
@@ -87,7 +87,7 @@ pub enum TraceError {
     /// A folder without a log.
     #[error("folder `{folder}`: {message}")]
     Folder {
-        /// Its name.
+        /// Name.
         folder: String,
         /// What is wrong with it.
         message: String,

@@ -36,7 +36,7 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.key() == key)
     }
 
-    /// Its name for people.
+    /// Returns the name for people.
     pub fn text(self) -> &'static str {
         match self {
             Self::SparkEventLog => "a Spark event log",
@@ -49,7 +49,7 @@ impl Format {
         }
     }
 
-    /// Its name in JSON.
+    /// Returns the name in JSON.
     pub fn key(self) -> &'static str {
         match self {
             Self::SparkEventLog => "spark_event_log",

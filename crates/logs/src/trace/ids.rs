@@ -12,7 +12,7 @@ macro_rules! id {
                 Self(u32::try_from(index).unwrap_or(u32::MAX))
             }
 
-            /// Its position in the trace's table.
+            /// Returns the position in the trace's table.
             pub fn index(self) -> usize {
                 self.0 as usize
             }

@@ -21,9 +21,9 @@ pub enum Clock {
 /// One application: a Spark application, a MapReduce job, or a job of a cluster trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Application {
-    /// Its id in the log; empty where the log has none.
+    /// Id in the log; empty where the log has none.
     pub id: String,
-    /// Its name; empty where the log has none.
+    /// Name; empty where the log has none.
     pub name: String,
     /// Who started it; empty where the log does not say.
     pub user: String,
@@ -54,7 +54,7 @@ impl Application {
 pub struct Job {
     /// The application that it belongs to.
     pub application: ApplicationId,
-    /// Its number in the log.
+    /// Number in the log.
     pub number: u64,
     /// What it is called, where the log says.
     pub name: String,
@@ -68,18 +68,18 @@ pub struct Job {
     pub succeeded: Option<bool>,
     /// Numbers of its stages; one that was skipped, because its output was there, has no [`Stage`].
     pub stages: Vec<u32>,
-    /// Its stages as they were announced when it was submitted; empty where the log does not announce them.
+    /// Stages as they were announced when it was submitted; empty where the log does not announce them.
     pub announced: Vec<AnnouncedStage>,
 }
 
 /// A stage as a job of Spark announces it: it may run later, or be skipped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AnnouncedStage {
-    /// Its number.
+    /// Number.
     pub number: u32,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its tasks, where the log says.
+    /// Tasks, where the log says.
     pub tasks: Option<u32>,
     /// Numbers of the stages that it waits for, where the log says.
     pub parents: Option<Vec<u32>>,
@@ -106,7 +106,7 @@ pub enum StageKind {
 }
 
 impl StageKind {
-    /// Its name in tables, JSON and CSV.
+    /// Returns the name in tables, JSON and CSV.
     pub fn key(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
@@ -125,7 +125,7 @@ impl StageKind {
 pub struct Stage {
     /// The application that it belongs to.
     pub application: ApplicationId,
-    /// Its number in the log, unique within the application.
+    /// Number in the log, unique within the application.
     pub number: u32,
     /// The number of this attempt of the stage, from 0.
     pub attempt: u32,
@@ -145,7 +145,7 @@ pub struct Stage {
     pub sources: Vec<u32>,
     /// Spark's numbers of its datasets that are kept in memory or on disk, so that a later stage reads the copy.
     pub stored: Vec<u32>,
-    /// Its tasks, as planned; none where the log does not say.
+    /// Tasks, as planned; none where the log does not say.
     pub tasks: Option<u32>,
     /// When it was submitted.
     pub submitted: Option<Moment>,
@@ -162,11 +162,11 @@ pub struct Stage {
 pub struct Executor {
     /// The application that it belongs to.
     pub application: ApplicationId,
-    /// Its id in the log.
+    /// Id in the log.
     pub id: String,
     /// The node that it runs on.
     pub node: Option<NodeId>,
-    /// Its cores, where the log says.
+    /// Cores, where the log says.
     pub cores: Option<u32>,
     /// When it was added; none for one that the log never adds, such as that of a local run.
     pub added: Option<Moment>,
@@ -179,9 +179,9 @@ pub struct Executor {
 /// A machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// Its name or address in the log.
+    /// Name or address in the log.
     pub name: String,
-    /// Its rack, where the log says.
+    /// Rack, where the log says.
     pub rack: Option<String>,
 }
 

@@ -148,7 +148,7 @@ impl Metric {
         }
     }
 
-    /// Its name in JSON and CSV, with the unit of times and bytes.
+    /// Returns the name in JSON and CSV, with the unit of times and bytes.
     pub fn key(self) -> &'static str {
         const KEYS: [&str; METRICS] = [
             "executor_run_s",

@@ -11,7 +11,7 @@ use crate::cluster::detect::spark::Spark;
 /// A detector, in words.
 #[derive(Clone, Copy, Debug)]
 pub struct CatalogueEntry {
-    /// Its name in plans.
+    /// Name in plans.
     pub name: &'static str,
     /// When a task is flagged.
     pub rule: &'static str,

@@ -34,7 +34,7 @@ pub enum DetectorPlan {
 }
 
 impl DetectorPlan {
-    /// Its name in plans.
+    /// Returns the name in plans.
     pub fn name(&self) -> &'static str {
         match self {
             Self::None => "none",

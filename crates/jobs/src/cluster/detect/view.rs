@@ -1,4 +1,4 @@
-//! What a detector sees of a category of tasks, and the trait of detectors.
+//! Information about a category of tasks that a detector receives, and the trait of detectors.
 
 /// Maps or reduces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,11 +14,11 @@ pub enum Category {
 pub struct RunningTask {
     /// The task, numbered over all jobs.
     pub task: u32,
-    /// Its node.
+    /// Node.
     pub node: u32,
     /// When it began \[s\].
     pub start_s: f64,
-    /// Its age at the last report \[s\]; 0 before the first.
+    /// Age at the last report \[s\]; 0 before the first.
     pub elapsed_s: f64,
     /// Progress score in that report, 0 to 1.
     pub score: f64,
@@ -28,7 +28,7 @@ pub struct RunningTask {
     pub is_copy: bool,
     /// True if it could be flagged: an original without a copy.
     pub open: bool,
-    /// How often the task was killed to begin again.
+    /// Number of times the task was killed to start again.
     pub restarts: u32,
 }
 
@@ -44,7 +44,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// How many have finished.
+    /// Returns the number of finished tasks.
     pub fn count(&self) -> usize {
         self.times_s.len()
     }
@@ -83,7 +83,7 @@ impl Finished {
 pub struct NodeSpeed {
     /// Sum of their speeds, score times size over age \[1/s\].
     pub sum: f64,
-    /// How many have been reported.
+    /// Number of reported tasks.
     pub tasks: u32,
 }
 
@@ -127,10 +127,10 @@ pub struct Flag {
     pub remedy: Remedy,
 }
 
-/// What is done about a flagged task.
+/// Response to a flagged task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
-    /// A copy runs beside it.
+    /// A copy runs in parallel.
     Copy,
     /// It is killed, and begins again on another node.
     Restart,

@@ -11,7 +11,7 @@ use crate::diagnose::finding::{Cause, Finding, FindingMethod, Subject};
 /// A first task that waited for less is not worth a word \[s\].
 const LEAST_START_S: f64 = 1.0;
 
-/// What can be done.
+/// Kind of remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Remedy {
@@ -40,9 +40,9 @@ pub enum Remedy {
 /// A piece of advice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
-    /// What to do.
+    /// Recommended remedy.
     pub remedy: Remedy,
-    /// What to do, in a sentence.
+    /// Recommendation, as a sentence.
     pub text: String,
     /// The cause that it is about.
     pub cause: Cause,

@@ -71,7 +71,7 @@ impl Feature {
         Self::Locality,
     ];
 
-    /// Its kind.
+    /// Returns the kind.
     pub fn category(self) -> Category {
         match self {
             Self::ReadBytes | Self::ShuffleRead | Self::ShuffleWrite | Self::MemorySpilled | Self::DiskSpilled => {
@@ -98,7 +98,7 @@ impl Feature {
         }
     }
 
-    /// Its name for people.
+    /// Returns the name for people.
     pub fn text(self) -> &'static str {
         match self {
             Self::ReadBytes => "bytes read",
@@ -121,7 +121,7 @@ impl Feature {
         matches!(self, Self::Cpu | Self::Disk) || self.category() == Category::Time
     }
 
-    /// Its position among [`RESOURCES`].
+    /// Returns the position among [`RESOURCES`].
     pub fn resource(self) -> Option<usize> {
         RESOURCES.iter().position(|&resource| resource == self)
     }

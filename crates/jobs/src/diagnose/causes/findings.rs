@@ -18,7 +18,7 @@ use crate::trace::JobTrace;
 /// What is known about one stage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageSummary {
-    /// Its name in findings.
+    /// Name in findings.
     pub stage: String,
     /// Attempts that were compared.
     pub tasks: usize,

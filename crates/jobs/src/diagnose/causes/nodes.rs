@@ -27,11 +27,11 @@ pub enum CpuShare {
 pub struct NodeSource {
     /// The host, as its samples call it. Default: the one with the node's name.
     pub host: Option<String>,
-    /// Its processors: `all`, or their numbers. Default `all`.
+    /// Processors: `all`, or their numbers. Default `all`.
     pub cpu: Vec<String>,
-    /// Its disks; the busiest counts. Default: all but loop devices, memory disks and device mappers.
+    /// Disks; the busiest counts. Default: all but loop devices, memory disks and device mappers.
     pub disk: Vec<String>,
-    /// Its network interfaces; their bytes are added. Default: all but `lo` and virtual ones.
+    /// Network interfaces; their bytes are added. Default: all but `lo` and virtual ones.
     pub network: Vec<String>,
     /// Seconds to add to the samples' times to get those of the log. Default 0.
     pub clock_offset_s: f64,
@@ -150,7 +150,7 @@ impl NodeMeters {
 /// A node without samples, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmapped {
-    /// Its name in the log; empty for what concerns the map as a whole.
+    /// Name in the log; empty for what concerns the map as a whole.
     pub node: String,
     /// What is missing.
     pub reason: String,

@@ -31,7 +31,7 @@ pub(super) struct PathTask {
     pub(super) node: Option<usize>,
     /// When the first of its attempts succeeded \[s\].
     end: f64,
-    /// Its time above the median of the stage \[s\].
+    /// Time above the median of the stage \[s\].
     excess: f64,
     /// The task before it in its slot, by position.
     before: Option<usize>,
@@ -40,9 +40,9 @@ pub(super) struct PathTask {
 /// A stage that the job's end waited for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PathStage {
-    /// Its name in findings.
+    /// Name in findings.
     pub(super) stage: String,
-    /// Its tasks, in the order of their launch.
+    /// Tasks, in the order of their launch.
     tasks: Vec<PathTask>,
     /// When the last of them ended \[s\].
     end: f64,

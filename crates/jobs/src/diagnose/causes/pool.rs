@@ -35,9 +35,9 @@ const FIRST_WAVE: f64 = 0.02;
 /// What a resource did before and after a task, where samples tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Surroundings {
-    /// Its mean before the task began.
+    /// Mean before the task began.
     pub head: Option<f64>,
-    /// Its mean after the task ended.
+    /// Mean after the task ended.
     pub tail: Option<f64>,
 }
 
@@ -52,7 +52,7 @@ pub struct PoolTask {
     pub normal: bool,
     /// True if it belongs to a first wave that is slow as a whole, and is not slow among that wave.
     pub cold: bool,
-    /// Its features; none where they are unknown.
+    /// Features; none where they are unknown.
     pub values: [Option<f64>; FEATURES],
     /// The share of its time that samples cover, for each of [`RESOURCES`]; 0 where there are none.
     pub covered: [f64; RESOURCES.len()],

@@ -11,7 +11,7 @@ pub struct TaskRecord {
     pub task: u32,
     /// The number of the attempt, from 0.
     pub attempt: u32,
-    /// Its node, as a number.
+    /// Node, as a number.
     pub node: Option<usize>,
     /// When it was launched, seconds since the start of the log.
     pub from: f64,

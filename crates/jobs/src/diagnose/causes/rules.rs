@@ -105,7 +105,7 @@ pub struct RootCause {
     pub feature: Feature,
     /// By which sign.
     pub sign: Sign,
-    /// Its value F.
+    /// Value F.
     pub value: f64,
     /// What the value had to exceed by that sign, the quantile included.
     pub threshold: f64,

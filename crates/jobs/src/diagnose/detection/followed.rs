@@ -12,7 +12,7 @@ use crate::trace::{Attempt, JobTrace, Metric, NodeId, Stage, StageId, StageKind}
 #[derive(Clone, Debug)]
 pub(super) struct Followed {
     pub(super) task: u32,
-    /// Its node, as the trace counts them; one more where the log does not name it.
+    /// Node, as the trace counts them; one more where the log does not name it.
     pub(super) node: u32,
     /// From launch to end \[s since the start of the trace\].
     pub(super) start_s: f64,

@@ -41,7 +41,7 @@ pub struct StragglerFlag {
     pub attempt: u32,
     /// The node; empty where it is not named.
     pub node: String,
-    /// Its age: seconds since its first report.
+    /// Age: seconds since its first report.
     pub age_s: f64,
     /// The share that it has done.
     pub progress: f64,

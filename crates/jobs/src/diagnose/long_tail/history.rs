@@ -38,7 +38,7 @@ pub struct TaskHistory {
 }
 
 impl TaskHistory {
-    /// Its time from age 0 to its end \[s\]; none of an attempt that did not end, or not after its beginning.
+    /// Returns the time from age 0 to its end \[s\]; none of an attempt that did not end, or not after its beginning.
     pub fn time_s(&self) -> Option<f64> {
         self.points.last().filter(|(age, progress)| *age > 0.0 && *progress >= 1.0).map(|last| last.0)
     }
@@ -51,7 +51,7 @@ impl TaskHistory {
         Some(before + (age - before) * (progress - less) / (share - less))
     }
 
-    /// Its reports, each with the job, kind and stage.
+    /// Returns the reports, each with the job, kind and stage.
     fn record(&self, point: Point) -> ProgressRecord<'_> {
         ProgressRecord {
             job: Cow::Borrowed(&self.job),

@@ -1,11 +1,11 @@
-//! What is odd about reports of progress: counted by kind, with the first line and an example. Nothing is printed here.
+//! Oddities in progress reports: counted by kind, with the first line and an example. Nothing is printed here.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
 
-/// What can be odd.
+/// Kind of oddity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -91,13 +91,13 @@ impl Oddity {
 /// One kind of oddity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Counted {
-    /// What is odd.
+    /// Kind of oddity.
     pub kind: Oddity,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
-    /// The line where it was first seen, from 1; 0 where there is none.
+    /// The line where it was first seen, from 1; 0 if unknown.
     pub line: u64,
-    /// What was there, in a few words.
+    /// Example, in a few words.
     pub example: String,
 }
 

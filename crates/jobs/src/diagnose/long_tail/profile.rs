@@ -29,11 +29,11 @@ const LEAST_SPREAD: f64 = 0.02;
 /// A median absolute deviation times this is a standard deviation of a normal law.
 const MAD_TO_SD: f64 = 1.482_602_218_505_602;
 
-/// How tasks of a kind usually progress.
+/// Typical progress of tasks of a kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// What the tasks do, such as `map`.
+    /// Kind of work of the tasks, such as `map`.
     pub kind: String,
     /// Attempts that it was learned from.
     pub tasks: u64,
@@ -69,7 +69,7 @@ impl Profile {
 pub struct Candidate {
     /// The form.
     pub form: CurveForm,
-    /// Its pieces.
+    /// Pieces.
     pub pieces: usize,
     /// Error on attempts that were held out: root of the mean square between the ages of attempt and curve at the same progress, as a share
     /// of the attempt's time.

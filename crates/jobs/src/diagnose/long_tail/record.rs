@@ -17,13 +17,13 @@ pub const LONGEST_LINE: usize = 1 << 20;
 pub struct ProgressRecord<'a> {
     /// The job; empty where it is not named.
     pub job: Cow<'a, str>,
-    /// What the task does, such as `map`; empty where it is not named.
+    /// Kind of work of the task, such as `map`; empty where it is not named.
     pub kind: Cow<'a, str>,
     /// The stage; empty where it is not named.
     pub stage: Cow<'a, str>,
     /// The task's number.
     pub task: u64,
-    /// Which attempt of it, from 0.
+    /// Attempt number, from 0.
     pub attempt: u32,
     /// The node; empty where it is not named.
     pub node: Cow<'a, str>,
@@ -52,7 +52,7 @@ enum Column {
     Unknown,
 }
 
-/// How many there are; the last one is for those that are not known.
+/// Number of columns; the last one is for unknown columns.
 const COLUMNS: usize = Column::Unknown as usize + 1;
 
 impl Column {

@@ -15,7 +15,7 @@ pub enum SampleFormat {
 }
 
 impl SampleFormat {
-    /// Its name for people.
+    /// Returns the name for people.
     pub fn text(self) -> &'static str {
         match self {
             Self::Text => "text of mpstat, iostat or sar",
@@ -28,9 +28,9 @@ impl SampleFormat {
 /// A file that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SampleFile {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its format.
+    /// Format.
     pub format: SampleFormat,
     /// Rows of devices that could be read.
     pub rows: u64,

@@ -44,7 +44,7 @@ pub enum SampleError {
     /// A file cannot be opened or read.
     #[error("cannot read `{file}`: {source}")]
     Io {
-        /// Its name.
+        /// Name.
         file: String,
         /// Why.
         source: io::Error,
@@ -52,7 +52,7 @@ pub enum SampleError {
     /// The file is something else, or in a form that is not read.
     #[error("`{file}` is {what}")]
     NotSamples {
-        /// Its name.
+        /// Name.
         file: String,
         /// What it is.
         what: &'static str,

@@ -53,7 +53,7 @@ impl CallClass {
         })
     }
 
-    /// Its name in the paper.
+    /// Returns the name in the paper.
     pub fn name(self) -> &'static str {
         match self {
             Self::Accept => "accept",
@@ -66,7 +66,7 @@ impl CallClass {
         }
     }
 
-    /// Its place in [`Self::ALL`].
+    /// Returns the place in [`Self::ALL`].
     pub(super) fn index(self) -> usize {
         self as usize
     }

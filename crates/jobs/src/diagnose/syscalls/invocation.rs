@@ -101,7 +101,7 @@ impl Extremes {
         }
     }
 
-    /// How many invocations there are.
+    /// Returns the number of invocations.
     pub fn len(&self) -> usize {
         self.0.len()
     }

@@ -42,7 +42,7 @@ pub struct ControlRun {
     pub name: String,
     /// The form of its logs. Runs are compared with control runs of the same form only.
     pub form: Form,
-    /// Its nodes.
+    /// Nodes.
     pub nodes: Vec<ControlNode>,
     /// Connections between them.
     pub pairs: Pairs,
@@ -52,9 +52,9 @@ pub struct ControlRun {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControlNode {
-    /// Its name.
+    /// Name.
     pub node: String,
-    /// Its calls by class.
+    /// Calls by class.
     pub classes: [ClassCalls; 7],
     /// Calls on files with data.
     pub data_files: Tally,

@@ -18,7 +18,7 @@ use crate::watch::Watch;
 pub struct NodeLog {
     /// The node.
     pub node: String,
-    /// Its file.
+    /// File.
     pub path: PathBuf,
 }
 

@@ -31,7 +31,7 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// How many copies had this fate.
+    /// Returns the number of copies with this fate.
     pub fn count(&self, fate: CopyFate) -> u64 {
         self.fates.iter().filter(|(_, found)| *found == fate).count() as u64
     }

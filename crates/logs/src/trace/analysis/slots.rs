@@ -7,7 +7,7 @@ use crate::trace::job_trace::JobTrace;
 /// The tasks that can run at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slots {
-    /// How many.
+    /// Number.
     pub count: u64,
     /// True if the log states the cores; else it is the most attempts that were seen at once, which is a lower bound.
     pub stated: bool,
