@@ -22,10 +22,10 @@ const ROUND: u64 = 64;
 /// Number of the first homogeneous run; those of the experiment begin at 0, so that they share no noise.
 const HOMOGENEOUS: u64 = 1 << 40;
 
-/// Number of replications, of which seed, on how many threads, and which of them here.
+/// Replications to run: their number, the seed, the threads, and the share of them to run here.
 #[derive(Clone, Debug)]
 pub struct Replications<'a> {
-    /// Number, at most.
+    /// Maximum number of replications.
     pub count: u64,
     /// Seed of the whole experiment.
     pub seed: u64,

@@ -320,8 +320,8 @@ impl Maker<'_, '_> {
         (f64::from(self.places.slots[node]) * share).max(1.0)
     }
 
-    /// Returns the number of tasks run at full speed, as a share of the slots, and what tasks usually take: of the shares that are tried the
-    /// largest that leaves hardly more unexplained than the best.
+    /// Returns the share of the slots at which tasks still run at full speed, and the usual task times. Among the shares tried, this is
+    /// the largest that leaves hardly more unexplained than the best.
     fn contention(&self) -> (f64, Vec<UsualTimes>) {
         let busy = self.busy();
         let fit = |share: f64| {

@@ -49,7 +49,7 @@ pub struct AgentSettings {
     pub interval_share: f64,
     /// n: samples in a row that must be beyond the boundary, at least 1.
     pub samples: u32,
-    /// Number of tasks the history counts for against the tasks of the job that runs, when the speed of that job is estimated.
+    /// Number of tasks that the history counts as, when the speed of the running job is estimated.
     pub history_weight: f64,
     /// Silence after which an attempt is forgotten \[s\] of the source's clock.
     pub forget_s: f64,
