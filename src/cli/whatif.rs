@@ -61,10 +61,12 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
     may_draw(&args.plots, args.force)?;
     let plan = read(args.plan.as_deref(), terminal)?.with_all(&args.planned.options()).plan();
     let plan = plan.map_err(|error| options_refused(&error))?;
+    let started = Instant::now();
+    catch_interrupt(terminal);
     let known = plan.known_job().map_err(|error| Failure::plain(Exit::Model, error.to_string()))?;
     let report = match (known, plan) {
         (None, JobPlan::Tasks(plan)) => replicate(&swept(*plan, &args.sweep)?, args, terminal)?,
-        (Some(job), plan) => replicate_known(&plan, &job, args, terminal)?,
+        (Some(job), plan) => replicate_known(&plan, &job, args, started, terminal)?,
         (None, _) => return Err(Failure::plain(Exit::Internal, "a plan without tasks")),
     };
     terminal.report(&report, &args.print)?;
@@ -108,6 +110,7 @@ fn replicate_known(
     plan: &JobPlan,
     job: &KnownJob,
     args: &WhatIfArgs,
+    started: Instant,
     terminal: &Terminal,
 ) -> Result<WhatIfReport, Failure> {
     match plan {
@@ -129,11 +132,11 @@ fn replicate_known(
     let policies = swept(Plan { policy: plan.policies(), ..Plan::default() }, &args.sweep)?.policy;
     // before the policies, after which a shard ends
     let nets = match plan {
-        JobPlan::MapReduce(plan) => run_nets(plan, args, terminal)?,
+        JobPlan::MapReduce(plan) => run_nets(plan, args, started, terminal)?,
         _ => Vec::new(),
     };
     let Compared { comparison, planned, wall } =
-        compared(|settings| Ok(Experiment::of_known(job, &policies, settings)), deadline_s, args, terminal)?;
+        compared(|settings| Ok(Experiment::of_known(job, &policies, settings)), deadline_s, args, started, terminal)?;
     let mut report = planned_what_if_report(plan, job, &comparison, args.run.seed.unwrap_or(0), planned, wall);
     nets.iter().for_each(|(name, plan, run)| report.add_net(name, plan, run));
     Ok(report)
@@ -142,8 +145,14 @@ fn replicate_known(
 /// The name of a way to run a job, its plan, and the job times of the plan's net.
 type NetRun = (&'static str, tailspn::mapreduce::Plan, Run);
 
-/// Runs the plan's net: without copies, and with the copies of `[speculation]`.
-fn run_nets(plan: &tailspn::mapreduce::Plan, args: &WhatIfArgs, terminal: &Terminal) -> Result<Vec<NetRun>, Failure> {
+/// Runs the plan's net: without copies, and with the copies of `[speculation]`. Each takes an equal part of the time that is left,
+/// as do the policies after them.
+fn run_nets(
+    plan: &tailspn::mapreduce::Plan,
+    args: &WhatIfArgs,
+    started: Instant,
+    terminal: &Terminal,
+) -> Result<Vec<NetRun>, Failure> {
     let mut without = plan.clone();
     (without.model.slots, without.speculation) = (true, None);
     let with = plan.speculation.is_some().then(|| {
@@ -155,23 +164,25 @@ fn run_nets(plan: &tailspn::mapreduce::Plan, args: &WhatIfArgs, terminal: &Termi
         replications: args.reps.unwrap_or(MOST),
         seed: args.run.seed.unwrap_or(0),
         threads: args.run.threads,
-        max_wall: args.run.max_time,
         share: terminal.share().clone(),
         ..Ensemble::default()
     };
-    let run = |(name, plan): (&'static str, tailspn::mapreduce::Plan)| {
+    let nets: Vec<_> = std::iter::once(("no copies", without)).chain(with).collect();
+    let run = |(parts, (name, plan)): (u32, &(&'static str, tailspn::mapreduce::Plan))| {
         let progress = Progress::new(terminal.shows_progress(), "replications");
-        let run = job_times(&plan, &ensemble, &progress);
-        let run = run.map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?;
-        Ok((name, plan, run))
+        let left = args.run.max_time.map(|most| most.saturating_sub(started.elapsed()) / parts);
+        let run = job_times(plan, &Ensemble { max_wall: left, ..ensemble.clone() }, &progress);
+        let exit = if interrupted() { Exit::Interrupted } else { Exit::Refused };
+        let run = run.map_err(|error| Failure::plain(exit, error.to_string()))?;
+        Ok((*name, plan.clone(), run))
     };
-    std::iter::once(("no copies", without)).chain(with).map(run).collect()
+    (2..nets.len() as u32 + 2).rev().zip(&nets).map(run).collect()
 }
 
 /// Compares policies on jobs that the plan describes task by task.
 fn replicate(plan: &Plan, args: &WhatIfArgs, terminal: &Terminal) -> Result<WhatIfReport, Failure> {
     let Compared { comparison, planned, wall } =
-        compared(|settings| Experiment::new(plan, settings), plan.deadline_s, args, terminal)?;
+        compared(|settings| Experiment::new(plan, settings), plan.deadline_s, args, Instant::now(), terminal)?;
     Ok(what_if_report(plan, &comparison, args.run.seed.unwrap_or(0), planned, wall))
 }
 
@@ -188,6 +199,7 @@ fn compared(
     prepare: impl for<'a> FnOnce(Replications<'a>) -> Result<Experiment<'a>, ExperimentError>,
     deadline_s: Option<f64>,
     args: &WhatIfArgs,
+    begun: Instant,
     terminal: &Terminal,
 ) -> Result<Compared, Failure> {
     let started = Instant::now();
@@ -199,7 +211,8 @@ fn compared(
         args.reps.is_none() && terminal.share().is_whole() && args.plan.as_deref().is_some_and(is_meant);
     let runs = {
         let progress = Progress::new(terminal.shows_progress(), "replications");
-        let watch = &TimeLimit::new(&progress, args.run.max_time);
+        let left = args.run.max_time.map(|most| most.saturating_sub(begun.elapsed()));
+        let watch = &TimeLimit::new(&progress, left);
         let seed = args.run.seed.unwrap_or(0);
         let settings =
             Replications { count: planned, seed, threads: args.run.threads, watch, share: terminal.share().clone() };
@@ -253,8 +266,13 @@ fn run_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, F
     };
     let policies = swept(Plan { policy: policies, ..Plan::default() }, &args.sweep)?.policy;
     let policies = policies_with_none(policies);
-    let Compared { comparison, planned, wall } =
-        compared(|settings| Ok(Experiment::of_known(&replayed.job, &policies, settings)), None, args, terminal)?;
+    let Compared { comparison, planned, wall } = compared(
+        |settings| Ok(Experiment::of_known(&replayed.job, &policies, settings)),
+        None,
+        args,
+        Instant::now(),
+        terminal,
+    )?;
     let report = log_what_if_report(&replayed, &comparison, args.run.seed.unwrap_or(0), planned, wall);
     terminal.report(&report, &args.print)?;
     if let Some(path) = &args.plot {

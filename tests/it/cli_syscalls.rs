@@ -124,7 +124,7 @@ fn what_cannot_be_judged_is_refused() {
         (vec!["diagnose", "totals.strace", "--clock", "wall", "-p", "usual.json", "--csv"], 0, ""),
         (vec!["diagnose", "other.txt", "-p", "usual.json"], 4, "is not a strace log"),
         (vec!["diagnose", "empty.strace", "-p", "usual.json"], 4, "is empty"),
-        (vec!["diagnose", "none", "-p", "usual.json"], 4, "no log of strace in"),
+        (vec!["diagnose", "none", "-p", "usual.json"], 4, "no strace log in"),
         (vec!["diagnose", "absent", "-p", "usual.json"], 7, "there is no such file"),
         (vec!["diagnose", "slow", "-p", "absent.json"], 7, "there is no such file"),
         (vec!["diagnose", "slow", "-p", "bad.json"], 3, "is no profile of system calls"),

@@ -29,7 +29,7 @@ pub enum SyscallError {
         file: String,
     },
     /// There is no log at all among what was given.
-    #[error("there is not a strace log in {places}")]
+    #[error("there is no strace log in {places}")]
     NoLog {
         /// What was given.
         places: String,
