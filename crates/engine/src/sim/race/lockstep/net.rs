@@ -157,19 +157,16 @@ fn transition(program: &Program, t: usize, law: DirectLaw) -> Option<Transition>
         Servers::Limited(servers) => *servers,
         Servers::Infinite => u32::MAX,
     };
-    let units = match rate {
+    let units = match (rate.as_constant(), rate) {
         _ if servers == 0 => Units::Plain(0),
-        rate if let Some(rate) = rate.as_constant() => {
+        (Some(rate), _) => {
             let each = u32::try_from(law.units(rate)).ok()?;
             if servers == 1 { Units::Plain(each) } else { Units::Served(each) }
         }
-        Value::Code(code)
-            if servers == 1
-                && let Some(units) = per_token(code, law) =>
-        {
-            units
+        (None, Value::Code(code)) if Values::can_hold(code) => {
+            let per_token = per_token(code, law).filter(|_| servers == 1);
+            per_token.unwrap_or_else(|| Units::ByMarking(code.clone()))
         }
-        Value::Code(code) if Values::can_hold(code) => Units::ByMarking(code.clone()),
         _ => return None,
     };
     if servers == 1 {
