@@ -114,4 +114,6 @@ fn every_reader_is_a_fuzz_target() {
         assert!(folder.join(format!("fuzz_targets/{target}.rs")).is_file(), "{target}");
         assert!(manifest.contains(&format!("name = \"{target}\"\n")), "{target}");
     }
+    assert_eq!(files(&folder.join("fuzz_targets")).len(), targets::READERS.len());
+    assert_eq!(manifest.matches("[[bin]]").count(), targets::READERS.len());
 }

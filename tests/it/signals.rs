@@ -184,9 +184,9 @@ fn every_long_command_ends_at_once_by_ctrl_c_and_by_sigterm() {
     let folder = tempfile::tempdir().unwrap();
     let mut wrong = Vec::new();
     for (number, args) in commands(folder.path()).iter().enumerate() {
-        for (signal, other) in [("-INT", 0), ("-TERM", 1)] {
-            // spread over the commands, the same in each run
-            let after = Duration::from_millis(50 + (7 * number as u64 + 5 * other) % 13 * 100);
+        for (signal, from) in [("-INT", 50), ("-TERM", 750)] {
+            // spread over the commands, the same in each run; SIGTERM once every command listens
+            let after = Duration::from_millis(from + 7 * number as u64 % 13 * 100);
             match ended(start(args), signal, after) {
                 None => wrong.push(format!("{signal} after {after:?} is not heard by {args:?}")),
                 Some(output) => wrong.extend(fault(&output, signal, after).map(|fault| {
