@@ -211,6 +211,11 @@ impl Failure {
         self.exit == Exit::Success
     }
 
+    /// The first problem in words.
+    pub(crate) fn message(&self) -> &str {
+        self.notes.first().map_or("", |note| &note.message)
+    }
+
     /// A mistake of this program.
     pub(crate) fn internal(error: impl fmt::Display) -> Self {
         Self::plain(Exit::Internal, error.to_string())

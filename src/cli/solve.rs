@@ -12,7 +12,7 @@ use tailspn::solve::{
     Chain, Coverability, ExploreError, LinearSettings, PassageSettings, StateSpace, TransientSettings, Unbounded,
     Verdicts, coverability, passage, steady_state, transient,
 };
-use tailspn::watch::TimeLimit;
+use tailspn::watch::{TimeLimit, Watch as _};
 
 use crate::cli::args::SolveArgs;
 use crate::cli::exact::{answer_failure, failure, find_states, phases, refused};
@@ -144,7 +144,11 @@ fn solved(
     let numbers = match (&verdicts, space.complete()) {
         (Some(verdicts), Ok(chain)) => {
             let question = Numbers { space, chain, program, asked, args, terminal, watch };
-            question.fill(&mut report, verdicts)
+            let filled = question.fill(&mut report, verdicts);
+            if let Some(why) = filled.as_ref().err().filter(|_| watch.stopped()) {
+                (report.partial, report.stopped) = (true, Some(why.message().to_owned()));
+            }
+            filled
         }
         _ => Ok(()),
     };
@@ -161,6 +165,9 @@ fn print(
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
     terminal.report(&report, &args.print)?;
+    if let (Err(_), true) = (&numbers, interrupted()) {
+        return Ok(Exit::Interrupted);
+    }
     numbers?;
     match space.stopped() {
         Some(_) if interrupted() => Ok(Exit::Interrupted),

@@ -130,13 +130,21 @@ fn replicate_known(
     }
     let deadline_s = plan.deadline_s();
     let policies = swept(Plan { policy: plan.policies(), ..Plan::default() }, &args.sweep)?.policy;
-    // before the policies, after which a shard ends
     let nets = match plan {
-        JobPlan::MapReduce(plan) => run_nets(plan, args, started, terminal)?,
+        JobPlan::MapReduce(plan) => ways(plan),
         _ => Vec::new(),
     };
-    let Compared { comparison, planned, wall } =
-        compared(|settings| Ok(Experiment::of_known(job, &policies, settings)), deadline_s, args, started, terminal)?;
+    // an equal part of the time for the policies and for each net
+    let left = args.run.max_time.map(|most| most.saturating_sub(started.elapsed()) / (nets.len() as u32 + 1));
+    let compared =
+        compared(|settings| Ok(Experiment::of_known(job, &policies, settings)), deadline_s, args, left, terminal);
+    // a shard has no result of its own, but a share of the nets
+    let compared = match compared {
+        Err(failure) if failure.is_part() => Err(failure),
+        compared => Ok(compared?),
+    };
+    let nets = run_nets(nets, args, started, terminal)?;
+    let Compared { comparison, planned, wall } = compared?;
     let mut report = planned_what_if_report(plan, job, &comparison, args.run.seed.unwrap_or(0), planned, wall);
     nets.iter().for_each(|(name, plan, run)| report.add_net(name, plan, run));
     Ok(report)
@@ -145,14 +153,8 @@ fn replicate_known(
 /// The name of a way to run a job, its plan, and the job times of the plan's net.
 type NetRun = (&'static str, tailspn::mapreduce::Plan, Run);
 
-/// Runs the plan's net: without copies, and with the copies of `[speculation]`. Each takes an equal part of the time that is left,
-/// as do the policies after them.
-fn run_nets(
-    plan: &tailspn::mapreduce::Plan,
-    args: &WhatIfArgs,
-    started: Instant,
-    terminal: &Terminal,
-) -> Result<Vec<NetRun>, Failure> {
+/// The plan as nets: without copies, and with the copies of `[speculation]`.
+fn ways(plan: &tailspn::mapreduce::Plan) -> Vec<(&'static str, tailspn::mapreduce::Plan)> {
     let mut without = plan.clone();
     (without.model.slots, without.speculation) = (true, None);
     let with = plan.speculation.is_some().then(|| {
@@ -160,6 +162,16 @@ fn run_nets(
         with.model.slots = true;
         ("copies of [speculation]", with)
     });
+    std::iter::once(("no copies", without)).chain(with).collect()
+}
+
+/// Runs the plan's nets. Each takes an equal part of the time that is left; after a signal, none of them.
+fn run_nets(
+    nets: Vec<(&'static str, tailspn::mapreduce::Plan)>,
+    args: &WhatIfArgs,
+    started: Instant,
+    terminal: &Terminal,
+) -> Result<Vec<NetRun>, Failure> {
     let ensemble = Ensemble {
         replications: args.reps.unwrap_or(MOST),
         seed: args.run.seed.unwrap_or(0),
@@ -167,22 +179,27 @@ fn run_nets(
         share: terminal.share().clone(),
         ..Ensemble::default()
     };
-    let nets: Vec<_> = std::iter::once(("no copies", without)).chain(with).collect();
-    let run = |(parts, (name, plan)): (u32, &(&'static str, tailspn::mapreduce::Plan))| {
+    let (mut parts, mut runs) = (nets.len() as u32, Vec::new());
+    for (name, plan) in nets {
+        if interrupted() {
+            break;
+        }
         let progress = Progress::new(terminal.shows_progress(), "replications");
         let left = args.run.max_time.map(|most| most.saturating_sub(started.elapsed()) / parts);
-        let run = job_times(plan, &Ensemble { max_wall: left, ..ensemble.clone() }, &progress);
-        let exit = if interrupted() { Exit::Interrupted } else { Exit::Refused };
-        let run = run.map_err(|error| Failure::plain(exit, error.to_string()))?;
-        Ok((*name, plan.clone(), run))
-    };
-    (2..nets.len() as u32 + 2).rev().zip(&nets).map(run).collect()
+        parts -= 1;
+        match job_times(&plan, &Ensemble { max_wall: left, ..ensemble.clone() }, &progress) {
+            Ok(run) => runs.push((name, plan, run)),
+            Err(_) if interrupted() => {}
+            Err(error) => return Err(Failure::plain(Exit::Refused, error.to_string())),
+        }
+    }
+    Ok(runs)
 }
 
 /// Compares policies on jobs that the plan describes task by task.
 fn replicate(plan: &Plan, args: &WhatIfArgs, terminal: &Terminal) -> Result<WhatIfReport, Failure> {
     let Compared { comparison, planned, wall } =
-        compared(|settings| Experiment::new(plan, settings), plan.deadline_s, args, Instant::now(), terminal)?;
+        compared(|settings| Experiment::new(plan, settings), plan.deadline_s, args, args.run.max_time, terminal)?;
     Ok(what_if_report(plan, &comparison, args.run.seed.unwrap_or(0), planned, wall))
 }
 
@@ -199,7 +216,7 @@ fn compared(
     prepare: impl for<'a> FnOnce(Replications<'a>) -> Result<Experiment<'a>, ExperimentError>,
     deadline_s: Option<f64>,
     args: &WhatIfArgs,
-    begun: Instant,
+    max_time: Option<Duration>,
     terminal: &Terminal,
 ) -> Result<Compared, Failure> {
     let started = Instant::now();
@@ -211,8 +228,7 @@ fn compared(
         args.reps.is_none() && terminal.share().is_whole() && args.plan.as_deref().is_some_and(is_meant);
     let runs = {
         let progress = Progress::new(terminal.shows_progress(), "replications");
-        let left = args.run.max_time.map(|most| most.saturating_sub(begun.elapsed()));
-        let watch = &TimeLimit::new(&progress, left);
+        let watch = &TimeLimit::new(&progress, max_time);
         let seed = args.run.seed.unwrap_or(0);
         let settings =
             Replications { count: planned, seed, threads: args.run.threads, watch, share: terminal.share().clone() };
@@ -270,7 +286,7 @@ fn run_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, F
         |settings| Ok(Experiment::of_known(&replayed.job, &policies, settings)),
         None,
         args,
-        Instant::now(),
+        args.run.max_time,
         terminal,
     )?;
     let report = log_what_if_report(&replayed, &comparison, args.run.seed.unwrap_or(0), planned, wall);

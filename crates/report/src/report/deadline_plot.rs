@@ -208,6 +208,7 @@ mod tests {
 
     fn report(rows: Vec<LookRow>) -> OptimizeReport {
         OptimizeReport {
+            partial: false,
             answer: "cheapest".into(),
             measure: "p95".to_owned(),
             deadline_s: 20.0,

@@ -50,6 +50,9 @@ pub struct LookRow {
 pub struct OptimizeReport {
     /// `cheapest`, `meets` (a cheaper one is undecided), `none`, `undecided` or `stopped`.
     pub answer: Word,
+    /// True if the search was stopped before its end.
+    #[serde(default)]
+    pub partial: bool,
     /// Measure that must meet the deadline.
     pub measure: String,
     /// The deadline \[s\].
@@ -129,6 +132,7 @@ pub fn optimize_report(plan: &OptimizePlan, outcome: &OptimizeOutcome) -> Optimi
     };
     OptimizeReport {
         answer: answer.into(),
+        partial: found.answer == Answer::Stopped,
         measure: settings.measure.clone(),
         deadline_s: settings.deadline_s.unwrap_or(0.0),
         confidence: settings.confidence,

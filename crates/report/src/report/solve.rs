@@ -16,7 +16,7 @@ use crate::solve::{Coverability, ExploreError, Liveness, Pump, StateSpace, Unbou
 pub struct SolveReport {
     /// The net.
     pub net: NetSummary,
-    /// True if markings are missing.
+    /// True if markings or the answer are missing.
     pub partial: bool,
     /// Reason why they are missing.
     pub stopped: Option<String>,

@@ -61,7 +61,7 @@ impl Report for SolveReport {
 
 fn findings(report: &SolveReport) -> Findings<'_> {
     Findings {
-        partial: report.partial,
+        partial: lacks_states(report),
         explored: report.state_space.is_some(),
         unbounded: report.unbounded.as_ref(),
         safe: report.safe,
@@ -70,6 +70,11 @@ fn findings(report: &SolveReport) -> Findings<'_> {
         verdicts: report.verdicts.as_ref(),
         liveness: &report.liveness,
     }
+}
+
+/// Returns true if states are missing; otherwise a partial report lacks its answer only.
+fn lacks_states(report: &SolveReport) -> bool {
+    report.partial && report.verdicts.is_none()
 }
 
 fn answer(report: &SolveReport, time: Option<&TimeFound>) -> Vec<Piece> {
@@ -92,7 +97,7 @@ fn verdict(report: &SolveReport) -> Vec<Piece> {
     }
     let Some(space) = &report.state_space else { return Vec::new() };
     let dead = findings(report).in_words();
-    let least = if report.partial { "At least " } else { "" };
+    let least = if lacks_states(report) { "At least " } else { "" };
     let states = if space.tangible as u64 == 1 { "state" } else { "states" };
     let number = Number::new("/state_space/tangible", space.tangible, "");
     let folded = match &report.folded {

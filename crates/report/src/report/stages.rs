@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cluster::Comparison;
 use crate::cluster::detect::DetectorPlan;
-use crate::document::parts::{add_times, ends, provenance_rows, seconds_text};
+use crate::document::parts::{add_times, ends, partial, provenance_rows, seconds_text};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, Show, Table};
 use crate::estimate::{Measured, student_quantile};
 use crate::job_time::DeadlineSection;
@@ -121,6 +121,9 @@ pub struct StagesReport {
     /// The probability to finish by the plan's deadline, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<DeadlineSection>,
+    /// True if there are fewer replications than requested.
+    #[serde(default)]
+    pub partial: bool,
     /// The stages of a typical run without copies.
     pub stages: Vec<StageTimes>,
     /// Remarks on sizes far from the measured runs, and on gaps in the logs.
@@ -187,6 +190,7 @@ pub fn stages_report(
             exact: None,
             simulated: Some(times.done_by(deadline_s, samples.replications, level)),
         }),
+        partial: run.provenance.cut_short,
         stages: stages.collect(),
         notes: one_host.into_iter().chain(plan.remarks()).chain(plan.notes.iter().cloned()).collect(),
         curve: line([0.001, 0.99].map(|p| times.quantile(p)), point).unwrap_or_default(),
@@ -206,6 +210,7 @@ impl Report for StagesReport {
     const KIND: &'static str = "estimate_stages";
 
     fn document(&self) -> Document<'_> {
+        let replications = self.usual_mean.as_ref().map_or(0, |mean| mean.samples);
         let mut document = Document {
             kind: "estimate of a job of stages",
             title: self.name.clone(),
@@ -217,7 +222,7 @@ impl Report for StagesReport {
                 counted(u64::from(self.executors) * u64::from(self.cores), "slot")
             ),
             answer: prediction("", self.prediction_level, self.prediction_s, self.median_s),
-            remarks: self.notes.clone(),
+            remarks: partial(self.partial, replications).into_iter().chain(self.notes.iter().cloned()).collect(),
             headline: Some(self.headline()),
             plan: self.plan.clone(),
             provenance: provenance_rows(&self.provenance),

@@ -176,6 +176,7 @@ impl WhatIfReport {
     pub fn add_net(&mut self, name: &str, plan: &JobOfPhases, run: &Run) {
         let samples = &run.samples;
         let time = Distribution::new(&samples.passage, &samples.passage_histogram, samples.clock, self.level);
+        self.partial |= run.provenance.cut_short;
         let Some(time) = time else { return };
         let shown = |p: f64| self.policies.iter().flat_map(|row| &row.tails).any(|tail| (tail.p - p).abs() < 1e-12);
         let tails = time.quantiles.into_iter().filter(|row| shown(row.p));

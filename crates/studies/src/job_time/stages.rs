@@ -8,7 +8,7 @@ use crate::job_time::question::group;
 use crate::job_time::replicate::replicate;
 use crate::sim::{Backend, Ensemble, Question, Run, run};
 use crate::stages::{JobTimes, PlannedJob, RunFactor, StagePlan, known_job, spark_policies, stage_net};
-use crate::watch::Watch;
+use crate::watch::{TimeLimit, Watch};
 
 /// Speculative copies of Spark.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -48,7 +48,10 @@ pub fn estimate_stages(
     watch: &dyn Watch,
 ) -> Result<StagesEstimate, StudyError> {
     let job = PlannedJob::of(plan);
-    let run = match ensemble.backend {
+    // the replications with copies have the other half of the time
+    let parts = 1 + u32::from(copies.is_some());
+    let ensemble = &Ensemble { max_wall: ensemble.max_wall.map(|wall| wall / parts), ..ensemble.clone() };
+    let mut run = match ensemble.backend {
         Backend::Auto => replicate(&job, ensemble, watch)?,
         _ => run_net(&job, ensemble, watch)?,
     };
@@ -57,6 +60,8 @@ pub fn estimate_stages(
     if ensemble.share.is_part() {
         return Err(StudyError::Part);
     }
+    let copied = with_copies.as_ref().and_then(|runs| runs.first()).map(|run| run.outcomes.len() as u64);
+    run.provenance.cut_short |= copied.is_some_and(|count| count < ensemble.replications);
     let samples = &run.samples;
     let times = match &with_copies {
         Some(runs) => {
@@ -131,12 +136,13 @@ fn with_copies(
         return Err(StudyError::TooManyTasks { tasks, most: MAX_TASKS });
     }
     let share = ensemble.share.clone();
-    let settings = Replications { count, seed: ensemble.seed, threads: ensemble.threads, watch, share };
+    let limit = &TimeLimit::new(watch, ensemble.max_wall);
+    let settings = Replications { count, seed: ensemble.seed, threads: ensemble.threads, watch: limit, share };
     let policies = spark_policies(copies.multiplier, copies.quantile);
     let experiment = Experiment::of_known(&known_job(job, plan.hosts()), &policies, settings);
     let mut go_on = |runs: &[PolicyRuns]| {
-        watch.progress(runs.first().map_or(0, |run| run.outcomes.len() as u64), count);
-        true
+        limit.progress(runs.first().map_or(0, |run| run.outcomes.len() as u64), count);
+        !limit.stopped()
     };
     Ok(experiment.run(&mut go_on)?)
 }
