@@ -80,7 +80,7 @@ pub enum FitError {
     OtherJob {
         /// The log that differs.
         log: String,
-        /// Its stages.
+        /// Stages of that log.
         what: String,
         /// The first log.
         first: String,

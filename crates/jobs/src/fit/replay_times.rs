@@ -4,7 +4,7 @@
 //! time = line(MB) · cold^(first of its slot) · slowness(node) · ratio
 //! ```
 //!
-//! Robust lines and medians are fitted in turn. A task that nothing explains has a ratio far from 1; no log tells whether a second attempt would have
+//! Robust lines and medians are fitted in turn. A task that nothing explains has a ratio far from 1; no log shows whether a second attempt would have
 //! had it too.
 
 use crate::fit::line::{Line, line, median};

@@ -44,13 +44,11 @@ impl Machines {
 /// | reward | unit | meaning |
 /// |---|---|---|
 /// | `slot_seconds` | s | total time of all attempts. Exact |
-/// | `wasted` | s | time of killed attempts: copies beaten by their original, originals beaten by their copy. Mean exact if no copy waits for a slot;
-/// otherwise a lower bound, too small by at most `copy_wait` |
+/// | `wasted` | s | time of killed attempts: copies beaten by their original, originals beaten by their copy. Mean exact if no copy waits for a slot; otherwise a lower bound, too small by at most `copy_wait` |
 /// | `copy_wait` | s | time between flags and the start of the copies, or the end of the originals. Exact |
 /// | `copies` | | copies started. Exact |
 /// | `copies_won` | | copies that finished first. Exact |
-/// | `energy` | J | with n attempts on N nodes of c cores, spread evenly: P_static min(n, N) + P_dyn min(n, cN), and P_idle for nodes without an
-/// attempt \[Phan2018, 4.1\]. Exact for such a spread |
+/// | `energy` | J | with n attempts on N nodes of c cores, spread evenly: P_static min(n, N) + P_dyn min(n, cN), and P_idle for nodes without an attempt \[Phan2018, 4.1\]. Exact for such a spread |
 ///
 /// Two attempts of a task run exactly while its copy does, so each second of a copy contains one second of waste, whoever wins. If the copy wins, the
 /// time of the original before its flag is wasted too: its mean, which does not depend on the outcome of the race, is added when the race ends.

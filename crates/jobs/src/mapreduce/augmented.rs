@@ -48,9 +48,9 @@ pub struct AttemptParts {
     pub copy_wins: Vec<(TransitionId, f64)>,
     /// Transitions that kill the copy, or its request, because the original has finished.
     pub original_wins: Vec<TransitionId>,
-    /// Slots of which the original holds one; none if it needs none.
+    /// Pool of the original's slot; none if it needs no slot.
     pub slots: Option<PlaceId>,
-    /// Slots of which its copy holds one; none if it needs none.
+    /// Pool of the copy's slot; none if it needs no slot.
     pub copy_slots: Option<PlaceId>,
 }
 

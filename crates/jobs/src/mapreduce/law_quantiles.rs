@@ -79,7 +79,7 @@ const CELLS: usize = 4_096;
 /// Number of cells at either end in which the quantile is evaluated, not interpolated.
 const ENDS: usize = 32;
 
-/// Number of halvings for a value of the distribution function: its error is far below that of a draw's 32 bits.
+/// Number of halvings for a value of the distribution function: its error is far below the resolution of a draw's 32 bits.
 const SURVIVAL_HALVINGS: u32 = 48;
 /// Probability below which the distribution does not explain an age.
 const HARDLY_EVER: f64 = 1e-6;

@@ -145,7 +145,7 @@ impl PhaseLaw {
     /// Weibull:  scale = m / Γ(1 + 1/shape)        Pareto:  scale = m (shape - 1)
     /// ```
     ///
-    /// Exact: the distribution's mean is `mean_s`, its coefficient of variation is that of the shape. Derived in docs/accuracy.md. The numbers of the
+    /// Exact: the distribution's mean is `mean_s`, its coefficient of variation is the shape's. Derived in docs/accuracy.md. The numbers of the
     /// shape must be in range ([`PhaseLaw::problem`]).
     ///
     /// # Examples

@@ -34,7 +34,7 @@ pub enum ChainProblem {
         /// The task.
         task: String,
     },
-    /// None of its stages takes time.
+    /// No stage takes time.
     #[error("task `{task}` takes no time")]
     NoTime {
         /// The task.

@@ -275,7 +275,7 @@ pub(crate) fn map_means(plan: &Plan, node: &Node, a: f64, split: f64) -> [f64; 5
     ]
 }
 
-/// Returns the mean time of the last map over that of a map with a whole split, on the first kind of worker; 1 if both splits are equal.
+/// Returns the ratio of the last map's mean time to a whole split's, on the first kind of worker; 1 if both splits are equal.
 pub(crate) fn last_map_ratio(plan: &Plan) -> f64 {
     let node = &plan.cluster.node[0];
     let share = spn_gc::local_share(plan);

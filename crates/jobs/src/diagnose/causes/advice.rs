@@ -66,7 +66,7 @@ pub struct Advice {
 /// The cost of executors that had just started: the wait for the first task, and first waves that were slow as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WarmUp {
-    /// From the submission of the job to its first task \[s\].
+    /// Time from the submission of the job to its first task \[s\].
     pub start_s: f64,
     /// Stragglers of first waves without another cause.
     pub stragglers: usize,

@@ -90,7 +90,7 @@ pub enum Sign {
     OtherNodes,
     /// It exceeds λp times the mean of the peers on the same node.
     SameNode,
-    /// Its distance below 1 is λp times smaller than that of its peers.
+    /// The value's distance below 1 is λp times smaller than the peers' distance.
     Headroom,
     /// It is many deviations above the median.
     Outlier,

@@ -88,7 +88,7 @@ pub fn by_log(trace: &JobTrace, progress: History) -> [History; 2] {
     [known, others].map(|tasks| History { tasks, ..History::default() })
 }
 
-/// Returns all attempts of a log by the numbers of stage, task and attempt, with the end of those that succeeded \[s since the start of the trace\].
+/// Returns all attempts of a log by the numbers of stage, task and attempt, with the end of successful attempts \[s since the start of the trace\].
 fn logged_ends(trace: &JobTrace) -> BTreeMap<(Cow<'_, str>, u64, u32), Option<f64>> {
     let of_stage = |(id, stage): (StageId, &Stage)| {
         let number = stage.number.to_string();

@@ -18,7 +18,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Joins nodes, and leaves out those that cannot be judged with the rest.
+    /// Joins nodes, and leaves out nodes that cannot be judged with the rest.
     ///
     /// # Errors
     ///
