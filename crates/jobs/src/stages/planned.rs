@@ -379,7 +379,7 @@ mod tests {
         assert!((PlannedJob::of(&plan).error() - 0.15).abs() < 1e-12);
     }
 
-    /// Two executors of one core on a host; the plan assumes eight.
+    /// A plan whose times hold for two executors of one core on a host; the tests put up to eight there.
     fn crowded(executors: u32, hosts: Option<u32>) -> StagePlan {
         let power = |power| Power { power, error: 0.2 };
         let sharing = Sharing {

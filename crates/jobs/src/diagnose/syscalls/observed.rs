@@ -24,7 +24,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Returns the strace options that produce it.
+    /// Returns a description with the strace options that produce it.
     pub fn text(self) -> &'static str {
         match self {
             Self::Calls => "calls with times (-T)",
