@@ -1,19 +1,19 @@
-//! Job times of a run to come: simulated times of a usual run, times the factor by which whole runs differ.
+//! Job times of a future run: simulated times of a usual run, multiplied by the factor by which whole runs differ.
 //!
 //! With s the plan's `sigma` from `freedom` ν, r runs and e the error of the fitted times, the logarithm of a new run's
-//! factor is √(s²(1 + 1/r) + e²) times Student's t with ν degrees of freedom: the predictive law of a normal variate whose
-//! mean and spread are estimated. The job time is the product with an independent simulated time.
+//! factor is √(s²(1 + 1/r) + e²) times Student's t with ν degrees of freedom: the predictive distribution of a normal variate whose mean and spread
+//! are estimated. The job time is the product with an independent simulated time.
 
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::{Doubt, Measured, TickHistogram, clopper_pearson, student_quantile};
 
-/// Equally likely values of the factor that stand for its law.
+/// Number of equally likely factor values that represent the distribution.
 const POINTS: u32 = 400;
-/// Bars of a histogram that stand for the simulated times.
+/// Number of histogram bars that represent the simulated times.
 const BARS: usize = 500;
 
-/// How whole runs differ: the logarithm of a run's factor is normal, known from a few runs only.
+/// Spread between whole runs: the logarithm of a run's factor is normal, estimated from a few runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunSpread {
@@ -26,13 +26,13 @@ pub struct RunSpread {
 }
 
 impl Default for RunSpread {
-    /// What is assumed where nothing is known: whole runs differ by 15%, worth four runs.
+    /// Returns the assumption in the absence of data: whole runs differ by 15%, with the weight of four runs.
     fn default() -> Self {
         Self { sigma: 0.15, degrees_of_freedom: 4.0, runs: 1 }
     }
 }
 
-/// The law of the factor between a run to come and a usual run.
+/// The distribution of the factor between a future run and a usual run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunFactor {
     /// Scale of the factor's logarithm.
@@ -44,13 +44,13 @@ pub struct RunFactor {
 }
 
 impl RunFactor {
-    /// The factor of a plan, where the job time has this relative standard error by its fitted times.
+    /// Builds the factor of a plan; `error` is the relative standard error of the job time due to its fitted times.
     pub fn new(spread: &RunSpread, error: f64) -> Self {
         let (scale, freedom) = scale_and_freedom(spread, error);
         Self { scale, freedom, points: (0..POINTS).map(|i| point(scale, freedom, i)).collect() }
     }
 
-    /// Returns one of the equally likely factors without the others; `share`, in [0, 1), says which.
+    /// Returns one of the equally likely factors without computing the rest; `share`, in [0, 1), selects it.
     pub fn at(spread: &RunSpread, error: f64, share: f64) -> f64 {
         let (scale, freedom) = scale_and_freedom(spread, error);
         // `as` is fine: below the number of points
@@ -64,19 +64,19 @@ fn scale_and_freedom(spread: &RunSpread, error: f64) -> (f64, f64) {
     (scale, spread.degrees_of_freedom.max(1.0))
 }
 
-/// The logarithm of the factor has its quantile in the middle of share number `i`.
+/// Returns the quantile of the factor's logarithm in the middle of share number `i`.
 fn point(scale: f64, freedom: f64, i: u32) -> f64 {
     (scale * student_quantile((f64::from(i) + 0.5) / f64::from(POINTS), freedom)).exp()
 }
 
 impl RunFactor {
-    /// Equally likely factors that stand for its law, ascending.
+    /// Returns the equally likely factors that represent the distribution, ascending.
     pub fn points(&self) -> &[f64] {
         &self.points
     }
 }
 
-/// The distribution of the job time of a run to come.
+/// The distribution of the job time of a future run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobTimes {
     /// Simulated times \[s\] of a usual run with their weights, ascending.
@@ -85,7 +85,7 @@ pub struct JobTimes {
 }
 
 impl JobTimes {
-    /// From simulated times \[s\] of a usual run with how often each was seen, and the factor. None without times.
+    /// Combines simulated times \[s\] of a usual run, each with its count, with the factor. Returns `None` without times.
     pub fn new(mut times: Vec<(f64, f64)>, factor: RunFactor) -> Option<Self> {
         times.retain(|(_, weight)| *weight > 0.0);
         times.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -94,7 +94,7 @@ impl JobTimes {
         (!times.is_empty()).then_some(Self { times, factor })
     }
 
-    /// From a histogram of simulated times in ticks of `tick` seconds. None without times.
+    /// Combines a histogram of simulated times in ticks of `tick` seconds with the factor. Returns `None` without times.
     pub fn from_histogram(times: &TickHistogram, tick: f64, factor: RunFactor) -> Option<Self> {
         let bars = times.rebin(BARS).into_iter();
         Self::new(bars.map(|bar| (f64::midpoint(bar.low, bar.high) * tick, bar.count as f64)).collect(), factor)
@@ -105,17 +105,17 @@ impl JobTimes {
         &self.factor
     }
 
-    /// Mean of a usual run \[s\], the factor being 1.
+    /// Returns the mean of a usual run \[s\], for a factor of 1.
     pub fn usual_mean(&self) -> f64 {
         self.times.iter().map(|(time, weight)| time * weight).sum()
     }
 
-    /// Probability that the job is done within `seconds`.
+    /// Returns the probability that the job finishes within `seconds`.
     pub fn cdf(&self, seconds: f64) -> f64 {
         let mut sum = 0.0;
         let mut next = 0;
         let mut below = 0.0;
-        // the factors ascend, so that the times that are within fall
+        // the factors ascend, so the number of times within the limit falls
         for factor in self.factor.points.iter().rev() {
             while next < self.times.len() && self.times[next].0 * factor <= seconds {
                 below += self.times[next].1;
@@ -126,9 +126,9 @@ impl JobTimes {
         sum / self.factor.points.len() as f64
     }
 
-    /// Probability that the job is done within `seconds`, with the interval of confidence `level` that `samples` simulated times leave.
+    /// Returns the probability that the job finishes within `seconds`, with its interval at confidence `level` given `samples` simulated times.
     ///
-    /// The interval is Student's over the times, whose chances average to the probability; exact binomial if runs do not differ.
+    /// The interval is Student's over the times, whose probabilities average to the result; exact binomial if runs do not differ.
     pub fn done_by(&self, seconds: f64, samples: u64, level: f64) -> Measured {
         let factors = self.factor.points();
         let chance =
@@ -146,8 +146,8 @@ impl JobTimes {
         Measured { value: mean, doubt, level, samples }
     }
 
-    /// The time \[s\] within which the job is done with probability `p`, by bisection; approximate by the points that stand
-    /// for the two laws, which is far below the doubt about the factor.
+    /// Returns the time \[s\] within which the job finishes with probability `p`, by bisection. Approximate, because points represent the two
+    /// distributions; the error is far below the uncertainty of the factor.
     pub fn quantile(&self, p: f64) -> f64 {
         let ends = |values: &[f64]| (values.first().copied().unwrap_or(1.0), values.last().copied().unwrap_or(1.0));
         let (least, most) = ends(&self.factor.points);

@@ -1,10 +1,10 @@
-//! One line that follows from a comparison: which policy to take, or none.
+//! One line of advice from a comparison: the policy to use, or none.
 
 use std::fmt;
 
 use crate::cluster::compare::{Comparison, PolicySummary};
 
-/// A replay is made from the times of one run, which would differ by more in the next: a gain of a smaller share says nothing.
+/// Smallest relative gain that counts. A replay uses the times of one run, and the next run would differ by more than this.
 const LEAST_SHARE: f64 = 0.01;
 
 /// The parts of a replay that its advice depends on.
@@ -12,42 +12,42 @@ const LEAST_SHARE: f64 = 0.01;
 pub struct Replayed {
     /// Hosts that tasks ran on.
     pub hosts: usize,
-    /// By how many seconds its job time is off.
+    /// Error of the replayed job time \[s\].
     pub error_s: f64,
-    /// Time of all tasks without copies \[s\].
+    /// Total time of all tasks without copies \[s\].
     pub work_s: f64,
 }
 
-/// What the numbers say. Only differences whose interval does not reach 0 count.
+/// Conclusion from the numbers. Only differences whose interval excludes 0 count.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Advice {
-    /// This policy ends jobs earliest.
+    /// This policy finishes jobs earliest.
     Take {
         /// Name.
         policy: String,
-        /// Name of what it is compared with.
+        /// Name of the baseline policy.
         baseline: String,
-        /// By how many seconds jobs end earlier, > 0, and half of its interval's width.
+        /// Seconds by which jobs finish earlier, > 0, and half of its interval's width.
         earlier_s: [f64; 2],
-        /// That over the job time without it.
+        /// The same as a share of the baseline's job time.
         share: f64,
-        /// Change of the energy as a share, where its interval does not reach 0.
+        /// Relative change of the energy, if its interval excludes 0.
         energy: Option<f64>,
-        /// Slot time of attempts that were killed \[s\], and that as a share of the tasks' own; only of a replay.
+        /// Slot time of killed attempts \[s\], and the same as a share of the tasks' own time; only for a replay.
         killed: Option<[f64; 2]>,
     },
-    /// The best policy of a replay gains no more than the replay is off, or than a hundredth of the job's time.
+    /// The best policy of a replay gains less than the error of the replay or less than 1% of the job time.
     TooClose {
         /// Name.
         policy: String,
-        /// By how many seconds the job ends earlier.
+        /// Seconds by which the job finishes earlier.
         earlier_s: f64,
-        /// The least gain that counts \[s\].
+        /// Smallest gain that counts \[s\].
         error_s: f64,
     },
     /// All tasks of a replay ran on one host; a copy never runs on the host of its original.
     OneHost,
-    /// No policy ends jobs earlier, but this one takes less energy.
+    /// No policy finishes jobs earlier, but this one uses less energy.
     Save {
         /// Name.
         policy: String,
@@ -56,7 +56,7 @@ pub enum Advice {
     },
     /// No policy helps.
     Leave {
-        /// True if all of them make jobs end later.
+        /// True if all policies delay jobs.
         all_later: bool,
     },
     /// There is nothing to compare.
@@ -64,8 +64,7 @@ pub enum Advice {
 }
 
 impl Advice {
-    /// Returns the advice for a replay of a job that ran: power is unknown, and a gain counts only beyond the error
-    /// of the replay.
+    /// Returns the advice for a replay of a recorded job: power is unknown, and a gain counts only if it exceeds the error of the replay.
     pub fn of_replay(comparison: &Comparison, replay: &Replayed) -> Self {
         if replay.hosts == 1 {
             return Self::OneHost;
@@ -87,7 +86,7 @@ impl Advice {
         }
     }
 
-    /// What follows from a comparison: of the policies that end jobs earlier, the one with the least mean job time.
+    /// Returns the advice for a comparison: among the policies that finish jobs earlier, the one with the least mean job time.
     pub fn new(comparison: &Comparison) -> Self {
         let others = || comparison.policies.iter().filter(|row| row.job_change.is_some());
         if others().next().is_none() {
@@ -119,7 +118,7 @@ fn job_difference(row: &PolicySummary) -> Option<[f64; 2]> {
     row.job_change.as_ref().map(|change| [change.difference.value, change.difference.half_width])
 }
 
-/// The change of the energy as a share, where it is certain that there is one.
+/// Returns the relative change of the energy, if it is statistically significant.
 fn energy_share(row: &PolicySummary) -> Option<f64> {
     let change = row.energy_change.as_ref()?;
     let certain = change.difference.value.abs() > change.difference.half_width;
@@ -179,7 +178,7 @@ mod tests {
     use crate::cluster::outcome::Outcome;
     use crate::cluster::plan::PolicyPlan;
 
-    /// A job of 100 s that `late` ends 4 s earlier, with 30 s of killed work on 120 s of its own.
+    /// Advice on a job of 100 s that `late` finishes 4 s earlier, with 30 s of killed work on 120 s of its own.
     fn advice(replay: &Replayed) -> String {
         let runs = |detector, job_s: f64| PolicyRuns {
             policy: PolicyPlan { detector, ..PolicyPlan::default() },

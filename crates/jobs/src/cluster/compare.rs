@@ -1,6 +1,6 @@
-//! Policies side by side: means and tails with intervals, and what each changes against no speculation.
+//! Comparison of policies: means and tails with intervals, and the change of each against no speculation.
 //!
-//! All policies saw the same random numbers, so that differences are taken replication by replication.
+//! All policies see the same random numbers, so differences are taken replication by replication.
 
 use crate::cluster::detect::DetectorPlan;
 use crate::cluster::ensemble::PolicyRuns;
@@ -19,7 +19,7 @@ pub struct Tail {
     pub p: f64,
     /// Value \[s\].
     pub value: f64,
-    /// Confidence interval, or why it is missing.
+    /// Confidence interval, or the reason why it is missing.
     pub interval: Result<Interval, EstimateError>,
 }
 
@@ -28,57 +28,56 @@ pub struct Tail {
 pub struct Change {
     /// Mean of the policy's value minus that of no speculation, in the unit of the value.
     pub difference: Estimate,
-    /// Mean over mean; none where the mean of no speculation is not separated from 0.
+    /// Ratio of the means; none if the mean of no speculation is not separable from 0.
     pub ratio: Option<Estimate>,
 }
 
-/// A policy in numbers.
+/// Results of a policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicySummary {
     /// The policy.
     pub policy: PolicyPlan,
     /// Mean job time \[s\].
     pub job_s: Estimate,
-    /// 95% and 99% quantile of the job time.
+    /// 95% and 99% quantiles of the job time.
     pub tails: [Tail; 2],
-    /// Probability to be done by the deadline; none without a deadline.
+    /// Probability of finishing by the deadline; none without a deadline.
     pub done: Option<Interval>,
     /// Energy of the cluster until the last job ends \[J\].
     pub energy_j: Estimate,
-    /// Slot-seconds of attempts that were killed or lost \[s\].
+    /// Slot-seconds of killed or lost attempts \[s\].
     pub wasted_s: Estimate,
-    /// Copies that were started.
+    /// Number of copies started.
     pub copies: Estimate,
-    /// Copies that ended before their original.
+    /// Number of copies that finished before their original.
     pub won: Estimate,
-    /// What the detector was worth on the maps, in the order of [`Metric::ALL`]; pooled over the replications, with the interval of a
-    /// ratio; none where nothing can be said.
+    /// Detector quality on the maps, in the order of [`Metric::ALL`]; pooled over the replications, with the interval of a ratio; none if undefined.
     pub metrics: [Option<Estimate>; 6],
-    /// Change of the job time \[s\]; none for what the others are compared with.
+    /// Change of the job time \[s\]; none for the baseline.
     pub job_change: Option<Change>,
-    /// Change of the energy \[J\]; none likewise.
+    /// Change of the energy \[J\]; none for the baseline.
     pub energy_change: Option<Change>,
 }
 
-/// Policies side by side.
+/// Comparison of policies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// Confidence level of all intervals.
     pub level: f64,
-    /// Replications of each.
+    /// Replications of each policy.
     pub replications: usize,
     /// The deadline \[s\], if there is one.
     pub deadline_s: Option<f64>,
-    /// Position of the policy that the others are compared with: the first without a detector, else the first.
+    /// Position of the baseline policy: the first without a detector, or else the first.
     pub baseline: usize,
-    /// In the order of the plan.
+    /// Policies in the order of the plan.
     pub policies: Vec<PolicySummary>,
 }
 
 /// The quantiles of [`PolicySummary::tails`].
 const TAILS: [f64; 2] = [0.95, 0.99];
 
-/// Compares policies with the first that has no detector, or with the first of all.
+/// Compares all policies with the first one that has no detector, or with the first of all.
 ///
 /// # Errors
 ///
@@ -96,8 +95,8 @@ pub fn compare(runs: &[PolicyRuns], level: f64) -> Result<Comparison, CompareErr
     })
 }
 
-/// The largest half-width among the changes of the mean job time, as a share of the mean job time that they are changes of: how well
-/// the replications so far tell the policies apart. None for fewer than two replications or policies.
+/// Returns the largest half-width among the changes of the mean job time, relative to the baseline's mean job time: a measure of how well the
+/// replications so far separate the policies. None for fewer than two replications or policies.
 ///
 /// Approximate, as the intervals are.
 pub fn widest_change(runs: &[PolicyRuns], level: f64) -> Option<f64> {
@@ -108,7 +107,7 @@ pub fn widest_change(runs: &[PolicyRuns], level: f64) -> Option<f64> {
 }
 
 impl Comparison {
-    /// Adds the probability of each policy to be done by a deadline; these are the runs that were compared.
+    /// Adds the probability that each policy finishes by a deadline; `runs` are the runs that were compared.
     #[must_use]
     pub fn with_deadline(mut self, runs: &[PolicyRuns], deadline_s: Option<f64>) -> Self {
         self.deadline_s = deadline_s;
@@ -121,7 +120,7 @@ impl Comparison {
     }
 }
 
-/// A value of every outcome.
+/// Extracts one value from every outcome.
 fn column(outcomes: &[Outcome], value: impl Fn(&Outcome) -> f64) -> Vec<f64> {
     outcomes.iter().map(value).collect()
 }
@@ -160,7 +159,7 @@ fn change(base: &[f64], variant: &[f64], level: f64) -> Result<Change, CompareEr
     Ok(Change { difference, ratio: paired_ratio(base, variant, level).ok() })
 }
 
-/// A metric of the maps of all replications: the sum above over the sum below, with the interval of a ratio.
+/// Returns a metric of the maps of all replications: the sum of the numerators over the sum of the denominators, with the interval of a ratio.
 fn pooled(outcomes: &[Outcome], metric: Metric, level: f64) -> Option<Estimate> {
     let (above, below): (Vec<f64>, Vec<f64>) = outcomes.iter().map(|outcome| outcome.maps.parts(metric)).unzip();
     paired_ratio(&below, &above, level).ok()

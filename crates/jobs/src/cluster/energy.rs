@@ -1,4 +1,4 @@
-//! Power of a node by the number of its tasks, and what one task more costs.
+//! Power of a node by the number of its tasks, and the power that one more task adds.
 
 use crate::cluster::plan::Power;
 
@@ -8,8 +8,7 @@ use crate::cluster::plan::Power;
 /// P(0) = idle,   P(n) = P_static + min(n, c) P_dyn
 /// ```
 ///
-/// The paper's node is turned off without a task: `idle_w` 0. With its values a node of four cores takes 82, 99, 116, 133 W and no
-/// more:
+/// The paper's node is turned off without a task: `idle_w` 0. With the paper's values a node of four cores draws 82, 99, 116, 133 W and no more:
 ///
 /// ```
 /// # use tailspn_jobs::cluster::{Power, energy::node_power};
@@ -21,10 +20,10 @@ pub fn node_power(power: &Power, tasks: u32, cores: f64) -> f64 {
     if tasks == 0 { power.idle_w } else { power.static_w + f64::from(tasks).min(cores) * power.dynamic_w }
 }
 
-/// What one task more does to the power of a node. \[Phan2018, 4.1\]
+/// State of a node that determines the power of one more task. \[Phan2018, 4.1\]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeClass {
-    /// A: off, so that a task switches it on: P_static + P_dyn.
+    /// A: off, so a task switches it on: P_static + P_dyn.
     Off,
     /// B: a core is free: P_dyn.
     FreeCore,
@@ -35,7 +34,7 @@ pub enum NodeClass {
 }
 
 impl NodeClass {
-    /// The class of a node with `tasks` on `cores` cores and `slots` slots.
+    /// Returns the class of a node with `tasks` on `cores` cores and `slots` slots.
     pub fn of(tasks: u32, cores: u32, slots: u32) -> Self {
         match tasks {
             n if n >= slots => Self::Full,
@@ -45,7 +44,7 @@ impl NodeClass {
         }
     }
 
-    /// Power that one task more takes \[W\]; none where there is no slot for it.
+    /// Returns the power that one more task adds \[W\]; none if it has no slot.
     pub fn increment(self, power: &Power) -> Option<f64> {
         match self {
             Self::Off => Some(power.static_w + power.dynamic_w - power.idle_w),

@@ -1,4 +1,4 @@
-//! Many replications of all policies, on all cores; before them, what each task usually takes.
+//! Many replications of all policies, on all cores; before them, the usual time of each task.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -16,24 +16,24 @@ use crate::estimate::EstimateError;
 use crate::share::{Listed, Share, ShareError};
 use crate::watch::{Unwatched, Watch};
 
-/// Replications that are run between two looks at whether to go on.
+/// Replications run between two checks of whether to continue.
 const ROUND: u64 = 64;
 
-/// Number of the first homogeneous run; those of the experiment begin at 0, so that they share no noise.
+/// Number of the first homogeneous run; runs of the experiment start at 0, so the two share no noise.
 const HOMOGENEOUS: u64 = 1 << 40;
 
-/// Replications to run: their number, the seed, the threads, and the share of them to run here.
+/// Replications to run: their number, the seed, the threads, and the share run by this process.
 #[derive(Clone, Debug)]
 pub struct Replications<'a> {
     /// Maximum number of replications.
     pub count: u64,
     /// Seed of the whole experiment.
     pub seed: u64,
-    /// Threads; none is one per core.
+    /// Number of threads; none means one per core.
     pub threads: Option<NonZeroUsize>,
-    /// What may stop the work, also within a replication.
+    /// Stop condition, also checked within a replication.
     pub watch: &'a dyn Watch,
-    /// The share of the replications that runs here. Default: all.
+    /// Share of the replications run here. Default: all.
     pub share: Share,
 }
 
@@ -43,27 +43,27 @@ impl Default for Replications<'_> {
     }
 }
 
-/// Why there are no outcomes.
+/// Errors of an experiment.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExperimentError {
-    /// A run does not end.
+    /// A run does not finish.
     #[error("policy `{policy}`, replication {replication}: {fault}")]
     Run {
         /// Name of the policy.
         policy: String,
         /// Number of the replication.
         replication: u64,
-        /// What happened.
+        /// Cause of the failure.
         fault: RunFault,
     },
-    /// The usual times cannot be found.
+    /// The usual times cannot be determined.
     #[error("the usual times of the tasks: {0}")]
     Usual(#[from] EstimateError),
     /// Threads cannot be started.
     #[error("cannot start threads: {0}")]
     Threads(String),
-    /// Shards that do not make a whole.
+    /// Shards do not form a whole.
     #[error(transparent)]
     Share(#[from] ShareError),
 }
@@ -88,7 +88,7 @@ pub struct Experiment<'a> {
 }
 
 impl<'a> Experiment<'a> {
-    /// Prepares a plan that has been checked: draws the input and runs the homogeneous cluster.
+    /// Prepares a checked plan: draws the input and runs the homogeneous cluster.
     ///
     /// # Errors
     ///
@@ -105,15 +105,15 @@ impl<'a> Experiment<'a> {
         })
     }
 
-    /// Prepares a job that is known task by task. A straggler takes 1.2 times what its task usually takes. \[Phan2018, 6.1\]
+    /// Prepares a job whose tasks are known individually. A straggler takes 1.2 times the usual time of its task. \[Phan2018, 6.1\]
     pub fn of_known(job: &KnownJob, policies: &[PolicyPlan], settings: Replications<'a>) -> Self {
         let world = job.world(settings.seed);
         let usual = world.tasks.iter().map(|task| task.main).collect();
         Self { world, usual, factor: Truth::default().factor, policies: policies.to_vec(), settings }
     }
 
-    /// Runs all policies over all replications, or until `go_on` returns false: it gets the outcomes after each 64 replications, all so
-    /// far. Stopped by its watch, it keeps the replications that are complete.
+    /// Runs all policies over all replications, or until `go_on` returns false. `go_on` gets all outcomes so far after every 64 replications. If the
+    /// watch stops the run, the completed replications are kept.
     ///
     /// # Errors
     ///
@@ -137,13 +137,13 @@ impl<'a> Experiment<'a> {
         Ok(runs)
     }
 
-    /// All policies without an outcome.
+    /// Returns all policies without outcomes.
     fn nothing(&self) -> Vec<PolicyRuns> {
         let nothing = |policy: &PolicyPlan| PolicyRuns { policy: policy.clone(), outcomes: Vec::new() };
         self.policies.iter().map(nothing).collect()
     }
 
-    /// All that outcomes depend on.
+    /// Returns everything that outcomes depend on.
     fn question(&self) -> impl fmt::Debug {
         (&self.world, &self.usual, self.factor, &self.policies, self.settings.seed)
     }
@@ -167,7 +167,7 @@ impl<'a> Experiment<'a> {
                 pool.install(|| round.into_par_iter().map_init(simulator, replicate).collect());
             for outcomes in found {
                 let outcomes = match outcomes {
-                    // what stands behind the first that was stopped is of no use
+                    // replications after the first stopped one are of no use
                     Err(ExperimentError::Run { fault: RunFault::Stopped, .. }) => return Ok(runs),
                     found => found?,
                 };
@@ -179,7 +179,7 @@ impl<'a> Experiment<'a> {
         Ok(runs)
     }
 
-    /// One replication of each policy.
+    /// Runs one replication of each policy.
     fn replicate(
         &self,
         simulator: &mut Simulator<'_>,
@@ -194,7 +194,7 @@ impl<'a> Experiment<'a> {
     }
 }
 
-/// Times of each task in the homogeneous runs of a plan, without speculation \[s\]: one list per task, jobs in order, maps before
+/// Returns the times of each task in the homogeneous runs of a plan, without speculation \[s\]: one list per task, jobs in order, maps before
 /// reduces.
 ///
 /// # Errors

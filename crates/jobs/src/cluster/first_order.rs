@@ -1,16 +1,16 @@
-//! Time and energy of a task by first-order formulas, from what a detector is worth.
+//! First-order formulas for time and energy of a task, given the quality of a detector.
 //!
-//! The model of \[Phan2018, 4.2\]: as many idle nodes as copies need, a copy always beats the straggler, and a normal task is
-//! flagged at half its time. It knows no contention for slots, so it ranks detectors otherwise than a real cluster may.
+//! The model of \[Phan2018, 4.2\]: idle nodes are available for all copies, a copy always beats the straggler, and a normal task is flagged at half
+//! its time. The model ignores contention for slots, so its ranking of detectors may differ on a real cluster.
 
 use crate::cluster::metrics::{Metric, Tally};
 
-/// Share of stragglers and what a detector is worth.
+/// Share of stragglers and quality of a detector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DetectorQuality {
     /// α, share of tasks that are stragglers, 0 to 1.
     pub stragglers: f64,
-    /// p, share of flagged tasks that are stragglers, above 0 to 1.
+    /// p, share of flagged tasks that are stragglers, > 0 to 1.
     pub precision: f64,
     /// r, share of stragglers that are flagged, 0 to 1.
     pub recall: f64,
@@ -21,9 +21,9 @@ pub struct DetectorQuality {
 }
 
 impl DetectorQuality {
-    /// What a detector was worth on some tasks. Where a metric is 0/0 the value changes nothing, since nothing has that fate:
-    /// a precision of 1 where nothing was flagged, a latency of 0 where no straggler was, an undetected time of 1 where none was
-    /// missed, a recall of 0 where there was none.
+    /// Returns the measured quality of a detector. Where a metric is 0/0, a neutral value stands in, because no task has that fate: a precision of 1
+    /// if nothing was flagged, a latency of 0 if there was no straggler, an undetected time of 1 if no straggler was missed, a recall of 0 if there
+    /// was none.
     ///
     /// Stragglers flagged too late count as missed and as false positives, as in [`Metric`].
     pub fn of_tally(tally: &Tally) -> Self {
@@ -38,22 +38,22 @@ impl DetectorQuality {
     }
 }
 
-/// Why there is no first-order estimate.
+/// Errors of a first-order estimate.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FirstOrderError {
-    /// A value is out of its range. Correct it.
+    /// A value is out of range. Correct it.
     #[error("{what} is {value}; it must be {needs}")]
     Range {
-        /// Which one.
+        /// Name of the value.
         what: &'static str,
         /// Value.
         value: f64,
-        /// What it must be.
+        /// Valid range of the value.
         needs: &'static str,
     },
-    /// Precision and recall imply more flagged normal tasks than there are normal tasks. Use the share of *tasks* that are
-    /// stragglers, not that of nodes.
+    /// Precision and recall imply more flagged normal tasks than there are normal tasks. Use the share of *tasks* that are stragglers, not the share
+    /// of slow nodes.
     #[error(
         "{stragglers} stragglers, recall {recall} and precision {precision} need {flagged:.4} flagged normal tasks per task; there are only {normal:.4} normal ones"
     )]
@@ -87,21 +87,21 @@ pub struct Fates {
 /// Expected time and energy of a task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FirstOrder {
-    /// Probabilities of its fates.
+    /// Probabilities of the task's fates.
     pub fates: Fates,
-    /// Time, in usual times.
+    /// Expected time, in usual times.
     pub time: f64,
-    /// Energy, in (P_static + P_dyn) times the usual time.
+    /// Expected energy, in (P_static + P_dyn) times the usual time.
     pub energy: f64,
 }
 
 /// Energy of a normal task that is flagged: its copy runs for half the time.
 const FLAGGED_ENERGY: f64 = 1.5;
 
-/// How far rounding may push a probability below 0.
+/// Largest amount by which rounding may push a probability below 0.
 const ROUNDING: f64 = 1e-12;
 
-/// Expected time and energy of a task, first-order approximation. \[Phan2018, 4.2\]
+/// Returns the expected time and energy of a task, a first-order approximation. \[Phan2018, 4.2\]
 ///
 /// ```text
 /// E[time]   = 1 − α + r α (1 + DL) + (1 − r) α UT
@@ -110,8 +110,7 @@ const ROUNDING: f64 = 1e-12;
 ///
 /// # Errors
 ///
-/// [`FirstOrderError::Range`] for numbers out of range, [`FirstOrderError::TooManyFlagged`] where the fourth probability would be
-/// negative.
+/// [`FirstOrderError::Range`] for numbers out of range, [`FirstOrderError::TooManyFlagged`] if the fourth probability would be negative.
 ///
 /// ```
 /// # use tailspn_jobs::cluster::first_order::{DetectorQuality, first_order};
@@ -132,7 +131,7 @@ pub fn first_order(quality: &DetectorQuality) -> Result<FirstOrder, FirstOrderEr
     })
 }
 
-/// Probabilities of the four fates of a task. \[Phan2018, 4.2\]
+/// Returns the probabilities of the four fates of a task. \[Phan2018, 4.2\]
 ///
 /// # Errors
 ///
@@ -172,7 +171,7 @@ mod tests {
         DetectorQuality { stragglers: alpha, precision: p, recall: r, detection_latency: dl, undetected_time: ut }
     }
 
-    /// Share of slow nodes in C1 to C4, taken for the share of stragglers as the paper does.
+    /// Share of slow nodes in C1 to C4, used as the share of stragglers, as in the paper.
     const NOMINAL: [f64; 4] = [0.75, 0.75, 0.25, 0.10];
     /// Precision, recall, DL and UT of \[Phan2018, Table 6\]: per scenario Default, Hierarchical, LATE.
     const TABLE_6: [[[f64; 4]; 3]; 4] = [
@@ -182,7 +181,7 @@ mod tests {
         [[0.12, 0.50, 0.51, 2.10], [0.98, 0.38, 0.53, 2.10], [0.31, 0.62, 0.48, 2.00]],
     ];
 
-    /// Derived once from the formulas by hand; time and energy of D, H, L in C1 to C4.
+    /// Values derived once from the formulas by hand: time and energy of D, H, L in C1 to C4.
     #[test]
     fn paper_inputs_give_the_derived_table() {
         let derived = [
@@ -206,7 +205,7 @@ mod tests {
         }
     }
 
-    /// It does not predict the paper's own finding that Hierarchical is fastest: that comes from contention for slots.
+    /// The formulas do not predict the paper's own finding that Hierarchical is fastest: that results from contention for slots.
     #[test]
     fn first_order_ranks_late_first_on_time_and_hierarchical_on_energy() {
         for (c, rows) in TABLE_6.into_iter().enumerate() {
@@ -223,7 +222,7 @@ mod tests {
             let error = first_order(&quality(0.75, [p, r, 0.1, 2.0])).unwrap_err();
             assert!(matches!(error, FirstOrderError::TooManyFlagged { .. }), "{p} {r}: {error}");
         }
-        // with the share of tasks that really are slow, all but the two most eager rows have four probabilities
+        // with the true share of slow tasks, all but the two most eager rows have four probabilities
         assert!(first_order(&quality(0.625, [0.55, 0.41, 0.1, 2.0])).is_ok());
     }
 

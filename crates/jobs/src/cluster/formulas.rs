@@ -1,11 +1,11 @@
-//! Progress, speed and thresholds: what detectors compute from progress scores, one function per equation.
+//! Progress, speed and thresholds computed by detectors from progress scores, one function per equation.
 //!
-//! Pure numbers of \[Phan2018\]; the detectors in `detect` are made of them, `docs/replications/straggler-metrics.md`
-//! says where the paper is silent.
+//! Pure functions from \[Phan2018\]. The detectors in `detect` are built from them; `docs/replications/straggler-metrics.md` lists the points on
+//! which the paper is silent.
 
-/// Progress score, the share of a task's input that has been processed. \[Phan2018, Eq. 5\]
+/// Returns the progress score, the share of a task's input that has been processed. \[Phan2018, Eq. 5\]
 ///
-/// Between 0 and 1; a task without input has done all of it.
+/// Between 0 and 1; a task without input is complete.
 pub fn progress_score(processed: f64, total: f64) -> f64 {
     if total > 0.0 { (processed / total).clamp(0.0, 1.0) } else { 1.0 }
 }
@@ -21,12 +21,12 @@ pub fn default_flags(score: f64, mean_score: f64, gap: f64) -> bool {
     score < mean_score - gap
 }
 
-/// Progress rate, score over the time since the start \[1/s\]; none at the start. \[Phan2018, Eq. 7\]
+/// Returns the progress rate, score over the time since the start \[1/s\]; none at the start. \[Phan2018, Eq. 7\]
 pub fn progress_rate(score: f64, elapsed_s: f64) -> Option<f64> {
     (elapsed_s > 0.0).then(|| score / elapsed_s)
 }
 
-/// Mean and population standard deviation (1/N) of numbers; none without any. \[Phan2018, Eqs. 8 and 9\]
+/// Returns the mean and population standard deviation (1/N) of numbers; none without numbers. \[Phan2018, Eqs. 8 and 9\]
 ///
 /// ```
 /// # use tailspn_jobs::cluster::formulas::mean_and_deviation;
@@ -34,7 +34,7 @@ pub fn progress_rate(score: f64, elapsed_s: f64) -> Option<f64> {
 /// assert_eq!(mean_and_deviation([]), None);
 /// ```
 pub fn mean_and_deviation(numbers: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
-    // Welford's recurrence, so that equal numbers have exactly no deviation
+    // Welford's recurrence: equal numbers have a deviation of exactly 0
     let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
     for number in numbers {
         count += 1.0;
@@ -45,19 +45,19 @@ pub fn mean_and_deviation(numbers: impl IntoIterator<Item = f64>) -> Option<(f64
     (count > 0.0).then(|| (mean, (squares / count).sqrt()))
 }
 
-/// How the threshold of LATE is read.
+/// Reading of the threshold of LATE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LateForm {
     /// mean − α SD: flags 16% of normally distributed rates at α = 1, as the paper's text says.
     #[default]
     MeanMinusSd,
-    /// mean (1 − α SD), as \[Phan2018, Eq. 10\] is printed. The SD of rates is small in 1/s, so that this is about the mean and
-    /// flags half of the tasks; it also depends on the unit of time.
+    /// mean (1 − α SD), as \[Phan2018, Eq. 10\] is printed. The SD of rates is small in 1/s, so this is close to the mean and flags half of the
+    /// tasks; it also depends on the unit of time.
     Printed,
 }
 
-/// Progress rate below which LATE flags a task \[1/s\]. \[Phan2018, Eq. 10\], read in either way.
+/// Returns the progress rate below which LATE flags a task \[1/s\]. \[Phan2018, Eq. 10\], in either reading.
 ///
 /// ```
 /// # use tailspn_jobs::cluster::formulas::{LateForm, late_threshold};
@@ -71,12 +71,12 @@ pub fn late_threshold(form: LateForm, mean: f64, deviation: f64, alpha: f64) -> 
     }
 }
 
-/// Speed of a task, processed input over the time since the start; none at the start. \[Phan2018, 5.5\]
+/// Returns the speed of a task, processed input over the time since the start; none at the start. \[Phan2018, 5.5\]
 pub fn task_speed(score: f64, size: f64, elapsed_s: f64) -> Option<f64> {
     progress_rate(score, elapsed_s).map(|rate| rate * size)
 }
 
-/// What the cluster's average performance is an average of; the paper does not say.
+/// Items that the cluster's average performance is taken over; the paper does not specify them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClusterAverage {
@@ -93,8 +93,7 @@ pub fn node_is_slow(performance: f64, cluster_average: f64, share: f64) -> bool 
     performance < share * cluster_average
 }
 
-/// Returns true if stragglers are looked for at all: no task waits for a slot, and the job is older than the lag.
-/// \[Phan2018, Table 1\]
+/// Returns true if the detector searches for stragglers at all: no task waits for a slot, and the job is older than the lag. \[Phan2018, Table 1\]
 pub fn looks_for_stragglers(waiting_tasks: u64, job_age_s: f64, lag_s: f64) -> bool {
     waiting_tasks == 0 && job_age_s > lag_s
 }
@@ -129,7 +128,7 @@ mod tests {
         assert_eq!(mean_and_deviation([0.1; 7]), Some((0.1, 0.0)));
     }
 
-    /// The statement of the paper that only fits one of the readings: 16% of normal rates are flagged.
+    /// The one statement of the paper that fits only one of the readings: 16% of normal rates are flagged.
     #[test]
     fn only_mean_minus_deviation_flags_sixteen_percent() {
         let rates: Vec<f64> =

@@ -1,9 +1,9 @@
-//! A job whose tasks are known one by one: one that ran, replayed under other policies, or one of planned stages.
+//! A job whose tasks are known individually: a recorded job, replayed under other policies, or a job of planned stages.
 //!
-//! Owns its description and how it becomes a world. Stages are jobs of maps that follow each other. A task has a node
-//! where it ran, which it goes to again if there is room; its first attempt takes what it took there, on another node in
-//! proportion to how slow tasks of its stage are on the two. What a further attempt takes is not in any log: it is the task's usual time,
-//! times the slowness of the node, times a ratio drawn from those of the stage's attempts.
+//! Owns its description and its conversion to a world. Stages are jobs of maps that follow each other. A recorded task has a home node and returns to
+//! it if there is room. Its first attempt takes the recorded time there; on another node the time scales with the slowness of the stage's tasks on
+//! the two nodes. Logs do not contain the time of further attempts: it is the task's usual time, times the slowness of the node, times a ratio drawn
+//! from the ratios of the stage's attempts.
 
 use crate::cluster::detect::Category;
 use crate::cluster::known_work::Known;
@@ -17,16 +17,16 @@ use crate::rng::split;
 pub struct KnownNode {
     /// Tasks that may run at a time, >= 1.
     pub slots: u32,
-    /// Tasks that it runs at full speed, above 0 to `slots`; more share it.
+    /// Tasks that run at full speed, > 0 to `slots`; more tasks share it.
     pub cores: f64,
-    /// When it is there \[s\].
+    /// Time from which the node is available \[s\].
     pub from_s: f64,
 }
 
 /// A task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KnownTask {
-    /// The node that its first attempt goes to if there is room, and its work there \[s\]; none: any node, and a drawn time.
+    /// Home node of the first attempt, used if there is room, and its work there \[s\]; none: any node, and a drawn time.
     pub first: Option<(usize, f64)>,
     /// Work of a usual attempt on a usual node \[s\], > 0.
     pub usual_s: f64,
@@ -37,22 +37,21 @@ pub struct KnownTask {
 /// Tasks that may run side by side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownStage {
-    /// Stages that must have ended before, each before this one.
+    /// Indices of the stages that must have finished before, each less than this stage's index.
     pub after: Vec<usize>,
-    /// From their end to the first launch \[s\].
+    /// Time from their end to the first launch \[s\].
     pub setup_s: f64,
-    /// True if `setup_s` is a mean, around which it varies with half its size as standard deviation (Erlang, four
-    /// stages).
+    /// True if `setup_s` is a mean, with a standard deviation of half its size (Erlang, four stages).
     pub setup_varies: bool,
     /// Tasks, in the order of their launch.
     pub tasks: Vec<KnownTask>,
-    /// How many times longer than usual its tasks take on each node.
+    /// Factor by which its tasks take longer than usual, for each node.
     pub slowness: Vec<f64>,
-    /// Equally likely times of an attempt over the usual one, ascending; at least one.
+    /// Equally likely ratios of an attempt's time to the usual time, ascending; at least one.
     pub ratios: Vec<f64>,
-    /// Tasks of the stage that may run at a time on each node, if not as many as the node has slots.
+    /// Tasks of the stage that may run at a time on each node, if different from the node's slots.
     pub slots: Option<Vec<u32>>,
-    /// Attempts that are slow for reasons of their own.
+    /// Attempts that are slow for their own reasons.
     pub stragglers: Option<Stragglers>,
 }
 
@@ -63,7 +62,7 @@ pub struct KnownJob {
     pub nodes: Vec<KnownNode>,
     /// The stages.
     pub stages: Vec<KnownStage>,
-    /// From the last end of a task to the end of the job \[s\].
+    /// Time from the end of the last task to the end of the job \[s\].
     pub end_s: f64,
 }
 
@@ -113,7 +112,7 @@ impl KnownJob {
             categories,
             tasks,
             local: Local { starts, tasks: at_home.iter().map(|pair| pair.1).collect() },
-            // a scheduler of stages knows at once what its executors tell
+            // a scheduler of stages receives its executors' reports immediately
             heartbeat: 0.0,
             order: JobOrder::Fifo,
             noise: Noise { sigma: 0.0 },

@@ -1,9 +1,9 @@
-//! What a world knows of the attempts of a job that ran: where the first attempt of a task was, how slow each node is.
+//! Known attempts of a recorded job: where the first attempt of each task ran, and how slow each node is.
 
 use crate::cluster::draw::uniform;
 use crate::mapreduce::Stragglers;
 
-/// What a world knows of the attempts of such a job.
+/// Known attempts of such a job.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub(super) first: Vec<Option<(usize, f64)>>,
@@ -17,22 +17,22 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// The node that a task's first attempt belongs to.
+    /// Returns the home node of a task's first attempt.
     pub(super) fn home(&self, task: u32) -> Option<usize> {
         self.first[task as usize].map(|(home, _)| home)
     }
 
-    /// Returns true if a stage may have one more task on a node that runs so many.
+    /// Returns true if a stage may have one more task on a node that runs `used` of its tasks.
     pub(super) fn has_room(&self, stage: usize, node: usize, used: u32) -> bool {
         self.slots[stage].as_ref().is_none_or(|slots| used < slots[node])
     }
 
-    /// Stage of a task.
+    /// Returns the stage of a task.
     pub(super) fn stage(&self, task: u32) -> usize {
         self.stage[task as usize] as usize
     }
 
-    /// Work of an attempt that begins on a node, after so many others of its task; the words draw its time, and whether it is slow.
+    /// Returns the work of an attempt that starts on a node after `before` other attempts of its task; the words draw its time, and whether it is slow.
     pub(super) fn work(&self, task: u32, node: usize, before: u32, [word, slow]: [u32; 2]) -> f64 {
         let stragglers = self.stragglers[self.stage(task)].as_ref();
         let factor = stragglers.map_or(1.0, |stragglers| stragglers.drawn_factor(uniform(slow), true));

@@ -1,4 +1,4 @@
-//! When a detector looks, what it sees, and what becomes of its flags.
+//! Checks of a detector: when it checks, its input, and the handling of its flags.
 
 use crate::cluster::detect::{Flag, NodeSpeed, Remedy, RunningTask, View};
 use crate::cluster::formulas::{looks_for_stragglers, task_speed};
@@ -8,7 +8,7 @@ use crate::cluster::policy::Policy;
 use crate::cluster::simulator::Simulator;
 
 impl Simulator<'_> {
-    /// Sets the next look: no earlier than the first job that will be old enough.
+    /// Schedules the next check: no earlier than the first job that will be old enough.
     pub(super) fn set_look_timer(&mut self, policy: &Policy<'_>) {
         let Some(detector) = policy.detector else { return };
         let open = self.jobs.iter().filter(|job| job.time.is_nan());
@@ -17,7 +17,7 @@ impl Simulator<'_> {
         self.timers.set(self.look_timer(), next);
     }
 
-    /// The detector looks at all jobs.
+    /// Runs the detector on all jobs.
     pub(super) fn look(&mut self, policy: &Policy<'_>) {
         let mut asked = false;
         for category in 0..self.categories.len() {
@@ -29,7 +29,7 @@ impl Simulator<'_> {
         self.set_look_timer(policy);
     }
 
-    /// Looks at the maps or reduces of a job; whether copies were asked for.
+    /// Runs the detector on the maps or reduces of a job; returns true if it requested copies.
     fn look_at(&mut self, category: usize, policy: &Policy<'_>) -> bool {
         let job = category / 2;
         let Some(detector) = policy.detector.filter(|_| self.jobs[job].here && self.jobs[job].time.is_nan()) else {
@@ -65,14 +65,14 @@ impl Simulator<'_> {
             last_request_s: tasks.last_request,
         };
         detector.flag(&view, &mut flags);
-        // stable, so that the earlier one goes first among equals
+        // stable sort: among equals the earlier one stays first
         flags.sort_by(|a, b| b.urgency.total_cmp(&a.urgency));
         let asked = self.ask(category, &flags, policy);
         self.flags = flags;
         asked
     }
 
-    /// Notes what was flagged, and asks for copies.
+    /// Records flagged tasks, and requests copies.
     fn ask(&mut self, category: usize, flags: &[Flag], policy: &Policy<'_>) -> bool {
         for flag in flags {
             let RunningTask { task, start_s, .. } = self.seen[flag.position];
@@ -93,7 +93,7 @@ impl Simulator<'_> {
         policy.copies && !flags.is_empty()
     }
 
-    /// What the master knows of the running attempts of a category.
+    /// Builds the master's view of the running attempts of a category.
     fn see(&mut self, category: usize, compares_nodes: bool) {
         self.seen.clear();
         self.speeds.clear();

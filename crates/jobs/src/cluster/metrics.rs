@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::cluster::truth::is_straggler;
 
-/// Outcome of one task, as far as a detector is concerned.
+/// Outcome of one task for detector quality.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TaskRecord {
-    /// Time of its original attempt; where that was killed, estimated from its progress \[s\].
+    /// Time of its original attempt \[s\]; if that was killed, estimated from its progress.
     pub time_s: f64,
     /// Usual time \[s\].
     pub usual_s: f64,
-    /// Time from the start of that attempt to the first detection \[s\]; none where it was never flagged.
+    /// Time from the start of that attempt to the first detection \[s\]; none if it was never flagged.
     pub detected_s: Option<f64>,
 }
 
@@ -26,7 +26,7 @@ pub struct Tally {
     pub stragglers: u32,
     /// Stragglers that were flagged while a copy could still have won.
     pub true_positives: u32,
-    /// Stragglers that were flagged when less than their usual time was left: false positives of a kind.
+    /// Stragglers that were flagged when less than their usual time was left: a kind of false positive.
     pub fake_positives: u32,
     /// Normal tasks that were flagged.
     pub false_alarms: u32,
@@ -39,7 +39,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts a task; `factor` says what a straggler is (1.2).
+    /// Counts a task; a straggler takes longer than `factor` (1.2) times its usual time.
     pub fn push(&mut self, task: &TaskRecord, factor: f64) {
         self.tasks += 1;
         let slow = is_straggler(task.time_s, task.usual_s, factor);
@@ -71,12 +71,12 @@ impl Tally {
         self.undetected += other.undetected;
     }
 
-    /// Tasks that were flagged.
+    /// Returns the number of flagged tasks.
     pub fn flagged(&self) -> u32 {
         self.true_positives + self.fake_positives + self.false_alarms
     }
 
-    /// Numerator and denominator of a metric, so that ratios over many runs can be pooled.
+    /// Returns numerator and denominator of a metric, so that ratios over many runs can be pooled.
     pub fn parts(&self, metric: Metric) -> (f64, f64) {
         let caught = self.true_positives + self.fake_positives;
         let (above, below) = match metric {
@@ -90,21 +90,20 @@ impl Tally {
         (above, f64::from(below))
     }
 
-    /// A metric of these tasks; none where it is 0/0, such as the precision of a detector that flagged nothing.
+    /// Returns a metric of these tasks; none if it is 0/0, such as the precision of a detector that flagged nothing.
     pub fn metric(&self, metric: Metric) -> Option<f64> {
         let (above, below) = self.parts(metric);
         (below > 0.0).then(|| above / below)
     }
 }
 
-/// What is asked of a tally.
+/// Metric of a tally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
-    /// Share of flagged tasks that are stragglers and not flagged too late: TP / (TP + FP), where FP holds the fake ones.
+    /// Share of flagged tasks that are stragglers and not flagged too late: TP / (TP + FP), where FP includes fake positives.
     /// \[Phan2018, Eqs. 1 and 13\]
     Precision,
-    /// Share of stragglers that were flagged in time: TP / (TP + FN); stragglers that were flagged too late count below the line.
-    /// \[Phan2018, Eq. 2\]
+    /// Share of stragglers that were flagged in time: TP / (TP + FN); stragglers flagged too late count in the denominator. \[Phan2018, Eq. 2\]
     Recall,
     /// Mean of time to detection over usual time, of flagged stragglers. \[Phan2018, Eq. 3\]
     DetectionLatency,
@@ -117,7 +116,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// All of them.
+    /// All metrics.
     pub const ALL: [Self; 6] = [
         Self::Precision,
         Self::Recall,
@@ -155,7 +154,7 @@ mod tests {
 
     #[test]
     fn metrics_by_hand() {
-        // two stragglers found, one of them too late, one missed; one false alarm; one quiet task
+        // two stragglers detected, one of them too late; one missed; one false alarm; one normal task not flagged
         let tally = tally(&[(30.0, Some(5.0)), (20.0, Some(15.0)), (25.0, None), (10.0, Some(1.0)), (12.0, None)]);
         assert_eq!(tally.metric(Metric::Precision), Some(1.0 / 3.0));
         assert_eq!(tally.metric(Metric::Recall), Some(1.0 / 3.0));
@@ -165,7 +164,7 @@ mod tests {
         assert_eq!(tally.metric(Metric::StragglerShare), Some(0.6));
     }
 
-    /// The example of the paper: precision 0.5 with a fake share of 0.14 is 0.36, 28% lower.
+    /// The paper's example: precision 0.5 with a fake share of 0.14 is 0.36, 28% lower.
     #[test]
     fn fake_positives_come_off_the_precision() {
         let mut tasks = vec![(30.0, Some(5.0)); 36];

@@ -1,17 +1,17 @@
-//! Which of a fixed set of timers rings first: a tournament over their times.
+//! Next of a fixed set of timers to ring: a tournament over their times.
 
-/// Timers by number; the earliest, and among equals the lowest number, is known after every change.
+/// Numbered timers; after every change the earliest is known, and among equals the one with the lowest number.
 #[derive(Clone, Debug)]
 pub(super) struct Timers {
     /// Number of leaves, a power of two.
     leaves: usize,
     times: Vec<f64>,
-    /// `winners[1]` is the winner of all; children of `i` are `2 i` and `2 i + 1`.
+    /// `winners[1]` is the overall winner; the children of `i` are `2 i` and `2 i + 1`.
     winners: Vec<u32>,
 }
 
 impl Timers {
-    /// That many timers, none of which rings.
+    /// Creates `count` timers, all stopped.
     pub(super) fn new(count: usize) -> Self {
         let leaves = count.max(2).next_power_of_two();
         let mut timers = Self { leaves, times: vec![f64::INFINITY; leaves], winners: vec![0; 2 * leaves] };
@@ -19,7 +19,7 @@ impl Timers {
         timers
     }
 
-    /// Stops all.
+    /// Stops all timers.
     pub(super) fn clear(&mut self) {
         self.times.fill(f64::INFINITY);
         for leaf in 0..self.leaves {
@@ -44,7 +44,7 @@ impl Timers {
         }
     }
 
-    /// The first one and its time.
+    /// Returns the next timer and its time.
     pub(super) fn first(&self) -> (usize, f64) {
         let winner = self.winners[1] as usize;
         (winner, self.times[winner])

@@ -1,4 +1,4 @@
-//! Who gets a slot: tasks and copies, job by job, and what an attempt has to do.
+//! Assignment of slots: tasks and copies, job by job, and the work of an attempt.
 
 use crate::cluster::detect::Category;
 use crate::cluster::draw::uniform;
@@ -10,7 +10,7 @@ use crate::cluster::simulator::{Attempt, Simulator, Status};
 use crate::cluster::world::lognormal;
 use crate::rng::{Address, Purpose};
 
-/// What takes a slot.
+/// A use of a slot.
 #[derive(Clone, Copy, Debug)]
 struct Placement {
     task: u32,
@@ -26,7 +26,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// Fills the free slots of all nodes, the emptiest node first; lots decide between equals.
+    /// Fills the free slots of all nodes, the emptiest node first; ties are broken at random.
     pub(super) fn place_everywhere(&mut self, policy: &Policy<'_>) {
         self.satisfied.clear();
         self.satisfied.resize(self.nodes.len(), false);
@@ -35,7 +35,7 @@ impl Simulator<'_> {
                 Some(placement) => {
                     self.launch(node, placement, policy);
                     if policy.clones || self.world.known.is_some() {
-                        // a task that began is a new wish for a copy; of a job that ran, others may now go elsewhere
+                        // a started task may need a copy; other tasks of a recorded job may now run elsewhere
                         self.satisfied.fill(false);
                     }
                 }
@@ -44,7 +44,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// The node with a free slot and the fewest tasks that may have a use for it.
+    /// Returns the node with a free slot and the fewest tasks, among nodes that may have a use for the slot.
     fn emptiest(&self) -> Option<usize> {
         let nodes = self.nodes.iter().zip(&self.satisfied).enumerate();
         let free =
@@ -52,7 +52,7 @@ impl Simulator<'_> {
         free.min_by_key(|(number, (node, _))| (node.used(), node.lot, *number)).map(|(number, _)| number)
     }
 
-    /// What a free slot of a node is used for.
+    /// Chooses the use of a free slot of a node.
     fn choose(&mut self, node: usize, policy: &Policy<'_>) -> Option<Placement> {
         let state = &self.nodes[node];
         let (task_slot, copy_slot) = (state.has_task_slot(), state.has_copy_slot());
@@ -76,7 +76,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// The first copy asked for that may run on a node: not beside its original, and not where nodes are slow.
+    /// Returns the first requested copy that may run on a node: not on the node of its original, and not on a slow node.
     fn wanted_copy(&self, node: usize, policy: &Policy<'_>) -> Option<u32> {
         if self.wanted.is_empty() || (policy.slow_nodes > 0.0 && self.is_slow(node, policy.slow_nodes)) {
             return None;
@@ -91,8 +91,8 @@ impl Simulator<'_> {
         self.wanted.iter().copied().find(elsewhere)
     }
 
-    /// Returns true if a node is one of the share of those that are up with the least progress: finished attempts count
-    /// 1, running ones their reported score. Of equal nodes, all or none are slow. \[Zaharia2008\]
+    /// Returns true if a node is in the given share of running nodes with the least progress: finished attempts count 1, running attempts their
+    /// reported score. Nodes with equal progress are all slow or all not slow. \[Zaharia2008\]
     fn is_slow(&self, node: usize, share: f64) -> bool {
         let progress: Vec<f64> = (0..self.nodes.len()).map(|node| self.progress(node)).collect();
         let up = || self.nodes.iter().zip(&progress).filter(|(node, _)| node.up).map(|(_, progress)| *progress);
@@ -102,7 +102,7 @@ impl Simulator<'_> {
         above > 0 && below + equal <= share * up().count() as f64
     }
 
-    /// What the attempts on a node have done, in attempts.
+    /// Returns the progress of the attempts on a node, in attempts.
     fn progress(&self, node: usize) -> f64 {
         let state = &self.nodes[node];
         let (_, work) = state.report(self.now, self.world.heartbeat);
@@ -112,7 +112,7 @@ impl Simulator<'_> {
         f64::from(state.finished) + running
     }
 
-    /// Takes a task that waits, for a slot of a node: by job, maps before reduces, local maps before others.
+    /// Takes a waiting task for a slot of a node: by job, maps before reduces, local maps before remote maps.
     fn waiting_task(&mut self, node: usize) -> Option<u32> {
         match self.world.order {
             JobOrder::Fifo => (0..self.jobs.len()).find_map(|job| self.waiting_task_of(job, node)),
@@ -145,14 +145,14 @@ impl Simulator<'_> {
         task
     }
 
-    /// A task that has lost its attempt, and may run on the node.
+    /// Takes a task that lost its attempt and may run on the node.
     fn take_again(&mut self, category: usize, node: usize) -> Option<u32> {
         let again = &self.categories[category].again;
         let at = again.iter().rposition(|&task| self.tasks[task as usize].avoid as usize != node)?;
         Some(self.categories[category].again.remove(at))
     }
 
-    /// A map whose block is on the node.
+    /// Takes a map whose block is on the node.
     fn take_local(&mut self, category: usize, node: usize) -> Option<u32> {
         if self.world.categories[category].kind != Category::Map {
             return None;
@@ -170,7 +170,7 @@ impl Simulator<'_> {
         None
     }
 
-    /// The next task that has never run.
+    /// Takes the next task that has never run.
     fn take_next(&mut self, category: usize) -> Option<u32> {
         let spec = self.world.categories[category];
         let next = &mut self.categories[category].next;
@@ -185,7 +185,7 @@ impl Simulator<'_> {
         None
     }
 
-    /// The next task of a job that ran whose own node has no room for it.
+    /// Takes the next task of a recorded job whose home node has no room for it.
     fn take_stranger(&mut self, category: usize) -> Option<u32> {
         let known = self.world.known.as_ref()?;
         let spec = self.world.categories[category];
@@ -235,13 +235,13 @@ impl Simulator<'_> {
         self.follow(node);
     }
 
-    /// Asks for a copy of a running task.
+    /// Requests a copy of a running task.
     pub(super) fn request_copy(&mut self, task: u32) {
         self.tasks[task as usize].requested = self.now;
         self.wanted.push(task);
     }
 
-    /// What an attempt that begins now on a node has to do.
+    /// Creates an attempt that starts now on a node.
     fn attempt(&self, node: usize, placement: Placement) -> Attempt {
         let world = self.world;
         let task = placement.task;
@@ -263,7 +263,7 @@ impl Simulator<'_> {
         if is_map && remote > 1.0 && world.local.list(node * self.jobs.len() + job).binary_search(&task).is_err() {
             factor *= remote;
         }
-        // a reduce that comes before the maps are done waits for them in its slot
+        // a reduce that starts before the maps finish waits for them in its slot
         let maps = 2 * job;
         let idle = !is_map && self.categories[maps].done < world.categories[maps].count;
         let from_work = self.nodes[node].work;
@@ -282,7 +282,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// An attempt of a job that ran: so much work, progress from the beginning.
+    /// Creates an attempt of a recorded job with the given work; its progress starts at once.
     fn known_attempt(&self, work: f64, node: usize, placement: Placement) -> Attempt {
         let from_work = self.nodes[node].work;
         Attempt {

@@ -1,8 +1,7 @@
-//! The plan of a what-if, as a person writes it in TOML: cluster, noise, jobs, and the policies to compare.
+//! The plan of a what-if study in TOML: cluster, noise, jobs, and the policies to compare.
 //!
-//! Owns the sections and their defaults. What is a sound plan is in `plan_check`, what the numbers mean for a run in
-//! `world`. The defaults are the experiment of \[Phan2018\]; `models/cluster/phan-c2.toml` tells what is theirs and what
-//! is ours.
+//! Owns the sections and their defaults. `plan_check` validates a plan; `world` gives its numbers their meaning in a run. The defaults are the
+//! experiment of \[Phan2018\]; `models/cluster/phan-c2.toml` marks which values come from the paper and which are ours.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,14 +12,14 @@ use crate::mapreduce::Stragglers;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
-    /// The time by which all jobs must be done \[s\], > 0. Default none.
+    /// Deadline for all jobs \[s\], > 0. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_s: Option<f64>,
-    /// The machines.
+    /// The nodes.
     pub cluster: ClusterPlan,
-    /// How tasks of equal work differ.
+    /// Variation among tasks of equal work.
     pub noise: Noise,
-    /// Attempts that are slow for reasons of their own. Default none.
+    /// Attempts that are slow for their own reasons. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stragglers: Option<Stragglers>,
     /// Slow-downs of nodes over time. Default none.
@@ -54,13 +53,13 @@ impl Default for Plan {
     }
 }
 
-/// The machines and who gets their slots.
+/// The nodes, and the order in which jobs get their slots.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClusterPlan {
-    /// Time between two progress reports of a node \[s\], >= 0; 0: always up to date. Default 3, as Hadoop's tasks.
+    /// Time between two progress reports of a node \[s\], >= 0; 0: always up to date. Default 3, as for Hadoop's tasks.
     pub heartbeat_s: f64,
-    /// Which job gets a free slot. Default `fifo`.
+    /// Order in which jobs get free slots. Default `fifo`.
     pub order: JobOrder,
     /// Groups of equal nodes.
     pub node: Vec<NodeGroup>,
@@ -73,14 +72,14 @@ impl Default for ClusterPlan {
     }
 }
 
-/// Which job gets a free slot.
+/// Order in which jobs get free slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobOrder {
-    /// The one that came first.
+    /// First the job that was submitted first.
     #[default]
     Fifo,
-    /// The one with the fewest slots.
+    /// First the job that holds the fewest slots.
     Fair,
 }
 
@@ -92,12 +91,12 @@ pub struct NodeGroup {
     pub count: u32,
     /// Cores, > 0. Default 4.
     pub cores: f64,
-    /// Cores that are left to the jobs, above 0 to `cores`. Default all.
+    /// Cores available to the jobs, > 0 to `cores`. Default all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_cores: Option<f64>,
     /// Tasks that may run at a time, >= 1. Default 8.
     pub slots: u32,
-    /// Speed of a core, > 0; 1 is the core that the work of tasks is measured on. Default 1.
+    /// Speed of a core, > 0; 1 is the core on which the work of tasks is measured. Default 1.
     pub cpu_speed: f64,
 }
 
@@ -121,16 +120,16 @@ impl Default for Noise {
     }
 }
 
-/// Slow-downs of nodes over time: they come and go with exponential times, each node by itself.
+/// Slow-downs of nodes over time: they start and end after exponential times, independently for each node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Slowdown {
-    /// Mean time from the end of one to the begin of the next \[s\], > 0; none: there are no slow-downs.
+    /// Mean time from the end of one slow-down to the start of the next \[s\], > 0; none: no slow-downs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_between_s: Option<f64>,
-    /// Mean time that one lasts \[s\], > 0. Default 60.
+    /// Mean duration of a slow-down \[s\], > 0. Default 60.
     pub mean_duration_s: f64,
-    /// By how much longer tasks take, >= 1. Default 3.
+    /// Factor by which tasks take longer, >= 1. Default 3.
     pub factor: f64,
 }
 
@@ -140,16 +139,16 @@ impl Default for Slowdown {
     }
 }
 
-/// Failures of nodes. What runs there is lost; finished output survives.
+/// Failures of nodes. Running attempts are lost; finished output survives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Failure {
-    /// Mean time from the repair to the next failure of a node, exponential \[s\], > 0; none: nothing fails.
+    /// Mean time from the repair to the next failure of a node, exponential \[s\], > 0; none: no failures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_between_s: Option<f64>,
-    /// Time until a node is back \[s\], > 0. Default 300.
+    /// Time until a failed node is back \[s\], > 0. Default 300.
     pub repair_s: f64,
-    /// Silence after which its tasks are given to others \[s\], >= 0; at the latest when it is back. Default 60.
+    /// Silence after which the node's tasks are reassigned \[s\], >= 0; at the latest when it is back. Default 60.
     pub expiry_s: f64,
 }
 
@@ -167,7 +166,7 @@ pub struct Power {
     pub static_w: f64,
     /// P_dyn of an active core \[W\], >= 0. Default 17.
     pub dynamic_w: f64,
-    /// Power of a node without a task \[W\], >= 0. Default 65: it stays on; the paper's model says 0.
+    /// Power of a node without a task \[W\], >= 0. Default 65: the node stays on; the paper's model has 0.
     pub idle_w: f64,
 }
 
@@ -177,14 +176,14 @@ impl Default for Power {
     }
 }
 
-/// What a straggler is: a task that takes longer than `factor` times its usual time, which is a quantile over runs on
-/// the same cluster with all cores active and equally fast. \[Phan2018, 6.1\]
+/// Definition of a straggler: a task that takes longer than `factor` times its usual time, which is a quantile over runs on the same cluster with all
+/// cores active and equally fast. \[Phan2018, 6.1\]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Truth {
-    /// Which quantile is usual, 0 to 1. Default 0.5.
+    /// Quantile that defines the usual time, 0 to 1. Default 0.5.
     pub quantile: f64,
-    /// How much longer a straggler takes, >= 1. Default 1.2.
+    /// Least ratio of a straggler's time to its usual time, >= 1. Default 1.2.
     pub factor: f64,
     /// Homogeneous runs, >= 1. Default 10.
     pub runs: u32,
@@ -202,7 +201,7 @@ impl Default for Truth {
 pub struct JobPlan {
     /// Name. Default `wordcount`.
     pub name: String,
-    /// When it is submitted \[s\], >= 0. Default 0.
+    /// Submission time \[s\], >= 0. Default 0.
     pub arrival_s: f64,
     /// Map tasks, >= 1. Default 320.
     pub maps: u32,
@@ -214,35 +213,35 @@ pub struct JobPlan {
     pub map_skew: f64,
     /// Nodes that hold a block, >= 1. Default 3.
     pub replicas: u32,
-    /// Factor of the work of a map whose block is elsewhere, >= 1. Default 1.
+    /// Factor of the work of a map whose block is on another node, >= 1. Default 1.
     pub remote_factor: f64,
-    /// Reduce tasks; 0: a job of maps. Default 160.
+    /// Reduce tasks; 0: a job of maps only. Default 160.
     pub reduces: u32,
     /// Work of a reduce for fetching its input \[s\], >= 0. Default 0.5.
     pub shuffle_s: f64,
-    /// Work of a reduce after that \[s\], > 0. Default 1.5.
+    /// Work of a reduce after fetching \[s\], > 0. Default 1.5.
     pub reduce_s: f64,
     /// Work before a reduce shows progress \[s\], >= 0. Default 0.05.
     pub reduce_start_s: f64,
     /// Spread of the reduces' input, as `map_skew`. Default 0.
     pub reduce_skew: f64,
-    /// Share of the maps that are done before reduces may take idle slots, 0 to 1. Default 1.
+    /// Share of the maps that must have finished before reduces may take idle slots, 0 to 1. Default 1.
     pub slowstart: f64,
-    /// Keys that are far more frequent than others. Default none.
+    /// Keys that are far more frequent than the rest. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hot_keys: Option<HotKeys>,
 }
 
-/// Keys that are far more frequent than others, by Zipf's law: a reduce that gets the key of rank r has `weight` / r^`exponent` more input,
-/// in units of a reduce without one. \[Lin2009\]
+/// Keys that are far more frequent than the rest, by Zipf's law: a reduce that gets the key of rank r has `weight` / r^`exponent` more input, in
+/// units of a reduce without one. \[Lin2009\]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HotKeys {
     /// Share of the reduces that get such a key, 0 to 1. Default 0.05.
     pub share: f64,
-    /// Number of ranks, each as likely, 1 to 1000. Default 5.
+    /// Number of equally likely ranks, 1 to 1000. Default 5.
     pub ranks: u32,
-    /// Input of the most frequent key, > 0. Default 3.
+    /// Additional input from the most frequent key, > 0. Default 3.
     pub weight: f64,
     /// Zipf's exponent, >= 0. Default 1.
     pub exponent: f64,
@@ -255,7 +254,7 @@ impl Default for HotKeys {
 }
 
 impl HotKeys {
-    /// How much more input a reduce gets, by two uniform numbers inside (0, 1).
+    /// Returns the additional input of a reduce, from two uniform numbers inside (0, 1).
     pub(super) fn more(&self, chance: f64, rank: f64) -> f64 {
         if chance >= self.share {
             return 0.0;
@@ -291,21 +290,20 @@ impl Default for JobPlan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PolicyPlan {
-    /// Name, for reports. Default that of the detector.
+    /// Name in reports. Default: the name of the detector.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Who looks for stragglers. Default none.
+    /// Rule that detects stragglers. Default none.
     pub detector: DetectorPlan,
-    /// Slots that copies may take. Default a share of 1 for tasks: copies take what tasks leave idle.
+    /// Slots that copies may take. Default a share of 1 for tasks: copies take the slots that tasks leave idle.
     pub slots: SlotShare,
-    /// Age of a job before anyone looks \[s\], >= 0. Default 20.
+    /// Age of a job before the first check \[s\], >= 0. Default 20.
     pub lag_s: f64,
-    /// Whether one looks while tasks wait for a slot. Default `last_wave`.
+    /// Times at which the detector checks: also while tasks wait for a slot, or not. Default `last_wave`.
     pub watch: Watching,
-    /// True if stragglers get copies; without, they are found and nothing is done. Default true.
+    /// True if stragglers get copies; otherwise they are only detected. Default true.
     pub copies: bool,
-    /// Share of the nodes, those with the least progress so far, that get no copies, 0 to below 1. Default 0;
-    /// \[Zaharia2008\] has 0.25.
+    /// Share of the nodes, the nodes with the least progress so far, that get no copies, 0 to below 1. Default 0; \[Zaharia2008\] uses 0.25.
     pub slow_nodes: f64,
 }
 
@@ -324,7 +322,7 @@ impl Default for PolicyPlan {
 }
 
 impl PolicyPlan {
-    /// No speculation, and the three detectors of the paper; copies take what tasks leave idle.
+    /// Returns no speculation and the three detectors of the paper; copies take the slots that tasks leave idle.
     pub fn compared() -> Vec<Self> {
         let early = |detector: DetectorPlan| Self { detector, watch: Watching::FromLag, ..Self::default() };
         let mut all = vec![Self::default()];
@@ -332,7 +330,7 @@ impl PolicyPlan {
         all
     }
 
-    /// Returns the name, or that of its detector.
+    /// Returns the name, or the name of the detector.
     pub fn title(&self) -> String {
         self.name.clone().unwrap_or_else(|| self.detector.name().to_owned())
     }
@@ -341,11 +339,10 @@ impl PolicyPlan {
 /// Slots that copies may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SlotShare {
-    /// This share x of the slots is for tasks first, the rest for copies only, spread evenly: node k keeps
-    /// ⌊(k+1) q⌋ − ⌊k q⌋ slots for copies, q = (1 − x) · slots, so that the whole cluster keeps the share up to one slot.
-    /// Copies also take slots for tasks when no task waits.
+    /// A share x of the slots serves tasks first, the rest copies only, spread evenly: node k keeps ⌊(k+1) q⌋ − ⌊k q⌋ slots for copies, q = (1 − x) ·
+    /// slots, so that the whole cluster keeps the share up to one slot. Copies also take slots for tasks when no task waits.
     Tasks(f64),
-    /// All slots are for both; a waiting copy goes before a waiting task.
+    /// All slots serve both; a waiting copy goes before a waiting task.
     Shared,
 }
 
@@ -389,7 +386,7 @@ impl serde::de::Visitor<'_> for SlotShareVisitor {
     }
 
     fn visit_i64<E: serde::de::Error>(self, share: i64) -> Result<SlotShare, E> {
-        // whole numbers beyond 0 and 1 are refused by the check of the plan
+        // the plan check rejects integers other than 0 and 1
         Ok(SlotShare::Tasks(share as f64))
     }
 

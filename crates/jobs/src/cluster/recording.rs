@@ -1,4 +1,4 @@
-//! What a monitor on each node would write down of a run: the progress of every attempt, once an interval.
+//! A recorder like a monitor on each node: the progress of every attempt, once per interval.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -13,26 +13,26 @@ use crate::watch::Unwatched;
 /// A task and its progress over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedTask {
-    /// The job, as the plan counts them.
+    /// The job, by its position in the plan.
     pub job: u32,
     /// The task's number among the maps or reduces of its job.
     pub task: u32,
-    /// The node that it ran on.
+    /// The node it ran on.
     pub node: u32,
-    /// When it began \[s\].
+    /// Start time \[s\].
     pub start_s: f64,
-    /// How long it took \[s\].
+    /// Duration \[s\].
     pub time_s: f64,
     /// Size of its input, 1 for the mean of a job without skew.
     pub size: f64,
-    /// Age \[s\] and progress score, in the order of time.
+    /// Age \[s\] and progress score, in order of time.
     pub samples: Vec<(f64, f64)>,
 }
 
 /// Node, start and samples of a task of the world.
 type Seen = (u32, f64, Vec<(f64, f64)>);
 
-/// Sits where a detector would, and flags nothing.
+/// Takes the place of a detector, and flags nothing.
 #[derive(Debug)]
 struct Recorder {
     interval_s: f64,
@@ -58,12 +58,12 @@ impl Detector for Recorder {
     }
 }
 
-/// Runs a plan that has been checked once, without copies, and records the maps or the reduces. A task that is killed by the failure of
-/// its node keeps the samples of its last attempt only where failures are off; plans with failures should not be recorded.
+/// Runs a checked plan once, without copies, and records the maps or the reduces. A task killed by the failure of its node keeps only the samples of
+/// its last attempt if failures are off; do not record plans with failures.
 ///
 /// # Errors
 ///
-/// [`ExperimentError::Run`] where the run does not end.
+/// [`ExperimentError::Run`] if the run does not finish.
 pub fn record_progress(
     plan: &Plan,
     seed: u64,
@@ -74,7 +74,7 @@ pub fn record_progress(
     let recorder = Recorder { interval_s, of, seen: Mutex::new(vec![(0, 0.0, Vec::new()); world.tasks.len()]) };
     let silent = PolicyPlan { lag_s: 0.0, watch: Watching::FromLag, copies: false, ..PolicyPlan::default() };
     let policy = Policy { detector: Some(&recorder), ..Policy::new(&silent, &world) };
-    // nobody asks how good the recorder is: its usual times are not needed
+    // the quality of the recorder does not matter, so it needs no usual times
     let usual = vec![f64::NAN; world.tasks.len()];
     let mut simulator = Simulator::new(&world, &usual, plan.truth.factor, &Unwatched);
     let run = simulator.run(&policy, 0);

@@ -1,7 +1,7 @@
-//! One replication: the event loop, and what happens when a task ends, a job comes, a node slows down or fails.
+//! One replication: the event loop, and its handling of task ends, job arrivals, node slow-downs and node failures.
 //!
-//! Owns the state of a run and its events. Who gets a slot is in `placing`, what detectors see and flag in `looking`, a
-//! node's clockwork in `node`. All memory is kept from one replication to the next.
+//! Owns the state of a run and its events. `placing` assigns slots, `looking` builds the detectors' view and handles flags, `node` advances a node's
+//! work. All memory is kept from one replication to the next.
 
 use crate::cluster::detect::{Category, Finished, Flag, NodeSpeed, RunningTask};
 use crate::cluster::metrics::{Tally, TaskRecord};
@@ -13,10 +13,10 @@ use crate::cluster::world::World;
 use crate::rng::{Address, FRACTION_BITS, Purpose, exponential};
 use crate::watch::Watch;
 
-/// Events and looks of detectors between two looks at whether the work is stopped: some milliseconds.
+/// Events and detector checks between two checks of the stop condition: some milliseconds.
 const BETWEEN_LOOKS: u64 = 1 << 10;
 
-/// Events on nodes for each task and node, after which a run is given up.
+/// Events on nodes per task and node after which a run is given up.
 const MOST_EVENTS: u64 = 10_000;
 
 /// An attempt of a task.
@@ -24,9 +24,9 @@ const MOST_EVENTS: u64 = 10_000;
 pub(super) struct Attempt {
     pub(super) task: u32,
     pub(super) node: u32,
-    /// When it got its slot \[s\].
+    /// Time at which it got its slot \[s\].
     pub(super) start: f64,
-    /// Work of the node at that time, when progress begins, and when it ends \[s\].
+    /// Work of the node at that time, when progress starts, and when it finishes \[s\].
     pub(super) from_work: f64,
     pub(super) progress_work: f64,
     pub(super) end_work: f64,
@@ -40,7 +40,7 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    /// Progress score when the node has done `work`.
+    /// Returns the progress score when the node has done `work`.
     pub(super) fn score(&self, work: f64) -> f64 {
         let done = work - self.progress_work;
         let all = self.end_work - self.progress_work;
@@ -58,7 +58,7 @@ impl Attempt {
     }
 }
 
-/// Where a task stands.
+/// State of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Waiting,
@@ -74,15 +74,15 @@ pub(super) struct Task {
     pub(super) copy: u32,
     /// Number of attempts so far.
     pub(super) attempts: u32,
-    /// When a copy was asked for \[s\]; NaN before.
+    /// Time at which a copy was requested \[s\]; NaN before.
     pub(super) requested: f64,
     /// Time from the start of the original to the first detection \[s\]; NaN before.
     pub(super) detected: f64,
-    /// Time of the original attempt \[s\], estimated where it was killed.
+    /// Time of the original attempt \[s\], estimated if it was killed.
     pub(super) time: f64,
-    /// Number of times it was killed to start again; of the first one, `time` is the estimate.
+    /// Number of times it was killed and restarted; `time` is the estimate of the first of these attempts.
     pub(super) restarts: u32,
-    /// The node that it was killed on, where it shall not begin again.
+    /// The node on which it was killed; it does not restart there.
     pub(super) avoid: u32,
 }
 
@@ -103,9 +103,9 @@ const NEW_TASK: Task = Task {
 pub(super) struct Tasks {
     /// Tasks that wait for a slot.
     pub(super) waiting: u32,
-    /// The first of them that never ran, or a task before it.
+    /// The first waiting task that never ran, or a task before it.
     pub(super) next: u32,
-    /// Those that wait again after a failure.
+    /// Tasks that wait again after a failure.
     pub(super) again: Vec<u32>,
     pub(super) done: u32,
     pub(super) finished: Finished,
@@ -116,7 +116,7 @@ pub(super) struct Tasks {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Job {
     pub(super) here: bool,
-    /// When it is submitted \[s\]; infinite while it waits for others.
+    /// Submission time \[s\]; infinite while it waits for other jobs.
     pub(super) arrival: f64,
     /// Slots that it holds.
     pub(super) slots: u32,
@@ -130,31 +130,31 @@ pub(super) struct Simulator<'w> {
     /// Condition that may stop a replication.
     watch: &'w dyn Watch,
     pub(super) world: &'w World,
-    /// Usual time of each task \[s\]; empty while these are looked for.
+    /// Usual time of each task \[s\]; empty while the usual times are being determined.
     pub(super) usual: &'w [f64],
     pub(super) straggler_factor: f64,
     pub(super) replication: u64,
     pub(super) now: f64,
     pub(super) nodes: Vec<Node>,
     pub(super) attempts: Vec<Attempt>,
-    /// Attempts that hold a slot, in the order in which they began.
+    /// Attempts that hold a slot, in the order in which they started.
     pub(super) running: Vec<u32>,
-    /// The same by node: `stride` places for each, of which the first so many are used.
+    /// The same attempts by node: `stride` places for each node, used from the first on.
     pub(super) held: Vec<u32>,
     pub(super) stride: usize,
-    /// Nodes that have been found to have no use for their slots, kept for its memory.
+    /// Nodes found to have no use for their slots, kept for its memory.
     pub(super) satisfied: Vec<bool>,
     pub(super) tasks: Vec<Task>,
     pub(super) categories: Vec<Tasks>,
     pub(super) jobs: Vec<Job>,
-    /// Copies that were asked for, in that order, by task.
+    /// Requested copies in the order of the requests, by task.
     pub(super) wanted: Vec<u32>,
     /// Next map of each list of local maps.
     pub(super) local_next: Vec<u32>,
-    /// One per node, then the next look, then the next job.
+    /// One timer per node, then the next check, then the next job.
     pub(super) timers: Timers,
     pub(super) outcome: Outcome,
-    /// What a detector sees and says, kept for its memory.
+    /// Input and output of a detector, kept for its memory.
     pub(super) seen: Vec<RunningTask>,
     pub(super) speeds: Vec<NodeSpeed>,
     pub(super) flags: Vec<Flag>,
@@ -189,17 +189,17 @@ impl<'w> Simulator<'w> {
         }
     }
 
-    /// Timer of the next look of the detector.
+    /// Returns the timer of the detector's next check.
     pub(super) fn look_timer(&self) -> usize {
         self.world.nodes.len()
     }
 
-    /// Timer of the next job that comes.
+    /// Returns the timer of the next job arrival.
     fn arrival_timer(&self) -> usize {
         self.world.nodes.len() + 1
     }
 
-    /// One replication under a policy.
+    /// Runs one replication under a policy.
     pub(super) fn run(&mut self, policy: &Policy<'_>, replication: u64) -> Result<Outcome, RunFault> {
         self.reset(policy, replication);
         let limit = MOST_EVENTS.saturating_mul((self.tasks.len() + self.nodes.len()) as u64);
@@ -271,7 +271,7 @@ impl<'w> Simulator<'w> {
         self.timers.set(self.arrival_timer(), next);
     }
 
-    /// How long after the begin, or after the jobs that it follows, a job is submitted \[s\].
+    /// Returns the time from the start, or from the end of the jobs it follows, to the submission of a job \[s\].
     fn arrival_delay(&self, job: usize) -> f64 {
         const STAGES: u32 = 4;
         let spec = &self.world.jobs[job];
@@ -292,8 +292,7 @@ impl<'w> Simulator<'w> {
         self.place_everywhere(policy);
     }
 
-    /// Something happens on a node: in this order, a task ends, a slow-down begins or ends, it fails or is back, its tasks
-    /// are given up.
+    /// Handles the events of a node, in this order: a task ends, a slow-down starts or ends, the node fails or is back, its tasks are given up.
     fn node_event(&mut self, node: usize, policy: &Policy<'_>) {
         self.advance(node);
         let state = &mut self.nodes[node];
@@ -306,7 +305,7 @@ impl<'w> Simulator<'w> {
         } else if state.next_failure <= self.now {
             self.fail_or_return(node, policy);
         } else {
-            // no rounding of the time may leave a task a little before its end
+            // rounding of the time must not leave a task just short of its end
             state.work = state.work.max(state.first_work);
             let first = state.first;
             self.finish(first, policy);
@@ -314,7 +313,7 @@ impl<'w> Simulator<'w> {
         self.follow(node);
     }
 
-    /// A task has ended: its other attempt is killed, its slots are free, and what waited for it may go on.
+    /// Finishes a task: kills its other attempt, frees its slots, and releases the tasks that waited for it.
     fn finish(&mut self, winner: u32, policy: &Policy<'_>) {
         let attempt = self.attempts[winner as usize];
         let task = attempt.task as usize;
@@ -352,7 +351,7 @@ impl<'w> Simulator<'w> {
         }
         let is_map = self.world.categories[category].kind == Category::Map;
         if is_map && done == self.world.jobs[job].slow_start {
-            // reduces may take whatever is idle; later on, only what becomes free
+            // reduces may take any idle slot now; later only slots that become free
             return self.place_everywhere(policy);
         }
         if loser != NOBODY {
@@ -363,13 +362,13 @@ impl<'w> Simulator<'w> {
         self.place_on(attempt.node as usize, policy);
     }
 
-    /// How long a killed attempt would have taken, from what it had done until then \[s\].
+    /// Returns the time that a killed attempt would have taken, estimated from its progress until then \[s\].
     pub(super) fn whole_time(&self, killed: &Attempt, held: f64) -> f64 {
         let done = self.nodes[killed.node as usize].work - killed.from_work;
         held * ((killed.end_work - killed.from_work) / done).max(1.0)
     }
 
-    /// The last map starts the reduces that wait in their slots; the last task of all ends the job.
+    /// Handles the end of a category: the last map starts the reduces that wait in their slots; the last task of all ends the job.
     fn category_done(&mut self, category: usize) {
         let job = category / 2;
         let reduces = 2 * job + 1;
@@ -393,7 +392,7 @@ impl<'w> Simulator<'w> {
         }
     }
 
-    /// A reduce that waited in its slot has all its input: what it could not fetch before is left.
+    /// Starts a reduce that waited in its slot and now has all its input: the input that it could not fetch before remains to be fetched.
     fn begin_reduce(&mut self, number: u32) {
         let attempt = self.attempts[number as usize];
         let node = attempt.node as usize;
@@ -413,7 +412,7 @@ impl<'w> Simulator<'w> {
         self.follow(node);
     }
 
-    /// Takes an attempt from its node; gives the time that it held its slot \[s\].
+    /// Removes an attempt from its node; returns the time that it held its slot \[s\].
     pub(super) fn release(&mut self, number: u32) -> f64 {
         let attempt = self.attempts[number as usize];
         let node = &mut self.nodes[attempt.node as usize];
@@ -423,7 +422,7 @@ impl<'w> Simulator<'w> {
             node.task_slots_used -= 1;
         }
         node.busy -= u32::from(!attempt.idle);
-        // the used slots of a node stand first
+        // the used slots of a node come first
         let (from, to) = (attempt.node as usize * self.stride, node.used() as usize);
         if let Some(at) = (from..=from + to).find(|&at| self.held[at] == number) {
             self.held.swap(at, from + to);
@@ -439,12 +438,12 @@ impl<'w> Simulator<'w> {
         held
     }
 
-    /// Lets time pass on a node up to now.
+    /// Advances a node to the current time.
     pub(super) fn advance(&mut self, node: usize) {
         self.nodes[node].advance(self.now, self.world.heartbeat);
     }
 
-    /// After a change on a node: its rate, its next end, its timer.
+    /// Updates a node after a change: its rate, its next end, its timer.
     pub(super) fn follow(&mut self, node: usize) {
         let (mut first, mut first_work) = (NOBODY, f64::INFINITY);
         let state = &mut self.nodes[node];
@@ -461,7 +460,7 @@ impl<'w> Simulator<'w> {
         self.timers.set(node, state.next_event());
     }
 
-    /// The books of a replication whose jobs are done.
+    /// Returns the outcome of a replication whose jobs have finished.
     fn close(&mut self) -> Outcome {
         for node in 0..self.nodes.len() {
             self.advance(node);
@@ -489,7 +488,7 @@ impl<'w> Simulator<'w> {
         tally
     }
 
-    /// Times of the tasks in the replication that was run last \[s\].
+    /// Returns the times of the tasks in the last replication \[s\].
     pub(super) fn times(&self) -> impl Iterator<Item = f64> {
         self.tasks.iter().map(|task| task.time)
     }

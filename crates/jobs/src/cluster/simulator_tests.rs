@@ -1,4 +1,4 @@
-//! The simulator against hand calculations, laws that must hold, and itself on several threads.
+//! Tests of the simulator against hand calculations, invariants, and itself on several threads.
 
 use std::num::NonZeroUsize;
 
@@ -7,7 +7,7 @@ use crate::cluster::metrics::Metric;
 use crate::cluster::*;
 use crate::watch::Unwatched;
 
-/// A cluster of groups (count, active cores, slots, speed) with maps alone, without noise or delays of any kind.
+/// A cluster of groups (count, active cores, slots, speed) with maps only, without noise or delays of any kind.
 fn plain(groups: &[(u32, f64, u32, f64)], maps: u32, map_s: f64) -> Plan {
     let group = |&(count, active, slots, speed): &(u32, f64, u32, f64)| NodeGroup {
         count,
@@ -39,7 +39,7 @@ fn close(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-6
 }
 
-/// A policy with Default that looks every second from the beginning.
+/// A policy with Default that checks every second from the start.
 fn eager(slots: SlotShare) -> PolicyPlan {
     let detector = DetectorPlan::Default(ByScore::default());
     PolicyPlan { detector, slots, lag_s: 0.0, watch: Watching::FromLag, ..PolicyPlan::default() }
@@ -72,11 +72,11 @@ fn idle_power_is_paid_until_the_end() {
     assert!(close(only(&plan).energy_j, 82.0 * 10.0 + 82.0 * 20.0));
 }
 
-/// The fill of the paper's scenarios by hand: fast nodes take more tasks, so that the share of stragglers is below that of slow
-/// nodes (0.75, 0.75, 0.25, 0.10).
+/// The deterministic fill of the paper's scenarios by hand: fast nodes run more tasks, so the share of stragglers is below the share of slow nodes
+/// (0.75, 0.75, 0.25, 0.10).
 #[test]
 fn scenarios_have_the_share_of_stragglers_of_a_deterministic_fill() {
-    // at 60 s the last tasks may go to nodes with two or with four active cores, where both become free
+    // at 60 s the last tasks may go to nodes with two or with four active cores, because both become free
     for (nodes, stragglers) in
         [([7, 7, 1, 5], 192..=192), ([5, 5, 5, 5], 200..=200), ([2, 2, 1, 15], 48..=64), ([1, 1, 0, 18], 16..=24)]
     {
@@ -108,12 +108,12 @@ fn no_straggler_where_all_nodes_are_equal() {
 fn all_tasks_are_stragglers_where_all_nodes_are_slow() {
     let outcome = only(&plain(&[(4, 1.0, 8, 1.0)], 64, 15.0));
     assert_eq!((outcome.maps.stragglers, outcome.maps.missed), (64, 64));
-    // the usual time is that of all four cores
+    // the usual time is the time with all four cores
     assert!(close(outcome.maps.metric(Metric::UndetectedTime).unwrap(), 4.0));
 }
 
-/// By hand: the slow node's score t/100 is 0.2 below the mean of t/100 and t/10 after 4.4 s, so at the look of 5 s; the fast node is free
-/// at 10 s, and its copy ends at 20 s.
+/// By hand: the slow node's score t/100 is 0.2 below the mean of t/100 and t/10 after 4.4 s, so it is flagged at the check at 5 s; the fast node is
+/// free at 10 s, and its copy ends at 20 s.
 #[test]
 fn a_copy_wins_and_the_original_is_killed() {
     let mut plan = plain(&[(1, 1.0, 1, 1.0), (1, 1.0, 1, 0.1)], 2, 10.0);
@@ -124,7 +124,7 @@ fn a_copy_wins_and_the_original_is_killed() {
     assert!(close(outcome.wasted_s, 20.0) && close(outcome.used_s, 40.0) && close(outcome.copy_wait_s, 5.0));
     assert_eq!((outcome.maps.true_positives, outcome.maps.flagged()), (1, 1));
     assert!(close(outcome.maps.metric(Metric::DetectionLatency).unwrap(), 0.5));
-    // only looking changes nothing
+    // checks alone change nothing
     plan.policy[0].copies = false;
     let watched = only(&plan);
     assert!(close(watched.job_s, 100.0));
@@ -133,7 +133,7 @@ fn a_copy_wins_and_the_original_is_killed() {
 
 #[test]
 fn an_original_that_is_faster_after_all_kills_its_copy() {
-    // the copy is asked for as above, but the slow node is only half as fast: it ends at 20 s, the copy would at 10 + 10
+    // the copy is requested as above, but the slow node is half as fast as the other: it ends at 20 s, the copy would end at 10 + 10
     let mut plan = plain(&[(1, 1.0, 1, 1.0), (1, 1.0, 1, 0.55)], 2, 10.0);
     plan.policy = vec![eager(SlotShare::Tasks(1.0))];
     let outcome = only(&plan);
@@ -142,7 +142,7 @@ fn an_original_that_is_faster_after_all_kills_its_copy() {
     assert!(close(outcome.wasted_s, 10.0 / 0.55 - 10.0));
 }
 
-/// Nodes of the attempts of each task in one replication of the plan's first policy, copies apart.
+/// Returns the nodes of each task's attempts in one replication of the plan's first policy, copies separately.
 fn where_attempts_ran(plan: &Plan, replication: u64) -> (Vec<Vec<u32>>, Vec<u32>) {
     let world = crate::cluster::world::World::new(plan, 7);
     let usual = vec![10.0; world.tasks.len()];
@@ -159,7 +159,7 @@ fn where_attempts_ran(plan: &Plan, replication: u64) -> (Vec<Vec<u32>>, Vec<u32>
 
 #[test]
 fn slow_nodes_get_no_copies_where_the_policy_says_so() {
-    // two slow nodes, two fast ones, each with a slot that copies only may take
+    // two slow nodes, two fast ones, each with a slot for copies only
     let mut plan = plain(&[(1, 1.0, 2, 0.1), (1, 1.0, 2, 0.2), (2, 1.0, 2, 1.0)], 4, 10.0);
     plan.policy = vec![eager(SlotShare::Tasks(0.5))];
     let copies = |plan: &Plan| (0..20).flat_map(|run| where_attempts_ran(plan, run).1).collect::<Vec<_>>();
@@ -178,7 +178,7 @@ fn mantri_kills_a_slow_task_that_begins_again_elsewhere() {
         vec![PolicyPlan { detector: mantri(3), lag_s: 0.0, watch: Watching::FromLag, ..PolicyPlan::default() }];
     let outcome = only(&plan);
     assert!(outcome.restarts >= 1 && outcome.wasted_s > 10.0, "{outcome:?}");
-    // the slow attempt is judged by what it would have taken, 100 s, though it was killed
+    // the slow attempt is judged by the time it would have taken, 100 s, although it was killed
     assert!(outcome.maps.stragglers >= 1 && outcome.maps.true_positives >= 1, "{:?}", outcome.maps);
     let (originals, _) = where_attempts_ran(&plan, 0);
     assert!(originals.iter().any(|nodes| nodes.len() > 1));
@@ -207,7 +207,7 @@ fn reduces_wait_for_all_maps() {
     let mut plan = plain(&[(1, 4.0, 4, 1.0)], 4, 10.0);
     plan.job[0] = JobPlan { reduces: 2, shuffle_s: 4.0, reduce_s: 6.0, reduce_start_s: 0.0, ..plan.job[0].clone() };
     assert!(close(only(&plan).job_s, 20.0));
-    // with one more slot a reduce begins early and has fetched three of four map outputs when the last map ends
+    // with one more slot a reduce starts early and has fetched three of four map outputs when the last map ends
     plan.cluster.node[0].slots = 6;
     plan.cluster.node[0].cores = 8.0;
     plan.cluster.node[0].active_cores = Some(8.0);
@@ -258,8 +258,8 @@ fn a_slow_down_slows_and_a_failure_loses() {
     assert!(failed.iter().any(|outcome| outcome.wasted_s > 0.0));
 }
 
-/// A node that is slow by 5 for 10 s after 50 s on average works at (50 + 10 / 5) / 60 of its speed in the long run. Seen to fail with
-/// the two means exchanged, which takes three times as long.
+/// A node that is slowed by a factor of 5 for 10 s after 50 s on average works at (50 + 10 / 5) / 60 of its speed in the long run. Fails if the two
+/// means are exchanged, which takes three times as long.
 #[test]
 fn slow_downs_take_their_share_of_a_long_task() {
     let mut plan = plain(&[(1, 1.0, 1, 1.0)], 1, 20_000.0);
@@ -307,8 +307,7 @@ fn policies_see_the_same_random_numbers() {
     }
 }
 
-/// Copies of all tasks are asked for at once, on equal nodes with a core per slot: a slot more for copies is a machine more for a
-/// fixed list.
+/// Copies of all tasks are requested at once, on equal nodes with a core per slot: one more slot for copies is one more machine for a fixed list.
 #[test]
 fn more_reserved_slots_never_delay_a_copy() {
     for seed in 0..40 {
@@ -323,7 +322,7 @@ fn more_reserved_slots_never_delay_a_copy() {
             let settings = Replications { count: 1, seed, threads: NonZeroUsize::new(1), ..Replications::default() };
             let runs = Experiment::new(&plan, settings).unwrap().run(&mut |_| true).unwrap();
             let outcome = runs[0].outcomes[0];
-            // a task that ended before its copy could begin has waited until then at least
+            // a task that ended before its copy could start has waited at least until then
             assert!(outcome.copies <= 40);
             let wait = if outcome.copies > 0 { outcome.copy_wait_s / f64::from(outcome.copies) } else { f64::INFINITY };
             assert!(wait <= last + 1e-9, "seed {seed}, {kept} kept: {wait} after {last}");

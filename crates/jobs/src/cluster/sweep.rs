@@ -2,7 +2,7 @@
 
 use crate::cluster::plan::{PolicyPlan, SlotShare};
 
-/// What is varied; an empty axis leaves the policy's own value.
+/// Values to vary; an empty axis keeps the policy's own value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sweep {
     /// Lags \[s\].
@@ -14,7 +14,7 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// All combinations, for each policy that has a detector; others stay as they are. Names say what was varied.
+    /// Returns all combinations, for each policy that has a detector; policies without a detector stay as they are. Names state the varied values.
     pub fn expand(&self, policies: &[PolicyPlan]) -> Vec<PolicyPlan> {
         let mut all = Vec::new();
         for policy in policies {

@@ -1,12 +1,12 @@
-//! What a straggler is: longer than a factor times the usual time, and how well that time must be known.
+//! Definition of a straggler: longer than a factor times the usual time; and the accuracy that the usual time needs.
 
 use crate::estimate::{EstimateError, quantile_of_sorted};
 
-/// The usual time of a task: a quantile of its times in homogeneous runs, in their unit. \[Phan2018, 6.1\]
+/// Returns the usual time of a task: a quantile of its times in homogeneous runs, in their unit. \[Phan2018, 6.1\]
 ///
 /// # Errors
 ///
-/// [`EstimateError`] without a time, for times that are not finite, and for quantiles outside \[0, 1\].
+/// [`EstimateError`] without times, for times that are not finite, and for quantiles outside \[0, 1\].
 ///
 /// ```
 /// # use tailspn_jobs::cluster::truth::usual_time;
@@ -22,12 +22,12 @@ pub fn is_straggler(time: f64, usual: f64, factor: f64) -> bool {
     time > factor * usual
 }
 
-/// Share of times in homogeneous runs that are above `factor` times the task's own usual time: what
-/// \[Phan2018, Table 5\] counts for several quantiles. One list of times per task; each is sorted.
+/// Returns the share of times in homogeneous runs that exceed `factor` times the task's own usual time, counted for several quantiles in
+/// \[Phan2018, Table 5\]. One list of times per task; each is sorted.
 ///
 /// # Errors
 ///
-/// Those of [`usual_time`].
+/// Same as [`usual_time`].
 pub fn share_of_stragglers(times: &mut [Vec<f64>], quantile: f64, factor: f64) -> Result<f64, EstimateError> {
     let (mut slow, mut all) = (0, 0);
     for list in times {
@@ -38,16 +38,16 @@ pub fn share_of_stragglers(times: &mut [Vec<f64>], quantile: f64, factor: f64) -
     Ok(slow as f64 / f64::max(all as f64, 1.0))
 }
 
-/// The largest error of a guessed usual time, as a share of it, with which no task can be taken for what it is not; none
-/// where no guess is good enough. \[Phan2018, Eqs. 11 and 12\]
+/// Returns the largest relative error of a guessed usual time with which no task can be misclassified; none if no guess is accurate enough.
+/// \[Phan2018, Eqs. 11 and 12\]
 ///
 /// ```text
 /// ε_guess ≤ min( s_min (1 − ε_setting) / 1.2 − 1, (0.2 − ε_setting) / 1.2 )
 /// ```
 ///
 /// `slowest_normal` is the factor (1.2), `least_slowdown` s_min, `setting` ε_setting. The paper's condition
-/// ε_setting ≤ (s_min − 1)/(s_min + 1), in [`settings_separable`], is necessary and not sufficient: s_min = 1.333 and
-/// ε = 0.1 fulfil it, and the bound is negative.
+/// ε_setting ≤ (s_min − 1)/(s_min + 1), in [`settings_separable`], is necessary but not sufficient: s_min = 1.333 and ε = 0.1 satisfy it, and the
+/// bound is negative.
 ///
 /// ```
 /// # use tailspn_jobs::cluster::truth::{guess_error_bound, settings_separable};
@@ -62,8 +62,7 @@ pub fn guess_error_bound(least_slowdown: f64, setting: f64, slowest_normal: f64)
     (bound >= 0.0).then_some(bound)
 }
 
-/// Returns true if the times of normal tasks and of stragglers do not overlap: T (1 + ε) ≤ s_min T (1 − ε). \[Phan2018,
-/// 6.1\]
+/// Returns true if the times of normal tasks and of stragglers do not overlap: T (1 + ε) ≤ s_min T (1 − ε). \[Phan2018, 6.1\]
 pub fn settings_separable(least_slowdown: f64, setting: f64) -> bool {
     setting <= (least_slowdown - 1.0) / (least_slowdown + 1.0)
 }
@@ -85,7 +84,7 @@ mod tests {
 
     #[test]
     fn stragglers_are_counted_task_by_task() {
-        // usual times 10 and 100; only the 13 is above its own 12
+        // usual times 10 and 100; only the 13 exceeds its own limit of 12
         let mut times = [vec![10.0, 13.0, 9.0], vec![100.0, 110.0, 90.0]];
         assert_eq!(share_of_stragglers(&mut times, 0.5, 1.2), Ok(1.0 / 6.0));
         assert_eq!(share_of_stragglers(&mut times, 1.0, 1.2), Ok(0.0));

@@ -1,6 +1,6 @@
-//! A plan as flat arrays: nodes, jobs, tasks with their work, and where blocks lie. Nothing here changes during a run.
+//! A plan as flat arrays: nodes, jobs, tasks with their work, and the places of blocks. Nothing here changes during a run.
 //!
-//! Sizes and places of blocks are drawn once for a seed: every replication and every policy has the same input.
+//! Sizes and places of blocks are drawn once per seed: every replication and every policy has the same input.
 
 use crate::cluster::detect::Category;
 use crate::cluster::draw::uniform;
@@ -10,7 +10,7 @@ use crate::estimate::normal_quantile;
 use crate::mapreduce::Stragglers;
 use crate::rng::{Address, Purpose, split};
 
-/// The sample that says whether a reduce gets a hot key; the one before it says of which rank. Blocks are placed from sample 1 on.
+/// Sample number that decides whether a reduce gets a hot key; the sample before it decides the rank. Blocks are placed from sample 1 on.
 const HOT: u32 = u32::MAX;
 
 /// A node.
@@ -22,7 +22,7 @@ pub(super) struct NodeSpec {
     pub(super) speed: f64,
     /// Slots.
     pub(super) slots: u32,
-    /// When it is there \[s\].
+    /// Time from which it is available \[s\].
     pub(super) from: f64,
 }
 
@@ -31,11 +31,11 @@ pub(super) struct NodeSpec {
 pub(super) struct TaskSpec {
     /// Category, `2 * job` for maps and `2 * job + 1` for reduces.
     pub(super) category: u32,
-    /// Work before there is progress \[s\].
+    /// Work before the first progress \[s\].
     pub(super) start: f64,
     /// Work of fetching, the first third of a reduce's score \[s\].
     pub(super) fetch: f64,
-    /// Work after that \[s\].
+    /// Work after fetching \[s\].
     pub(super) main: f64,
     /// Size of its input, 1 on average.
     pub(super) size: f64,
@@ -44,26 +44,26 @@ pub(super) struct TaskSpec {
 /// The maps or reduces of a job.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CategorySpec {
-    /// Which of the two.
+    /// Maps or reduces.
     pub(super) kind: Category,
     /// First task.
     pub(super) first: u32,
-    /// How many it has.
+    /// Number of tasks.
     pub(super) count: u32,
 }
 
 /// A job.
 #[derive(Clone, Debug)]
 pub(super) struct JobSpec {
-    /// When it is submitted \[s\]; for one that follows others, how long after their end.
+    /// Submission time \[s\]; for a job that follows other jobs, the delay after their end.
     pub(super) arrival: f64,
-    /// Jobs that must have ended before, each before this one.
+    /// Indices of the jobs that must have finished before, each less than this job's index.
     pub(super) after: Vec<usize>,
-    /// True if `arrival` varies from run to run, Erlang with four stages, or is always the same.
+    /// True if `arrival` varies from run to run (Erlang, four stages); false if it is constant.
     pub(super) arrival_varies: bool,
-    /// Finished maps from which reduces may begin.
+    /// Number of finished maps from which reduces may start.
     pub(super) slow_start: u32,
-    /// Factor of the work of a map whose block is elsewhere.
+    /// Factor of the work of a map whose block is on another node.
     pub(super) remote_factor: f64,
 }
 
@@ -79,26 +79,26 @@ pub(super) struct World {
     pub(super) heartbeat: f64,
     pub(super) order: JobOrder,
     pub(super) noise: Noise,
-    /// Slow attempts, if there are any.
+    /// Slow attempts, if any.
     pub(super) stragglers: Option<Stragglers>,
     pub(super) slowdown: Slowdown,
     pub(super) failure: Failure,
     pub(super) power: Power,
-    /// What is known of each attempt, for a job that ran.
+    /// Known attempts, for a recorded job.
     pub(super) known: Option<Known>,
     pub(super) key: [u32; 2],
 }
 
-/// Which maps find their block on which node, by job; empty for jobs to which it makes no difference.
+/// Local maps of each node, by job; empty for jobs to which locality makes no difference.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Local {
-    /// Where the list of (node, job) begins: `node * jobs + job`; one more at the end.
+    /// Start of the list of (node, job): `node * jobs + job`; one more at the end.
     pub(super) starts: Vec<u32>,
     pub(super) tasks: Vec<u32>,
 }
 
 impl Local {
-    /// Maps of the list `node * jobs + job`, ascending.
+    /// Returns the maps of the list `node * jobs + job`, ascending.
     pub(super) fn list(&self, list: usize) -> &[u32] {
         match (self.starts.get(list), self.starts.get(list + 1)) {
             (Some(&from), Some(&to)) => &self.tasks[from as usize..to as usize],
@@ -107,13 +107,13 @@ impl Local {
     }
 }
 
-/// A lognormal factor with median 1.
+/// Returns a lognormal factor with median 1.
 pub(super) fn lognormal(sigma: f64, word: u32) -> f64 {
     if sigma > 0.0 { libm::exp(sigma * normal_quantile(uniform(word))) } else { 1.0 }
 }
 
 impl World {
-    /// The world of a plan that has been checked.
+    /// Builds the world of a checked plan.
     pub(super) fn new(plan: &Plan, seed: u64) -> Self {
         let groups = plan.cluster.node.iter();
         let nodes: Vec<NodeSpec> = groups
@@ -146,7 +146,7 @@ impl World {
         world
     }
 
-    /// The same jobs where nothing is slow: all cores active, all equally fast, no slow-down, no failure.
+    /// Builds the same jobs on a cluster without slowness: all cores active, all equally fast, no slow-down, no failure.
     pub(super) fn homogeneous(plan: &Plan, seed: u64) -> Self {
         let mut plan = plan.clone();
         for group in &mut plan.cluster.node {
@@ -188,7 +188,7 @@ impl World {
         }
     }
 
-    /// Draws the nodes that hold each map's block: `replicas` different ones.
+    /// Draws the nodes that hold each map's block: `replicas` different nodes.
     fn place_blocks(&mut self, jobs: &[JobPlan]) {
         let nodes = self.nodes.len();
         let mut pairs: Vec<(usize, u32)> = Vec::new();
@@ -217,18 +217,18 @@ impl World {
         self.local = Local { starts: starts.collect(), tasks: pairs.iter().map(|pair| pair.1).collect() };
     }
 
-    /// Slots that a policy keeps for copies on each node.
+    /// Returns the number of slots that a policy reserves for copies on each node.
     pub(super) fn kept_slots(&self, share_for_tasks: f64) -> Vec<u32> {
         kept_slots(self.nodes.iter().map(|node| node.slots), share_for_tasks).collect()
     }
 }
 
-/// Slots that are kept for copies on each of some nodes, where the rest is left for tasks: see
+/// Returns the number of slots reserved for copies on each of some nodes, given the share left for tasks: see
 /// [`SlotShare`](crate::cluster::plan::SlotShare).
 pub(super) fn kept_slots(slots: impl Iterator<Item = u32>, share_for_tasks: f64) -> impl Iterator<Item = u32> {
     let mut owed = 0.0_f64;
     slots.map(move |slots| {
-        // 1e-9: a share such as 0.9 is no exact binary number
+        // 1e-9: a share such as 0.9 is not an exact binary number
         let before = (owed + 1e-9).floor();
         owed += f64::from(slots) * (1.0 - share_for_tasks);
         ((owed + 1e-9).floor() - before) as u32
@@ -255,7 +255,7 @@ mod tests {
             let (least, most) = (slots.iter().min().unwrap(), slots.iter().max().unwrap());
             assert!(most - least <= 1, "evenly: {slots:?}");
         }
-        // 0.4 slots a node: two of five nodes keep one, in each group of five
+        // 0.4 slots per node: two of five nodes reserve one, in each group of five
         assert_eq!(world(10, 8).kept_slots(0.95), [0, 0, 1, 0, 1, 0, 0, 1, 0, 1]);
     }
 

@@ -1,21 +1,21 @@
-//! A diagnosis in one form for all methods: who, when, how much, against which threshold, and why.
+//! A diagnosis in one form for all methods: subject, time, size, threshold and cause.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-/// One thing found.
+/// A single finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// The method that made it.
+    /// The method that produced it.
     pub method: FindingMethod,
-    /// About whom.
+    /// Subject of the finding.
     pub subject: Subject,
-    /// When it began, seconds since the start of the input, where that is known.
+    /// Start, in seconds since the start of the input, if known.
     pub from: Option<f64>,
-    /// When it ended, seconds since the start of the input, where that is known.
+    /// End, in seconds since the start of the input, if known.
     pub to: Option<f64>,
-    /// True if the subject ran longer than that: it was killed, or no end is known.
+    /// True if the subject ran longer than this: it was killed, or its end is unknown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_least: bool,
     /// True for a task of a first wave that was slow as a whole: its executor had just started.
@@ -23,18 +23,18 @@ pub struct Finding {
     pub first_wave: bool,
     /// Cause of the finding.
     pub cause: Cause,
-    /// How strongly it shows; its unit is the method's.
+    /// Strength of the finding, in the unit of the method.
     pub score: f64,
     /// Threshold that the score exceeded, in the same unit.
     pub threshold: f64,
-    /// How sure the method is of the cause, from 0 to 1, by a rule that its documentation states; 0 where the cause is unknown.
+    /// Confidence in the cause, from 0 to 1, by a rule that the method documents; 0 if the cause is unknown.
     pub confidence: f64,
-    /// What it was concluded from, the strongest first.
+    /// Supporting evidence, the strongest first.
     pub evidence: Vec<Evidence>,
 }
 
 impl Finding {
-    /// A finding about a stage or the job that its end waited for: `share` of the time, beyond the least share that is one.
+    /// Creates a finding about a stage or the job on the critical path: `share` of the time, above the threshold `least`.
     pub(crate) fn on_the_way(subject: Subject, cause: Cause, share: f64, least: f64, evidence: Vec<Evidence>) -> Self {
         Self {
             method: FindingMethod::CriticalPath,
@@ -52,28 +52,28 @@ impl Finding {
     }
 }
 
-/// A method that makes findings.
+/// A method that produces findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingMethod {
     /// Rules for the features of a straggler, compared with its peers.
     BigRoots,
-    /// Free slots, long stages and a busy driver that the job's end waited for.
+    /// Free slots, long stages and a busy driver on the critical path of the job.
     CriticalPath,
-    /// The times of all tasks of a node, compared with those of the other nodes.
+    /// Times of all tasks of a node, compared with the times on other nodes.
     SlowNode,
-    /// Reports of progress, compared with what earlier runs taught.
+    /// Progress reports, compared with earlier runs.
     LongTail,
-    /// Totals and histograms of system calls, compared with those of control runs.
+    /// Totals and histograms of system calls, compared with control runs.
     SyscallsStatistical,
-    /// Single invocations, compared with those of control runs.
+    /// Single invocations, compared with control runs.
     SyscallsSemantic,
-    /// Times per system call, compared with those of the other nodes.
+    /// Times per system call, compared with other nodes.
     SyscallsImproved,
 }
 
 impl FindingMethod {
-    /// Returns its name in results and in the documentation.
+    /// Returns the method's name in results and in the documentation.
     pub fn name(self) -> &'static str {
         match self {
             Self::BigRoots => "big-roots",
@@ -87,24 +87,24 @@ impl FindingMethod {
     }
 }
 
-/// Whom a finding is about.
+/// Subject of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Subject {
     /// An attempt of a task.
     Task {
-        /// The stage's name, as the log has it.
+        /// The stage's name in the log.
         stage: String,
         /// The task's number in its stage.
         task: u64,
-        /// Which attempt, from 0.
+        /// Attempt number, from 0.
         attempt: u32,
-        /// The node that it ran on, where that is known.
+        /// The node it ran on, if known.
         node: Option<String>,
     },
     /// All tasks of a stage.
     Stage {
-        /// Name, as the log has it.
+        /// Name in the log.
         stage: String,
     },
     /// A node.
@@ -112,11 +112,11 @@ pub enum Subject {
         /// Name.
         node: String,
     },
-    /// What goes on between two nodes.
+    /// The communication between two nodes.
     Link {
-        /// The node that was looked at.
+        /// The observed node.
         from: String,
-        /// The node that it talked to.
+        /// The node it communicated with.
         to: String,
     },
     /// The job as a whole.
@@ -127,11 +127,11 @@ pub enum Subject {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
-    /// The evidence names none.
+    /// The evidence does not point to a cause.
     Unknown,
-    /// More input than its peers have.
+    /// More input than its peers.
     DataSkew,
-    /// More shuffled data than its peers have.
+    /// More shuffle data than its peers.
     ShuffleSkew,
     /// Data that did not fit into memory.
     Spill,
@@ -139,37 +139,37 @@ pub enum Cause {
     GarbageCollection,
     /// Serialisation of results, or deserialisation of the task.
     Serialization,
-    /// Input that was far away.
+    /// Input on a distant node.
     Locality,
-    /// The node's processors.
+    /// The node's CPUs.
     Cpu,
     /// The node's disk.
     Disk,
     /// The node's network.
     Network,
-    /// The node, for a reason that is not known.
+    /// The node, for an unknown reason.
     SlowNode,
-    /// Fewer tasks than slots, so that slots stood free.
+    /// Fewer tasks than slots, so slots were idle.
     FewTasks,
-    /// A last stage that is long while most slots stand free.
+    /// A long last stage while most slots are idle.
     LongLastStage,
-    /// No task ran: the driver, or executors that were still to come.
+    /// No task ran: waiting for the driver, or for executors to start.
     Driver,
-    /// Tasks that wait for a permit of the GPU.
+    /// Tasks that wait for a GPU permit.
     GpuWait,
-    /// GPU memory that is short: tasks try again, and data move to the host and back.
+    /// Too little GPU memory: tasks retry, and data move to the host and back.
     GpuMemory,
 }
 
-/// One number behind a finding, beside what it was compared with.
+/// One number behind a finding, with its reference value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// What was measured, as a person reads it.
+    /// The measured quantity, in words.
     pub what: String,
     /// Value for the subject.
     pub value: f64,
-    /// The value that it was compared with: its peers, its past, or a threshold.
+    /// Reference value: of its peers, of its past, or a threshold.
     pub usual: f64,
-    /// The unit of both; empty for a bare number.
+    /// Unit of both values; empty for a bare number.
     pub unit: Cow<'static, str>,
 }

@@ -1,31 +1,31 @@
-//! The settings of a MapReduce job, as Hadoop keeps them beside its history: `*_conf.xml`, under their old and new names.
+//! The settings of a MapReduce job, as Hadoop stores them with its history: `*_conf.xml`, under their old and new names.
 //!
-//! Owns the reading of that file and which property is which setting. What a setting means for the model is in `test_job`.
+//! Owns the reading of that file and the mapping from properties to settings. `test_job` interprets a setting for the model.
 
 use std::collections::BTreeMap;
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, Event};
 
-/// Most bytes of a configuration; Hadoop's own have a few hundred kB.
+/// Maximum bytes of a configuration; Hadoop's own have a few hundred kB.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Why a text is no configuration of Hadoop.
+/// Reason why a text is not a Hadoop configuration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfError {
-    /// It is no well-formed XML. Give the file that Hadoop wrote.
+    /// It is not well-formed XML. Provide the file that Hadoop wrote.
     #[error("line {line}: {reason}")]
     Xml {
         /// The line, from 1.
         line: usize,
-        /// What is wrong there.
+        /// The problem on that line.
         reason: String,
     },
-    /// It has no `<configuration>` with properties. Give the `*_conf.xml` beside the job's history.
+    /// It has no `<configuration>` with properties. Provide the `*_conf.xml` stored with the job's history.
     #[error("no <configuration> with a <property>: this is no configuration of Hadoop")]
     NoProperty,
-    /// It is larger than any configuration.
+    /// It is larger than any real configuration.
     #[error("{bytes} bytes are no configuration of Hadoop; at most {MOST_BYTES} are read")]
     TooLarge {
         /// Size.
@@ -33,13 +33,13 @@ pub enum ConfError {
     },
 }
 
-/// The properties of a job by name; of a name that occurs twice, the last one counts, as for Hadoop.
+/// The properties of a job by name; if a name occurs twice, the last one counts, as in Hadoop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HadoopConf {
     properties: BTreeMap<String, String>,
 }
 
-/// A setting that the model knows, under the names that it has had.
+/// A setting used by the model, with all names it has had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// New names first.
@@ -55,22 +55,22 @@ macro_rules! settings {
 }
 
 settings! {
-    /// Buffer in which a map sorts \[MB\].
+    /// Sort buffer of a map \[MB\].
     SORT_MB = ["mapreduce.task.io.sort.mb", "io.sort.mb"];
-    /// Share of it at which it is spilled.
+    /// Share of the buffer at which it is spilled.
     SORT_SPILL_PERCENT = ["mapreduce.map.sort.spill.percent", "io.sort.spill.percent"];
-    /// Share of it that holds metadata; Hadoop 0.21 and later divide the buffer as they go, and have none.
+    /// Share of the buffer for metadata; Hadoop 0.21 and later divide the buffer dynamically, and do not have it.
     SORT_RECORD_PERCENT = ["io.sort.record.percent"];
-    /// Spills that are merged at a time.
+    /// Number of spills merged at a time.
     SORT_FACTOR = ["mapreduce.task.io.sort.factor", "io.sort.factor"];
-    /// Copies that a reduce task fetches at a time.
+    /// Number of copies that a reduce task fetches at a time.
     PARALLEL_COPIES = ["mapreduce.reduce.shuffle.parallelcopies", "mapred.reduce.parallel.copies"];
     /// Share of a reduce task's heap that buffers map output.
     SHUFFLE_BUFFER_PERCENT =
         ["mapreduce.reduce.shuffle.input.buffer.percent", "mapred.job.shuffle.input.buffer.percent"];
     /// Share of that buffer at which it is merged to disk.
     SHUFFLE_MERGE_PERCENT = ["mapreduce.reduce.shuffle.merge.percent", "mapred.job.shuffle.merge.percent"];
-    /// Java's options of a reduce task, which have its heap.
+    /// Java options of a reduce task, which include its heap size.
     REDUCE_OPTIONS = ["mapreduce.reduce.java.opts", "mapred.reduce.child.java.opts", "mapred.child.java.opts"];
     /// Size of a block \[bytes\].
     BLOCK_BYTES = ["dfs.blocksize", "dfs.block.size"];
@@ -78,19 +78,19 @@ settings! {
     SPLIT_LEAST = ["mapreduce.input.fileinputformat.split.minsize", "mapred.min.split.size"];
     /// Largest split \[bytes\].
     SPLIT_MOST = ["mapreduce.input.fileinputformat.split.maxsize", "mapred.max.split.size"];
-    /// Copies of a block.
+    /// Replicas of a block.
     REPLICAS = ["dfs.replication"];
     /// Reduce tasks.
     REDUCES = ["mapreduce.job.reduces", "mapred.reduce.tasks"];
 }
 
 impl HadoopConf {
-    /// Returns true if a file begins as XML does; a log never does.
+    /// Returns true if a file starts like XML; a log never does.
     pub fn is_meant(head: &[u8]) -> bool {
         head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start().starts_with(b"<")
     }
 
-    /// Reads a configuration. Elements that are not known are left out.
+    /// Reads a configuration. Unknown elements are left out.
     ///
     /// # Errors
     ///
@@ -138,23 +138,23 @@ impl HadoopConf {
         if conf.properties.is_empty() { Err(ConfError::NoProperty) } else { Ok(conf) }
     }
 
-    /// A property by its own name.
+    /// Returns a property by its name.
     pub fn property(&self, name: &str) -> Option<&str> {
         self.properties.get(name).map(String::as_str)
     }
 
-    /// A setting, with the name that it has here.
+    /// Returns a setting, with its name in this configuration.
     pub fn text(&self, setting: Setting) -> Option<(&'static str, &str)> {
         setting.names.iter().find_map(|&name| Some((name, self.property(name)?)))
     }
 
-    /// A setting that is a number, 0 or more, with the name that it has here. Hadoop's `128m` and the like are bytes.
+    /// Returns a setting that is a number >= 0, with its name in this configuration. Values such as Hadoop's `128m` are converted to bytes.
     pub fn number(&self, setting: Setting) -> Option<(&'static str, f64)> {
         let (name, text) = self.text(setting)?;
         Some((name, number(text)?))
     }
 
-    /// The heap of a reduce task \[MB\], by `-Xmx` of its Java, with the name of the property.
+    /// Returns the heap of a reduce task \[MB\], from `-Xmx` of its Java options, with the name of the property.
     pub fn reduce_heap_mb(&self) -> Option<(&'static str, f64)> {
         let names = Setting::REDUCE_OPTIONS.names.iter();
         names.copied().find_map(|name| {
@@ -164,7 +164,7 @@ impl HadoopConf {
     }
 }
 
-/// A number, perhaps with a unit that is a power of 1024.
+/// Parses a number with an optional unit that is a power of 1024.
 fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     let unit = text.chars().last().filter(char::is_ascii_alphabetic);
@@ -181,7 +181,7 @@ fn number(text: &str) -> Option<f64> {
     (value.is_finite() && value >= 0.0).then_some(value)
 }
 
-/// What an entity stands for; entities that a DOCTYPE defines are never followed.
+/// Returns the replacement of an entity; entities defined by a DOCTYPE are never followed.
 fn resolved(reference: &BytesRef<'_>) -> Result<String, String> {
     let found = reference.resolve_char_ref().map_err(|error| error.to_string())?;
     let known = match &**reference {
@@ -196,7 +196,7 @@ fn resolved(reference: &BytesRef<'_>) -> Result<String, String> {
     known.map(String::from).ok_or_else(|| format!("the entity `&{};` is not known", &**reference))
 }
 
-/// The line of a byte, from 1.
+/// Returns the line of a byte, from 1.
 fn line_of(text: &str, at: usize) -> usize {
     text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1
 }

@@ -1,16 +1,16 @@
-//! A fitted job plan as TOML text: the commented default plan with the fitted values in place, and where each is from.
+//! A fitted job plan as TOML text: the commented default plan with the fitted values and their sources.
 //!
-//! Owns no keys: they are those of [`Plan::example_toml`], so that a new key of a plan is in the text by itself.
+//! Owns no keys: the keys are those of [`Plan::example_toml`], so a new key of a plan appears in the text automatically.
 
 use crate::fit::test_job::{FittedJob, FittedValue};
 use crate::mapreduce::Plan;
 
 impl FittedJob {
-    /// The plan as text that [`Plan::from_toml`] reads back, with the notes on top.
+    /// Returns the plan as text that [`Plan::from_toml`] can read, with the notes on top.
     ///
     /// # Errors
     ///
-    /// What TOML cannot express, which no sound plan holds.
+    /// If TOML cannot express a value; a sound plan has no such value.
     pub fn plan_text(&self) -> Result<String, toml::ser::Error> {
         let own = toml::Value::try_from(&self.plan)?;
         let default = toml::Value::try_from(Plan::default())?;
@@ -33,7 +33,7 @@ impl FittedJob {
         Ok(text)
     }
 
-    /// A line of the default plan with this plan's value.
+    /// Returns a line of the default plan with this plan's value.
     fn line(&self, line: &str, section: &str, own: &toml::Value, default: &toml::Value) -> String {
         let Some((key, rest)) = line.split_once(" = ").filter(|(key, _)| !key.starts_with('#')) else {
             return line.to_owned();
@@ -55,10 +55,10 @@ impl FittedJob {
     }
 }
 
-/// Sections whose values a log could tell.
+/// Sections whose values a log may determine.
 const SECTIONS: [&str; 6] = ["job", "profile", "hadoop", "cluster", "cluster.node", "framework"];
 
-/// What the comment of a fitted value says: its meaning, its interval, where it is from.
+/// Returns the comment of a fitted value: its meaning, interval and source.
 fn said(meaning: &str, value: &FittedValue) -> String {
     let meaning = meaning.split([';', '[']).next().unwrap_or(meaning).trim();
     let interval = value.interval.map(|(low, high)| format!("{} to {}; ", short(low), short(high))).unwrap_or_default();
@@ -66,7 +66,7 @@ fn said(meaning: &str, value: &FittedValue) -> String {
     format!("{meaning}{between}{interval}{}", value.from)
 }
 
-/// A number with four digits that count.
+/// Formats a number with four significant digits.
 pub fn short(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");
@@ -75,7 +75,7 @@ pub fn short(value: f64) -> String {
     format!("{value:.*}", usize::try_from(digits).unwrap_or(0).min(12))
 }
 
-/// The value at a path; of a list the first.
+/// Returns the value at a path; of a list, the first element.
 fn at<'v>(value: &'v toml::Value, path: &str) -> Option<&'v toml::Value> {
     path.split('.').try_fold(value, |value, key| {
         let value = value.get(key)?;

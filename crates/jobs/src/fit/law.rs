@@ -1,46 +1,46 @@
-//! Which law a stage's times follow around their means: the one under which times that were left out of the fit are likeliest.
+//! Choice of the distribution of a stage's times around their means: the one with the highest likelihood for held-out times.
 //!
-//! Times are divided by the model's, so that one law serves cold and warm tasks. Each fifth of the tasks is left out in turn,
-//! each law fitted to the others, and the logarithm of its density summed over those left out (cross-validation \[Stone1974\]).
-//! Densities are those of a law with mean 1; a law's one number follows from the logarithms or the moments of the times.
-//! The empirical law has no density: it is judged by that of its times smoothed with a normal kernel on their logarithms,
-//! whose width is Silverman's \[Silverman1986, 3.4.2\], and then stands in the plan as quantiles.
+//! Times are divided by the model's, so that one distribution serves cold and warm tasks. Each fifth of the tasks is held out in turn, each
+//! distribution is fitted to the rest, and the logarithm of its density is summed over the held-out tasks (cross-validation \[Stone1974\]). All
+//! distributions have mean 1; the one parameter of each follows from the logarithms or the moments of the times. The empirical distribution has no
+//! density: it is scored by the density of its times smoothed with a normal kernel on their logarithms, with Silverman's width
+//! \[Silverman1986, 3.4.2\], and is stored in the plan as quantiles.
 
 use crate::estimate::quantile_of_sorted;
 use crate::mapreduce::PhaseLaw;
 
-/// A law and how well it predicts times that it was not fitted to.
+/// A distribution with its score on held-out times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LawScore {
-    /// The law's name.
+    /// The distribution's name.
     pub law: &'static str,
-    /// Mean logarithm of the density of a time that was left out.
+    /// Mean logarithm of the density at a held-out time.
     pub score: f64,
 }
 
-/// Parts of the cross-validation.
+/// Number of parts in the cross-validation.
 const FOLDS: usize = 5;
-/// Fewest times among which laws are compared; below it the lognormal is taken.
+/// Fewest times for comparing distributions; with fewer, the lognormal is chosen.
 const FEWEST: usize = 15;
-/// Coefficient of variation that is taken where there are too few times to tell.
+/// Coefficient of variation assumed if there are too few times to estimate it.
 const USUAL_CV: f64 = 0.2;
-/// Weight of [`USUAL_CV`] in times.
+/// Weight of [`USUAL_CV`], as a number of times.
 const USUAL_WEIGHT: f64 = 4.0;
-/// Fewest times that the empirical law is tried with: below, it would repeat chance.
+/// Fewest times for trying the empirical distribution: with fewer, it would reproduce chance.
 const FEWEST_EMPIRICAL: usize = 50;
-/// Quantiles that stand for the empirical law.
+/// Number of quantiles that represent the empirical distribution.
 const QUANTILES: usize = 64;
-/// Most times that laws are compared on, taken evenly: the smoothed density takes the square of their number.
+/// Maximum number of times used for the comparison, chosen evenly: the cost of the smoothed density is quadratic in their number.
 const MOST_COMPARED: usize = 2_000;
-/// Most stages of an Erlang law that are tried.
+/// Maximum number of Erlang stages tried.
 const MOST_STAGES: f64 = 400.0;
 
 type Make = fn(&[f64]) -> PhaseLaw;
 
-/// The laws that are compared.
+/// The distributions compared.
 const LAWS: [Make; 5] = [lognormal, erlang, weibull, |_| PhaseLaw::Exponential, empirical];
 
-/// The law of ratios (time over the model's), with the scores of all, the best first. Ratios must be above 0.
+/// Returns the distribution of ratios (time over the model's time), with the scores of all, the best first. Ratios must be above 0.
 pub(super) fn best_law(ratios: &[f64]) -> (PhaseLaw, Vec<LawScore>) {
     if ratios.len() < FEWEST {
         return (lognormal(ratios), Vec::new());
@@ -73,7 +73,7 @@ fn held_out(ratios: &[f64], make: Make) -> f64 {
     sum / ratios.len() as f64
 }
 
-/// Logarithm of the density at `x` > 0 of a law with mean 1.
+/// Returns the logarithm of the density at `x` > 0 of a distribution with mean 1.
 fn log_density(law: &PhaseLaw, x: f64) -> f64 {
     match law {
         PhaseLaw::Lognormal { cv } => {
@@ -93,7 +93,7 @@ fn log_density(law: &PhaseLaw, x: f64) -> f64 {
     }
 }
 
-/// Lognormal by the spread of the logarithms, drawn towards [`USUAL_CV`] where times are few.
+/// Fits a lognormal by the spread of the logarithms, shrunk towards [`USUAL_CV`] if there are few times.
 fn lognormal(ratios: &[f64]) -> PhaseLaw {
     let usual = (USUAL_CV * USUAL_CV).ln_1p();
     let n = ratios.len() as f64;
@@ -104,13 +104,13 @@ fn lognormal(ratios: &[f64]) -> PhaseLaw {
     PhaseLaw::Lognormal { cv: square.exp_m1().sqrt().max(1e-3) }
 }
 
-/// Erlang by the moments: stages = 1 / cv².
+/// Fits an Erlang distribution by the moments: stages = 1 / cv².
 fn erlang(ratios: &[f64]) -> PhaseLaw {
     let cv = variation(ratios);
     PhaseLaw::Erlang((1.0 / (cv * cv)).round().clamp(1.0, MOST_STAGES) as u32)
 }
 
-/// Weibull by the spread of the logarithms, π / (√6 shape).
+/// Fits a Weibull distribution by the spread of the logarithms, π / (√6 shape).
 fn weibull(ratios: &[f64]) -> PhaseLaw {
     let n = ratios.len() as f64;
     let mean = ratios.iter().map(|r| r.ln()).sum::<f64>() / n;
@@ -118,18 +118,18 @@ fn weibull(ratios: &[f64]) -> PhaseLaw {
     PhaseLaw::Weibull { shape: (std::f64::consts::PI / (6.0 * square.max(1e-6)).sqrt()).clamp(0.1, 200.0) }
 }
 
-/// The times of few tasks as they were seen, for the same tasks to come: empirical, whatever their number.
+/// Returns the observed times of few tasks as the distribution for the same tasks in the future: empirical, whatever their number.
 pub(super) fn observed_law(times: &[f64]) -> PhaseLaw {
     let varies = times.iter().any(|time| (time - times[0]).abs() > 1e-9 * times[0].abs());
     match times.len() {
         _ if !varies => PhaseLaw::Deterministic,
         n if n > QUANTILES => empirical(times),
-        // logs tell milliseconds
+        // logs have a resolution of milliseconds
         _ => PhaseLaw::Empirical { samples: times.iter().map(|time| (time * 1e6).round() / 1e6).collect() },
     }
 }
 
-/// The times themselves, as equally likely quantiles with mean 1.
+/// Returns the times themselves, as equally likely quantiles with mean 1.
 fn empirical(ratios: &[f64]) -> PhaseLaw {
     let mut sorted = ratios.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -137,7 +137,7 @@ fn empirical(ratios: &[f64]) -> PhaseLaw {
     let at = |i: usize| quantile_of_sorted(&sorted, (i as f64 + 0.5) / points as f64).unwrap_or(1.0);
     let samples: Vec<f64> = (0..points).map(at).collect();
     let mean = samples.iter().sum::<f64>() / points as f64;
-    // four digits are more than chance leaves
+    // four digits exceed the statistical accuracy
     PhaseLaw::Empirical { samples: samples.iter().map(|x| (x / mean * 1e4).round() / 1e4).collect() }
 }
 
@@ -160,7 +160,7 @@ impl Smoothed {
         Self { width: (0.9 * least * n.powf(-0.2)).max(1e-3), logs }
     }
 
-    /// Logarithm of the density at `time`; beyond the kernels' reach that of the nearest one.
+    /// Returns the logarithm of the density at `time`; beyond the kernels' range, the density of the nearest one.
     fn log_density(&self, time: f64) -> f64 {
         let log = time.ln();
         let exponent = |other: &f64| -0.5 * ((log - other) / self.width) * ((log - other) / self.width);
@@ -182,9 +182,9 @@ fn variation(ratios: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Quantiles of a law with mean 1 as a sample without chance.
+    /// Returns quantiles of a distribution with mean 1, as a sample without randomness.
     fn sample(quantile: impl Fn(f64) -> f64) -> Vec<f64> {
-        // an order that spreads small and large values over the folds
+        // an order that distributes small and large values over the folds
         (0..400).map(|i| quantile((f64::from((i * 173) % 400) + 0.5) / 400.0)).collect()
     }
 
@@ -203,8 +203,8 @@ mod tests {
         assert!(matches!(law, PhaseLaw::Exponential | PhaseLaw::Erlang(1)), "{law:?}");
     }
 
-    /// Every fold leaves out equal times, so that the mean of the others differs from fold to fold. Of times with mean m an exponential
-    /// time r has the density exp(-r / m) / m. Seen to fail with the logarithm of the mean left out.
+    /// Every fold holds out equal times, so the mean of the rest differs from fold to fold. For times with mean m, the exponential density at time r
+    /// is exp(-r / m) / m. Fails if the logarithm of the mean is omitted.
     #[test]
     fn a_score_is_the_density_of_what_was_left_out() {
         let ratios: Vec<f64> = (0..15).map(|i| f64::from(1 + i % 5)).collect();
@@ -242,17 +242,17 @@ mod tests {
         assert!((samples.iter().sum::<f64>() / QUANTILES as f64 - 1.0).abs() < 1e-3);
         let slow = samples.iter().filter(|x| **x > 1.5).count();
         assert_eq!(slow, QUANTILES / 4);
-        // a mixture of two lognormals has a closed density, of which the smoothed one comes near
+        // a mixture of two lognormals has a closed-form density; the smoothed density approximates it
         let exact: f64 = mixed.iter().map(|x| mixture(*x).ln()).sum::<f64>() / mixed.len() as f64;
         let mean = mixed.iter().sum::<f64>() / mixed.len() as f64;
         assert!((scores[0].score - mean.ln() - exact).abs() < 0.25, "{} {exact}", scores[0].score - mean.ln());
         assert!(scores[0].score > scores[1].score + 0.3);
-        // too few to tell
+        // too few to compare
         let few: Vec<f64> = mixed.iter().copied().take(FEWEST_EMPIRICAL - 1).collect();
         assert!(!matches!(best_law(&few).0, PhaseLaw::Empirical { .. }));
     }
 
-    /// Density of the law of the test above.
+    /// Returns the density of the distribution in the test above.
     fn mixture(x: f64) -> f64 {
         let part = |centre: f64| {
             let z = (x / centre).ln() / 0.1;

@@ -1,5 +1,5 @@
-//! One run of a job as its log shows it: stages in the order of their submission, each task with its place in its slot's
-//! order, and what lay between stages.
+//! One run of a job as seen in its log: stages in the order of their submission, each task with its position in its slot's sequence, and the time
+//! between stages.
 
 use std::collections::BTreeMap;
 
@@ -7,33 +7,33 @@ use crate::fit::sources::{Reading, Source, sources};
 use crate::fit::workers::{free_at, workers_of};
 use crate::trace::{Attempt, Format, Job, JobTrace, Metric, Moment, Stage, StageId};
 
-/// Bytes of a MB.
+/// Bytes per MB.
 const MB: f64 = 1_048_576.0;
 
-/// Why a model cannot be fitted.
+/// Reasons why a model cannot be fitted.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FitError {
-    /// No log was given; give at least one.
+    /// No log was given. Provide at least one.
     #[error("no log to fit to")]
     NoLog,
-    /// The log has no stages with dependencies. Give an event log of Spark.
+    /// The log has no stages with dependencies. Provide a Spark event log.
     #[error("{log}: {what}")]
     NotAStageGraph {
         /// The log.
         log: String,
-        /// What is missing.
+        /// The missing part.
         what: String,
     },
-    /// The log has more than one application. Give one log per run.
+    /// The log has more than one application. Provide one log per run.
     #[error("{log}: {count} applications in one log, and the run of one is needed")]
     SeveralApplications {
         /// The log.
         log: String,
-        /// Number.
+        /// Number of applications.
         count: usize,
     },
-    /// The log has several MapReduce jobs. Say which one.
+    /// The log has several MapReduce jobs. Select one.
     #[error("{log}: {} jobs in one log ({})", ids.len(), some(ids))]
     SeveralJobs {
         /// The log.
@@ -41,73 +41,73 @@ pub enum FitError {
         /// Their ids.
         ids: Vec<String>,
     },
-    /// The log has no job with this id. Give one that it has.
+    /// The log has no job with this id. Choose one of its jobs.
     #[error("{log}: no job `{id}`; there are {}", some(ids))]
     NoSuchJob {
         /// The log.
         log: String,
-        /// What was asked for.
+        /// The requested id.
         id: String,
-        /// The ids that there are.
+        /// The ids in the log.
         ids: Vec<String>,
     },
-    /// The job has more tasks than the cluster simulator takes.
+    /// The job has more tasks than the cluster simulator supports.
     #[error("{log}: {tasks} tasks; at most {most} can be replayed")]
     TooManyTasks {
         /// The log.
         log: String,
-        /// Number.
+        /// Number of tasks.
         tasks: usize,
         /// The limit.
         most: u64,
     },
-    /// The job did not end, or a stage has tasks without a success, so that its time is unknown.
+    /// The job did not finish, or a stage has tasks that never succeeded, so its time is unknown.
     #[error("{log}: {what}; a fit needs a run that ended well")]
     Incomplete {
         /// The log.
         log: String,
-        /// What did not end.
+        /// The unfinished part.
         what: String,
     },
-    /// No stage reads input that the log counts. State the input size of each log.
+    /// No stage has recorded input bytes. State the input size of each log.
     #[error("{log}: the log does not say how large the input was")]
     NoInput {
         /// The log.
         log: String,
     },
-    /// The logs have different stages: they are not of one program.
+    /// The logs have different stages: they are not of the same program.
     #[error("{log} has {what}, {first} has {expected}: these are not runs of one program")]
     OtherJob {
         /// The log that differs.
         log: String,
-        /// What it has.
+        /// Stages of that log.
         what: String,
         /// The first log.
         first: String,
-        /// What that has.
+        /// The stages of the first log.
         expected: String,
     },
 }
 
-/// The first few of some ids.
+/// Returns the first few of some ids.
 fn some(ids: &[String]) -> String {
     const MOST: usize = 5;
     let first = ids.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
     if ids.len() > MOST { format!("{first}, …") } else { first }
 }
 
-/// One task, by its attempt that succeeded.
+/// One task, represented by its successful attempt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObservedTask {
-    /// From launch to end \[s\], without waits for a GPU, above 0.
+    /// Time from launch to end \[s\], without waits for a GPU, > 0.
     pub wall_s: f64,
-    /// Processor time \[s\], where the log states it.
+    /// CPU time \[s\], if the log has it.
     pub cpu_s: Option<f64>,
     /// Input and shuffle data that it read \[MB\].
     pub mb: f64,
-    /// Which of its slot's tasks of the stage it was, from 1.
+    /// Position among its slot's tasks of the stage, from 1.
     pub rank: u32,
-    /// For how long it held a GPU \[s\].
+    /// Time for which it held a GPU \[s\].
     pub gpu_s: f64,
 }
 
@@ -116,12 +116,11 @@ pub struct ObservedTask {
 pub struct ObservedStage {
     /// Number in the log.
     pub number: u32,
-    /// What it is called.
+    /// The stage's name.
     pub name: String,
-    /// Stages that it waited for, by position.
+    /// Stages it waited for, by position.
     pub after: Vec<usize>,
-    /// From the last end of a task of these to its own first launch \[s\], without what it waited for a free slot or for
-    /// executors to come.
+    /// Time from the last end of a task of those stages to its own first launch \[s\], excluding waits for a free slot or for executors to start.
     pub setup_s: f64,
     /// True if its tasks read the job's input rather than a shuffle.
     pub reads_input: bool,
@@ -140,36 +139,36 @@ pub struct ObservedRun {
     pub input_mb: f64,
     /// The sources of the input.
     pub sources: Vec<Source>,
-    /// The most executors that ran tasks at once.
+    /// Maximum number of executors that ran tasks at once.
     pub executors: u32,
-    /// Tasks that one of them runs at a time.
+    /// Tasks that an executor runs at a time.
     pub cores: u32,
-    /// Machines that they shared.
+    /// Hosts shared by the executors.
     pub hosts: u32,
-    /// From the submission of the first stage to the launch of its first task, where executors came later than that \[s\]; else 0.
+    /// Time from the submission of the first stage to the launch of its first task, if executors started later \[s\]; else 0.
     pub start_s: f64,
-    /// Partitions of a shuffle, where the log states them.
+    /// Partitions of a shuffle, if the log has them.
     pub partitions: Option<u32>,
-    /// GPUs of an executor, tasks that may hold one at a time, and the share of one that a task asks for, where the log states them.
+    /// GPUs per executor, tasks that may hold one at a time, and the share of a GPU requested by a task, if the log has them.
     pub gpus: [Option<f64>; 3],
-    /// From the first submission of a job to the last completion of one \[s\].
+    /// Time from the first submission of a job to the last completion of a job \[s\].
     pub job_s: f64,
-    /// From the end of the last task to the last completion of a job \[s\].
+    /// Time from the end of the last task to the last completion of a job \[s\].
     pub end_s: f64,
     /// The stages, in the order of their submission.
     pub stages: Vec<ObservedStage>,
-    /// What is odd.
+    /// Oddities.
     pub notes: Vec<String>,
 }
 
-/// A stage while the graph is made.
+/// A stage while the graph is built.
 pub(super) struct Span {
     pub(super) first_launch: Moment,
     pub(super) last_end: Moment,
     pub(super) jobs: Vec<usize>,
 }
 
-/// What a log says of its one run. `input_mb` overrides the size that the log tells.
+/// Reads the only run of a log. `input_mb` overrides the input size in the log.
 ///
 /// # Errors
 ///
@@ -235,7 +234,7 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
     })
 }
 
-/// The note on GPU memory that was short; none for a log without retries.
+/// Returns a note on GPU memory shortage; none for a log without retries.
 fn gpu_memory_note(trace: &JobTrace) -> Option<String> {
     let values = |metric| trace.attempts().iter().filter_map(move |attempt| trace.value(attempt, metric));
     let retries: f64 = values(Metric::GpuRetries).sum();
@@ -247,7 +246,7 @@ fn gpu_memory_note(trace: &JobTrace) -> Option<String> {
     })
 }
 
-/// The stages as they ran, and how long executors were still to come when the first was submitted \[s\].
+/// Returns the stages as they ran, and the time for which executors were still missing when the first was submitted \[s\].
 fn stages_of(
     trace: &JobTrace,
     found: &[(StageId, &Stage, Span)],
@@ -277,8 +276,8 @@ fn stages_of(
     (stages, start_s)
 }
 
-/// From the end of what a stage waited for to its first launch \[s\], and how long of that executors were still to come; without the
-/// wait for a free slot. `times`: that end, and when the stage was submitted.
+/// Returns the time from the end of the stages it waited for to its first launch \[s\], without the wait for a free slot, and the part of it in which
+/// executors were still missing. `times`: that end, and the submission time of the stage.
 pub(super) fn setup_of(trace: &JobTrace, id: StageId, times: (Moment, Option<Moment>), cores: u32) -> (f64, f64) {
     let (before, submitted) = times;
     let first = trace.attempts_of(id).iter().filter(|attempt| attempt.launch().is_some()).min_by_key(|a| a.launch());
@@ -291,7 +290,7 @@ pub(super) fn setup_of(trace: &JobTrace, id: StageId, times: (Moment, Option<Mom
     }
 }
 
-/// The sources of the job's input. A stage that reads none of them does not read the input.
+/// Returns the sources of the job's input. A stage that reads none of them does not read the input.
 fn sources_of(
     trace: &JobTrace,
     found: &[(StageId, &Stage, Span)],
@@ -315,7 +314,7 @@ fn sources_of(
         .collect();
     let (sources, odd) = sources(&readings);
     notes.extend(odd);
-    // a look at the form of the data does not grow with them
+    // reading the data's schema does not grow with the data
     let most = read.iter().map(|read| read.1).fold(0.0, f64::max);
     for (stage, mb, ..) in &read {
         stages[*stage].reads_input = *mb >= 0.01 * most;
@@ -323,7 +322,7 @@ fn sources_of(
     sources
 }
 
-/// The stages that ran, with their times; of a stage that ran again the first attempt.
+/// Returns the stages that ran, with their times; of a stage that ran again, the first attempt.
 pub(super) fn executed<'t>(
     trace: &'t JobTrace,
     notes: &mut Vec<String>,
@@ -355,8 +354,8 @@ pub(super) fn executed<'t>(
     Ok(found)
 }
 
-/// The stages before this one that it waited for: its parents; for the first of a job, all without a follower among the
-/// stages of jobs that had ended. `made` has what each stage before waits for.
+/// Returns the earlier stages that this one waited for: its parents; for the first stage of a job, all stages without a follower among the stages of
+/// finished jobs. `made` has the dependencies of each earlier stage.
 pub(super) fn waits_for(
     before: &[(StageId, &Stage, Span)],
     stage: &Stage,
@@ -377,7 +376,7 @@ pub(super) fn waits_for(
     };
     let has_follower = |i: &usize| made.iter().any(|after| after.contains(i));
     let sinks = (0..before.len()).filter(|i| ended(i) && !has_follower(i));
-    // jobs before the last ones have followers of their own, unless they ran side by side with all later ones
+    // jobs before the last ones have their own followers, unless they ran in parallel with all later ones
     after.extend(sinks);
     if after.is_empty() {
         after.extend((0..before.len()).rev().find(ended));
@@ -387,7 +386,7 @@ pub(super) fn waits_for(
     after
 }
 
-/// The tasks of a stage in the order of their launch, and whether they read the job's input.
+/// Returns the tasks of a stage in the order of their launch, and whether they read the job's input.
 fn tasks_of(trace: &JobTrace, id: StageId, cores: u32) -> (Vec<ObservedTask>, bool) {
     let mut done: Vec<&Attempt> = trace.tasks_of(id).filter_map(|all| all.iter().find(|a| a.succeeded())).collect();
     done.sort_by_key(|attempt| attempt.launch());
@@ -403,7 +402,7 @@ fn tasks_of(trace: &JobTrace, id: StageId, cores: u32) -> (Vec<ObservedTask>, bo
         let shuffle = value(Metric::ShuffleLocalBytes) + value(Metric::ShuffleRemoteBytes);
         reads += value(Metric::InputBytes);
         tasks.push(ObservedTask {
-            // waits for a GPU come from the others that hold it: they are simulated, not fitted
+            // waits for a GPU result from other tasks that hold it: they are simulated, not fitted
             wall_s: (wall_s - value(Metric::GpuWaitTime)).max(1e-3),
             gpu_s: value(Metric::GpuHoldTime),
             cpu_s: trace.value(attempt, Metric::CpuTime),

@@ -1,47 +1,47 @@
-//! One MapReduce job as its log shows it: each task by the attempt that succeeded, with its phases and counters.
+//! One MapReduce job as seen in its log: each task by its successful attempt, with its phases and counters.
 
 use crate::fit::observe::FitError;
 use crate::fit::waits::{ObservedCluster, observe_cluster};
 use crate::trace::{Application, ApplicationId, Attempt, Format, JobTrace, Metric, Moment, StageId, StageKind};
 
-/// Bytes of a MB.
+/// Bytes per MB.
 const MB: f64 = 1_048_576.0;
-/// A map that is launched so long after the first end of one was in a later wave \[µs\].
+/// A map launched this much later than the first end of a map was in a later wave \[µs\].
 const WAVE: i64 = 1_000;
 
-/// A map task; what the log does not state is none.
+/// A map task; values missing from the log are `None`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObservedMap {
-    /// Launch, after the first launch of a task \[s\].
+    /// Launch time, relative to the first launch of a task \[s\].
     pub launch_s: f64,
-    /// From launch to end \[s\].
+    /// Time from launch to end \[s\].
     pub wall_s: f64,
-    /// From launch to the end of its map phase \[s\].
+    /// Time from launch to the end of its map phase \[s\].
     pub map_s: Option<f64>,
-    /// Processor time \[s\].
+    /// CPU time \[s\].
     pub cpu_s: Option<f64>,
     /// Input that it read \[MB\].
     pub input_mb: Option<f64>,
-    /// Output before it is combined \[MB\].
+    /// Output before combining \[MB\].
     pub output_mb: Option<f64>,
-    /// Records that it spilled.
+    /// Number of spilled records.
     pub spilled: Option<f64>,
-    /// Local bytes that it wrote \[MB\].
+    /// Bytes written to local disks \[MB\].
     pub written_mb: Option<f64>,
 }
 
-/// A reduce task; what the log does not state is none.
+/// A reduce task; values missing from the log are `None`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObservedReduce {
-    /// Launch, after the first launch of a task \[s\].
+    /// Launch time, relative to the first launch of a task \[s\].
     pub launch_s: f64,
-    /// From launch to end \[s\].
+    /// Time from launch to end \[s\].
     pub wall_s: f64,
-    /// From its launch, or the end of the last map where that was later, to its end \[s\].
+    /// Time from its launch, or from the end of the last map if that was later, to its end \[s\].
     pub after_maps_s: f64,
-    /// From the end of its sort to its end \[s\].
+    /// Time from the end of its sort to its end \[s\].
     pub reduce_s: Option<f64>,
-    /// Time of its shuffle \[s\], where it began after the last map.
+    /// Time of its shuffle \[s\], if it started after the last map.
     pub fetch_s: Option<f64>,
     /// Map output that it fetched \[MB\].
     pub fetched_mb: Option<f64>,
@@ -58,21 +58,21 @@ pub struct ObservedJob {
     pub id: String,
     /// Name.
     pub name: String,
-    /// From submission to end \[s\].
+    /// Time from submission to end \[s\].
     pub job_s: f64,
-    /// From submission to the first launch of a task, set-up tasks included \[s\]: the job waits for the cluster.
+    /// Time from submission to the first launch of a task, including set-up tasks \[s\]: the job waits for the cluster.
     pub queued_s: f64,
-    /// From the first launch of a task to the last end of one, set-up and clean-up tasks included \[s\].
+    /// Time from the first launch of a task to the last end, including set-up and clean-up tasks \[s\].
     pub run_s: f64,
-    /// From the first launch of a task to the first launch of a map \[s\]: set-up.
+    /// Time from the first launch of a task to the first launch of a map \[s\]: set-up.
     pub load_s: f64,
-    /// From the first launch of a task to the last end of a map \[s\].
+    /// Time from the first launch of a task to the last end of a map \[s\].
     pub last_map_s: f64,
-    /// From the last end of a map or reduce to the last end of a task \[s\]: clean-up.
+    /// Time from the last end of a map or reduce to the last end of a task \[s\]: clean-up.
     pub cleanup_s: f64,
-    /// From the last end of a task to the end of the job \[s\].
+    /// Time from the last end of a task to the end of the job \[s\].
     pub after_s: f64,
-    /// Cluster, by all jobs of the log.
+    /// The cluster, from all jobs of the log.
     pub cluster: ObservedCluster,
     /// True if a map was launched after another had ended.
     pub waves: bool,
@@ -80,20 +80,20 @@ pub struct ObservedJob {
     pub maps: Vec<ObservedMap>,
     /// Reduces that succeeded.
     pub reduces: Vec<ObservedReduce>,
-    /// What is odd.
+    /// Oddities.
     pub notes: Vec<String>,
 }
 
-/// Returns true if a log is of MapReduce jobs.
+/// Returns true if a log contains MapReduce jobs.
 pub fn is_mapreduce(trace: &JobTrace) -> bool {
     matches!(trace.format, Format::HadoopJson | Format::HadoopText | Format::Rumen)
 }
 
-/// What a log says of a MapReduce job: of the one with this id, else of the only one.
+/// Reads a MapReduce job from a log: the job with this id, or the only job.
 ///
 /// # Errors
 ///
-/// [`FitError`] for a log with several jobs and no id, for one without this job, and for a job that did not end well.
+/// [`FitError`] for a log with several jobs and no id, for a log without this job, and for a job that did not succeed.
 pub fn observe_job(trace: &JobTrace, wanted: Option<&str>) -> Result<ObservedJob, FitError> {
     let log = trace.files.first().cloned().unwrap_or_default();
     let (app, application) = chosen(trace, wanted, &log)?;
@@ -138,7 +138,7 @@ pub fn observe_job(trace: &JobTrace, wanted: Option<&str>) -> Result<ObservedJob
     })
 }
 
-/// The application that is asked for.
+/// Returns the requested application.
 fn chosen<'t>(
     trace: &'t JobTrace,
     wanted: Option<&str>,
@@ -157,7 +157,7 @@ fn chosen<'t>(
     }
 }
 
-/// The attempts that did the tasks of a stage.
+/// Returns the successful attempts of the tasks of a stage.
 fn done<'t>(trace: &'t JobTrace, stage: Option<StageId>, what: &str, notes: &mut Vec<String>) -> Vec<&'t Attempt> {
     let Some(stage) = stage else { return Vec::new() };
     let found: Vec<&Attempt> = trace.tasks_of(stage).filter_map(|all| all.iter().find(|a| a.succeeded())).collect();
@@ -202,17 +202,17 @@ fn observed_reduce(trace: &JobTrace, attempt: &Attempt, start: Moment, last_map:
 }
 
 impl ObservedJob {
-    /// A sum over all maps; none where a map lacks the value.
+    /// Returns a sum over all maps; none if a map lacks the value.
     pub fn sum_of_maps(&self, value: impl Fn(&ObservedMap) -> Option<f64>) -> Option<f64> {
         self.maps.iter().map(value).sum()
     }
 
-    /// Map output that the reduces fetched \[MB\]; 0 without reduces, none where one lacks the value.
+    /// Returns the map output that the reduces fetched \[MB\]; 0 without reduces, none if a reduce lacks the value.
     pub fn shuffled_mb(&self) -> Option<f64> {
         self.reduces.iter().map(|reduce| reduce.fetched_mb).sum()
     }
 
-    /// Output of all reduces \[MB\], likewise.
+    /// Returns the output of all reduces \[MB\], with the same rules.
     pub fn reduced_mb(&self) -> Option<f64> {
         self.reduces.iter().map(|reduce| reduce.output_mb).sum()
     }

@@ -1,7 +1,7 @@
-//! A run that has not ended, as its log shows it so far: which tasks have ended, which run and for how long, which stages wait.
+//! A run in progress as seen in its log so far: finished tasks, running tasks with their ages, and waiting stages.
 //!
-//! "Now" is the last time that the log tells, or a later one that is given. Stages are those that were submitted, in the order of their submission, and then those that
-//! the jobs under way have announced and that are not skipped; further jobs of the program are unknown.
+//! "Now" is the last time in the log, or a later one that is given. Stages are the submitted ones, in the order of their submission, followed by the
+//! announced stages of running jobs that are not skipped; further jobs of the program are unknown.
 
 use std::collections::BTreeMap;
 
@@ -11,81 +11,81 @@ use crate::trace::{
     AnnouncedStage, Application, ApplicationId, Attempt, Format, Job, JobTrace, Metric, Moment, Outcome, Stage, StageId,
 };
 
-/// Bytes of a MB.
+/// Bytes per MB.
 const MB: f64 = 1_048_576.0;
 
-/// A task that runs.
+/// A running task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StartedTask {
-    /// For how long it has run \[s\].
+    /// Time for which it has run \[s\].
     pub age_s: f64,
-    /// Place among the tasks of the stage in its slot, from 1.
+    /// Position among the tasks of the stage in its slot, from 1.
     pub rank: u32,
 }
 
-/// A stage of a run that has not ended.
+/// A stage of a run in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageProgress {
     /// Number in the log.
     pub number: u32,
     /// Name in the log.
     pub name: String,
-    /// Stages that it waits for, by position.
+    /// Stages it waits for, by position.
     pub after: Vec<usize>,
     /// Tasks.
     pub tasks: u32,
-    /// True once it was submitted.
+    /// True if it was submitted.
     pub submitted: bool,
-    /// Tasks that have ended, in the order of their launch.
+    /// Finished tasks, in the order of their launch.
     pub ended: Vec<ObservedTask>,
-    /// Tasks that run.
+    /// Running tasks.
     pub running: Vec<StartedTask>,
-    /// When all ended that it waits for \[s\], from the start of the first job; none where it still waits.
+    /// End of the last stage it waits for \[s\], from the start of the first job; none while it still waits.
     pub ready_s: Option<f64>,
-    /// When its last task ended \[s\]; none where one is left.
+    /// End of its last task \[s\]; none while a task remains.
     pub end_s: Option<f64>,
-    /// From the end of what it waited for to its first launch \[s\], without the wait for a slot; 0 before.
+    /// Time from the end of the stages it waited for to its first launch \[s\], without the wait for a slot; 0 before.
     pub setup_s: f64,
 }
 
 impl StageProgress {
-    /// Tasks that wait for a slot.
+    /// Returns the number of tasks that wait for a slot.
     pub fn waiting(&self) -> u32 {
         let begun = self.ended.len() + self.running.len();
         self.tasks.saturating_sub(u32::try_from(begun).unwrap_or(u32::MAX))
     }
 }
 
-/// A run that has not ended, or has.
+/// A run in progress, or a finished one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunProgress {
     /// The log.
     pub log: String,
     /// The application's name.
     pub name: String,
-    /// From the submission of the first job to now \[s\]; none before it.
+    /// Time from the submission of the first job to now \[s\]; none before it.
     pub elapsed_s: Option<f64>,
     /// Now, in seconds since 1970.
     pub now_s: f64,
-    /// From the submission of the first job to the completion of the last one \[s\], where the application has ended.
+    /// Time from the submission of the first job to the completion of the last one \[s\], if the application has ended.
     pub job_s: Option<f64>,
-    /// True once the application has ended.
+    /// True if the application has ended.
     pub has_ended: bool,
     /// True if a job has failed.
     pub has_failed: bool,
-    /// Jobs that have ended.
+    /// Number of finished jobs.
     pub jobs_ended: usize,
-    /// Numbers of the jobs under way.
+    /// Numbers of the running jobs.
     pub jobs_running: Vec<u64>,
-    /// Executors that are there, or that the settings ask for if they are more; 0 where neither is known.
+    /// Current executors, or the number requested by the settings if larger; 0 if neither is known.
     pub executors: u32,
-    /// Tasks that one of them runs at a time.
+    /// Tasks that an executor runs at a time.
     pub cores: u32,
-    /// Machines that they share; 0 where none is there.
+    /// Hosts shared by the executors; 0 without executors.
     pub hosts: u32,
-    /// From the submission of the first stage to the launch of its first task, where executors came later than that \[s\].
+    /// Time from the submission of the first stage to the launch of its first task, if executors started later \[s\].
     pub start_s: f64,
-    /// Partitions of a shuffle, where the log states them.
+    /// Partitions of a shuffle, if the log has them.
     pub partitions: Option<u32>,
     /// The stages.
     pub stages: Vec<StageProgress>,
@@ -93,8 +93,8 @@ pub struct RunProgress {
     pub notes: Vec<String>,
 }
 
-/// Reads the state of the only run of a log. `now_s`, in seconds since 1970, is the time by which tasks age where it is later than the last
-/// time in the log; without it, now is that time.
+/// Reads the state of the only run of a log. `now_s`, in seconds since 1970, is the time up to which tasks age if it is later than the last time in
+/// the log; without it, now is that last time.
 ///
 /// # Errors
 ///
@@ -149,7 +149,7 @@ fn partitions(application: &Application) -> Option<u32> {
     stated.map(|p| p as u32).filter(|p| *p > 0)
 }
 
-/// Executors, tasks that one of them runs at a time, and hosts.
+/// Returns the number of executors, the tasks that each runs at a time, and the number of hosts.
 fn size_of(trace: &JobTrace, id: ApplicationId, application: &Application) -> [u32; 3] {
     let there: Vec<_> = trace.executors.iter().filter(|executor| executor.removed.is_none()).collect();
     let mut hosts: Vec<_> = there.iter().filter_map(|executor| executor.node).collect();
@@ -167,7 +167,7 @@ fn size_of(trace: &JobTrace, id: ApplicationId, application: &Application) -> [u
     [executors, cores.max(1), count(hosts.len()).min(executors)]
 }
 
-/// Executors that the settings ask for, 0 where they do not say, and cores of each.
+/// Returns the number of executors requested by the settings, 0 if not given, and the cores of each.
 fn wanted(application: &Application) -> (u32, u32) {
     let local = application.properties.get("spark.master").and_then(|master| {
         let inside = master.strip_prefix("local-cluster[")?.strip_suffix(']')?;
@@ -191,7 +191,7 @@ fn add_submitted(run: &mut RunProgress, trace: &JobTrace, start: Moment, now_s: 
         again += usize::from(is_repeated);
         let own = stage.tasks.unwrap_or(0).max(u32::try_from(ended.len() + running.len()).unwrap_or(u32::MAX));
         let is_complete = stage.completed.is_some() && stage.failure.is_none();
-        // of a stage that ended well the log may lack tasks
+        // the log may lack tasks of a stage that succeeded
         let own = if is_complete { u32::try_from(ended.len()).unwrap_or(u32::MAX) } else { own };
         let ends: Vec<Option<f64>> = after.iter().map(|&k| run.stages[k].end_s).collect();
         let ready_s = ends.iter().all(Option::is_some).then(|| ends.iter().flatten().copied().fold(0.0, f64::max));
@@ -220,7 +220,7 @@ fn add_submitted(run: &mut RunProgress, trace: &JobTrace, start: Moment, now_s: 
     Ok(())
 }
 
-/// The stages that were submitted or have tasks, in the order of their submission, without further attempts.
+/// Returns the stages that were submitted or have tasks, in the order of their submission, without further attempts.
 fn submitted<'t>(trace: &'t JobTrace, log: &str) -> Result<Vec<(StageId, &'t Stage, Span)>, FitError> {
     let mut found = Vec::new();
     for (id, stage) in trace.stages_with_ids().filter(|(_, stage)| stage.attempt == 0) {
@@ -258,7 +258,7 @@ fn tasks_of(trace: &JobTrace, stage: &Stage, cores: u32, now_s: f64) -> Tasks {
         is_repeated |= trace.stage(id).is_some_and(|stage| stage.attempt > 0);
         for attempt in trace.attempts_of(id) {
             let counts = attempt.succeeded() || attempt.outcome == Outcome::Unfinished;
-            // the one that ended, else the first one that runs
+            // the finished one, or else the first one that runs
             let known = of_task.get(&attempt.task).is_some_and(|known| known.succeeded() || !attempt.succeeded());
             if counts && !known {
                 of_task.insert(attempt.task, attempt);
@@ -289,7 +289,7 @@ fn ended_task(trace: &JobTrace, attempt: &Attempt, wall_s: f64, rank: u32) -> Ob
     ObservedTask { wall_s: wall_s.max(1e-3), cpu_s: trace.value(attempt, Metric::CpuTime), mb: bytes / MB, rank, gpu_s }
 }
 
-/// Adds the stages that the jobs under way have announced and that are to come.
+/// Adds the future stages announced by the running jobs.
 fn add_announced(run: &mut RunProgress, jobs: &[Job], start: Moment) {
     for job in jobs.iter().filter(|job| job.completed.is_none()) {
         let was_submitted = |number: u32| run.stages.iter().any(|stage| stage.submitted && stage.number == number);
@@ -322,8 +322,8 @@ fn add_announced(run: &mut RunProgress, jobs: &[Job], start: Moment) {
     }
 }
 
-/// True for a stage that Spark will skip, because its output is there: a stage that waits for it was submitted, or it
-/// waits for none and another stage of its job was submitted.
+/// Returns true for a stage that Spark will skip because its output exists: a stage that waits for it was submitted, or no stage waits for it and
+/// another stage of its job was submitted.
 fn is_skipped(stage: &AnnouncedStage, job: &Job, was_submitted: &dyn Fn(u32) -> bool) -> bool {
     let waits = |other: &AnnouncedStage| other.parents.as_ref().is_some_and(|parents| parents.contains(&stage.number));
     let followers = || job.announced.iter().filter(|other| other.number > stage.number && waits(other));
@@ -336,15 +336,15 @@ fn is_skipped(stage: &AnnouncedStage, job: &Job, was_submitted: &dyn Fn(u32) -> 
 }
 
 impl RunProgress {
-    /// The run so far as one that a model can be fitted to: the stages of which a task has ended, and for each its position in this run.
-    /// None before the first task has ended.
+    /// Returns the run so far in a form that a model can be fitted to: the stages with a finished task, each with its position in this run. None
+    /// before the first task has finished.
     pub fn so_far(&self) -> Option<(ObservedRun, Vec<usize>)> {
         let kept: Vec<usize> = (0..self.stages.len()).filter(|&i| !self.stages[i].ended.is_empty()).collect();
         let stage = |&i: &usize| {
             let stage = &self.stages[i];
             let after = stage.after.iter().filter_map(|before| kept.binary_search(before).ok());
             let mut tasks = stage.ended.clone();
-            // where the first task of a slot failed, its next one is the first that ended
+            // if the first task of a slot failed, its next one is the first that finished
             let least = tasks.iter().map(|task| task.rank).min().unwrap_or(1);
             tasks.iter_mut().for_each(|task| task.rank -= least - 1);
             ObservedStage {
@@ -360,7 +360,7 @@ impl RunProgress {
         let run = ObservedRun {
             log: self.log.clone(),
             name: self.name.clone(),
-            // amounts are taken as they are, whatever the input
+            // amounts are used as they are, whatever the input
             input_mb: 1.0,
             sources: Vec::new(),
             executors: self.executors.max(1),
@@ -384,14 +384,14 @@ pub(super) mod tests {
     use crate::trace::{ReadOptions, read_bytes};
     use crate::watch::Unwatched;
 
-    /// Milliseconds of the start of made logs.
+    /// Start of synthetic logs \[ms\].
     const START: u64 = 1_000_000;
 
-    /// Lines of a made event log; times in seconds after its start.
+    /// Lines of a synthetic event log; times in seconds after its start.
     pub(in crate::fit) struct Made(Vec<String>);
 
     impl Made {
-        /// An application with executors of one core that were there before.
+        /// Creates an application with executors of one core that existed before.
         pub(in crate::fit) fn new(executors: u32) -> Self {
             let mut made = Self(vec![format!(
                 r#"{{"Event":"SparkListenerApplicationStart","App Name":"made","App ID":"a","Timestamp":{START},"User":"u"}}"#
@@ -404,7 +404,7 @@ pub(super) mod tests {
             made
         }
 
-        /// A stage as an event has it: number, tasks, parents.
+        /// Returns a stage as it appears in an event: number, tasks, parents.
         fn info(&(number, tasks, parents): &(u32, u32, &[u32]), submitted: &str) -> String {
             format!(
                 r#"{{"Stage ID":{number},"Stage Attempt ID":0,"Stage Name":"work at x.py:{number}","Number of Tasks":{tasks},"Parent IDs":{parents:?}{submitted}}}"#
@@ -433,7 +433,7 @@ pub(super) mod tests {
             self.0.push(format!(r#"{{"Event":"SparkListenerStageSubmitted","Stage Info":{info}}}"#));
         }
 
-        /// A task: stage, index, executor; from launch to end, if it ends, with this reason.
+        /// Adds a task: stage, index, executor; from launch to end, if it ends, with this reason.
         pub(in crate::fit) fn task(&mut self, of: [u32; 3], from_s: f64, to: Option<(f64, &str)>) {
             let [stage, index, executor] = of;
             let id = self.0.len();
@@ -451,7 +451,7 @@ pub(super) mod tests {
             }
         }
 
-        /// An event at a time that says nothing else.
+        /// Adds an event without further content at a time.
         pub(in crate::fit) fn look(&mut self, at_s: f64) {
             self.0.push(format!(
                 r#"{{"Event":"SparkListenerExecutorAdded","Timestamp":{},"Executor ID":"late","Executor Info":{{"Host":"h0","Total Cores":1}}}}"#,
@@ -474,7 +474,7 @@ pub(super) mod tests {
         START + (at_s * 1e3) as u64
     }
 
-    /// Two slots and five tasks of 10 s, then two tasks; looked at 12 s after the job began.
+    /// Two slots and five tasks of 10 s, then two tasks; observed 12 s after the start of the job.
     pub(in crate::fit) fn in_the_middle() -> Made {
         let mut made = Made::new(2);
         let stages: [(u32, u32, &[u32]); 2] = [(0, 5, &[]), (1, 2, &[0])];
@@ -500,7 +500,7 @@ pub(super) mod tests {
         assert_eq!((second.submitted, second.tasks, &second.after[..], second.ready_s), (false, 2, &[0][..], None));
     }
 
-    /// A task that failed is done again; one with a copy counts once; one that ended is not undone by a copy that still runs.
+    /// A failed task is repeated; one with a copy counts once; a finished task is not undone by a copy that still runs.
     #[test]
     fn a_task_counts_once() {
         let mut made = Made::new(2);

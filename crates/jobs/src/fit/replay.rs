@@ -1,12 +1,11 @@
-//! A job that ran as one that can run again: the same tasks on the same nodes, copies taken out, for other policies.
+//! A recorded job in a form that can run again: the same tasks on the same nodes, without copies, for other policies.
 //!
 //! ```text
-//! JobTrace ──▶ Replay: cluster::KnownJob, how each value came about, what cannot be known
+//! JobTrace ──▶ Replay: cluster::KnownJob, the origin of each value, the unknowns
 //! ```
 //!
-//! The first attempt of each task takes what it took; where it was killed because its copy had won, at least what it had taken
-//! by then. Pauses between tasks on a slot are part of the task after them. What a copy would have taken is drawn: see
-//! `replay_times` for what is known of it.
+//! The first attempt of each task takes its recorded time; if it was killed because its copy had won, at least the time up to then. A pause between
+//! tasks on a slot is part of the task after it. The time of a copy is drawn: see `replay_times` for the available data.
 
 use std::collections::BTreeMap;
 
@@ -21,17 +20,17 @@ use crate::fit::replay_times::{TimedTask, UsualTimes};
 use crate::trace::analysis::most_at_once;
 use crate::trace::{Attempt, Format, JobTrace, Metric, Moment, Stage, StageId, StageKind};
 
-/// Bytes of a MB.
+/// Bytes per MB.
 const MB: f64 = 1_048_576.0;
-/// Spark launches the next task some milliseconds before it notes the end of the last one \[µs\].
+/// Spark launches the next task some milliseconds before it records the end of the previous one \[µs\].
 const OVERLAP: i64 = 20_000;
 /// Pauses of a slot up to this long belong to the next task \[s\].
 const PAUSE: f64 = 1.0;
-/// Shares of a node's slots that run at full speed, as far as contention is looked for.
+/// Shares of a node's slots that run at full speed, as tried in the search for contention.
 const CONTENTION: [f64; 5] = [1.0, 0.75, 0.5, 0.25, 0.0];
-/// Contention is taken for real where it explains so much of what is left otherwise.
+/// Contention is accepted if it leaves at most this share of the unexplained spread.
 const EXPLAINS: f64 = 0.9;
-/// Data of a task \[MB\] from which on they are looked at.
+/// Least data of a task that matters \[MB\].
 const DATA_MATTERS_MB: f64 = 0.5;
 
 /// A node of a replay.
@@ -39,11 +38,11 @@ const DATA_MATTERS_MB: f64 = 0.5;
 pub struct ReplayNode {
     /// Name in the log.
     pub name: String,
-    /// Tasks that it ran at a time.
+    /// Maximum number of tasks that it ran at a time.
     pub slots: u32,
-    /// First attempts that ran there.
+    /// Number of first attempts that ran there.
     pub tasks: usize,
-    /// How many times longer tasks take there than usual, weighted by tasks over the stages.
+    /// Factor by which tasks take longer there than usual, weighted by tasks over the stages.
     pub slowness: f64,
 }
 
@@ -56,15 +55,15 @@ pub struct ReplayStage {
     pub name: String,
     /// Tasks.
     pub tasks: usize,
-    /// Copies that the log has, which are taken out.
+    /// Number of copies in the log, which are removed.
     pub copies: usize,
-    /// Tasks whose first attempt was killed or has no end: they took at least what is replayed.
+    /// Tasks whose first attempt was killed or has no end: they took at least the replayed time.
     pub at_least: usize,
-    /// From its first launch to its last end \[s\].
+    /// Time from its first launch to its last end \[s\].
     pub actual_s: f64,
 }
 
-/// A job that can run again.
+/// A job in a form that can run again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
     /// The log.
@@ -73,7 +72,7 @@ pub struct Replay {
     pub name: String,
     /// The job.
     pub job: KnownJob,
-    /// What it took: from the first submission of a job to the last completion \[s\].
+    /// Recorded time: from the first submission of a job to the last completion \[s\].
     pub actual_s: f64,
     /// The nodes.
     pub nodes: Vec<ReplayNode>,
@@ -81,31 +80,31 @@ pub struct Replay {
     pub stages: Vec<ReplayStage>,
     /// Tasks that a node runs at full speed, as a share of its slots.
     pub full_speed_share: f64,
-    /// Sum of the times of all first attempts, killed ones up to their end \[s\].
+    /// Sum of the times of all first attempts; killed ones count up to their end \[s\].
     pub work_s: f64,
-    /// The application's settings of speculation: multiplier and quantile; none where it was off.
+    /// The application's speculation settings: multiplier and quantile; none if it was off.
     pub speculation: Option<Speculation>,
-    /// What is assumed and what cannot be known.
+    /// Assumptions and unknowns.
     pub notes: Vec<String>,
 }
 
-/// The first attempt of a task while the replay is made.
+/// The first attempt of a task while the replay is built.
 struct First<'t> {
     attempt: &'t Attempt,
     node: usize,
     from: i64,
-    /// When it ended, or until when it is known to have run.
+    /// Time at which it ended, or up to which it is known to have run.
     to: i64,
     ended: bool,
     mb: f64,
     cold: bool,
 }
 
-/// Makes a replay of the only job of a log.
+/// Builds a replay of the only job of a log.
 ///
 /// # Errors
 ///
-/// [`FitError`] for logs of other kinds, with several applications, and of jobs that did not end.
+/// [`FitError`] for logs of other kinds, with several applications, and for jobs that did not finish.
 pub fn replay(trace: &JobTrace) -> Result<Replay, FitError> {
     let log = trace.files.first().cloned().unwrap_or_default();
     let incomplete = |what: &str| FitError::Incomplete { log: log.clone(), what: what.to_owned() };
@@ -163,7 +162,7 @@ pub fn replay(trace: &JobTrace) -> Result<Replay, FitError> {
     })
 }
 
-/// Where attempts run: executors of Spark by node, nodes of Hadoop.
+/// Places where attempts run: Spark executors by node, Hadoop nodes.
 struct Places {
     names: Vec<String>,
     slots: Vec<u32>,
@@ -195,7 +194,7 @@ impl Places {
     }
 }
 
-/// The slots of a node by the cores of its executors that ran attempts, where the log states them for all of these.
+/// Returns the slots of a node from the cores of its executors that ran attempts, if the log has the cores of all of them.
 fn stated_slots(trace: &JobTrace, node: usize) -> Option<u32> {
     let used: std::collections::BTreeSet<usize> =
         trace.attempts().iter().filter_map(|attempt| Some(attempt.executor?.index())).collect();
@@ -205,7 +204,7 @@ fn stated_slots(trace: &JobTrace, node: usize) -> Option<u32> {
     };
     let per_task = trace.applications.first().map_or(1, crate::trace::Application::cores_of_a_task);
     let cores: Option<u32> = here().map(|i| trace.executors[i].cores).sum();
-    // executors one after the other on a node are not counted twice
+    // successive executors on a node are not counted twice
     let spans = here().map(|i| {
         let executor = &trace.executors[i];
         let time = |moment: Option<Moment>, else_: i64| moment.map_or(else_, Moment::microseconds);
@@ -216,7 +215,7 @@ fn stated_slots(trace: &JobTrace, node: usize) -> Option<u32> {
     cores.filter(|cores| *cores > 0).and_then(|_| u32::try_from(most).ok()).map(|cores| cores / per_task)
 }
 
-/// The first attempt of each task of a stage, in the order of their launch.
+/// Returns the first attempt of each task of a stage, in the order of their launch.
 fn firsts<'t>(trace: &'t JobTrace, stage: StageId, places: &Places) -> Vec<First<'t>> {
     let mut found = Vec::new();
     for attempts in trace.tasks_of(stage) {
@@ -265,14 +264,14 @@ struct Maker<'a, 't> {
 }
 
 impl Maker<'_, '_> {
-    /// When reduces of MapReduce could run: maps had ended.
+    /// Returns the time at which MapReduce reduces could run: the end of the maps.
     fn ready(&self, stage: usize) -> i64 {
         let is_reduce = self.found[stage].1.kind == StageKind::Reduce;
         let maps = self.found.iter().find(|(_, stage, _)| stage.kind == StageKind::Map);
         maps.filter(|_| is_reduce).map_or(i64::MIN, |(.., span)| span.last_end.microseconds())
     }
 
-    /// How many attempts ran on a node at a time: pairs of (from, how many), by node.
+    /// Returns the number of attempts running on a node over time: pairs of (from, number), by node.
     fn busy(&self) -> Vec<Vec<(i64, i64)>> {
         let mut steps: Vec<Vec<(i64, i64)>> = vec![Vec::new(); self.places.names.len()];
         for (stage, (id, ..)) in self.found.iter().enumerate() {
@@ -297,7 +296,7 @@ impl Maker<'_, '_> {
         steps
     }
 
-    /// The work that an attempt did on a node, where so many run at full speed \[s\].
+    /// Returns the work that an attempt did on a node, given the number of tasks that run at full speed \[s\].
     fn work(&self, busy: &[(i64, i64)], from: i64, to: i64, cores: f64) -> f64 {
         let rate = |running: i64| (cores / running.max(1) as f64).min(1.0);
         let begin = busy.partition_point(|step| step.0 <= from).saturating_sub(1);
@@ -320,8 +319,8 @@ impl Maker<'_, '_> {
         (f64::from(self.places.slots[node]) * share).max(1.0)
     }
 
-    /// Returns the share of the slots at which tasks still run at full speed, and the usual task times. Among the shares tried, this is
-    /// the largest that leaves hardly more unexplained than the best.
+    /// Returns the share of the slots at which tasks still run at full speed, and the usual task times. Among the shares tried, this is the largest
+    /// one that leaves hardly more unexplained spread than the best.
     fn contention(&self) -> (f64, Vec<UsualTimes>) {
         let busy = self.busy();
         let fit = |share: f64| {
@@ -370,7 +369,7 @@ impl Maker<'_, '_> {
         let node = |node: usize| KnownNode {
             slots: self.places.slots[node],
             cores: self.cores(node, share),
-            // nodes that came with the first one are there from the beginning
+            // nodes that appeared with the first one are available from the start
             from_s: Some(first_launch(node)).filter(|from| *from > earliest + PAUSE).unwrap_or(0.0),
         };
         let mut afters: Vec<Vec<usize>> = Vec::new();
@@ -393,7 +392,7 @@ impl Maker<'_, '_> {
         KnownJob { nodes: (0..self.places.names.len()).map(node).collect(), stages, end_s }
     }
 
-    /// The tasks of a stage, with the pauses of their slots before them.
+    /// Returns the tasks of a stage, each with the pause of its slot before it.
     fn tasks(&self, stage: usize, share: f64, usual: &UsualTimes, busy: &[Vec<(i64, i64)>]) -> Vec<KnownTask> {
         let ready = self.ready(stage);
         let firsts = &self.firsts[stage];
@@ -406,7 +405,7 @@ impl Maker<'_, '_> {
             let (from, to) = (first.from.max(ready), first.to.max(ready + 1_000));
             let cores = self.cores(first.node, share);
             let slots = &mut free[first.node];
-            // the slot that was free last: its pause is the shortest
+            // the slot that became free last: its pause is the shortest
             let last = (0..slots.len()).filter(|&i| slots[i] <= from + OVERLAP).max_by_key(|&i| slots[i]);
             let pause = match last {
                 Some(i) => (from - slots.swap_remove(i)) as f64 / 1e6,
@@ -458,7 +457,7 @@ impl Maker<'_, '_> {
     }
 }
 
-/// What is assumed and what cannot be known.
+/// Returns the assumptions and unknowns.
 fn told(stages: &[ReplayStage], share: f64, trace: &JobTrace) -> Vec<String> {
     let mut notes = Vec::new();
     let (copies, at_least) = stages.iter().fold((0, 0), |sum, stage| (sum.0 + stage.copies, sum.1 + stage.at_least));

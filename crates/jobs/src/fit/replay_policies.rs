@@ -1,28 +1,28 @@
-//! What a job that ran is replayed under: no copies, the settings of Spark and Hadoop, the detectors of the literature.
+//! Policies for the replay of a recorded job: no copies, the settings of Spark and Hadoop, the detectors of the literature.
 
 use crate::cluster::detect::{DetectorPlan, Spark};
 use crate::cluster::{PolicyPlan, Watching};
 use crate::trace::Application;
 
-/// Longest age of a stage before progress scores are looked at \[s\], as of plans.
+/// Maximum age of a stage at which progress scores are first checked \[s\], as in plans.
 const LAG_S: f64 = 20.0;
-/// A stage is young for this share of the job's time, where that is less.
+/// A stage is young for this share of the job's time, if that is shorter.
 const YOUNG: f64 = 0.1;
 
 /// The name of the policy with the log's own settings of speculation.
 pub const AS_IT_WAS_SET: &str = "spark, as it was set";
 
-/// An application's settings of speculation, multiplier and quantile; none where it does not set one.
+/// An application's speculation settings, multiplier and quantile; none if not set.
 pub type Speculation = (Option<f64>, Option<f64>);
 
-/// The settings of speculation of an application; none where it was off.
+/// Returns the speculation settings of an application; none if it was off.
 pub fn speculation_of(application: &Application) -> Option<Speculation> {
     let on = application.properties.get("spark.speculation").is_some_and(|on| on == "true");
     let setting = |name: &str| application.number(&format!("spark.speculation.{name}"));
     on.then(|| (setting("multiplier"), setting("quantile")))
 }
 
-/// The policies for a job that took so long \[s\], with its settings of speculation, if it had any. The first policy has no detector.
+/// Returns the policies for a job that took `actual_s` \[s\], including its speculation settings, if any. The first policy has no detector.
 pub fn usual_policies(actual_s: f64, speculation: Option<Speculation>) -> Vec<PolicyPlan> {
     let lag_s = LAG_S.min(YOUNG * actual_s);
     let spark = |name: &str, multiplier: f64, quantile: f64| PolicyPlan {

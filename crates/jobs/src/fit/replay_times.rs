@@ -1,22 +1,22 @@
-//! What of a task's time was the stage, the node, a cold start, and its own: the usual time of each, and what is left.
+//! Decomposition of a task's time into stage, node, cold start and its own part: the usual time of each, and the remainder.
 //!
 //! ```text
 //! time = line(MB) · cold^(first of its slot) · slowness(node) · ratio
 //! ```
 //!
-//! By robust lines and medians in turn. A task that nothing explains has a ratio far from 1; whether a second attempt would
-//! have had it too, no log tells.
+//! Robust lines and medians are fitted in turn. A task that nothing explains has a ratio far from 1; no log shows whether a second attempt would have
+//! had it too.
 
 use crate::fit::line::{Line, line, median};
 
-/// Rounds of fitting in turn.
+/// Number of alternating fits.
 const ROUNDS: usize = 12;
-/// Tasks on a node whose own median counts as much as that the node is like the others.
+/// Number of tasks on a node at which its own median counts as much as the assumption that the node is like the rest.
 const FEW: f64 = 1.0;
-/// Cold and warm tasks that are needed to tell what a cold start costs.
+/// Number of cold and warm tasks needed to estimate the cost of a cold start.
 const ENOUGH: usize = 3;
 
-/// One attempt whose time is known.
+/// One attempt with a known time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TimedTask {
     /// Work \[s\].
@@ -29,20 +29,20 @@ pub(super) struct TimedTask {
     pub(super) node: usize,
 }
 
-/// What a stage's tasks usually take.
+/// Usual times of a stage's tasks.
 #[derive(Clone, Debug)]
 pub(super) struct UsualTimes {
     line: Line,
-    /// How many times longer a cold task takes.
+    /// Factor by which a cold task takes longer.
     cold: f64,
-    /// How many times longer tasks take on each node than on a usual one.
+    /// Factor by which tasks take longer on each node than on a usual one.
     pub(super) slowness: Vec<f64>,
-    /// Times over the usual ones, ascending.
+    /// Ratios of times to the usual times, ascending.
     pub(super) ratios: Vec<f64>,
 }
 
 impl UsualTimes {
-    /// Fits a stage; without a task all is as usual, and takes a second.
+    /// Fits a stage; without tasks all factors are neutral, and a task takes a second.
     pub(super) fn fit(tasks: &[TimedTask], nodes: usize) -> Self {
         let mut usual =
             Self { line: Line { fixed: 1.0, slope: 0.0 }, cold: 1.0, slowness: vec![1.0; nodes], ratios: vec![1.0] };
@@ -69,17 +69,17 @@ impl UsualTimes {
         if cold { self.cold } else { 1.0 }
     }
 
-    /// The usual time of a task as it was.
+    /// Returns the usual time of a task under its actual conditions.
     pub(super) fn of(&self, task: &TimedTask) -> f64 {
         self.line.at(task.mb) * self.start(task.cold) * self.slowness[task.node]
     }
 
-    /// The usual time of a new attempt with so much data on a usual node: warm, since its slot has run a task.
+    /// Returns the usual time of a new attempt with `mb` of data on a usual node: warm, because its slot has already run a task.
     pub(super) fn again(&self, mb: f64) -> f64 {
         self.line.at(mb)
     }
 
-    /// The slowness of each node, their median over tasks being 1; drawn towards 1 where few tasks tell it.
+    /// Returns the slowness of each node, with a median of 1 over tasks; shrunk towards 1 for nodes with few tasks.
     fn nodes(&self, tasks: &[TimedTask], nodes: usize) -> Vec<f64> {
         let log = |task: &TimedTask| (task.work / (self.line.at(task.mb) * self.start(task.cold))).ln();
         let of_node = |node: usize| {
@@ -92,7 +92,7 @@ impl UsualTimes {
         logs.iter().map(|log| (log - centre).exp()).collect()
     }
 
-    /// Median distance of the logarithm of the ratios from 0: how much is left unexplained.
+    /// Returns the median distance of the logarithm of the ratios from 0: the unexplained spread.
     pub(super) fn left(&self) -> f64 {
         median(self.ratios.iter().map(|ratio| ratio.ln().abs()))
     }
@@ -102,7 +102,7 @@ impl UsualTimes {
 mod tests {
     use super::*;
 
-    /// Three nodes, one of them three times as slow; cold tasks take twice as long; a line in the data.
+    /// Three nodes, one of them three times slower; cold tasks take twice as long; time is linear in the data.
     fn made() -> Vec<TimedTask> {
         let slowness = [1.0, 1.0, 3.0];
         let of = |i: usize| {
@@ -124,8 +124,8 @@ mod tests {
         assert!((usual.ratios.last().unwrap() / 7.0 - 1.0).abs() < 0.1 && usual.left() < 0.05);
     }
 
-    /// One task of twice the time on a node of its own: half of the logarithm is believed, a slowness of sqrt(2). Seen to fail with all
-    /// of it believed.
+    /// A single task of twice the time on a node of its own: half of the logarithm is attributed to the node, a slowness of sqrt(2). Fails if all of
+    /// it is.
     #[test]
     fn a_single_task_does_not_make_a_slow_node() {
         let task = |i: usize| TimedTask { work: if i < 20 { 1.0 } else { 2.0 }, mb: 0.0, cold: false, node: i / 10 };

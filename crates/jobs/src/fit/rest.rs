@@ -1,8 +1,8 @@
-//! The rest of a run, task by task: the stages of a plan against those of the log so far.
+//! The rest of a run, task by task: the stages of a plan compared with those of the log so far.
 //!
-//! Stages match as in [`crate::fit::fit_stages`]: by their action and by the stages that they wait for; of several alike, the one with more tasks is
-//! the one with more tasks in the plan. Tasks that the log tells take the place of the plan's. Without a plan the model is fitted to the
-//! run so far; stages of which no task has ended are then taken to be like others of the run, with a wide error.
+//! Stages match as in [`crate::fit::fit_stages`]: by their action and by the stages they wait for. Of several similar stages, the one with more tasks
+//! in the log is the one with more tasks in the plan. Tasks in the log replace the plan's. Without a plan the model is fitted to the run so far;
+//! stages without a finished task are then assumed to be like other stages of the run, with a wide error.
 
 use crate::fit::alike::action;
 use crate::fit::job_text::short;
@@ -12,40 +12,40 @@ use crate::fit::stages::fit_stages;
 use crate::mapreduce::PhaseLaw;
 use crate::stages::{Amount, PlannedJob, RunningTask, StagePlan, StageSpec, StageState, Wave};
 
-/// Times of a stage of which no task has ended over those of an earlier stage of the run, and the standard deviation of the logarithm: one
-/// that does the same, or another one. Of 39 logs that nothing here is validated on, rounded (docs/validation.md).
+/// Time of a stage without a finished task relative to an earlier stage of the run, and the standard deviation of its logarithm: for a stage with the
+/// same action, or with another one. From 39 logs that are not used for validation here, rounded (docs/validation.md).
 const LIKE_THE_SAME: (f64, f64) = (0.6, 1.0);
 const LIKE_ANOTHER: (f64, f64) = (0.75, 1.3);
-/// Standard deviation of the logarithm of later tasks' times where only first tasks of slots have ended.
+/// Standard deviation of the logarithm of later tasks' times if only first tasks of slots have finished.
 const UNSEEN_LATER: f64 = 0.8;
-/// Shortest mean time of a task \[s\]: logs tell milliseconds.
+/// Least mean time of a task \[s\]: logs have a resolution of milliseconds.
 const SHORTEST_S: f64 = 1e-4;
-/// Mean set-up of a stage to come where the run has shown none \[s\].
+/// Mean set-up time of a future stage if the run has not had one \[s\].
 const SHORT_SETUP_S: f64 = 0.05;
 
-/// Evidence of the tasks of a stage: their times over the plan's mean times.
+/// Evidence from the tasks of a stage: their times over the plan's mean times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shown {
-    /// Of tasks that have ended.
+    /// Ratios of finished tasks.
     pub ended: Vec<f64>,
-    /// Ages of tasks that run.
+    /// Ages of running tasks.
     pub running: Vec<f64>,
 }
 
 /// The rest of a run.
 #[derive(Clone, Debug)]
 pub struct RestOfRun {
-    /// The plan at the size of this run, with the tasks that the log tells.
+    /// The plan at the size of this run, with the number of tasks in the log.
     pub plan: StagePlan,
     /// The whole job at that size.
     pub whole: PlannedJob,
     /// The job with the tasks that wait for a slot.
     pub job: PlannedJob,
-    /// Where each of its stages stands.
+    /// State of each of its stages.
     pub states: Vec<StageState>,
-    /// Time since the last stage ended \[s\]; 0 while one is left.
+    /// Time since the last stage ended \[s\]; 0 while a stage remains.
     pub end_age_s: f64,
-    /// The stage of the log that each stage of the plan is, by position; none for one that the log does not have yet.
+    /// Stage of the log matched to each stage of the plan, by position; none if the log does not have it yet.
     pub positions: Vec<Option<usize>>,
     /// Evidence of each stage: first tasks of slots, and later ones.
     pub shown: Vec<[Shown; 2]>,
@@ -53,12 +53,12 @@ pub struct RestOfRun {
     pub notes: Vec<String>,
 }
 
-/// The rest of a run by a plan, which is fitted to other runs of the program. `input_mb` overrides the size that follows from the
-/// number of tasks.
+/// Returns the rest of a run given a plan that was fitted to other runs of the program. `input_mb` overrides the size inferred from the number of
+/// tasks.
 ///
 /// # Errors
 ///
-/// [`FitError::OtherJob`] where the log has a stage that the plan has not.
+/// [`FitError::OtherJob`] if the log has a stage that is not in the plan.
 pub fn rest_of_run(run: &RunProgress, plan: &StagePlan, input_mb: Option<f64>) -> Result<RestOfRun, FitError> {
     let found = matched(run, plan)?;
     let mut positions = vec![None; plan.stage.len()];
@@ -89,8 +89,8 @@ pub fn rest_of_run(run: &RunProgress, plan: &StagePlan, input_mb: Option<f64>) -
     Ok(rest(run, plan, positions, notes))
 }
 
-/// The rest of the jobs under way by the run so far alone; none before a task has ended. The set-up and the end of further jobs are
-/// not part of it.
+/// Returns the rest of the running jobs given only the run so far; none before a task has finished. The set-up and the end of further jobs are
+/// excluded.
 pub fn rest_by_itself(run: &RunProgress) -> Option<RestOfRun> {
     let (so_far, kept) = run.so_far()?;
     let fitted = fit_stages(std::slice::from_ref(&so_far)).ok()?.plan;
@@ -112,7 +112,7 @@ pub fn rest_by_itself(run: &RunProgress) -> Option<RestOfRun> {
                 spec
             },
         );
-        // the data of a task as in the tasks that have ended
+        // tasks read as much data as the finished tasks
         let task_mb = of.data_mb.at(fitted.job.input_mb) / of.tasks.at(fitted.job.input_mb).round().max(1.0);
         let full = stage.tasks.saturating_sub(of.small_tasks).max(1);
         let data_mb = Amount { fixed: task_mb * f64::from(full), per_mb: 0.0 };
@@ -129,8 +129,8 @@ pub fn rest_by_itself(run: &RunProgress) -> Option<RestOfRun> {
     Some(rest(run, plan, positions, notes))
 }
 
-/// The times of a stage of which no task has ended, from those of the last stage that does the same, else of the last one of all: its later
-/// tasks, if any has ended. What its first tasks took longer is the start of the run, which is over.
+/// Returns the times of a stage without a finished task, from the last stage with the same action, or else from the last stage of all: from its later
+/// tasks, if any has finished. The extra time of its first tasks belongs to the start of the run, which is over.
 fn like(stage: &StageProgress, fitted: &StagePlan, so_far: &ObservedRun, setup_s: f64) -> StageSpec {
     let same = fitted.stage.iter().rposition(|known| action(&known.name) == action(&stage.name));
     let (ratio, error) = if same.is_some() { LIKE_THE_SAME } else { LIKE_ANOTHER };
@@ -146,7 +146,7 @@ fn like(stage: &StageProgress, fitted: &StagePlan, so_far: &ObservedRun, setup_s
     spec
 }
 
-/// The stage of the plan that each stage of the log is; none for one that is only announced and that the plan has not.
+/// Returns the stage of the plan matched to each stage of the log; none for a stage that is only announced and not in the plan.
 fn matched(run: &RunProgress, plan: &StagePlan) -> Result<Vec<Option<usize>>, FitError> {
     let mut found: Vec<Option<usize>> = vec![None; run.stages.len()];
     let mut is_tried = vec![false; run.stages.len()];
@@ -155,7 +155,7 @@ fn matched(run: &RunProgress, plan: &StagePlan) -> Result<Vec<Option<usize>>, Fi
             continue;
         }
         let stage = &run.stages[i];
-        // those that only differ by their data
+        // stages that differ only in their data
         let mut alike: Vec<usize> = (i..run.stages.len())
             .filter(|&k| action(&run.stages[k].name) == action(&stage.name) && run.stages[k].after == stage.after)
             .collect();
@@ -184,8 +184,8 @@ fn matched(run: &RunProgress, plan: &StagePlan) -> Result<Vec<Option<usize>>, Fi
     Ok(found)
 }
 
-/// The input \[MB\] by the number of tasks of the submitted stage with the most tasks among those whose number grows with the input, and
-/// that stage; none where the plan has that number at its own input.
+/// Returns the input \[MB\] inferred from the number of tasks of the largest submitted stage whose number of tasks grows with the input, and that
+/// stage; none if the plan has that number at its own input.
 fn input_of(run: &RunProgress, plan: &StagePlan, positions: &[Option<usize>]) -> Option<(f64, usize)> {
     let growing = positions.iter().zip(&plan.stage).filter_map(|(position, spec)| {
         let i = (*position).filter(|&i| run.stages[i].submitted && spec.tasks.per_mb > 0.0 && !spec.uses_partitions)?;
@@ -200,7 +200,7 @@ fn input_of(run: &RunProgress, plan: &StagePlan, positions: &[Option<usize>]) ->
     (mb > 0.0).then_some((mb, i))
 }
 
-/// The rest, by a plan of this very size.
+/// Returns the rest, given a plan of exactly this size.
 fn rest(run: &RunProgress, mut plan: StagePlan, positions: Vec<Option<usize>>, notes: Vec<String>) -> RestOfRun {
     for (spec, position) in plan.stage.iter_mut().zip(&positions) {
         let Some(i) = *position else { continue };
@@ -214,7 +214,7 @@ fn rest(run: &RunProgress, mut plan: StagePlan, positions: Vec<Option<usize>>, n
     let mut job = whole.clone();
     for (k, planned) in job.stages.iter_mut().enumerate() {
         if join.is_over(k) {
-            // no draw is made for it, and the table of a law takes long
+            // it is never drawn from, and building the table of a distribution is slow
             (planned.waves, planned.law) = (Vec::new(), PhaseLaw::Deterministic);
         } else {
             planned.waves = after(&planned.waves, join.begun(k));
@@ -235,12 +235,12 @@ struct Join<'a> {
 }
 
 impl<'a> Join<'a> {
-    /// A stage of the plan in the log.
+    /// Returns the log's counterpart of a stage of the plan.
     fn stage(&self, k: usize) -> Option<&'a StageProgress> {
         self.positions[k].map(|i| &self.run.stages[i])
     }
 
-    /// Tasks of a stage that were launched.
+    /// Returns the number of launched tasks of a stage.
     fn begun(&self, k: usize) -> u32 {
         self.stage(k).map_or(0, |stage| stage.tasks.saturating_sub(stage.waiting()))
     }
@@ -253,7 +253,7 @@ impl<'a> Join<'a> {
         self.run.elapsed_s.unwrap_or(0.0)
     }
 
-    /// Where a stage stands, without its running tasks.
+    /// Returns the state of a stage, without its running tasks.
     fn state(&self, k: usize) -> StageState {
         let running: usize = self.run.stages.iter().map(|stage| stage.running.len()).sum();
         let is_busy = running >= self.whole.slots as usize;
@@ -270,14 +270,14 @@ impl<'a> Join<'a> {
         }
     }
 
-    /// What the tasks show; those that run are put into the states.
+    /// Returns the evidence from the tasks; running tasks are added to the states.
     fn shown(&self, states: &mut [StageState]) -> Vec<[Shown; 2]> {
         let mut all = vec![<[Shown; 2]>::default(); states.len()];
         let time = self.plan.task_times();
         for (k, (state, shown)) in states.iter_mut().zip(&mut all).enumerate() {
             let Some(stage) = self.stage(k) else { continue };
             let task_mb = self.whole.stages[k].task_mb;
-            // where the log does not count data, a task has its share
+            // if the log does not count data, each task has an equal share
             let counts = stage.ended.iter().any(|task| task.mb > 0.0);
             let mean_s = |mb: f64, rank: u32| time(k, mb, rank).max(SHORTEST_S);
             for task in &stage.ended {
@@ -293,7 +293,7 @@ impl<'a> Join<'a> {
         all
     }
 
-    /// Time since the last stage ended \[s\]; 0 while one is left.
+    /// Returns the time since the last stage ended \[s\]; 0 while a stage remains.
     fn end_age_s(&self) -> f64 {
         let last = self.run.stages.iter().filter_map(|stage| stage.end_s).fold(0.0, f64::max);
         let is_all_over = (0..self.whole.stages.len()).all(|k| self.is_over(k));
@@ -301,13 +301,13 @@ impl<'a> Join<'a> {
     }
 }
 
-/// True if a stage of the plan that the log does not have was passed over: one that waits for it was submitted.
+/// Returns true if a stage of the plan missing from the log was skipped: a stage that waits for it was submitted.
 fn is_passed(k: usize, plan: &StagePlan, positions: &[Option<usize>]) -> bool {
     let followers = (k + 1..plan.stage.len()).filter(|&other| plan.stage[other].after.contains(&k));
     followers.into_iter().any(|other| positions[other].is_some())
 }
 
-/// The waves without the first `begun` tasks.
+/// Returns the waves without the first `begun` tasks.
 fn after(waves: &[Wave], mut begun: u32) -> Vec<Wave> {
     let mut left = Vec::new();
     for wave in waves {
@@ -326,7 +326,7 @@ mod tests {
     use crate::fit::progress::tests::{Made, in_the_middle};
     use crate::stages::{JobSize, Pace, ResumedSchedule, TaskTime};
 
-    /// A plan of stages without chance: name, stages before, tasks for each MB, time of a task.
+    /// A deterministic plan of stages: name, earlier stages, tasks per MB, time of a task.
     fn plan(stages: &[(&str, &[usize], f64, f64)]) -> StagePlan {
         let stage = |&(name, after, per_mb, time_s): &(&str, &[usize], f64, f64)| {
             let time = TaskTime { fixed_s: time_s, ..TaskTime::default() };
@@ -344,8 +344,8 @@ mod tests {
         StagePlan { job, stage: stages.iter().map(stage).collect(), ..StagePlan::default() }
     }
 
-    /// Two slots, five tasks of 10 s, 12 s after the start: two run for 8 s more, the last one for 10 s; then two tasks of 4 s, of which the
-    /// job announces twice as many as the plan has.
+    /// Two slots, five tasks of 10 s, 12 s after the start: two run for 8 s more, the last one for 10 s; then two tasks of 4 s. The job announces
+    /// twice as many tasks as the plan has.
     #[test]
     fn the_rest_of_a_run_without_chance_is_exact() {
         let plan = plan(&[("work at y.py:1", &[], 0.5, 10.0), ("work at y.py:2", &[0], 0.1, 4.0)]);
@@ -359,11 +359,11 @@ mod tests {
         let pace = Pace { stages: vec![[1.0, 1.0]; 2], driver: 1.0 };
         let run = schedule.run([1, 2], 0, &pace);
         assert_eq!((run.job_s, run.stages), (22.0, vec![[0.0, 18.0], [18.0, 22.0]]));
-        // the number of tasks is that of 10 MB, which the plan has
+        // the number of tasks matches 10 MB, as in the plan
         assert!(rest.notes.is_empty(), "{:?}", rest.notes);
     }
 
-    /// Five tasks of a plan with a quarter of a task for each MB: 20 MB, unless it is stated.
+    /// Five tasks of a plan with a quarter of a task per MB: 20 MB, unless stated.
     #[test]
     fn the_input_follows_from_the_number_of_tasks() {
         let plan = plan(&[("work at y.py:1", &[], 0.25, 10.0), ("work at y.py:2", &[0], 0.1, 4.0)]);
@@ -374,7 +374,7 @@ mod tests {
         assert_eq!(rest_of_run(&run, &plan, Some(30.0)).unwrap().plan.job.input_mb, 30.0);
     }
 
-    /// Two stages of one name: the one with more tasks in the log is the one with more in the plan, though it comes later in the log.
+    /// Two stages of the same name: the one with more tasks in the log is the one with more in the plan, although it comes later in the log.
     #[test]
     fn stages_of_one_name_are_told_by_their_tasks() {
         let plan = plan(&[("work", &[], 3.0, 1.0), ("work", &[], 1.0, 2.0), ("work", &[0, 1], 0.1, 4.0)]);
@@ -390,7 +390,7 @@ mod tests {
         assert!(matches!(rest_of_run(&run, &other, None), Err(FitError::OtherJob { .. })));
     }
 
-    /// A plan of two jobs, the first of which is over for 3 s: its follower is about to be submitted.
+    /// A plan of two jobs; the first ended 3 s ago, and its follower is about to be submitted.
     #[test]
     fn stages_of_later_jobs_come_from_the_plan() {
         let plan = plan(&[("work", &[], 0.1, 4.0), ("more work", &[0], 0.2, 1.0)]);
@@ -406,8 +406,8 @@ mod tests {
         assert_eq!((rest.job.stages[0].tasks(), rest.job.stages[1].tasks()), (0, 2));
     }
 
-    /// Without a plan the tasks that have ended say how long the others take; the stage that is only announced is taken to be like them,
-    /// widely.
+    /// Without a plan, the finished tasks determine the times of the rest; the stage that is only announced is assumed to be similar, with a wide
+    /// error.
     #[test]
     fn a_run_alone_is_its_own_plan() {
         let rest = rest_by_itself(&in_the_middle().progress()).unwrap();

@@ -1,13 +1,13 @@
-//! How many tasks a stage has and how much data they read at another size of the input.
+//! The number of tasks of a stage and the data they read at another size of the input.
 
 use crate::fit::observe::{ObservedRun, ObservedStage, ObservedTask};
 use crate::stages::Amount;
 
-/// A task with less than this share of the largest one's data is a small one, of a split of a few bytes.
+/// A task with less than this share of the largest task's data is small: it reads a split of a few bytes.
 const SMALL: f64 = 0.05;
-/// Data of the largest task \[MB\] below which no task is called small: too little for data to matter.
+/// Data of the largest task \[MB\] below which no task counts as small: too little for data to matter.
 const LARGE_ENOUGH: f64 = 0.5;
-/// Sizes of input that differ by less than this share are the same.
+/// Input sizes that differ by less than this share count as equal.
 const SAME: f64 = 0.02;
 
 /// Numbers of tasks and amounts of data by the job's input.
@@ -24,7 +24,7 @@ pub(super) struct Scaling {
     pub(super) assumed: Option<&'static str>,
 }
 
-/// What one run shows of a stage.
+/// Observations of one stage in one run.
 struct Seen {
     input_mb: f64,
     full: f64,
@@ -33,7 +33,7 @@ struct Seen {
     small_mb: f64,
 }
 
-/// Selects the tasks of a stage that have hardly any data compared with the others.
+/// Selects the tasks of a stage that have hardly any data compared with the rest.
 pub(super) fn small_tasks(stage: &ObservedStage) -> impl Fn(&ObservedTask) -> bool + use<> {
     let most = stage.tasks.iter().map(|task| task.mb).fold(0.0, f64::max);
     move |task| most >= LARGE_ENOUGH && task.mb < SMALL * most
@@ -53,7 +53,7 @@ fn seen(run: &ObservedRun, stage: &ObservedStage) -> Seen {
     }
 }
 
-/// The scaling of stage `i`, the same stage in all runs.
+/// Returns the scaling of stage `i`, the same stage in all runs.
 pub(super) fn scaling(runs: &[ObservedRun], i: usize) -> Scaling {
     let seen: Vec<Seen> = runs.iter().map(|run| seen(run, &run.stages[i])).collect();
     let mean = |value: &dyn Fn(&Seen) -> f64| seen.iter().map(value).sum::<f64>() / seen.len() as f64;
@@ -84,7 +84,7 @@ pub(super) fn scaling(runs: &[ObservedRun], i: usize) -> Scaling {
     }
 }
 
-/// What is assumed where all logs are of one size of input.
+/// Returns the scaling assumed if all logs have the same input size.
 fn of_one_size(
     runs: &[ObservedRun],
     i: usize,
@@ -109,14 +109,14 @@ fn of_one_size(
     (tasks, with_input(full_mb), Some(how))
 }
 
-/// The least-squares line through (input, amount), neither falling nor, at the inputs seen, negative.
+/// Returns the least-squares line through (input, amount) that neither falls nor becomes negative at the observed inputs.
 fn growth(points: &[(f64, f64)]) -> Amount {
     let n = points.len() as f64;
     let (mx, my) = (points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n);
     let sxx: f64 = points.iter().map(|p| (p.0 - mx) * (p.0 - mx)).sum();
     let sxy: f64 = points.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum();
     let per_mb = (sxy / sxx).max(0.0);
-    // what is within the noise of counting is none
+    // an intercept within the noise of counting is set to 0
     let per_mb = if per_mb * mx < 1e-6 * my { 0.0 } else { per_mb };
     let fixed = my - per_mb * mx;
     Amount { fixed: if fixed.abs() < 1e-9 * my.abs() { 0.0 } else { fixed }, per_mb }

@@ -1,10 +1,10 @@
-//! The slowdown of executors that share a host, from runs with different numbers of them.
+//! The slowdown of executors that share a host, from runs with different numbers of executors.
 //!
-//! Three times grow with the load of a host, each by a power of it: how long executors take to start, what tasks take longer
-//! than in the end (the first of a slot, and the way to the steady time), and the processor time of steady tasks. Each run of a
-//! program gives one ratio of its time to the program's model; the powers are the slopes of the ratios' logarithms over the
-//! logarithms of the load, with a level of its own for each program. Runs of other programs on the same cluster count as much.
-//! Where no runs tell, the power is assumed: half way between no effect and proportion, give or take that.
+//! Three times grow with the load of a host, each by a power of it: the start-up time of executors, the warm-up time of tasks (the extra time of the
+//! first task of a slot, and of the following ones until the steady time), and the CPU time of steady tasks. Each run of a program gives one ratio of
+//! its time to the program's model; the powers are the slopes of the ratios' logarithms over the logarithms of the load, with a separate level for
+//! each program. Runs of other programs on the same cluster count equally. Without suitable runs, the power is assumed: half way between no effect
+//! and proportionality, plus or minus that half.
 
 use crate::fit::observe::ObservedRun;
 use crate::fit::tail::MOST_RATIO;
@@ -15,7 +15,7 @@ use crate::stages::{Power, RunSpread, Sharing};
 /// The assumed power without runs at different loads, and its standard deviation.
 const ASSUMED: (f64, f64) = (0.5, 0.5);
 
-/// Evidence of runs for a power: sums of squares and products around each program's level, over the variance between runs.
+/// Evidence from runs for a power: sums of squares and products around each program's level, over the variance between runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Evidence {
     xx: f64,
@@ -23,7 +23,7 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    /// From (logarithm of the load, logarithm of the ratio) of each run of a program.
+    /// Builds the evidence from (logarithm of the load, logarithm of the ratio) of each run of a program.
     pub(super) fn of(points: &[(f64, f64)]) -> Self {
         let n = points.len() as f64;
         let mean = |part: fn(&(f64, f64)) -> f64| points.iter().map(part).sum::<f64>() / n;
@@ -37,7 +37,7 @@ impl Evidence {
         Self { xx: self.xx + other.xx, xy: self.xy + other.xy }
     }
 
-    /// The power and its standard error: the mean of what the runs tell and what is assumed, weighted by their precision.
+    /// Returns the power and its standard error: the mean of the runs' estimate and the assumed value, weighted by their precision.
     pub(super) fn power(self) -> Power {
         let precision = self.xx + 1.0 / (ASSUMED.1 * ASSUMED.1);
         let power = (self.xy + ASSUMED.0 / (ASSUMED.1 * ASSUMED.1)) / precision;
@@ -45,7 +45,7 @@ impl Evidence {
     }
 }
 
-/// Evidence of the runs of one program for the three powers.
+/// Evidence from the runs of one program for the three powers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Told {
     pub(super) start: Evidence,
@@ -63,13 +63,13 @@ impl Told {
     }
 }
 
-/// Executors of a host, and tasks that run on it at a time.
+/// Returns the executors per host, and the tasks that run on a host at a time.
 pub(super) fn load(run: &ObservedRun) -> (f64, f64) {
     let executors = f64::from(run.executors) / f64::from(run.hosts.max(1));
     (executors, executors * f64::from(run.cores))
 }
 
-/// The load at which a program's times hold: the geometric mean over its runs. Executors, and tasks, of a host.
+/// Returns the load at which a program's times hold: the geometric mean over its runs. Executors, and tasks, per host.
 pub(super) fn usual_load(runs: &[ObservedRun]) -> (f64, f64) {
     let mean = |part: fn((f64, f64)) -> f64| {
         (runs.iter().map(|run| part(load(run)).ln()).sum::<f64>() / runs.len() as f64).exp()
@@ -77,7 +77,7 @@ pub(super) fn usual_load(runs: &[ObservedRun]) -> (f64, f64) {
     (mean(|load| load.0), mean(|load| load.1))
 }
 
-/// By what factors the times of a run differ from those at the usual load.
+/// Factors by which the times of a run differ from those at the usual load.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slower {
     pub(super) warm_up: f64,
@@ -90,14 +90,14 @@ impl Slower {
         Self { warm_up: ratio.powf(sharing.warm_up.power), steady: ratio.powf(sharing.steady.power) }
     }
 
-    /// The model's time of a task in that run.
+    /// Returns the model's time of a task in that run.
     pub(super) fn time(self, times: &Times, mb: f64, rank: u32) -> f64 {
         let (end, excess) = parts(times, mb, rank);
         end * (1.0 - times.busy + times.busy * self.steady) + excess * self.warm_up
     }
 }
 
-/// The steady part of a task's time at the usual load, and what it takes longer.
+/// Returns the steady part of a task's time at the usual load, and the extra part.
 fn parts(times: &Times, mb: f64, rank: u32) -> (f64, f64) {
     let warm = times.warm.at(mb);
     if rank < 2 {
@@ -108,7 +108,7 @@ fn parts(times: &Times, mb: f64, rank: u32) -> (f64, f64) {
     }
 }
 
-/// Evidence of the runs of a program, by its times as if the load did not matter.
+/// Returns the evidence from the runs of a program, given its times as if the load did not matter.
 pub(super) fn told(runs: &[ObservedRun], times: &[Times]) -> Told {
     let late = runs.iter().filter(|run| run.start_s > 0.0);
     let start: Vec<(f64, f64)> = late.map(|run| (load(run).0.ln(), run.start_s.ln())).collect();
@@ -127,7 +127,7 @@ pub(super) fn told(runs: &[ObservedRun], times: &[Times]) -> Told {
     Told { start: Evidence::of(&start), warm_up, steady: Evidence::of(&steady) }
 }
 
-/// Extra time of the first tasks of a run compared with steady ones, over the model's. None where the model has none.
+/// Returns the extra time of the first tasks of a run compared with steady ones, over the model's. None if the model has none.
 fn warm_up_ratio(run: &ObservedRun, times: &[Times]) -> Option<f64> {
     let (mut seen, mut model) = (0.0, 0.0);
     for (stage, times) in run.stages.iter().zip(times) {
@@ -140,7 +140,7 @@ fn warm_up_ratio(run: &ObservedRun, times: &[Times]) -> Option<f64> {
     (seen > 0.0 && model > 0.0).then(|| seen / model)
 }
 
-/// Time of the later tasks of a run over what the model says, and the share of processor time in it.
+/// Returns the time of the later tasks of a run over the model's time, and the share of CPU time in it.
 fn steady_ratio(run: &ObservedRun, times: &[Times], warm_up: f64) -> Option<(f64, f64)> {
     let (mut seen, mut model, mut busy) = (0.0, 0.0, 0.0);
     for (stage, times) in run.stages.iter().zip(times) {
@@ -155,7 +155,7 @@ fn steady_ratio(run: &ObservedRun, times: &[Times], warm_up: f64) -> Option<(f64
     (model > 0.0).then(|| (seen / model, busy / model))
 }
 
-/// A task's time as it would be at the usual load.
+/// Returns a task's time at the usual load.
 pub(super) fn at_usual_load(row: Row, times: &Times, slower: Slower) -> Row {
     let usual = Slower { warm_up: 1.0, steady: 1.0 };
     let ratio = usual.time(times, row.mb, row.rank) / slower.time(times, row.mb, row.rank);
@@ -166,13 +166,13 @@ pub(super) fn at_usual_load(row: Row, times: &Times, slower: Slower) -> Row {
 mod tests {
     use super::*;
 
-    /// Two programs, each with a level of its own, on one, two and four executors of a host: times in proportion to the load.
+    /// Two programs, each with its own level, on one, two and four executors per host: times in proportion to the load.
     #[test]
     fn powers_are_slopes_with_a_level_for_each_program() {
         let points = |level: f64| [1.0, 2.0, 4.0_f64].map(|load| (load.ln(), level + load.ln()));
         let one = Evidence::of(&points(0.3));
         let both = one.and(Evidence::of(&points(-2.0)));
-        // least squares: Σ(x - mean)² = 2 ln² 2 each, over a variance of 0.15²; assumed is 0.5 with a variance of 0.25
+        // least squares: Σ(x - mean)² = 2 ln² 2 each, over a variance of 0.15²; the assumed value is 0.5 with a variance of 0.25
         let precision = |programs: f64| programs * 2.0 * std::f64::consts::LN_2.powi(2) / 0.0225;
         for (found, programs) in [(one.power(), 1.0), (both.power(), 2.0)] {
             let expected = (precision(programs) + 0.5 * 4.0) / (precision(programs) + 4.0);

@@ -1,16 +1,16 @@
-//! The size of a job's input: all that its stages read from outside, each source once.
+//! The size of a job's input: all data read by its stages from outside, each source once.
 //!
-//! A stage's input bytes count what it reads anew, what an earlier stage has read already, and what is kept in memory. Only the
-//! first is input of the job. A stage that begins with a dataset of an earlier one reads the same source again; so does a stage of
-//! another job that reads as much, or a small multiple of it. A stage that reads hardly anything looks at the form of the data.
+//! A stage's input bytes include newly read data, data already read by an earlier stage, and cached data. Only the first is input of the job. A stage
+//! that starts with a dataset of an earlier one reads the same source again; so does a stage of another job that reads the same amount, or a small
+//! multiple of it. A stage that reads hardly anything inspects the schema of the data.
 
-/// Amounts that differ by less than this share are the same.
+/// Amounts that differ by less than this share count as equal.
 const SAME: f64 = 0.02;
-/// Readings of one dataset that differ by more than this share give a warning.
+/// Readings of one dataset that differ by more than this share trigger a warning.
 const DISAGREE: f64 = 0.1;
-/// A stage may read a source this often in one go, for instance to zip it with itself.
+/// Maximum number of times that a stage may read a source in one pass, for instance to zip it with itself.
 const MOST_TIMES: f64 = 4.0;
-/// A source with less than this share of the largest one is a look at the form of the data.
+/// A source with less than this share of the largest one is a schema inspection.
 const METADATA: f64 = 0.01;
 
 /// Data that a stage reads from outside a shuffle.
@@ -21,9 +21,9 @@ pub(super) struct Reading<'a> {
     pub(super) mb: f64,
     /// Numbers of the datasets without parents.
     pub(super) sources: &'a [u32],
-    /// Numbers of its datasets that are kept.
+    /// Numbers of its cached datasets.
     pub(super) stored: &'a [u32],
-    /// Jobs that it is part of.
+    /// Jobs it belongs to.
     pub(super) jobs: &'a [usize],
 }
 
@@ -41,7 +41,7 @@ struct Found<'a> {
     first: &'a Reading<'a>,
 }
 
-/// The sources of a job, in the order of their first reading, and what is odd about them.
+/// Returns the sources of a job, in the order of their first reading, with the oddities found.
 pub(super) fn sources(readings: &[Reading<'_>]) -> (Vec<Source>, Vec<String>) {
     let mut found: Vec<Found<'_>> = Vec::new();
     let mut notes = Vec::new();
@@ -83,7 +83,7 @@ fn shared(a: &[u32], b: &[u32]) -> bool {
     a.iter().any(|number| b.contains(number))
 }
 
-/// How often `mb` is in `read`, up to a few times, if it is so often within this share.
+/// Returns the number of times that `mb` fits into `read`, up to a few times, if it fits within this share.
 fn multiple(read: f64, mb: f64, share: f64) -> Option<f64> {
     let times = (read / mb).round().clamp(1.0, MOST_TIMES);
     ((read / (times * mb) - 1.0).abs() <= share).then_some(times)
@@ -97,8 +97,8 @@ mod tests {
         Reading { stage, mb, sources, stored, jobs }
     }
 
-    /// The amounts of K-means: each job lists the file anew, the second reads it twice and keeps the result, the next ones read
-    /// what is kept, the last reads the file again.
+    /// The amounts of K-means: each job lists the file anew, the second reads it twice and caches the result, the next ones read the cache, the last
+    /// reads the file again.
     #[test]
     fn a_source_counts_once_however_often_it_is_read() {
         let all = [
@@ -117,7 +117,7 @@ mod tests {
     fn two_tables_of_one_join_are_two_sources_even_if_they_are_equal() {
         let (found, _) = sources(&[reading(0, 6.0, &[0], &[], &[0]), reading(1, 6.0, &[6], &[], &[0])]);
         assert_eq!(found.iter().map(|source| source.mb).sum::<f64>(), 12.0);
-        // in another job the same amount is the same data
+        // the same amount in another job is the same data
         let (found, _) = sources(&[reading(0, 6.0, &[0], &[], &[0]), reading(1, 6.0, &[6], &[], &[1])]);
         assert_eq!(found.len(), 1);
     }

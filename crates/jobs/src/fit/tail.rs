@@ -1,27 +1,27 @@
-//! Tasks that take several times the usual time, again and again: part of the law, not a mishap.
+//! Tasks that repeatedly take several times the usual time: part of the distribution, not an accident.
 //!
-//! One task that garbage collection held up says nothing of the next run. Where it happens to several tasks of a stage, it will happen
-//! again: their share of its tasks, and by how much they were slower, go into the stage's law. Where it happens to several tasks of
-//! a job, but hardly ever to more than two of one stage, their share of all tasks goes into the laws of all stages.
+//! One task delayed by garbage collection has no significance for the next run. If it happens to several tasks of a stage, it will happen again:
+//! their share of the stage's tasks, and their slow-down, become part of the stage's distribution. If it happens to several tasks of a job, but
+//! hardly ever to more than two of one stage, their share of all tasks becomes part of the distributions of all stages.
 
 use crate::fit::task_time::{Row, Times};
 use crate::mapreduce::PhaseLaw;
 
-/// A task that takes so many times the model's time is one of the tail.
+/// A task with at least this multiple of the model's time belongs to the tail.
 pub(super) const MOST_RATIO: f64 = 3.0;
-/// A task that takes so many times the model's time has a cause of its own stage, and tells nothing of other stages.
+/// A task with at least this multiple of the model's time has a cause specific to its stage, and is ignored for other stages.
 const OWN_RATIO: f64 = 10.0;
-/// Fewest tasks that are a tail.
+/// Fewest tasks that form a tail.
 const FEWEST: usize = 3;
-/// Values of a law with a tail.
+/// Number of values of a distribution with a tail.
 const VALUES: usize = 64;
 
 /// Slow tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tail {
-    /// Their share of all tasks.
+    /// Share of all tasks.
     share: f64,
-    /// Their times over the model's, ascending.
+    /// Ratios of their times to the model's, ascending.
     ratios: Vec<f64>,
 }
 
@@ -45,21 +45,21 @@ impl Tails {
         Self { stages, job: Tail::new(common, all) }
     }
 
-    /// The tail of a stage, its own or the job's.
+    /// Returns the tail of a stage, its own or the job's.
     pub(super) fn of_stage(&self, stage: usize) -> Option<&Tail> {
         self.stages.get(stage)?.as_ref().or(self.job.as_ref())
     }
 }
 
 impl Tail {
-    /// None where there are too few slow tasks to expect more.
+    /// Creates a tail; none if there are too few slow tasks to expect more.
     fn new(mut ratios: Vec<f64>, tasks: usize) -> Option<Self> {
         ratios.sort_by(f64::total_cmp);
         let share = ratios.len() as f64 / tasks.max(1) as f64;
         (ratios.len() >= FEWEST && share * VALUES as f64 >= 0.5).then_some(Self { share, ratios })
     }
 
-    /// A law with this tail, and its mean in units of the law's, which is `mean` times the model's time.
+    /// Returns a distribution with this tail, and its mean in units of the mean of `law`, which is `mean` times the model's time.
     pub(super) fn on(&self, law: &PhaseLaw, mean: f64) -> (PhaseLaw, f64) {
         // `as` is fine: a share of the values
         let slow = ((self.share * VALUES as f64).round() as usize).clamp(1, VALUES / 2);
@@ -95,7 +95,7 @@ mod tests {
         let tail = tails.of_stage(0).unwrap();
         assert!((tail.share - 4.0 / 65.0).abs() < 1e-12);
         let (law, mean) = tail.on(&PhaseLaw::Deterministic, 1.0);
-        // 4 of 64 values are 5 times the others
+        // 4 of 64 values are 5 times the rest
         assert!((mean - (60.0 + 4.0 * tail.ratios[0]) / 64.0).abs() < 1e-9 && (tail.ratios[0] - 5.0).abs() < 0.3);
         let PhaseLaw::Empirical { samples } = law else { panic!("{law:?}") };
         assert_eq!(samples.iter().filter(|value| **value > 2.0).count(), 4);
@@ -108,8 +108,7 @@ mod tests {
         assert_eq!(Tails::of(&rows, &[fit_times(&rows[0])]).of_stage(0), None);
     }
 
-    /// Two slow tasks in each of two stages: too few for a stage, enough for the job. Those of forty times the usual time tell nothing of
-    /// other stages.
+    /// Two slow tasks in each of two stages: too few for a stage, enough for the job. Tasks of forty times the usual time do not affect other stages.
     #[test]
     fn slow_tasks_of_several_stages_are_a_tail_of_the_job() {
         let two = [rows(2), rows(2)];

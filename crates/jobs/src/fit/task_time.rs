@@ -1,11 +1,9 @@
-//! The time of a stage's tasks: the cold first ones of each slot, the steady ones, and how fast the way between is.
+//! The time of a stage's tasks: the cold first tasks of each slot, the steady ones, and the speed of the transition.
 //!
-//! How much slower than the steady ones the second task of a slot is, κ, can be seen only where slots ran three tasks or
-//! more. Before that, processor time tells: a task whose wall time is far above its processor time was held up by what comes
-//! with warming up, the compiler's threads above all. So ln(1 + κ) is taken a priori as normal around
-//! ln(wall / processor time), at least 0, with standard deviation 0.25; tasks then move it. (A steady task waits for more
-//! than its processor, but processor time falls too while a task warms up.) Where the log has no
-//! processor times, the prior mean is 0.
+//! The slow-down κ of a slot's second task relative to the steady ones is only observable if slots ran three or more tasks. Otherwise CPU time gives
+//! a hint: a task whose wall time is far above its CPU time was delayed by warm-up activity, above all by the compiler's threads. So ln(1 + κ) has a
+//! normal prior around ln(wall / CPU time), at least 0, with standard deviation 0.25, which the tasks then update. (A steady task waits for more than
+//! its CPU, but CPU time falls too while a task warms up.) If the log has no CPU times, the prior mean is 0.
 
 use crate::fit::line::{Line, line, loss, median, scale};
 use crate::stages::planned::slowness;
@@ -14,15 +12,15 @@ use crate::stages::planned::slowness;
 const PRIOR_SPREAD: f64 = 0.25;
 /// Standard deviation of a task's logarithm in the search for κ.
 const TASK_SPREAD: f64 = 0.2;
-/// Largest κ that is tried.
+/// Largest κ tried.
 const MOST_WARMING: f64 = 4.0;
-/// Values of κ that are tried: equal steps of ln(1 + κ).
+/// Number of values of κ tried: equal steps of ln(1 + κ).
 const STEPS: u32 = 60;
-/// A warm task that takes so many times a cold one was held up by something else.
+/// A warm task that takes at least this multiple of a cold one was delayed by something else.
 const HELD_UP: f64 = 2.0;
-/// Below this share of processor time a task waits for something else, or computes in another process, such as Python's.
+/// Below this share of CPU time a task waits for something else, or computes in another process, such as Python's.
 const LEAST_BUSY: f64 = 0.15;
-/// A cold task's share that a warm one is taken to need where no slot ran a second task and processor times do not tell.
+/// Share of a cold task's time assumed for a warm one if no slot ran a second task and there are no CPU times.
 const WARM_SHARE: f64 = 0.5;
 
 /// One task, its time divided by its run's factor.
@@ -32,7 +30,7 @@ pub(super) struct Row {
     pub(super) cpu: Option<f64>,
     pub(super) mb: f64,
     pub(super) rank: u32,
-    /// True if it has hardly any data compared with the others of its stage.
+    /// True if it has hardly any data compared with the rest of its stage.
     pub(super) small: bool,
 }
 
@@ -42,18 +40,18 @@ pub(super) struct Times {
     pub(super) cold: Line,
     pub(super) warm: Line,
     pub(super) warming: f64,
-    /// Standard deviation of ln(1 + κ) that is left.
+    /// Remaining standard deviation of ln(1 + κ).
     pub(super) warming_error: f64,
-    /// Warm tasks that were left out as held up.
+    /// Number of warm tasks excluded as delayed.
     pub(super) held_up: usize,
     /// True if any slot ran a second task with its share of the data.
     pub(super) saw_warm: bool,
-    /// Processor time of the later tasks over their time, 0 to 1; where no slot ran one, of all.
+    /// CPU time of the later tasks over their time, 0 to 1; if no slot ran a later task, of all tasks.
     pub(super) busy: f64,
 }
 
 impl Times {
-    /// The model's time of a task.
+    /// Returns the model's time of a task.
     pub(super) fn of(&self, mb: f64, rank: u32) -> f64 {
         if rank < 2 { self.cold.at(mb) } else { self.warm.at(mb) * slowness(self.warming, rank) }
     }
@@ -72,7 +70,7 @@ pub(super) fn fit_times(rows: &[Row]) -> Times {
     let busy = busy(&calm);
     let prior = if busy < LEAST_BUSY { 0.0 } else { slow_by_cpu(&calm).ln() };
     let all: f64 = calm.iter().map(|row| row.wall).sum();
-    // a task counts by its time, so that tasks of splits of a few bytes do not decide for the others
+    // tasks are weighted by their time, so that tasks with splits of a few bytes do not dominate
     let share = |row: &Row| row.wall * calm.len() as f64 / all;
     let tried = (0..=STEPS).map(|i| {
         let log = f64::from(i) / f64::from(STEPS) * MOST_WARMING.ln_1p();
@@ -92,8 +90,8 @@ pub(super) fn fit_times(rows: &[Row]) -> Times {
     Times { cold, warm, warming: log.exp_m1(), warming_error: square.sqrt(), held_up, saw_warm: true, busy }
 }
 
-/// The times of a stage of which no slot ran a second task: later ones are taken to need the processor time that was seen. Tasks
-/// with hardly any data tell the part that does not grow with them, no more.
+/// Returns the times of a stage in which no slot ran a second task: later tasks are assumed to need the observed CPU time. Tasks with hardly any data
+/// only determine the part that does not grow with the data.
 fn from_cold(rows: &[Row], cold: Line, held_up: usize) -> Times {
     let first: Vec<Row> = rows.iter().filter(|row| row.rank < 2).copied().collect();
     let told = 1.0 / slow_by_cpu(&first);
@@ -109,24 +107,24 @@ fn from_cold(rows: &[Row], cold: Line, held_up: usize) -> Times {
     Times { cold, warm, warming: 0.0, warming_error: 0.5, held_up, saw_warm: false, busy: busy(&first) }
 }
 
-/// The share of processor time; 1 where it is not known.
+/// Returns the share of CPU time; 1 if unknown.
 fn busy(rows: &[Row]) -> f64 {
     1.0 / slow_by_cpu(rows)
 }
 
-/// The steady times that fit best for a given κ.
+/// Returns the best-fitting steady times for a given κ.
 fn steady(rows: &[Row], warming: f64) -> Line {
     line(&rows.iter().map(|row| (row.mb, row.wall / slowness(warming, row.rank))).collect::<Vec<_>>())
 }
 
-/// By what factor tasks are slower than their processor time lets expect, at least 1; 1 where it is not known.
+/// Returns the factor by which tasks are slower than their CPU time suggests, at least 1; 1 if unknown.
 fn slow_by_cpu(rows: &[Row]) -> f64 {
     let known = rows.iter().filter_map(|row| Some((row.wall, row.cpu.filter(|cpu| *cpu > 0.0)?)));
     let (wall, cpu) = known.fold((0.0, 0.0), |sum, (wall, cpu)| (sum.0 + wall, sum.1 + cpu));
     if cpu > 0.0 { (wall / cpu).max(1.0) } else { 1.0 }
 }
 
-/// Relative standard errors of cold and warm times, by leaving out every tenth task in turn (the jackknife \[Efron1982\]).
+/// Returns the relative standard errors of cold and warm times, leaving out every tenth task in turn (the jackknife \[Efron1982\]).
 pub(super) fn errors(rows: &[Row], fitted: &Times, mb: f64) -> (f64, f64) {
     const GROUPS: usize = 10;
     let groups = GROUPS.min(rows.len());
@@ -147,7 +145,7 @@ pub(super) fn errors(rows: &[Row], fitted: &Times, mb: f64) -> (f64, f64) {
         let mean = logs.iter().sum::<f64>() / n;
         (logs.iter().map(|log| (log - mean) * (log - mean)).sum::<f64>() * (n - 1.0) / n).sqrt()
     };
-    // where there are too few tasks to leave some out, the spread of one task is all that is known
+    // with too few tasks to leave some out, the spread of one task is all that is known
     let residuals: Vec<f64> = rows.iter().map(|row| (row.wall / fitted.of(row.mb, row.rank)).ln()).collect();
     let alone = scale(&residuals).max(TASK_SPREAD);
     let cold = if cold.len() < 3 { alone } else { jackknife(&cold) };
@@ -159,9 +157,8 @@ pub(super) fn errors(rows: &[Row], fitted: &Times, mb: f64) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    /// Ten cold tasks, half of them 5% above and half 5% below 1 s in their logarithms: too near for Huber to weigh any less, so
-    /// that the level is the mean of the logarithms, and its jackknife error s / sqrt(10) with s^2 = 10 * 0.0025 / 9. Seen to fail
-    /// without the factor n - 1.
+    /// Ten cold tasks, half of them 5% above and half 5% below 1 s in their logarithms: too close for Huber's weights to matter, so the level is the
+    /// mean of the logarithms, with jackknife error s / sqrt(10) and s^2 = 10 * 0.0025 / 9. Fails without the factor n - 1.
     #[test]
     fn the_jackknife_of_a_mean_is_its_standard_error() {
         let log = |i: usize| if i.is_multiple_of(2) { 0.05 } else { -0.05_f64 };

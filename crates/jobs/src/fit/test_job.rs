@@ -1,13 +1,14 @@
-//! The plan of a MapReduce job from the history of a small test job: counters and times to the symbols of SPN-GC.
+//! The plan of a MapReduce job from the history of a small test job: maps counters and times to the symbols of SPN-GC.
 //!
 //! ```text
-//! JobTrace + HadoopConf ──▶ FittedJob: mapreduce::Plan, each value with its interval and where it is from
+//! JobTrace + HadoopConf ──▶ FittedJob: mapreduce::Plan, each value with its interval and source
 //! ```
 //!
-//! Sums over the tasks that succeeded are exact: D_test, D_map, D_mapoutput, D_red, spilled records. Times are means over tasks
-//! with Student's intervals. T_m is what is left of the map phase without the reading and copying that the
-//! model counts beside it (phases 2 to 5 with T_m = 0) and without the start of a task, T_r likewise of the reduce phase (phase 9);
-//! `test_times` has these times, `waits` tells how long slots waited for tasks. So the plan gives back the times of the test job. What neither log nor configuration tells keeps the default of a plan, and a note says so.
+//! Sums over the successful tasks are exact: D_test, D_map, D_mapoutput, D_red, spilled records. Times are means over tasks with Student's intervals.
+//! T_m is the rest of the map phase after subtracting the reading and copying that the model counts separately (phases 2 to 5 with T_m = 0) and the
+//! start of a task; T_r likewise for the reduce phase (phase 9). `test_times` computes these times, `waits` the time for which slots waited for
+//! tasks. So the plan reproduces the times of the test job. Values found neither in the log nor in the configuration keep the plan's defaults, and a
+//! note says so.
 
 use crate::estimate::FloatMoments;
 use crate::fit::hadoop_conf::{HadoopConf, Setting};
@@ -17,29 +18,29 @@ use crate::fit::waits::STARTING_MB;
 use crate::mapreduce::{Plan, Residual};
 use crate::runs::RunSpread;
 
-/// Data of a task \[MB\] below which it tells no rate: opening files and connections takes longer.
+/// Data of a task \[MB\] below which it does not determine a rate: opening files and connections takes longer.
 const RATE_MB: f64 = STARTING_MB;
-/// Shortest time that tells a rate \[s\].
+/// Least time that determines a rate \[s\].
 const RATE_S: f64 = 0.1;
 
-/// The spread of whole runs around a plan that was fitted to one job, at the size of the job or another, if nothing else is known: about that of
-/// the histories in docs/validation.md.
+/// Default spread of whole runs around a plan fitted to one job, at the size of the job or another: about the spread of the histories in
+/// docs/validation.md.
 pub const ONE_JOB: RunSpread = RunSpread { sigma: 0.25, degrees_of_freedom: 4.0, runs: 1 };
 
-/// A value of the plan that the log or the configuration tells.
+/// A value of the plan determined by the log or the configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedValue {
     /// Key in the plan, such as `profile.input_mb`.
     pub key: &'static str,
     /// The value, in the unit of the key.
     pub value: f64,
-    /// Ends of its interval, where several tasks give several values.
+    /// Ends of its interval, if several tasks give several values.
     pub interval: Option<(f64, f64)>,
-    /// Where it is from.
+    /// Source of the value.
     pub from: String,
 }
 
-/// A plan with what it was made of.
+/// A plan with the data it was fitted from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedJob {
     /// The log.
@@ -48,20 +49,20 @@ pub struct FittedJob {
     pub id: String,
     /// The plan: the test job itself, to be estimated at other sizes.
     pub plan: Plan,
-    /// What was fitted, in the order of the plan.
+    /// Fitted values, in the order of the plan.
     pub values: Vec<FittedValue>,
-    /// What was assumed or left as it is.
+    /// Assumptions, and values left unchanged.
     pub notes: Vec<String>,
     /// Time of the test job, from submission to end \[s\].
     pub job_s: f64,
-    /// From the first launch of a task to the last end of one \[s\]: what the plan's estimate is compared with.
+    /// Time from the first launch of a task to the last end \[s\]: the reference for the plan's estimate.
     pub run_s: f64,
     /// Confidence level of the intervals.
     pub level: f64,
 }
 
 impl FittedJob {
-    /// Puts residual constants into the plan; `took` says of what jobs, as in `other jobs took more than estimated`.
+    /// Puts residual constants into the plan; `took` names their source, as in `other jobs took more than estimated`.
     pub fn add_residual(&mut self, residual: Residual, took: &str) {
         let from = format!("what {} {took}", residual.jobs);
         for (key, value) in [
@@ -74,7 +75,7 @@ impl FittedJob {
         self.plan.residual = residual;
     }
 
-    /// Puts into the plan how whole runs differ.
+    /// Puts the spread between whole runs into the plan.
     pub fn add_run(&mut self, run: RunSpread, from: &str) {
         self.values.retain(|value| !value.key.starts_with("run."));
         for (key, value) in [
@@ -88,11 +89,11 @@ impl FittedJob {
     }
 }
 
-/// Fits a plan to a test job; `input_mb` overrides what the counters tell.
+/// Fits a plan to a test job; `input_mb` overrides the counters.
 ///
 /// # Errors
 ///
-/// [`FitError::NoInput`] where neither counters nor `input_mb` tell the size of the input.
+/// [`FitError::NoInput`] if neither counters nor `input_mb` give the size of the input.
 pub fn fit_job(
     job: &ObservedJob,
     conf: Option<&HadoopConf>,
@@ -166,7 +167,7 @@ const ORDER: [&str; 37] = [
     "framework.cleanup_s",
 ];
 
-/// A plan in the making.
+/// A plan under construction.
 pub(super) struct Maker {
     pub(super) plan: Plan,
     pub(super) values: Vec<FittedValue>,
@@ -183,14 +184,14 @@ impl Maker {
         self.notes.push(note.into());
     }
 
-    /// The mean of some values with its interval; none of none.
+    /// Returns the mean of some values with its interval; none without values.
     pub(super) fn mean(&self, values: &[f64]) -> Option<(f64, Option<(f64, f64)>)> {
         let moments: FloatMoments = values.iter().copied().collect();
         let interval = moments.mean_estimate(self.level).ok().map(|found| (found.low().max(0.0), found.high()));
         Some((moments.mean()?, interval))
     }
 
-    /// What the counters sum up to.
+    /// Sets the sums of the counters.
     fn sizes(&mut self, job: &ObservedJob, input_mb: Option<f64>) -> Result<(), FitError> {
         let maps = job.maps.len();
         let told = job.sum_of_maps(|map| map.input_mb).filter(|mb| *mb > 0.0);
@@ -232,7 +233,7 @@ impl Maker {
         Ok(())
     }
 
-    /// Settings of the configuration.
+    /// Applies the settings of the configuration.
     fn settings(&mut self, job: &ObservedJob, conf: Option<&HadoopConf>) {
         self.split(job, conf);
         let Some(conf) = conf else {
@@ -267,7 +268,7 @@ impl Maker {
         }
     }
 
-    /// A setting that the configuration may have.
+    /// Applies a setting that the configuration may have.
     fn setting(
         &mut self,
         conf: &HadoopConf,
@@ -289,7 +290,7 @@ impl Maker {
         }
     }
 
-    /// The size of a split: by the configuration where that gives the maps that ran, else what a map read on average.
+    /// Sets the size of a split: from the configuration if it explains the number of maps, or else the mean input of a map.
     fn split(&mut self, job: &ObservedJob, conf: Option<&HadoopConf>) {
         let maps = job.maps.len() as f64;
         let (input, mean) = (self.plan.job.input_mb, self.plan.job.input_mb / maps);
@@ -320,7 +321,7 @@ impl Maker {
         }
     }
 
-    /// Workers and slots.
+    /// Sets workers and slots.
     fn machines(&mut self, job: &ObservedJob, conf: Option<&HadoopConf>) {
         let cluster = &job.cluster;
         let node = &mut self.plan.cluster.node[0];
@@ -343,7 +344,7 @@ impl Maker {
         }
     }
 
-    /// Rates that tasks with much data tell.
+    /// Sets the rates determined by tasks with much data.
     fn rates(&mut self, job: &ObservedJob) {
         let read = |map: &ObservedMap| {
             let wait = map.map_s? - map.cpu_s?;
@@ -387,7 +388,7 @@ impl Maker {
     }
 }
 
-/// A rate \[MB/s\], where data and time are enough to tell one.
+/// Returns a rate \[MB/s\], if data and time suffice to determine it.
 fn rate(mb: f64, seconds: f64) -> Option<f64> {
     (mb >= RATE_MB && seconds >= RATE_S).then(|| mb / seconds)
 }

@@ -1,4 +1,4 @@
-//! The times of a test job as those of its plan: T_load, T_m, T_r, the waits for slots, and the distributions of all.
+//! The times of a test job in terms of its plan: T_load, T_m, T_r, the waits for slots, and the distributions of all of them.
 
 use crate::fit::law::observed_law;
 use crate::fit::observed_job::{ObservedJob, ObservedMap, ObservedReduce};
@@ -7,14 +7,14 @@ use crate::fit::waits::{STARTING_MB, Waits, mean};
 use crate::mapreduce::task_times::map_means;
 use crate::mapreduce::{PhaseLaw, spn_gc};
 
-/// Share of a job after its last task above which a note says that the model has no such time.
+/// Share of a job after its last task above which a note says that the model lacks this time.
 const LONG_END: f64 = 0.05;
 
-/// Share of the maps that end before reduces are launched (`mapred.reduce.slowstart.completed.maps`), Hadoop's default.
+/// Share of the maps that must end before reduces are launched (`mapred.reduce.slowstart.completed.maps`), Hadoop's default.
 const SLOW_START: f64 = 0.05;
 
 impl Maker {
-    /// T_load, T_m and T_r.
+    /// Sets T_load, T_m and T_r.
     pub(super) fn times(&mut self, job: &ObservedJob) {
         self.plan.profile.load_s = job.load_s;
         let from = format!(
@@ -41,7 +41,7 @@ impl Maker {
         }
     }
 
-    /// Time of phases 2 to 6, and of 7 to 9, without the map and the reduce function \[s\].
+    /// Returns the time of phases 2 to 6, and of 7 to 9, without the map and the reduce function \[s\].
     fn beside_s(&self) -> (f64, f64) {
         let (plan, node) = (&self.plan, &self.plan.cluster.node[0]);
         let (share, split) = (spn_gc::local_share(plan), spn_gc::test_split_mb(plan));
@@ -50,7 +50,7 @@ impl Maker {
         (map, reduce)
     }
 
-    /// Raises the rates where the default ones alone would take longer than the tasks did.
+    /// Raises the rates if the default ones alone would take longer than the tasks did.
     fn fast_enough(&mut self, job: &ObservedJob) {
         let (map, reduce) = self.beside_s();
         let walls: Vec<f64> = job.maps.iter().map(|map| map.wall_s).collect();
@@ -79,7 +79,7 @@ impl Maker {
         }
     }
 
-    /// T_m and the part of a map that does not depend on its data.
+    /// Sets T_m and the part of a map that does not depend on its data.
     fn map_times(&mut self, job: &ObservedJob) {
         let (plan, node) = (&self.plan, &self.plan.cluster.node[0]);
         let spill = spn_gc::spill_s(plan, node, spn_gc::test_split_mb(plan));
@@ -101,7 +101,7 @@ impl Maker {
         self.tell("profile.map_fixed_s", fixed, from);
     }
 
-    /// T_r, the part of the reduce phase that does not depend on its data, and the shuffle beyond the model.
+    /// Sets T_r, the part of the reduce phase that does not depend on its data, and the shuffle beyond the model.
     fn reduce_times(&mut self, job: &ObservedJob) {
         let (plan, node) = (&self.plan, &self.plan.cluster.node[0]);
         let beside = spn_gc::reduce_s(plan, node);
@@ -131,13 +131,13 @@ impl Maker {
         self.tell("framework.reduce_fetch_s", fetch, from);
     }
 
-    /// How long slots waited for tasks, the clean-up, and the distributions of all these times.
+    /// Sets the waits of slots for tasks, the clean-up, and the distributions of all these times.
     fn waits(&mut self, job: &ObservedJob) {
         let maps = job.maps.iter().map(|map| (map.launch_s, map.launch_s + map.wall_s));
         let maps = Waits::new(maps, self.plan.map_slots(), job.load_s);
         let spans: Vec<_> = job.reduces.iter().map(|task| (task.launch_s, task.launch_s + task.wall_s)).collect();
         let reduces = Waits::new(spans.iter().copied(), self.plan.reduce_slots(), job.last_map_s);
-        // the first launch waits for nothing; a job of one map tells nothing of the others
+        // the first launch does not wait; a job of one map gives no information on further maps
         let first = self.plan.map_slots().min(job.maps.len() as u64) as f64;
         let framework = &mut self.plan.framework;
         let of_others = job.cluster.map_wait_s.unwrap_or(0.0);
@@ -147,7 +147,7 @@ impl Maker {
         let (plan, node) = (&self.plan, &self.plan.cluster.node[0]);
         let hidden = plan
             .later_maps_s(map_means(plan, node, spn_gc::local_share(plan), spn_gc::test_split_mb(plan)).iter().sum());
-        // reduces that were launched before the last map ended waited for nothing that shows
+        // reduces launched before the last map ended had no visible wait
         let early = || Waits::new(spans.iter().copied(), u64::MAX, may_reduce_s(job)).first_s.min(hidden);
         self.plan.framework.reduce_wait_s = if reduces.first_s > 0.0 { reduces.first_s + hidden } else { early() };
         let later = "launch of each later task after the end that freed its slot";
@@ -160,7 +160,7 @@ impl Maker {
         self.laws(job, &maps, &reduces);
     }
 
-    /// The laws of the phases: the times as they were seen.
+    /// Sets the distributions of the phases: the observed times.
     fn laws(&mut self, job: &ObservedJob, maps: &Waits, reduces: &Waits) {
         let laws = &mut self.plan.model.distribution;
         for law in [&mut laws.load, &mut laws.gpu, &mut laws.to_host, &mut laws.spill, &mut laws.shuffle] {
@@ -184,14 +184,14 @@ impl Maker {
     }
 }
 
-/// The part of a task's mean time `whole_s` that does not grow with its data: that of tasks with little data, and what the task's own
-/// data do not tell. A task of less than 16 MB tells a rate as one of 16 MB would: its time is that of starting, above all.
+/// Returns the part of a task's mean time `whole_s` that does not grow with its data: from tasks with little data, or from the time that the task's
+/// own data do not explain. A task of less than 16 MB gets the rate of a task of 16 MB: its time is mainly start-up.
 fn fixed_s(whole_s: f64, starting_s: Option<f64>, mb: f64) -> f64 {
     let grows = (whole_s - starting_s.unwrap_or(0.0)).max(0.0);
     whole_s - grows * (mb / STARTING_MB).min(1.0)
 }
 
-/// When the first reduces may be launched \[s\]: when Hadoop's default share of the maps has ended.
+/// Returns the earliest launch of reduces \[s\]: the time at which Hadoop's default share of the maps has ended.
 fn may_reduce_s(job: &ObservedJob) -> f64 {
     let mut ends: Vec<f64> = job.maps.iter().map(|map| map.launch_s + map.wall_s).collect();
     ends.sort_by(f64::total_cmp);

@@ -1,14 +1,13 @@
-//! What the logs of a cluster tell about Hadoop itself: slots of its workers, the start of a task, and how long slots wait for tasks.
+//! Properties of Hadoop on a cluster, from its logs: slots of its workers, the start of a task, and the time slots wait for tasks.
 //!
-//! A task needs a slot. By list scheduling the first tasks take the slots that are free when tasks may start, and each later task the
-//! slot of the task that ended first. So the wait of the i-th launch on `s` slots is
-//!
+//! A task needs a slot. By list scheduling the first tasks take the slots that are free when tasks may start, and each later task the slot of the
+//! task that ended first. So the wait of the i-th launch on `s` slots is
 //! ```text
 //! i < s:   launch[i] - start          i >= s:   launch[i] - end[i - s]          launches and ends sorted
 //! ```
 //!
-//! which is 0 where the scheduler works at once, and the time to the next heartbeat otherwise. Attempts that failed or were killed are
-//! not tasks of the model: the time that they took from slots is in these waits.
+//! which is 0 if the scheduler reacts at once, and the time to the next heartbeat otherwise. Attempts that failed or were killed are not tasks of the
+//! model: the slot time that they used is part of these waits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,33 +15,33 @@ use crate::estimate::quantile_of_sorted;
 use crate::trace::analysis::most_at_once;
 use crate::trace::{Attempt, JobTrace, Metric, StageKind};
 
-/// Slots of a tracker that Hadoop has by default (`mapred.tasktracker.map.tasks.maximum` and its like for reduces): a cluster on which
-/// one task ran at a time has not shown that it cannot run two.
+/// Default number of slots of a Hadoop tracker (`mapred.tasktracker.map.tasks.maximum` and its counterpart for reduces): a cluster on which one task
+/// ran at a time may still be able to run two.
 const DEFAULT_SLOTS: u64 = 2;
-/// Data of a task \[MB\] below which its time is that of starting: a disk of the default plan reads it in 0.15 s.
+/// Data of a task \[MB\] below which its time is start-up: a disk of the default plan reads it in 0.15 s.
 pub(super) const STARTING_MB: f64 = 16.0;
-/// Bytes of a MB.
+/// Bytes per MB.
 const MB: f64 = 1_048_576.0;
 
-/// A cluster, by all jobs of a log.
+/// A cluster, from all jobs of a log.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ObservedCluster {
     /// Nodes that ran maps or reduces.
     pub nodes: u64,
-    /// Most maps at a time on one node, at least 2.
+    /// Maximum number of simultaneous maps on one node, at least 2.
     pub map_slots: u64,
-    /// Most reduces at a time on one node, at least 2.
+    /// Maximum number of simultaneous reduces on one node, at least 2.
     pub reduce_slots: u64,
-    /// The part of a map's time that does not depend on its data \[s\]: the shortest map with less than 16 MB, else the shortest set-up or
+    /// The part of a map's time that does not depend on its data \[s\]: the shortest map with less than 16 MB, or else the shortest set-up or
     /// clean-up task.
     pub map_fixed_s: Option<f64>,
-    /// The part of a reduce phase that does not depend on its data \[s\], likewise.
+    /// The part of a reduce phase that does not depend on its data \[s\], with the same rule.
     pub reduce_fixed_s: Option<f64>,
-    /// Median over the jobs with several maps of the mean time from the first launch to the others of the first wave \[s\].
+    /// Median over the jobs with several maps of the mean time from the first launch to the other launches of the first wave \[s\].
     pub map_wait_s: Option<f64>,
 }
 
-/// What the jobs of a log, those with an id that `counts`, tell about their cluster.
+/// Returns the cluster's properties from the jobs of a log whose ids satisfy `counts`.
 pub fn observe_cluster(trace: &JobTrace, counts: impl Fn(&str) -> bool) -> ObservedCluster {
     let mut nodes = BTreeSet::new();
     let mut spans: [BTreeMap<_, Vec<(i64, i64)>>; 2] = Default::default();
@@ -87,7 +86,7 @@ pub fn observe_cluster(trace: &JobTrace, counts: impl Fn(&str) -> bool) -> Obser
     }
 }
 
-/// Mean time from the first launch to the others before the first end \[s\]; none of one launch.
+/// Returns the mean time from the first launch to the other launches before the first end \[s\]; none for a single launch.
 fn first_wave_s(attempts: &[Attempt]) -> Option<f64> {
     let first = attempts.iter().filter_map(Attempt::launch).min()?;
     let end = attempts.iter().filter(|a| a.succeeded()).filter_map(Attempt::finish).min()?;
@@ -101,7 +100,7 @@ fn sorted(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
-/// The time of a task with little data \[s\]: a whole map, set-up or clean-up, the reduce phase of a reduce.
+/// Returns the time of a task with little data \[s\]: a whole map, set-up or clean-up, the reduce phase of a reduce.
 fn starting_s(trace: &JobTrace, attempt: &Attempt, kind: usize) -> Option<f64> {
     let value = |metric| trace.value(attempt, metric);
     let small = |metric| value(metric).is_some_and(|bytes| bytes < STARTING_MB * MB);
@@ -116,19 +115,19 @@ fn starting_s(trace: &JobTrace, attempt: &Attempt, kind: usize) -> Option<f64> {
     }
 }
 
-/// How long tasks waited for their slots.
+/// Waits of tasks for their slots.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Waits {
     /// The wait of each launch, in the order of launches \[s\].
     pub(super) of_launch: Vec<f64>,
     /// Mean wait of the first task of each slot \[s\].
     pub(super) first_s: f64,
-    /// Mean wait of the later ones \[s\]; 0 where there are none: a tracker asks for work when a task ends.
+    /// Mean wait of the later tasks \[s\]; 0 without later tasks: a tracker asks for work when a task ends.
     pub(super) refill_s: f64,
 }
 
 impl Waits {
-    /// The waits of tasks with these launches and ends on `slots` slots, which are free at `from_s`; what happens before counts as then.
+    /// Returns the waits of tasks with these launches and ends on `slots` slots, which are free at `from_s`; earlier events count as at that time.
     pub(super) fn new(spans: impl Iterator<Item = (f64, f64)>, slots: u64, from_s: f64) -> Self {
         let (mut launches, mut ends): (Vec<f64>, Vec<f64>) =
             spans.map(|(launch, end)| ((launch - from_s).max(0.0), (end - from_s).max(0.0))).unzip();
@@ -143,7 +142,7 @@ impl Waits {
     }
 }
 
-/// The mean; 0 of none.
+/// Returns the mean; 0 without values.
 pub(super) fn mean(values: &[f64]) -> f64 {
     // an empty sum is -0
     values.iter().sum::<f64>() / values.len().max(1) as f64 + 0.0
@@ -153,7 +152,7 @@ pub(super) fn mean(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Five tasks on two slots that are free at 10 s: waits 0, 1; then 0.5 after the end at 13, 0 after that at 14, 2 after that at 15.
+    /// Five tasks on two slots that are free at 10 s: waits 0, 1; then 0.5 after the end at 13, 0 after the end at 14, 2 after the end at 15.
     #[test]
     fn waits_are_those_of_list_scheduling() {
         let spans = [(10.0, 13.0), (11.0, 14.0), (13.5, 15.0), (14.0, 17.0), (17.0, 19.0)];

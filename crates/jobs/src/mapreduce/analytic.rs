@@ -6,9 +6,9 @@
 //! T = load + max over maps (phases 2..6) + shuffle + max over reduces (phases 8, 9)
 //! ```
 //!
-//! for exponential, Erlang and deterministic phases and all tasks running at once (a slot for each). Other laws and
-//! waiting tasks need a simulation. The parts are independent, so mean and variance add; the law of the sum is
-//! computed on piecewise polynomials (`curve`), that of a maximum by uniformisation (`chain`).
+//! for exponential, Erlang and deterministic phases and all tasks running at once (a slot for each). Other distributions and waiting tasks need a
+//! simulation. The parts are independent, so mean and variance add. The distribution of the sum is computed on piecewise polynomials (`curve`), that
+//! of a maximum by uniformisation (`chain`).
 //! Errors: mean below 1e-8 relative, probabilities below 1e-8 absolute. Derived in docs/accuracy.md.
 
 pub use crate::mapreduce::chain::TaskLaw;
@@ -24,7 +24,7 @@ use crate::mapreduce::task_times::JobPhases;
 use crate::units::Probability;
 use crate::units::Seconds;
 
-/// The law of a job's time. Exact up to the errors that the module states.
+/// The distribution of a job's time. Exact up to the errors stated in the module.
 #[derive(Clone, Debug)]
 pub struct JobTime {
     fixed_s: f64,
@@ -32,11 +32,11 @@ pub struct JobTime {
     variance_s2: f64,
     last_map_s: f64,
     last_reduce_s: f64,
-    /// The varying parts: their sum is the job time less `fixed_s`. At most two.
+    /// The varying parts: their sum is the job time minus `fixed_s`. At most two.
     parts: Vec<Curve>,
 }
 
-/// Explains why a job's time has no closed form. Simulate the net, or solve it.
+/// Reason why a job's time has no closed form. Simulate the net, or solve it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JobTimeError {
@@ -46,12 +46,12 @@ pub enum JobTimeError {
         /// The value.
         value: f64,
     },
-    /// The law of a phase is not a sum of exponential stages. Make it exponential, Erlang or deterministic.
+    /// A phase is not a sum of exponential stages. Make it exponential, Erlang or deterministic.
     #[error("phase `{phase}` is {law}; only exponential, Erlang and deterministic phases have one")]
     Law {
         /// The phase.
         phase: Phase,
-        /// The kind of its law.
+        /// The kind of its distribution.
         law: &'static str,
     },
     /// Tasks wait for slots. Set `model.slots = false`, or give each task a slot.
@@ -66,24 +66,23 @@ pub enum JobTimeError {
     /// Tasks may be slow, or have copies. Leave out `[stragglers]` and `[speculation]`.
     #[error("tasks may be stragglers or have copies")]
     Stragglers,
-    /// A task of fixed length may or may not be the last. Give one of its phases a random law.
+    /// A task of fixed length may or may not be the last. Give one of its phases a random distribution.
     #[error(transparent)]
     Mixed(#[from] FixedBesideRandom),
 }
 
-/// A probability that no quantile belongs to: it must be above 0 and below 1.
+/// A probability without a quantile: it must be above 0 and below 1.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("there is no quantile of probability {probability}; it must be above 0 and below 1")]
 pub struct QuantileError {
-    /// The probability asked for.
+    /// The requested probability.
     pub probability: f64,
 }
 
 impl JobTime {
-    /// The law of `start + max(maps) + between + max(reduces)`, all independent.
+    /// Returns the distribution of `start + max(maps) + between + max(reduces)`, all independent.
     ///
-    /// Exact up to the errors that the module states. Equal tasks are counted, not repeated, so the cost
-    /// grows with the number of different ones.
+    /// Exact up to the errors stated in the module. Equal tasks are counted, not repeated, so the cost grows with the number of different ones.
     ///
     /// # Errors
     ///
@@ -119,7 +118,7 @@ impl JobTime {
         })
     }
 
-    /// The law of the job time of `plan`, whose phase means are `phases`.
+    /// Returns the distribution of the job time of `plan`, whose phase means are `phases`.
     ///
     /// # Errors
     ///
@@ -170,43 +169,43 @@ impl JobTime {
         Self::new(&start, &maps?, &task(&[(Phase::Shuffle, phases.shuffle_s)])?, &reduces?)
     }
 
-    /// Mean job time. Exact; relative error below 1e-8.
+    /// Returns the mean job time. Exact; relative error below 1e-8.
     pub fn mean(&self) -> Seconds {
         seconds(self.mean_s)
     }
 
-    /// Variance of the job time \[s²\]. Exact; relative error below 1e-7.
+    /// Returns the variance of the job time \[s²\]. Exact; relative error below 1e-7.
     pub fn variance(&self) -> f64 {
         self.variance_s2
     }
 
-    /// Standard deviation of the job time. Exact; relative error below 1e-7.
+    /// Returns the standard deviation of the job time. Exact; relative error below 1e-7.
     pub fn standard_deviation(&self) -> Seconds {
         seconds(self.variance_s2.sqrt())
     }
 
-    /// Mean time from the end of the load phase to the end of the last map. Exact.
+    /// Returns the mean time from the end of the load phase to the end of the last map. Exact.
     pub fn mean_of_last_map(&self) -> Seconds {
         seconds(self.last_map_s)
     }
 
-    /// Mean time from the end of the shuffle to the end of the last reduce. Exact.
+    /// Returns the mean time from the end of the shuffle to the end of the last reduce. Exact.
     pub fn mean_of_last_reduce(&self) -> Seconds {
         seconds(self.last_reduce_s)
     }
 
-    /// Probability that the job is done at `t`. Exact; absolute error below 1e-8.
+    /// Returns the probability that the job has finished at `t`. Exact; absolute error below 1e-8.
     pub fn cdf(&self, t: Seconds) -> Probability {
         Probability::new(self.cdf_at(t.get())).expect("curves return probabilities")
     }
 
-    /// The time by which the job is done with probability `p`.
+    /// Returns the time by which the job finishes with probability `p`.
     ///
-    /// Exact; the error is 1e-8 over the density there: below 1e-5 relative from p50 to p99.9.
+    /// Exact; the error is 1e-8 divided by the density there: below 1e-5 relative from p50 to p99.9.
     ///
     /// # Errors
     ///
-    /// [`QuantileError`] for a probability of 0 or 1: no time belongs to it.
+    /// [`QuantileError`] for a probability of 0 or 1, which has no quantile.
     pub fn quantile(&self, p: Probability) -> Result<Seconds, QuantileError> {
         let p = p.get();
         if p <= 0.0 || p >= 1.0 {
@@ -226,7 +225,7 @@ impl JobTime {
     }
 }
 
-/// Mean \[s\] and variance \[s²\] of a part.
+/// Returns mean \[s\] and variance \[s²\] of a part.
 fn moments(last: &LastTask) -> (f64, f64) {
     let (mean, variance) = last.varying.as_ref().map_or((0.0, 0.0), Curve::mean_and_variance);
     (last.fixed_s + mean, variance)
@@ -255,7 +254,7 @@ const BISECTIONS: usize = 10;
 /// Relative width of the interval at which [`first_time`] stops.
 const TIME_WIDTH: f64 = 1e-12;
 
-/// Where the non-decreasing `cdf` reaches `p` within `range`: bisection, then regula falsi (Illinois).
+/// Returns the point where the non-decreasing `cdf` reaches `p` within `range`: bisection, then regula falsi (Illinois).
 fn first_time(cdf: impl Fn(f64) -> f64, p: f64, range: (f64, f64)) -> f64 {
     let (mut low, mut high) = range;
     for _ in 0..BISECTIONS {
@@ -326,7 +325,7 @@ mod tests {
         assert_eq!(quantiles, ["94.969", "117.457", "141.321", "162.486"]);
     }
 
-    /// The tasks of the exact nets and of the bench nets start alike; their rates are in VALUES.md.
+    /// The tasks of the exact nets and of the bench nets start in the same way; their rates are in VALUES.md.
     #[test]
     fn exact_net_with_one_map_and_one_reduce() {
         let maps = [bench_map(0)];
@@ -348,7 +347,7 @@ mod tests {
         assert_abs_diff_eq!(done(&job, 100.0), 0.853_124_668_399_869, epsilon = 1e-9);
     }
 
-    /// `base` seconds, varied by -25% to +25% through a low-discrepancy sequence: the bench nets' means.
+    /// Returns `base` seconds, varied by -25% to +25% through a low-discrepancy sequence: the bench nets' means.
     fn varied(base: f64, task: usize, phase: usize, phase_step: f64) -> f64 {
         let golden = (5.0_f64.sqrt() - 1.0) / 2.0;
         base * (0.75 + 0.5 * ((task + 1) as f64 * golden + (phase + 1) as f64 * phase_step).fract())
@@ -444,7 +443,7 @@ mod tests {
     fn many_erlang_stages_come_near_to_a_fixed_time() {
         let maps = vec![stages(&vec![0.01; 1_000]); 100];
         let job = job(0.0, &maps, 0.0, &[stages(&vec![0.005; 1_000])]);
-        // standard deviation of a map 10/√1000 = 0.316 s; the last of 100 normal ones is 2.508 of it late
+        // standard deviation of a map 10/√1000 = 0.316 s; the last of 100 normal ones is late by 2.508 of these
         assert_abs_diff_eq!(job.mean_of_last_map().get(), 10.0 + 2.508 * 0.316_2, epsilon = 0.05);
         assert_relative_eq!(job.mean_of_last_reduce().get(), 5.0, max_relative = 1e-9);
     }

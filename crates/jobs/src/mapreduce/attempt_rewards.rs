@@ -1,6 +1,6 @@
-//! What attempts cost: slot-seconds, waste, copies and energy of a net with stragglers, as rewards.
+//! Costs of attempts as rewards: slot-seconds, waste, copies and energy of a net with stragglers.
 //!
-//! Owns which reward is made of which parts; a simulator or a solver gathers them until the job ends.
+//! Owns the composition of each reward; a simulator or a solver accumulates them until the job ends.
 
 use crate::cluster::Power;
 use crate::mapreduce::augmented::AttemptParts;
@@ -8,51 +8,50 @@ use crate::mapreduce::params::Plan;
 use crate::net::expr::{BinaryOp, Function, Leaf};
 use crate::net::{Expr, Net, PlaceId, TransitionId};
 
-/// Something that a run of the net gathers.
+/// A quantity accumulated during a run of the net.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttemptReward {
     /// Name.
     pub name: &'static str,
     /// Unit.
     pub unit: &'static str,
-    /// Gathered per second, as an expression over the marking; none where nothing is.
+    /// Amount per second, as an expression over the marking; none if nothing is accumulated.
     pub rate: Option<Expr>,
-    /// Gathered at each firing of a transition.
+    /// Amount at each firing of a transition.
     pub impulses: Vec<(TransitionId, f64)>,
 }
 
-/// Machines on which attempts run, spread evenly.
+/// Machines that run the attempts, spread evenly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machines {
-    /// Number.
+    /// Number of machines.
     pub nodes: u64,
-    /// Cores of each.
+    /// Cores per machine.
     pub cores: u32,
-    /// Power of each.
+    /// Power of each machine.
     pub power: Power,
 }
 
 impl Machines {
-    /// The workers of a plan, with the cores and the power of \[Phan2018, 4.1\]: 4 cores, 65 W and 17 W each.
+    /// Returns the workers of a plan, with the cores and the power of \[Phan2018, 4.1\]: 4 cores, 65 W and 17 W each.
     pub fn of(plan: &Plan) -> Self {
         Self { nodes: plan.workers(), cores: 4, power: Power::default() }
     }
 }
 
-/// Slot-seconds, waste, copies and, where machines are given, energy.
+/// Returns slot-seconds, waste, copies and, if machines are given, energy.
 ///
-/// | reward | unit | what it is |
+/// | reward | unit | meaning |
 /// |---|---|---|
-/// | `slot_seconds` | s | time of all attempts together. Exact |
-/// | `wasted` | s | time of attempts that were killed: copies by an original that ended first, originals by their copy. Mean exact where no copy waits for a slot; else a lower bound, too small by at most `copy_wait` |
+/// | `slot_seconds` | s | total time of all attempts. Exact |
+/// | `wasted` | s | time of killed attempts: copies beaten by their original, originals beaten by their copy. Mean exact if no copy waits for a slot; otherwise a lower bound, too small by at most `copy_wait` |
 /// | `copy_wait` | s | time between flags and the start of the copies, or the end of the originals. Exact |
-/// | `copies` | | copies that began. Exact |
-/// | `copies_won` | | copies that ended first. Exact |
-/// | `energy` | J | with n attempts on N nodes of c cores, spread evenly: P_static min(n, N) + P_dyn min(n, cN), and P_idle for nodes without one \[Phan2018, 4.1\]. Exact for such a spread |
+/// | `copies` | | copies started. Exact |
+/// | `copies_won` | | copies that finished first. Exact |
+/// | `energy` | J | with n attempts on N nodes of c cores, spread evenly: P_static min(n, N) + P_dyn min(n, cN), and P_idle for nodes without an attempt \[Phan2018, 4.1\]. Exact for such a spread |
 ///
-/// Two attempts of a task run exactly while its copy does, so that one second of waste belongs to each second of a copy,
-/// whoever wins. Where the copy wins, the time of the original before its flag is wasted too: its mean, which does not
-/// depend on how the race ends, is gathered when the race does.
+/// Two attempts of a task run exactly while its copy does, so each second of a copy contains one second of waste, whoever wins. If the copy wins, the
+/// time of the original before its flag is wasted too: its mean, which does not depend on the outcome of the race, is added when the race ends.
 pub fn attempt_rewards(net: &Net, tasks: &[AttemptParts], machines: Option<&Machines>) -> Vec<AttemptReward> {
     let running = running(net, tasks);
     let impulses = |of: fn(&AttemptParts) -> Vec<(TransitionId, f64)>| tasks.iter().flat_map(of).collect::<Vec<_>>();
@@ -74,7 +73,7 @@ pub fn attempt_rewards(net: &Net, tasks: &[AttemptParts], machines: Option<&Mach
     rewards
 }
 
-/// Attempts that run: the slots that are taken where attempts need slots, else their tokens.
+/// Returns the number of running attempts: the slots taken if attempts need slots, or else their tokens.
 fn running(net: &Net, tasks: &[AttemptParts]) -> Expr {
     let mut slots: Vec<PlaceId> = tasks.iter().flat_map(|task| [task.slots, task.copy_slots]).flatten().collect();
     slots.sort_unstable();
@@ -102,7 +101,7 @@ fn sum(terms: impl Iterator<Item = Expr>) -> Expr {
     terms.reduce(add).unwrap_or(Expr::Number(0.0))
 }
 
-/// Power of all nodes while so many attempts run \[W\].
+/// Returns the power of all nodes while `running` attempts run \[W\].
 fn power(running: Expr, machines: &Machines) -> Expr {
     let Machines { nodes, cores, power } = machines;
     let nodes = *nodes as f64;

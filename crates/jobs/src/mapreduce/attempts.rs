@@ -1,7 +1,7 @@
-//! The attempts of tasks as parts of a net: draws of a fate, paths of stages, flags, copies, and races that leave no token.
+//! The attempts of tasks as parts of a net: draws of a fate, paths of stages, flags, copies, and races that leave no token behind.
 //!
-//! Owns the construction that `straggler` and `speculation` share; which fates there are is theirs. For one task, where the
-//! fate `caught` is flagged after its first stage:
+//! Owns the construction shared by `straggler` and `speculation`, which define the fates. For one task, with a fate `caught` that is flagged after
+//! its first stage:
 //!
 //! ```text
 //!                 ┌─drawUsual─▶ start ─stage 1─▶ ○ ─stage 2────────────────────────────────▶ what the last stage feeds
@@ -11,9 +11,9 @@
 //!                                      └▶ wanted ─launch─▶ ○ ─copy's stages─▶ copyEnded ─────┘ with the original
 //! ```
 //!
-//! Each race ends in one immediate firing that takes both tokens, wherever the loser is: no inhibitor arcs are needed, and
-//! two invariants hold for each task, one through its original attempt, one through its copy. They are computed and
-//! compared with the end of the task in the tests: no token is left behind.
+//! Each race ends in one immediate firing that takes both tokens, wherever the loser is: no inhibitor arcs are needed. Two invariants hold for each
+//! task, one through its original attempt, one through its copy. The tests compute them and compare them with the end of the task: no token is left
+//! behind.
 
 use std::collections::BTreeMap;
 
@@ -22,15 +22,15 @@ use crate::mapreduce::fate::{Fate, Part, cut, stretched};
 use crate::mapreduce::task_chain::{ArcIndex, Checked, TaskChain, check};
 use crate::net::{Net, NetBuilder, PlaceId, Point, Timing, Transition, TransitionId};
 
-/// How copies run.
+/// Configuration of copies.
 #[derive(Clone, Debug)]
 pub(super) struct Copies<'a> {
-    /// What may become of a copy; each is in a race from its start, flagged at 0.
+    /// Possible fates of a copy; each is in a race from its start, flagged at 0.
     pub(super) kinds: Vec<Fate<'a>>,
     pub(super) slots: CopySlots,
 }
 
-/// Weaves the fates of every chain, and copies where some fate is flagged, into a net.
+/// Weaves the fates of every chain, and copies if some fate is flagged, into a net.
 pub(super) fn weave(
     net: &Net,
     chains: &[TaskChain],
@@ -64,10 +64,10 @@ pub(super) fn weave(
     Ok(Augmented { net, tasks, stages: weaver.stages })
 }
 
-/// Priorities of the immediate transitions that are added.
+/// Priorities of the added immediate transitions.
 #[derive(Clone, Copy, Debug)]
 struct Levels {
-    /// That of the net's own, at least 1.
+    /// Priority of the net's own transitions, at least 1.
     own: u32,
 }
 
@@ -80,17 +80,17 @@ impl Levels {
         Self { own: net.transitions().iter().map(priority).max().unwrap_or(0).max(1) }
     }
 
-    /// Copies that take idle slots only, below the starts of tasks.
+    /// Priority of copies that take idle slots only, below the starts of tasks.
     fn idle_copies(self) -> u32 {
         self.own
     }
 
-    /// Starts of tasks where copies take what these leave, and copies that go first.
+    /// Priority of the starts of tasks if copies take the slots that tasks leave, and of copies that go first.
     fn first(self) -> u32 {
         self.own + 1
     }
 
-    /// Draws and ends of races: before anything else.
+    /// Priority of draws and ends of races: before everything else.
     fn at_once(self) -> u32 {
         self.own + 2
     }
@@ -103,14 +103,14 @@ struct Piece {
     transition: TransitionId,
 }
 
-/// The way of an attempt, and how many of its pieces come before the flag.
+/// The path of an attempt, and the number of its pieces before the flag.
 #[derive(Clone, Debug)]
 struct Path {
     pieces: Vec<Piece>,
     before: usize,
 }
 
-/// What copies of one task share.
+/// Parts shared by the copies of one task.
 #[derive(Clone, Copy, Debug)]
 struct Race {
     wanted: PlaceId,
@@ -124,7 +124,7 @@ struct Weaver<'a> {
     fates: &'a [Fate<'a>],
     copies: &'a Copies<'a>,
     builder: NetBuilder,
-    /// Arcs of the net that go.
+    /// Arcs of the net to be removed.
     removed: Vec<usize>,
     /// Slots of copies, for each kind of slots of tasks.
     pools: BTreeMap<Option<PlaceId>, Option<PlaceId>>,
@@ -132,11 +132,11 @@ struct Weaver<'a> {
     stages: Vec<(TransitionId, TransitionId)>,
 }
 
-/// Distance of rows and half columns of the drawing \[pixels\].
+/// Distance between rows and between half columns of the drawing \[pixels\].
 const STEP: Point = Point { x: 90.0, y: 60.0 };
 
 impl Weaver<'_> {
-    /// Moves what is drawn apart: more rows for each task, two columns before its start, two after its end.
+    /// Moves the drawing apart: more rows for each task, two columns before its start, two after its end.
     fn make_room(&mut self, tasks: &[Checked], rows: usize, races: bool) {
         let x_of = |position: Option<Point>| position.map(|point| point.x);
         let mut starts: Vec<f64> = tasks.iter().filter_map(|t| x_of(self.net.place(t.chain.start).position)).collect();
@@ -161,7 +161,7 @@ impl Weaver<'_> {
         }
     }
 
-    /// Where copies take their slots; what is kept for them is taken off those of tasks.
+    /// Determines the slots of copies; reserved slots are subtracted from those of tasks.
     fn share_slots(&mut self, tasks: &[Checked]) -> Result<(), AugmentError> {
         let mut kinds: Vec<Option<PlaceId>> = tasks.iter().map(|task| task.chain.slots).collect();
         kinds.sort_unstable();
@@ -182,7 +182,7 @@ impl Weaver<'_> {
         Ok(())
     }
 
-    /// Tasks that wait for a slot go before copies.
+    /// Gives tasks that wait for a slot priority over copies.
     fn raise_starts(&mut self, slots: PlaceId) {
         for transition in self.index.takers(self.net, slots) {
             if let Timing::Immediate { priority, .. } = &mut self.builder.transition_mut(transition).timing {
@@ -225,7 +225,7 @@ impl Weaver<'_> {
         parts
     }
 
-    /// The places of a race, in the column after the last stage.
+    /// Adds the places of a race, in the column after the last stage.
     fn race(&mut self, task: &Checked) -> Race {
         let name = &task.chain.name;
         let last = task.chain.stages.last().and_then(|&t| self.builder.transition_mut(t).position);
@@ -239,7 +239,7 @@ impl Weaver<'_> {
         Race { wanted, original_ended, copy_ended }
     }
 
-    /// The transitions that draw each fate; none where there is one fate only.
+    /// Adds the transitions that draw each fate; none if there is only one fate.
     fn entries(&mut self, task: &Checked) -> Vec<Option<TransitionId>> {
         if self.fates.len() == 1 {
             return vec![None];
@@ -264,7 +264,7 @@ impl Weaver<'_> {
         self.fates.iter().enumerate().map(draw).collect()
     }
 
-    /// Leads into the first place of a path: from a draw, else from whoever begins the task. Says from where.
+    /// Connects the first place of a path to a draw, or else to the transitions that start the task. Returns those transitions.
     fn enter(&mut self, task: &Checked, draw: Option<TransitionId>, first: PlaceId) -> Vec<TransitionId> {
         match draw {
             Some(draw) => {
@@ -275,7 +275,7 @@ impl Weaver<'_> {
         }
     }
 
-    /// Asks for a copy where the pieces before the flag end.
+    /// Requests a copy at the end of the pieces before the flag.
     fn flag(&mut self, entry: Vec<TransitionId>, path: &Path, wanted: PlaceId) {
         if path.before > 0 {
             self.builder.output(path.pieces[path.before - 1].transition, wanted, 1.0);
@@ -288,8 +288,8 @@ impl Weaver<'_> {
         }
     }
 
-    /// An attempt with a fate: its stages in series. `own` takes the chain's own parts. It ends on `ended` if it is
-    /// flagged, else as the task did.
+    /// Adds an attempt with a fate: its stages in series. `own` takes the chain's own parts. It ends on `ended` if it is flagged, or else as the task
+    /// did.
     fn path(&mut self, task: &Checked, fate: &Fate<'_>, row: usize, own: bool, ended: Option<PlaceId>) -> Path {
         let (parts, before) = cut(task, fate);
         let pieces: Vec<Piece> = parts
@@ -326,7 +326,7 @@ impl Weaver<'_> {
         Path { pieces, before }
     }
 
-    /// One piece: its place, its transition, and the arc between them.
+    /// Adds one piece: its place, its transition, and the arc between them.
     fn piece(&mut self, task: &Checked, fate: &Fate<'_>, part: Part, row: usize, own: bool, is_rest: bool) -> Piece {
         let (place, stage) = (task.places[part.stage], task.chain.stages[part.stage]);
         let timing = stretched(self.net, stage, task.means[part.stage], fate, part.share);
@@ -346,7 +346,7 @@ impl Weaver<'_> {
         Piece { place, transition }
     }
 
-    /// The copy of a task, and the ends of the race with the original on any of the places `raced`.
+    /// Adds the copy of a task, and the ends of the race with the original on any of the places `raced`.
     fn copy(&mut self, task: &Checked, race: Race, raced: &[(PlaceId, f64)], parts: &mut AttemptParts) {
         let name = &task.chain.name;
         let slots = self.pools.get(&task.chain.slots).copied().flatten();
@@ -381,7 +381,7 @@ impl Weaver<'_> {
         parts.original_wins.push(self.end_race(task, id, [race.original_ended, race.wanted], None));
     }
 
-    /// The immediate firing that ends a race: the winner is on one place, the loser on the other.
+    /// Adds the immediate firing that ends a race: the winner is on one place, the loser on the other.
     fn end_race(&mut self, task: &Checked, id: String, taken: [PlaceId; 2], slots: Option<PlaceId>) -> TransitionId {
         let at = below(self.builder.place_mut(taken[1]).position, 0.3);
         let timing = Timing::immediate(1.0, self.levels.at_once());
@@ -393,7 +393,7 @@ impl Weaver<'_> {
         end
     }
 
-    /// Puts what the last stage of a task puts, and the slot of a copy.
+    /// Adds the outputs of a task's last stage, and the return of a copy's slot.
     fn end_task(&mut self, task: &Checked, transition: TransitionId, mut copy_slot: Option<PlaceId>) {
         let Some(&last) = task.chain.stages.last() else { return };
         for arc in self.index.out_of(self.net, last) {
@@ -401,7 +401,7 @@ impl Weaver<'_> {
             let new = self.builder.output(transition, arc.place, 0.0);
             let weights = &mut self.builder.arc_mut(new).weights;
             weights.clone_from(&arc.weights);
-            // two arcs between the same parts would be one in PIPE
+            // PIPE would merge two arcs between the same parts into one
             if copy_slot == Some(arc.place) && task.chain.slots == copy_slot {
                 weights[0].weight = 2.0.into();
                 copy_slot = None;
@@ -412,7 +412,7 @@ impl Weaver<'_> {
         }
     }
 
-    /// Lets an arc of the net end on another place.
+    /// Redirects an arc of the net to another place.
     fn redirect(&mut self, arc: usize, place: PlaceId) {
         let id = format!(
             "{} to {}",
@@ -437,12 +437,12 @@ fn add_transition(net: &mut NetBuilder, id: String, timing: Timing, position: Op
     transition
 }
 
-/// A point some rows below another.
+/// Returns a point some rows below another.
 fn below(point: Option<Point>, rows: f64) -> Option<Point> {
     point.map(|point| Point { y: point.y + rows * STEP.y, ..point })
 }
 
-/// An id in front of another one, which then begins with a capital.
+/// Joins two ids, capitalising the second.
 fn joined(first: &str, second: &str) -> String {
     let mut letters = second.chars();
     letters.next().map_or_else(String::new, |c| format!("{first}{}{}", c.to_ascii_uppercase(), letters.as_str()))

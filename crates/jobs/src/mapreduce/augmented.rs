@@ -1,33 +1,33 @@
-//! A net with stragglers and copies, which of its parts are which, and why there may be none.
+//! A net with stragglers and copies, the roles of its parts, and the errors of its construction.
 //!
-//! Plain records; `attempts` makes them.
+//! Plain records; `attempts` builds them.
 
 use crate::mapreduce::setting::SettingProblem;
 use crate::mapreduce::task_chain::ChainProblem;
 use crate::net::{BuildError, Net, PlaceId, TransitionId};
 
-/// Which slots copies take.
+/// Slots that copies take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CopySlots {
-    /// Those of tasks, when no task waits for one; at once where tasks need none. Default.
+    /// Slots of tasks, when no task waits for one; immediately if tasks need no slots. Default.
     #[default]
     Idle,
-    /// Those of tasks, before tasks that wait; at once where tasks need none.
+    /// Slots of tasks, before waiting tasks; immediately if tasks need no slots.
     Shared,
-    /// So many slots that no task may take. They are taken off the slots of tasks, of each kind of slots that there is; where
-    /// tasks need no slots, at most so many copies run at a time.
+    /// This many slots that no task may take. They are subtracted from each kind of task slots; if tasks need no slots, at most this many copies run
+    /// at a time.
     Reserved(u32),
 }
 
-/// A net whose tasks draw a fate, and which of its parts belong to which task.
+/// A net whose tasks draw a fate, with the assignment of its parts to tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Augmented {
-    /// The net. Parts that were there before keep their ids; no place and no transition is taken away.
+    /// The net. Existing parts keep their ids; no place and no transition is removed.
     pub net: Net,
-    /// One for each chain, in their order.
+    /// Parts of each chain, in their order.
     pub tasks: Vec<AttemptParts>,
-    /// Transitions that were added and end a stage, each with the stage's own transition.
+    /// Added transitions that end a stage, each with the stage's own transition.
     pub stages: Vec<(TransitionId, TransitionId)>,
 }
 
@@ -36,52 +36,51 @@ pub struct Augmented {
 pub struct AttemptParts {
     /// Name of the task.
     pub name: String,
-    /// Where the token of the original attempt is while it runs.
+    /// Places of the original attempt's token while it runs.
     pub original: Vec<PlaceId>,
-    /// Where that of the copy is while it runs.
+    /// Places of the copy's token while it runs.
     pub copy: Vec<PlaceId>,
-    /// Where a token is while a copy is asked for and has not begun.
+    /// Place of the token while a copy is requested and has not started.
     pub wanted: Option<PlaceId>,
-    /// Transitions that begin a copy.
+    /// Transitions that start a copy.
     pub launches: Vec<TransitionId>,
-    /// Transitions that kill the original because the copy has ended, each with the mean time from the start of the
-    /// original to its flag \[s\].
+    /// Transitions that kill the original because the copy has finished, each with the mean time from the start of the original to its flag \[s\].
     pub copy_wins: Vec<(TransitionId, f64)>,
-    /// Transitions that kill the copy, or the wish for one, because the original has ended.
+    /// Transitions that kill the copy, or its request, because the original has finished.
     pub original_wins: Vec<TransitionId>,
-    /// Slots one of which the original holds; none where it needs none.
+    /// Pool of the original's slot; none if it needs no slot.
     pub slots: Option<PlaceId>,
-    /// Slots one of which its copy holds; none where it needs none.
+    /// Pool of the copy's slot; none if it needs no slot.
     pub copy_slots: Option<PlaceId>,
 }
 
-/// Why a net cannot be augmented. Nothing was made.
+/// Reasons why a net cannot be augmented. Nothing was built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AugmentError {
-    /// Transitions that are no chain.
+    /// Transitions that do not form a chain.
     #[error("{} of the chains are none, first: {}", .0.len(), .0[0])]
     Chains(
         /// All problems, at least one.
         Vec<ChainProblem>,
     ),
-    /// All slots are kept for copies. Keep fewer.
+    /// All slots are reserved for copies. Reserve fewer.
     #[error("{reserved} slots for copies leave none of the {slots} on `{place}` for tasks")]
     NoTaskSlot {
         /// The place.
         place: String,
         /// Slots.
         slots: u32,
-        /// Slots for copies.
+        /// Slots reserved for copies.
         reserved: u32,
     },
-    /// Settings that cannot be right.
+    /// Invalid settings.
     #[error(transparent)]
     Settings(#[from] SettingProblem),
-    /// A delay becomes too large or too small, or an id is there already.
+    /// A delay becomes too large or too small, or an id exists already.
     #[error("the net has {} bad parts, first: {}", .0.len(), .0[0])]
     Parts(
-        /// All of them, at least one.
+        /// All errors, at least one.
         BuildError,
     ),
 }

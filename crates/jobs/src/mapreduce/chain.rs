@@ -1,8 +1,8 @@
 //! The last of parallel tasks, each a fixed time plus a series of exponential stages.
 //!
-//! Owns the distribution of one such task (a hypoexponential law) and of the latest of many. The stages may be
-//! equal, nearly equal or a million times apart: no partial fractions, only sums of non-negative numbers
-//! (uniformisation \[Jensen1953\]). It knows nothing of phases; `analytic` says which stages a task has.
+//! Owns the distribution of one such task (hypoexponential) and of the latest of many. The stages may be equal, nearly equal or a million times
+//! apart: no partial fractions, only sums of non-negative numbers (uniformisation \[Jensen1953\]). Phases are unknown here; `analytic` determines the
+//! stages of a task.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::mapreduce::curve::Curve;
 /// here by less than 1e-8 τ.
 const FIXED_SHARE: f64 = 1e-8;
 
-/// Probability that a curve's range leaves out.
+/// Probability outside a curve's range.
 const LEFT_OUT: f64 = 1e-15;
 
 /// A jump chain is followed until the task is unfinished with less than this probability.
@@ -24,30 +24,30 @@ const UNFINISHED: f64 = 1e-24;
 /// Poisson weights below this share of the largest are left out.
 const SMALL_WEIGHT: f64 = 1e-19;
 
-/// Jump chains longer than this become curves at once, to save memory and time.
+/// Jump chains longer than this are converted to curves immediately, to save memory and time.
 const LONG_CHAIN: usize = 20_000;
 
-/// One task: a fixed time and exponential stages one after another; its mean is their sum.
+/// One task: a fixed time and a series of exponential stages; its mean is their sum.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaskLaw {
-    /// Time that does not vary \[s\], >= 0. Default 0.
+    /// Constant part of the time \[s\], >= 0. Default 0.
     pub fixed_s: f64,
     /// Means of the exponential stages in series \[s\], each >= 0; stages of mean 0 count as absent.
     pub stages_s: Vec<f64>,
 }
 
 impl TaskLaw {
-    /// Exponential stages with these means \[s\], and no fixed time.
+    /// Creates exponential stages with these means \[s\], without a fixed time.
     pub fn of_stages(means_s: &[f64]) -> Self {
         Self { fixed_s: 0.0, stages_s: means_s.to_vec() }
     }
 
-    /// The first number that is negative, infinite or not a number.
+    /// Returns the first number that is negative, infinite or not a number.
     pub fn bad_number(&self) -> Option<f64> {
         std::iter::once(&self.fixed_s).chain(&self.stages_s).copied().find(|v| !(v.is_finite() && *v >= 0.0))
     }
 
-    /// The same law in a normal form: stages ascending and positive, the negligible ones made fixed.
+    /// Returns the same distribution in a normal form: stages ascending and positive, negligible stages made fixed.
     ///
     /// The mean stays the same; the error in a quantile is below 1e-8 of the longest stage's mean.
     fn normal_form(&self) -> Self {
@@ -68,7 +68,7 @@ impl TaskLaw {
         Self { fixed_s, stages_s }
     }
 
-    /// A time that the stages exceed with probability at most `e^-budget` (Chernoff's bound) \[s\].
+    /// Returns a time that the stages exceed with probability at most `e^-budget` (Chernoff's bound) \[s\].
     fn stages_end(&self, budget: f64) -> f64 {
         let longest = self.stages_s.iter().copied().fold(0.0, f64::max);
         let bound = |share: f64| {
@@ -81,13 +81,13 @@ impl TaskLaw {
             .fold(f64::MAX, f64::min)
     }
 
-    /// Two laws are the same law if and only if their keys are equal (of normal forms).
+    /// Returns a key; two distributions in normal form are equal if and only if their keys are.
     fn key(&self) -> Vec<u64> {
         std::iter::once(&self.fixed_s).chain(&self.stages_s).map(|v| v.to_bits()).collect()
     }
 }
 
-/// Mean of `values` under the weights of a window, where values beyond the end are 0. Eight sums, so it vectorises.
+/// Returns the mean of `values` under the weights of a window; values beyond the end are 0. Eight sums, so it vectorises.
 fn average(window: &PoissonWindow, values: &[f64]) -> f64 {
     let reached = values.get(window.first..).unwrap_or_default();
     let length = reached.len().min(window.weights.len());
@@ -103,7 +103,7 @@ fn average(window: &PoissonWindow, values: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
-/// Probability of being unfinished after n jumps of the chain with `rate` \[1/s\], n = 0, 1, ….
+/// Returns the probability of being unfinished after n jumps of the chain with `rate` \[1/s\], n = 0, 1, ….
 fn unfinished_after_jumps(stages_s: &[f64], rate: f64) -> Vec<f64> {
     let leave: Vec<f64> = stages_s.iter().map(|m| 1.0 / (m * rate)).collect();
     let stay: Vec<f64> = leave.iter().map(|p| (1.0 - p).max(0.0)).collect();
@@ -123,20 +123,20 @@ fn unfinished_after_jumps(stages_s: &[f64], rate: f64) -> Vec<f64> {
     }
 }
 
-/// Tasks that share the uniformisation rate and the fixed time, so one Poisson window serves all.
+/// Tasks with the same uniformisation rate and fixed time, which share one Poisson window.
 struct Class {
     /// Jumps per second.
     rate: f64,
-    /// Fixed time beyond that of the group \[s\].
+    /// Additional fixed time relative to the group \[s\].
     delay: f64,
-    /// Number of tasks, and their chances of being unfinished after n jumps.
+    /// Number of tasks, and their probabilities of being unfinished after n jumps.
     tasks: Vec<(f64, Vec<f64>)>,
-    /// Number of tasks, and their law, for those with long chains.
+    /// Number of tasks, and their distribution, for tasks with long chains.
     curves: Vec<(f64, Curve)>,
 }
 
 impl Class {
-    /// Logarithm of the probability that all tasks of the class are done at `t` seconds.
+    /// Returns the logarithm of the probability that all tasks of the class have finished at `t` seconds.
     fn ln_done(&self, t: f64) -> f64 {
         let t = t - self.delay;
         if t <= 0.0 {
@@ -153,16 +153,16 @@ impl Class {
     }
 }
 
-/// The end of the last of a group of tasks: a fixed time plus a varying one.
+/// The end of the last of a group of tasks: a fixed part plus a varying one.
 #[derive(Clone, Debug)]
 pub struct LastTask {
-    /// The part that does not vary \[s\].
+    /// The constant part \[s\].
     pub fixed_s: f64,
-    /// The law of the rest; `None` if nothing varies.
+    /// The distribution of the rest; `None` if nothing varies.
     pub varying: Option<Curve>,
 }
 
-/// A task without any stage ends while tasks with stages still may run: the law has a jump that no curve shows.
+/// A task without stages ends while tasks with stages may still run: the distribution has a jump that no curve represents.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("a task of exactly {fixed_s} s runs beside tasks of random length; the exact solution cannot mix them")]
 pub struct FixedBesideRandom {
@@ -170,18 +170,18 @@ pub struct FixedBesideRandom {
     pub fixed_s: f64,
 }
 
-/// The law of the time until the last of independent `tasks` that start together is done.
+/// Returns the distribution of the time until the last of independent `tasks` that start together has finished.
 ///
 /// ```text
 /// P(T <= t) = Π_i F_i(t),   F_i the law of task i
 /// ```
 ///
 /// Exact up to the stated errors of the curve (1e-12 in probability) and of negligible stages.
-/// No tasks take no time. Every number must be finite and >= 0 ([`TaskLaw::bad_number`]).
+/// Without tasks the time is 0. Every number must be finite and >= 0 ([`TaskLaw::bad_number`]).
 ///
 /// # Errors
 ///
-/// [`FixedBesideRandom`] if a task without stages can be the last one, but need not be.
+/// [`FixedBesideRandom`] if a task without stages may or may not be the last one.
 pub fn last_of(tasks: &[TaskLaw]) -> Result<LastTask, FixedBesideRandom> {
     let mut groups: BTreeMap<Vec<u64>, (TaskLaw, f64)> = BTreeMap::new();
     let mut longest_fixed = 0.0_f64;
@@ -208,7 +208,7 @@ pub fn last_of(tasks: &[TaskLaw]) -> Result<LastTask, FixedBesideRandom> {
     Ok(LastTask { fixed_s, varying: Some(varying) })
 }
 
-/// Sorts laws into classes by rate (rounded up to a power of two) and fixed time.
+/// Sorts distributions into classes by rate (rounded up to a power of two) and fixed time.
 fn classify(groups: BTreeMap<Vec<u64>, (TaskLaw, f64)>, fixed_s: f64, budget: f64) -> Vec<Class> {
     let mut classes: BTreeMap<(i32, u64), Class> = BTreeMap::new();
     for (law, count) in groups.into_values() {

@@ -1,39 +1,39 @@
-//! What may become of a task: how slow it is, whether and when it is flagged; and what that does to the delays of its stages.
+//! The possible fates of a task: its slow-down, its flag and the time of the flag; and their effect on the delays of its stages.
 //!
-//! Owns the numbers of a fate; `attempts` makes places and transitions of it.
+//! Owns the numbers of a fate; `attempts` turns them into places and transitions.
 
 use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::task_chain::Checked;
 use crate::net::expr::BinaryOp;
 use crate::net::{Delay, Expr, Net, Timing, TransitionId};
 
-/// What may become of a task.
+/// A possible fate of a task.
 #[derive(Clone, Debug)]
 pub(super) struct Fate<'a> {
     /// Name, letters only.
     pub(super) name: String,
-    /// Probability; those of all fates sum to 1.
+    /// Probability; the probabilities of all fates sum to 1.
     pub(super) probability: f64,
-    /// How many times its usual time the task takes.
+    /// Ratio of the task's time to its usual time.
     pub(super) factor: f64,
-    /// Shape of its stages' delays; none keeps that of the net.
+    /// Shape of its stages' delays; none keeps the shape in the net.
     pub(super) law: Option<&'a PhaseLaw>,
-    /// When a copy is asked for, in usual times of work since the start, below `factor`; none for never.
+    /// Time of the copy request, in usual times of work since the start, below `factor`; none for never.
     pub(super) flagged_at: Option<f64>,
 }
 
-/// A share of the usual time that counts as none.
+/// A share of the usual time that counts as zero.
 const TINY: f64 = 1e-9;
 
 /// A stage, or a part of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Part {
     pub(super) stage: usize,
-    /// Which share of its delay.
+    /// Share of the stage's delay.
     pub(super) share: f64,
 }
 
-/// The stages of an attempt, the one in which it is flagged cut in two; and how many parts come before the flag.
+/// Returns the stages of an attempt, with the flagged stage cut in two, and the number of parts before the flag.
 pub(super) fn cut(task: &Checked, fate: &Fate<'_>) -> (Vec<Part>, usize) {
     let mut parts = Vec::with_capacity(task.means.len() + 1);
     let mut left = fate.flagged_at.map(|at| at * task.usual);
@@ -60,7 +60,7 @@ pub(super) fn cut(task: &Checked, fate: &Fate<'_>) -> (Vec<Part>, usize) {
     (parts, before)
 }
 
-/// The delay of a stage for an attempt with a fate, or a share of it.
+/// Returns the delay of a stage for an attempt with a fate, or of a share of the stage.
 pub(super) fn stretched(net: &Net, stage: TransitionId, mean: f64, fate: &Fate<'_>, share: f64) -> Timing {
     let timing = net.transition(stage).timing.clone();
     let factor = fate.factor * share;
@@ -90,7 +90,7 @@ mod tests {
     use crate::mapreduce::task_chain::TaskChain;
     use crate::net::PlaceId;
 
-    /// Stage and share of each part, and the parts before the flag, for stages of 1 s, 0 s and 3 s.
+    /// Returns stage and share of each part, and the number of parts before the flag, for stages of 1 s, 0 s and 3 s.
     fn parts(factor: f64, flagged_at: Option<f64>) -> (Vec<(usize, f64)>, usize) {
         let start = PlaceId::from_index(0);
         let chain = TaskChain { name: "A".into(), start, stages: Vec::new(), slots: None };

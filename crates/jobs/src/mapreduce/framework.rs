@@ -1,8 +1,8 @@
-//! Times that Hadoop itself takes beside the nine phases: waiting for slots, starting tasks, clean-up, and what no part explains.
+//! Times of Hadoop itself in addition to the nine phases: waits for slots, task start-up, clean-up, and the unexplained remainder.
 //!
-//! Owns the sections `[framework]` and `[residual]` of a plan and how they grow with waves. All values are 0 by default, which is the
-//! paper's model. `fit` measures them: a tracker gets work with its heartbeats, a task starts a Java machine before it reads its first
-//! byte, a reduce polls for map outputs, and a clean-up task commits the output.
+//! Owns the sections `[framework]` and `[residual]` of a plan and their growth with waves. All values are 0 by default, which is the paper's model.
+//! `fit` measures them: a tracker gets work with its heartbeats, a task starts a Java machine before it reads its first byte, a reduce polls for map
+//! outputs, and a clean-up task commits the output.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,31 +12,31 @@ use crate::mapreduce::params::Plan;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Framework {
-    /// Mean time from the job's first map until another free slot gets its first one \[s\], >= 0.
+    /// Mean time from the job's first map until another free slot gets its first map \[s\], >= 0.
     pub map_wait_s: f64,
-    /// Mean time until a map slot that a task has left gets the next one \[s\], >= 0.
+    /// Mean time until a freed map slot gets the next map \[s\], >= 0.
     pub map_refill_s: f64,
-    /// Mean time from when reduces may start until a free reduce slot gets its first one \[s\], >= 0. Later waves of maps hide it.
+    /// Mean time from the earliest start of reduces until a free reduce slot gets its first reduce \[s\], >= 0. Later waves of maps hide it.
     pub reduce_wait_s: f64,
-    /// Mean time until a reduce slot that a task has left gets the next one \[s\], >= 0.
+    /// Mean time until a freed reduce slot gets the next reduce \[s\], >= 0.
     pub reduce_refill_s: f64,
     /// Time of a reduce in shuffle and sort beyond phases 7 and 8 \[s\], >= 0: its start, polling for map outputs.
     pub reduce_fetch_s: f64,
     /// Part of the reduce function's time that does not depend on its bytes \[s\], >= 0.
     pub reduce_fixed_s: f64,
-    /// From the end of the last task to the end of the clean-up task \[s\], >= 0.
+    /// Time from the end of the last task to the end of the clean-up task \[s\], >= 0.
     pub cleanup_s: f64,
 }
 
-/// Time of jobs that the model does not explain, from other jobs of the same history. Default all 0.
+/// Job time not explained by the model, from other jobs of the same history. Default all 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Residual {
-    /// Other jobs that it was taken from.
+    /// Number of jobs it was estimated from.
     pub jobs: u64,
-    /// Time of each wave of maps or reduces \[s\]; may be below 0.
+    /// Time per wave of maps or reduces \[s\]; may be below 0.
     pub wave_s: f64,
-    /// Time of each job \[s\]; may be below 0.
+    /// Time per job \[s\]; may be below 0.
     pub job_s: f64,
 }
 
@@ -46,7 +46,7 @@ impl Framework {
         *self == Self::default()
     }
 
-    /// Keys and values.
+    /// Returns keys and values.
     pub(crate) fn values(&self) -> [(&'static str, f64); 7] {
         [
             ("map_wait_s", self.map_wait_s),
@@ -61,31 +61,31 @@ impl Framework {
 }
 
 impl Residual {
-    /// Returns true if there is none.
+    /// Returns true if there is no residual.
     pub(crate) fn is_none(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl Plan {
-    /// Waves of maps and waves of reduces: tasks over slots, rounded up; one each if no task waits for a slot.
+    /// Returns the number of waves of maps and of reduces: tasks over slots, rounded up; one each if no task waits for a slot.
     pub fn waves(&self) -> [u64; 2] {
         let waves = |tasks: u64, slots: u64| if self.model.slots { tasks.div_ceil(slots.max(1)) } else { 1 };
         [waves(self.maps(), self.map_slots()), waves(self.reduces(), self.reduce_slots())]
     }
 
-    /// Time that the residual constants add \[s\].
+    /// Returns the time added by the residual constants \[s\].
     pub fn residual_s(&self) -> f64 {
         let [maps, reduces] = self.waves();
         self.residual.job_s + self.residual.wave_s * (maps + reduces) as f64
     }
 
-    /// Time after the last task \[s\], >= 0: clean-up and residual.
+    /// Returns the time after the last task \[s\], >= 0: clean-up and residual.
     pub(super) fn end_s(&self) -> f64 {
         (self.framework.cleanup_s + self.residual_s()).max(0.0)
     }
 
-    /// Mean time that a map waits for its slot to be filled \[s\].
+    /// Returns the mean time that a map waits for its slot to be filled \[s\].
     pub(crate) fn map_wait_s(&self) -> f64 {
         let slots = if self.model.slots { self.map_slots() } else { u64::MAX };
         // the load phase ends with the launch of the first map
@@ -93,21 +93,21 @@ impl Plan {
         wait - self.framework.map_wait_s / self.maps() as f64
     }
 
-    /// Mean time that a reduce waits for its slot to be filled after the last map \[s\], for maps of `map_s` on average.
+    /// Returns the mean time that a reduce waits for its slot to be filled after the last map \[s\], for a mean map time of `map_s`.
     pub(crate) fn reduce_wait_s(&self, map_s: f64) -> f64 {
         let slots = if self.model.slots { self.reduce_slots() } else { u64::MAX };
         let first = (self.framework.reduce_wait_s - self.later_maps_s(map_s)).max(0.0);
         mean_wait(self.reduces(), slots, first, self.framework.reduce_refill_s)
     }
 
-    /// Time of the waves of maps after the first \[s\], in which reduces are launched already.
+    /// Returns the time of the waves of maps after the first \[s\], in which reduces are already launched.
     pub(crate) fn later_maps_s(&self, map_s: f64) -> f64 {
         let slots = if self.model.slots { self.map_slots() as f64 } else { f64::INFINITY };
         (self.maps() as f64 / slots - 1.0).max(0.0) * map_s
     }
 }
 
-/// Mean wait of `tasks` tasks of which as many as there are slots wait `first_s`, and the others `refill_s`.
+/// Returns the mean wait of `tasks` tasks; the first `slots` of them wait `first_s`, the rest `refill_s`.
 fn mean_wait(tasks: u64, slots: u64, first_s: f64, refill_s: f64) -> f64 {
     let first = tasks.min(slots);
     (first as f64 * first_s + (tasks - first) as f64 * refill_s) / tasks as f64
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::mapreduce::{job_net, phase_times};
 
-    /// 10 maps on 4 slots, 3 reduces on 2: (3·3 + 6·1)/10 s and (2·1.5 + 0.5)/3 s of waiting.
+    /// Waits of 10 maps on 4 slots, 3 reduces on 2: (3·3 + 6·1)/10 s and (2·1.5 + 0.5)/3 s.
     #[test]
     fn waits_follow_the_waves() {
         let text = "[job]\ninput_mb = 640\nreduces = 3\n[cluster]\nreplicas = 1\n[[cluster.node]]\nmap_slots = 4\n[model]\nslots = true\n\

@@ -1,18 +1,18 @@
-//! Equally likely values that stand for the shape of a delay, for simulators that draw from a list.
+//! Equally likely values that represent the shape of a delay, for simulators that draw from a list.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::estimate::normal_quantile;
 use crate::mapreduce::PhaseLaw;
 
-/// Halvings of the interval that a quantile is looked for in: down to the last bit.
+/// Number of halvings of the interval in the search for a quantile: down to the last bit.
 const HALVINGS: u32 = 80;
 
 impl PhaseLaw {
-    /// So many equally likely values with mean 1, ascending: the quantiles at (i + ½)/n, scaled to that mean.
+    /// Returns `values` equally likely values with mean 1, ascending: the quantiles at (i + ½)/n, scaled to that mean.
     ///
-    /// Approximate: the tail beyond the last of them is cut, which takes less than 1% off the standard deviation of
-    /// laws without heavy tails for a thousand values.
+    /// Approximate: the tail beyond the last value is cut, which reduces the standard deviation by less than 1% for a thousand values of
+    /// distributions without heavy tails.
     pub fn equally_likely(&self, values: usize) -> Vec<f64> {
         let at = |i: usize| self.unscaled_quantile((i as f64 + 0.5) / values as f64);
         let found: Vec<f64> = (0..values).map(at).collect();
@@ -20,7 +20,7 @@ impl PhaseLaw {
         found.into_iter().map(|value| value / mean).collect()
     }
 
-    /// The quantile up to a factor.
+    /// Returns the quantile up to a constant factor.
     fn unscaled_quantile(&self, p: f64) -> f64 {
         let exponential = -(-p).ln_1p();
         match self {
@@ -47,8 +47,8 @@ impl PhaseLaw {
     }
 }
 
-/// Distribution function of a sum of exponential stages with mean 1 each: 1 - Σ xⁱ e⁻ˣ / i! over the stages, from the largest term both
-/// ways until terms do not count.
+/// Returns the distribution function of a sum of exponential stages with mean 1 each: 1 - Σ xⁱ e⁻ˣ / i! over the stages, from the largest term in
+/// both directions until terms become negligible.
 fn erlang_cdf(stages: u32, x: f64) -> f64 {
     const SMALL: f64 = 1e-18;
     // `as` is fine: cut to the number of stages
@@ -74,22 +74,22 @@ fn erlang_cdf(stages: u32, x: f64) -> f64 {
     1.0 - tail
 }
 
-/// Cells of a [`LawTable`].
+/// Number of cells of a [`LawTable`].
 const CELLS: usize = 4_096;
-/// Cells at either end in which the quantile is evaluated, not interpolated.
+/// Number of cells at either end in which the quantile is evaluated, not interpolated.
 const ENDS: usize = 32;
 
-/// Halvings for a value of the distribution function: its error is far below that of a draw's 32 bits.
+/// Number of halvings for a value of the distribution function: its error is far below the resolution of a draw's 32 bits.
 const SURVIVAL_HALVINGS: u32 = 48;
-/// A probability below which the law does not explain an age.
+/// Probability below which the distribution does not explain an age.
 const HARDLY_EVER: f64 = 1e-6;
-/// Index of the tail that is assumed then.
+/// Index of the tail assumed in that case.
 const OVERDUE_TAIL: f64 = 3.0;
 
-/// The quantiles of a law with mean 1, for many draws.
+/// The quantiles of a distribution with mean 1, for many draws.
 ///
-/// Between the cells' ends quantiles are lines; in the outermost cells they are evaluated. The largest relative error is 1e-3, at the seams,
-/// and that of the mean is far below 1e-5.
+/// Quantiles are interpolated linearly in each cell; in the outermost cells they are evaluated. The largest relative error is 1e-3, at the seams; the
+/// error of the mean is far below 1e-5.
 #[derive(Clone, Debug)]
 pub struct LawTable {
     law: PhaseLaw,
@@ -97,21 +97,21 @@ pub struct LawTable {
     values: Vec<f64>,
 }
 
-/// Tables that are made once, for many jobs with the same distributions.
+/// Tables that are built once, for many jobs with the same distributions.
 #[derive(Debug, Default)]
 pub struct LawTables(Mutex<Vec<(PhaseLaw, Arc<LawTable>)>>);
 
-/// Most tables that are kept; the oldest goes first.
+/// Maximum number of tables kept; the oldest is dropped first.
 const MOST_TABLES: usize = 64;
 
 impl LawTables {
-    /// Returns the table of a distribution, made at its first use.
+    /// Returns the table of a distribution, built at its first use.
     pub fn get(&self, law: &PhaseLaw) -> Arc<LawTable> {
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, table)) = known().iter().find(|(of, _)| of == law) {
             return Arc::clone(table);
         }
-        // other threads go on meanwhile; two may make the same table
+        // other threads continue meanwhile; two may build the same table
         let table = Arc::new(LawTable::new(law));
         let mut known = known();
         if known.len() == MOST_TABLES {
@@ -123,7 +123,7 @@ impl LawTables {
 }
 
 impl LawTable {
-    /// The table of a law.
+    /// Builds the table of a distribution.
     pub fn new(law: &PhaseLaw) -> Self {
         let mut law = law.clone();
         if let PhaseLaw::Empirical { samples } = &mut law {
@@ -137,7 +137,7 @@ impl LawTable {
         Self { law, mean, values }
     }
 
-    /// The value below which a draw is with probability `p`, in (0, 1).
+    /// Returns the value that a draw stays below with probability `p`, in (0, 1).
     pub fn quantile(&self, p: f64) -> f64 {
         if let PhaseLaw::Empirical { samples } = &self.law {
             return samples[((p * samples.len() as f64) as usize).min(samples.len() - 1)] / self.mean;
@@ -151,7 +151,7 @@ impl LawTable {
         low + (at - cell as f64) * (high - low)
     }
 
-    /// The probability of a draw of at most `x`, by the table's own quantiles.
+    /// Returns the probability of a draw of at most `x`, by the table's own quantiles.
     pub fn cdf(&self, x: f64) -> f64 {
         if let PhaseLaw::Empirical { samples } = &self.law {
             return samples.partition_point(|sample| *sample <= x * self.mean) as f64 / samples.len() as f64;
@@ -164,10 +164,10 @@ impl LawTable {
         f64::midpoint(low, high)
     }
 
-    /// What is left of a draw that has reached `age` and goes on: its quantile at `p`, in (0, 1).
+    /// Returns the remainder of a draw that has already reached `age`: its quantile at `p`, in (0, 1).
     ///
-    /// An age that the law hardly ever reaches has another cause than the law knows. Then a Pareto tail of index 3 is assumed, under which
-    /// half of such draws go on for more than a quarter of their age.
+    /// An age that is extremely unlikely under the distribution has another cause. Then a Pareto tail of index 3 is assumed, under which half of such
+    /// draws continue for more than a quarter of their age.
     pub fn left(&self, age: f64, p: f64) -> f64 {
         let before = self.cdf(age);
         let above = 1.0 - before;
@@ -179,7 +179,7 @@ impl LawTable {
 }
 
 impl PhaseLaw {
-    /// The mean of the unscaled quantiles.
+    /// Returns the mean of the unscaled quantiles.
     fn unscaled_mean(&self) -> f64 {
         match self {
             Self::Exponential | Self::Deterministic | Self::Hyperexponential { .. } | Self::Uniform { .. } => 1.0,
@@ -192,7 +192,7 @@ impl PhaseLaw {
     }
 }
 
-/// Where a distribution function on the positive numbers reaches `p`.
+/// Returns the point where a distribution function on the positive numbers reaches `p`.
 fn inverse(p: f64, cdf: impl Fn(f64) -> f64) -> f64 {
     let mut high = 1.0;
     while cdf(high) < p && high < 1e9 {
@@ -210,7 +210,7 @@ fn inverse(p: f64, cdf: impl Fn(f64) -> f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Standard deviations of the laws with mean 1 by their formulas.
+    /// Compares standard deviations of the distributions with mean 1 with their formulas.
     #[test]
     fn values_have_the_mean_and_the_spread_of_their_law() {
         let gamma = libm::tgamma;
@@ -236,7 +236,7 @@ mod tests {
         }
     }
 
-    /// The mean over a million equally spaced probabilities is 1, and quantiles are those of the law, also at the seams.
+    /// The mean over a million equally spaced probabilities is 1, and quantiles match the distribution, also at the seams.
     #[test]
     fn a_table_has_the_mean_and_the_quantiles_of_its_law() {
         let laws = [

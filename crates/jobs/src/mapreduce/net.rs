@@ -10,22 +10,20 @@
 //! ```
 //!
 //! Places 5M + 3R + 2, transitions 5M + 2R + 2 \[PESARO15, Eq. 1, 2\], all single server. The only dead marking has
-//! one token on every `doner`: the job is complete. Ids are letters and digits, as PIPE's expressions want them.
+//! one token on every `doner`: the job is complete. Ids consist of letters and digits, as PIPE's expressions require.
 //!
 //! With slots, a task waits on `waitingMapj` (`waitingReducer`) until the immediate transition `startMapj`
 //! (`startReducer`) gives it a token of `mapSlots` (`reduceSlots`), which `spillj` (`reducer`) gives back: places
-//! 6M + 4R + 4, transitions 6M + 3R + 2. Where workers differ, each kind of worker has slots of its own, `mapSlots1` and
-//! `reduceSlots1` for the first of the plan, and a task takes one of the kind that it was placed on: places
-//! 6M + 4R + 2 and one for each kind with map tasks and for each with reduce tasks. The start is a transition of its own because a timed `readj` that
-//! took the slot itself would take it when it *ends*, and all tasks would read at once. Waiting tasks start in
-//! random order; a slot belongs to all workers of its kind, not to one of them.
+//! 6M + 4R + 4, transitions 6M + 3R + 2. If workers differ, each kind of worker has its own slots, `mapSlots1` and `reduceSlots1` for the first of
+//! the plan, and a task takes a slot of the kind it was placed on: places 6M + 4R + 2, plus one for each kind with map tasks and one for each kind
+//! with reduce tasks. The start is a separate transition because a timed `readj` that took the slot itself would take it when it *ends*, and all
+//! tasks would read at once. Waiting tasks start in random order; a slot belongs to all workers of its kind, not to a single worker.
 //!
-//! With `gpus`, a map waits on `waitingGpuj` until the immediate transition `startGpuj` gives it a token of `gpus` (`gpus1` for
-//! the first kind of worker where kinds differ), which `toHostj` gives back: two more places of a map task, and one pool.
+//! With `gpus`, a map waits on `waitingGpuj` until the immediate transition `startGpuj` gives it a token of `gpus` (`gpus1` for the first kind of
+//! worker if kinds differ), which `toHostj` gives back: two more places per map task, and one pool.
 //!
-//! With `model.slowstart`, the shuffle overlaps with the maps, as Hadoop's does: it copies the output of one finished map
-//! after the other, in 1/M of the phase's mean time each, once a share of the maps is finished. Three places and two
-//! immediate transitions more:
+//! With `model.slowstart`, the shuffle overlaps with the maps, as in Hadoop: it copies the output of finished maps one after the other, in 1/M of the
+//! phase's mean time each, once a share of the maps has finished. This adds three places and two immediate transitions:
 //!
 //! ```text
 //! waitingShuffle ─┐
@@ -33,11 +31,11 @@
 //!                 └▶ shuffling          copied ═M═allCopied─▶ shuffledr
 //! ```
 //!
-//! With a clean-up (`framework.cleanup_s`, `[residual]`), all reduces mark `reduced`, and the transition `commit` takes all of these
-//! tokens to `finished`: one transition more, and R - 2 places fewer.
+//! With a clean-up (`framework.cleanup_s`, `[residual]`), all reduces mark `reduced`, and the transition `commit` moves all of these tokens to
+//! `finished`: one transition more, and R - 2 places fewer.
 //!
-//! A phase with mean 0 is an immediate transition, the limit of an exponential one with a growing rate: PIPE and the
-//! exact solvers know it, unlike a deterministic delay of 0.
+//! A phase with mean 0 is an immediate transition, the limit of an exponential one with a growing rate: PIPE and the exact solvers support it, unlike
+//! a deterministic delay of 0.
 
 use std::collections::HashMap;
 
@@ -54,7 +52,7 @@ use crate::mapreduce::task_chain::TaskChain;
 use crate::mapreduce::task_times::JobPhases;
 use crate::net::{Net, NetBuilder, PlaceId, Point, Timing, TransitionId};
 
-/// The net of a job, and which of its parts are which.
+/// The net of a job, with the roles of its parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobNet {
     /// The net.
@@ -63,25 +61,25 @@ pub struct JobNet {
     pub phases: PhaseMap,
     /// The places that all hold a token when the job is complete: one per reduce task, in task order, or the one after the clean-up.
     pub done: Vec<PlaceId>,
-    /// The map tasks, then the reduce tasks, as `straggle` and `speculate` want them.
+    /// The map tasks, then the reduce tasks, in the form required by `straggle` and `speculate`.
     pub tasks: Vec<TaskChain>,
-    /// The parts of each task's attempts, where the plan has stragglers or speculation; else empty.
+    /// The parts of each task's attempts, if the plan has stragglers or speculation; otherwise empty.
     pub attempts: Vec<AttemptParts>,
 }
 
-/// Distance of neighbouring columns of the drawing, and of neighbouring rows \[pixels\].
+/// Distance between adjacent columns of the drawing, and between adjacent rows \[pixels\].
 const STEP: Point = Point { x: 90.0, y: 60.0 };
 
 /// First column and row of the drawing \[pixels\].
 const CORNER: Point = Point { x: 60.0, y: 60.0 };
 
-/// Rows among which the parts that exist once are centred, so that they are in sight when the net is opened.
+/// Number of rows among which the parts that exist once are centred, so that they are visible when the net is opened.
 const ROWS_IN_SIGHT: usize = 10;
 
-/// The net of `plan`'s job with the mean times `phases`.
+/// Returns the net of `plan`'s job with the mean times `phases`.
 ///
-/// The structure is the paper's, see the module; delays have the shapes of `model.distribution` with those means. Exact
-/// translation: no approximation is added. Source: \[PESARO15, Sec. II.A\]; slots and shapes are ours.
+/// The structure is the paper's, see the module; delays have the shapes of `model.distribution` with those means. Exact translation: no approximation
+/// is added. Source: \[PESARO15, Sec. II.A\]; slots and shapes are our additions.
 ///
 /// # Errors
 ///
@@ -119,7 +117,7 @@ pub fn job_net(plan: &Plan, phases: &JobPhases) -> Result<JobNet, JobNetError> {
     if has_attempts { augmented(plan, job) } else { Ok(job) }
 }
 
-/// The job with the plan's stragglers and copies.
+/// Returns the job with the plan's stragglers and copies.
 fn augmented(plan: &Plan, mut job: JobNet) -> Result<JobNet, JobNetError> {
     let maps = job.phases.transitions(Phase::Read).len();
     let stragglers = plan.stragglers_or_none();
@@ -147,7 +145,7 @@ fn augmented(plan: &Plan, mut job: JobNet) -> Result<JobNet, JobNetError> {
     Ok(job)
 }
 
-/// A net in the making.
+/// A net under construction.
 struct Draft<'a> {
     plan: &'a Plan,
     /// Slots and GPUs.
@@ -155,11 +153,11 @@ struct Draft<'a> {
     net: NetBuilder,
     phases: PhaseMap,
     tasks: Vec<TaskChain>,
-    /// Column that the next part goes to.
+    /// Column of the next part.
     column: f64,
 }
 
-/// A kind of task: its phases, how its places are called, and what makes it wait.
+/// A kind of task: its phases, the names of its places, and the pools it waits for.
 struct TaskKind<'a> {
     phases: &'a [Phase],
     /// Name of the place before each phase.
@@ -170,7 +168,7 @@ struct TaskKind<'a> {
     name: &'a str,
     /// Place of the slots of each task, if it waits for one.
     slots: Vec<Option<PlaceId>>,
-    /// Place of the GPUs of each task, likewise; empty if no task waits for one.
+    /// Place of the GPUs of each task, if it waits for one; empty if no task waits for one.
     gpus: Vec<Option<PlaceId>>,
 }
 
@@ -225,14 +223,14 @@ impl<'a> Draft<'a> {
         Ok(JobNet { net, phases: self.phases, done, tasks: self.tasks, attempts: Vec::new() })
     }
 
-    /// The place of a token when reduce number `r` (from 0) is complete.
+    /// Returns the place of a token when reduce number `r` (from 0) is complete.
     fn done(&mut self, r: usize, reduce: TransitionId) -> PlaceId {
         let done = self.place(format!("done{}", r + 1), 0, r as f64);
         self.net.output(reduce, done, 1.0);
         done
     }
 
-    /// The clean-up after the last of the reduces `last`; returns the place of a token when the job is complete.
+    /// Adds the clean-up after the last of the reduces `last`; returns the place of a token when the job is complete.
     fn commit(&mut self, last: &[TransitionId], timing: Timing) -> PlaceId {
         let row = middle(last.len());
         let reduced = self.place("reduced".into(), 0, row);
@@ -249,7 +247,7 @@ impl<'a> Draft<'a> {
         finished
     }
 
-    /// The shuffle of what the maps put on `spilled`; returns the transition that starts the reduces.
+    /// Adds the shuffle of the map outputs on `spilled`; returns the transition that starts the reduces.
     fn shuffle(&mut self, phases: &JobPhases, spilled: PlaceId) -> TransitionId {
         let (maps, row) = (phases.maps_s.len(), middle(phases.maps_s.len()));
         let mean_s = firing_means(self.plan, phases, Phase::Shuffle).sum();
@@ -289,20 +287,20 @@ impl<'a> Draft<'a> {
         all
     }
 
-    /// The place of the slots of each task, of maps (0) or reduces (1), if the plan has slots.
+    /// Returns the place of the slots of each task, of maps (0) or reduces (1), if the plan has slots.
     fn slots(&mut self, of: usize, kinds: &[usize]) -> Vec<Option<PlaceId>> {
         let slots = self.pools.slots.as_ref().map(|slots| slots[of].clone());
         slots.map_or_else(Vec::new, |slots| self.pool_of_each(&slots, kinds, 1.0))
     }
 
-    /// The place of the GPUs of each map task, if it waits for one.
+    /// Returns the place of the GPUs of each map task, if it waits for one.
     fn gpus(&mut self, kinds: &[usize]) -> Vec<Option<PlaceId>> {
         let waits = if self.pools.slots.is_some() { 2.0 } else { 0.0 };
         let gpus = self.pools.gpus.clone();
         gpus.map_or_else(Vec::new, |gpus| self.pool_of_each(&gpus, kinds, waits + 3.0))
     }
 
-    /// The pool of each task, by its kind of worker. The pools lie above the tasks, so many columns further.
+    /// Returns the pool of each task, by its kind of worker. The pools are drawn above the tasks, `columns` columns further.
     fn pool_of_each(&mut self, slots: &Slots, kinds: &[usize], columns: f64) -> Vec<Option<PlaceId>> {
         self.column += columns;
         let pools: Vec<PlaceId> =
@@ -311,7 +309,7 @@ impl<'a> Draft<'a> {
         kinds.iter().map(|kind| slots.pool(*kind).map(|pool| pools[pool])).collect()
     }
 
-    /// Lets what `before` starts wait for a token of a pool; returns the transition that takes it.
+    /// Makes the successor of `before` wait for a token of a pool; returns the transition that takes it.
     fn wait(&mut self, before: TransitionId, pool: PlaceId, ids: [String; 2], row: f64) -> TransitionId {
         let [waiting, start] = ids;
         let waiting = self.place(waiting, 0, row);
@@ -324,7 +322,7 @@ impl<'a> Draft<'a> {
         start
     }
 
-    /// Task number `task` (from 0), begun by the transition `from`; returns the transition of its last phase.
+    /// Adds task number `task` (from 0), started by the transition `from`; returns the transition of its last phase.
     fn task(
         &mut self,
         kind: &TaskKind<'_>,
@@ -348,7 +346,7 @@ impl<'a> Draft<'a> {
                 Some(gpus) if *phase == Phase::ToGpu => {
                     before = self.wait(before, gpus, ["waitingGpu", "startGpu"].map(|id| format!("{id}{number}")), row);
                 }
-                // phases lie in columns, whoever waits
+                // phases have fixed columns, whether tasks wait or not
                 None if *phase == Phase::ToGpu && !kind.gpus.is_empty() => self.column += 2.0,
                 _ => {}
             }
@@ -373,7 +371,7 @@ impl<'a> Draft<'a> {
         before
     }
 
-    /// The transition of one phase of one task (`number` is empty for the phases of the whole job).
+    /// Adds the transition of one phase of one task (`number` is empty for the phases of the whole job).
     fn phase(&mut self, phase: Phase, number: String, mean_s: f64, row: f64) -> TransitionId {
         let timing = timing_of(self.plan, phase, mean_s);
         let id = self.transition(transition_name(phase).to_owned() + &number, timing, row);
@@ -395,7 +393,7 @@ impl<'a> Draft<'a> {
         transition
     }
 
-    /// Where a part of the current column goes; the rows below 0 are those of the slots.
+    /// Returns the position of a part in the current column; the rows below 0 are those of the slots.
     fn position(&self, row: f64) -> Point {
         let pools = self.pools.slots.iter().flatten().chain(&self.pools.gpus);
         let above = pools.map(|slots| slots.pools.len()).max().unwrap_or(0) as f64;
@@ -403,12 +401,12 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Row of a part that exists once, beside `tasks` rows of tasks.
+/// Returns the row of a part that exists once, centred on `tasks` rows of tasks.
 fn middle(tasks: usize) -> f64 {
     (tasks.min(ROWS_IN_SIGHT) - 1) as f64 / 2.0
 }
 
-/// Id of the phase's transitions, without the task's number: letters only.
+/// Returns the id of the phase's transitions, without the task's number: letters only.
 fn transition_name(phase: Phase) -> &'static str {
     match phase {
         Phase::ToGpu => "toGpu",
@@ -436,7 +434,7 @@ mod tests {
         job_net(plan, &phase_times(plan, &mut || 0.5).unwrap()).unwrap()
     }
 
-    /// Tokens that the arcs of `net` take from and put to places for one firing of `t`, as (place id, change).
+    /// Returns the tokens that the arcs of `net` take from and put to places for one firing of `t`, as (place id, change).
     fn changes(net: &Net, t: &str) -> BTreeSet<(String, i64)> {
         let t = net.find_transition(t).unwrap();
         let of_t = net.arcs().iter().filter(|a| a.transition == t);

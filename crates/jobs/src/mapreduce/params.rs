@@ -1,8 +1,7 @@
-//! The plan of a job, as a person writes it in TOML: the settings of every formula, with the paper's defaults.
+//! The plan of a job in TOML: the settings of every formula, with the paper's defaults.
 //!
-//! Owns the plan's sections and how text becomes a plan. What is a sound plan is in `plan_check`; what the
-//! numbers mean for the phases is in `spn_gc`. Defaults marked \[paper\] are of \[PESARO15, Tables I, II\],
-//! the others are ours; `models/mapreduce/default-job.toml` tells which is which.
+//! Owns the plan's sections and the conversion of text to a plan. `plan_check` validates a plan; `spn_gc` applies the numbers to the phases. Defaults
+//! marked \[paper\] are from \[PESARO15, Tables I, II\], the rest are ours; `models/mapreduce/default-job.toml` marks each.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,30 +14,30 @@ use crate::mapreduce::straggler::Stragglers;
 use crate::plan::{Document, JOB_RENAMES, Loaded, PlanError};
 use crate::runs::RunSpread;
 
-/// A job, the profile of its test job, Hadoop's settings, the cluster and how to model them.
+/// A job, the profile of its test job, Hadoop's settings, the cluster and the model settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
     /// The job to estimate.
     pub job: Job,
-    /// What its small test job showed.
+    /// Profile of its small test job.
     pub profile: Profile,
     /// Settings of Hadoop.
     pub hadoop: Hadoop,
-    /// The machines.
+    /// The nodes.
     pub cluster: Cluster,
-    /// How the job is modelled.
+    /// Model settings.
     pub model: Model,
-    /// Times of Hadoop itself beside the phases. Default all 0, as in the paper.
+    /// Times of Hadoop itself in addition to the phases. Default all 0, as in the paper.
     #[serde(skip_serializing_if = "Framework::is_none")]
     pub framework: Framework,
-    /// Time that the model does not explain, from other jobs. Default none.
+    /// Job time not explained by the model, from other jobs. Default none.
     #[serde(skip_serializing_if = "Residual::is_none")]
     pub residual: Residual,
-    /// The spread between whole runs of the job. Default none: runs differ only by the times of their tasks.
+    /// The spread between whole runs of the job. Default none: runs differ only in the times of their tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunSpread>,
-    /// The phase means themselves, instead of `profile`. Default none.
+    /// Phase means given directly, instead of `profile`. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phases: Option<GivenPhases>,
     /// Slow nodes that tasks may draw. Default none.
@@ -47,7 +46,7 @@ pub struct Plan {
     /// Copies of tasks. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speculation: Option<Speculation>,
-    /// Policies against stragglers that `whatif` compares. Default none: those of [`PolicyPlan::compared`].
+    /// Straggler policies that `whatif` compares. Default none: those of [`PolicyPlan::compared`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policy: Vec<PolicyPlan>,
 }
@@ -66,7 +65,7 @@ pub struct Job {
     pub gpu_block_mb: f64,
     /// R, reduce tasks, 1 to 1,000,000. Default 40.
     pub reduces: u64,
-    /// The time by which the job must be finished \[s\], > 0. Default none.
+    /// Deadline of the job \[s\], > 0. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_s: Option<f64>,
 }
@@ -94,9 +93,9 @@ pub struct Profile {
     pub maps: u64,
     /// D_map, data after its map function \[MB\], >= 0. Default 160.
     pub map_data_mb: f64,
-    /// D_mapoutput, data that its reducers fetch \[MB\], >= 0. Default 160.
+    /// D_mapoutput, data fetched by its reducers \[MB\], >= 0. Default 160.
     pub map_output_mb: f64,
-    /// True if `map_output_mb` is of one map task, as \[PESARO15, Eq. 13\] is printed. Default false.
+    /// True if `map_output_mb` is for one map task, as in the printed \[PESARO15, Eq. 13\]. Default false.
     pub map_output_per_task: bool,
     /// D_red, data after its reduce function \[MB\], >= 0. Default 20.
     pub reduce_output_mb: f64,
@@ -104,12 +103,12 @@ pub struct Profile {
     pub spilled_records: u64,
     /// T_load, loading the program and splitting the input \[s\], >= 0. Default 3.
     pub load_s: f64,
-    /// T_upload, copying the input to HDFS \[s\], >= 0. Default 0: it is there already.
+    /// T_upload, copying the input to HDFS \[s\], >= 0. Default 0: the input is already there.
     pub upload_s: f64,
     /// T_m, map function on the CPU, of one task with `input_mb / maps` \[s\], >= 0. Default 5.
     pub map_cpu_s: f64,
-    /// The part of `map_cpu_s` that does not follow the bytes \[s\], 0 to `map_cpu_s`. Default 0. Two test jobs with
-    /// splits of different sizes tell it: where the line through both times meets a split of 0.
+    /// The part of `map_cpu_s` that does not depend on the bytes \[s\], 0 to `map_cpu_s`. Default 0. Two test jobs with splits of different sizes
+    /// determine it: the line through both times, extrapolated to a split of 0.
     pub map_fixed_s: f64,
     /// T_m_gpu, GPU time for all of `input_mb` \[s\], >= 0. Default 64.
     pub map_gpu_s: f64,
@@ -143,11 +142,11 @@ impl Default for Profile {
     }
 }
 
-/// Settings of Hadoop 1.2.1; "percent" are shares between 0 and 1, as there. All defaults are \[paper\].
+/// Settings of Hadoop 1.2.1; as in Hadoop, "percent" settings are shares between 0 and 1. All defaults are \[paper\].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hadoop {
-    /// `sort.mb`, buffer that a map sorts in \[MB\], > 0. Default 100.
+    /// `sort.mb`, sort buffer of a map \[MB\], > 0. Default 100.
     pub sort_mb: f64,
     /// `sort.spill.percent`, share of the buffer at which it is spilled, above 0 to 1. Default 0.8.
     pub sort_spill_percent: f64,
@@ -180,11 +179,11 @@ impl Default for Hadoop {
     }
 }
 
-/// The machines that run tasks and hold data.
+/// The nodes that run tasks and hold data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cluster {
-    /// Copies of each HDFS block, >= 1. Default 3.
+    /// Replicas of each HDFS block, >= 1. Default 3.
     pub replicas: u64,
     /// Kinds of worker, at least one. Default: 4 equal workers.
     pub node: Vec<Node>,
@@ -222,11 +221,11 @@ pub struct Node {
     pub cpu_speed: f64,
     /// GPU_i, speed in the unit of `profile.gpu_speed`, > 0. Default 1.
     pub gpu_speed: f64,
-    /// Map tasks at a time on one worker, >= 0. Default 4 \[paper\].
+    /// Map tasks per worker at a time, >= 0. Default 4 \[paper\].
     pub map_slots: u64,
-    /// Reduce tasks at a time on one worker, >= 0. Default 2.
+    /// Reduce tasks per worker at a time, >= 0. Default 2.
     pub reduce_slots: u64,
-    /// GPUs of one worker, >= 1: phases 3 to 5 of a map task hold one. Default none: no task waits for a GPU, as in the paper.
+    /// GPUs per worker, >= 1: phases 3 to 5 of a map task hold one. Default none: no task waits for a GPU, as in the paper.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpus: Option<u64>,
 }
@@ -252,22 +251,22 @@ impl Default for Node {
     }
 }
 
-/// How the job is modelled.
+/// Model settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Model {
-    /// True if tasks wait for a free slot. Default true; false: all run at once, as in the paper.
+    /// True if tasks wait for a free slot. Default true; false: all tasks run at once, as in the paper.
     pub slots: bool,
     /// True if the GPU term of \[PESARO15, Eq. 14\] counts. Default false.
     pub reduce_on_gpu: bool,
-    /// How much of a map's input is on its own disk. Default `mean`.
+    /// Locality of map input: the share on the map's own disk. Default `mean`.
     pub locality: Locality,
     /// Seed of the drawn locality and of simulations. Default 0.
     pub seed: u64,
     /// Scaling of map times with the split. Default `bytes`.
     pub equation8: Equation8,
-    /// Share of the maps, 0 to 1, after whose end the shuffle starts to copy the output of finished maps. Default none: the
-    /// shuffle starts after the last map, as in the paper's net. Hadoop's default is 0.05.
+    /// Share of the maps, 0 to 1, that must finish before the shuffle starts to copy the output of finished maps. Default none: the shuffle starts
+    /// after the last map, as in the paper's net. Hadoop's default is 0.05.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slowstart: Option<f64>,
     /// Shape of each phase's delay. Default all exponential.
@@ -292,22 +291,22 @@ impl Default for Model {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Equation8 {
-    /// CPU and GPU time are proportional to the bytes that a task handles.
+    /// CPU and GPU time are proportional to the bytes that a task processes.
     #[default]
     Bytes,
-    /// As \[PESARO15, Eq. 8, 9, 12, 14\] are printed: the CPU time of the test job's split, the GPU time of one block. For
-    /// the replication of the paper.
+    /// As printed in \[PESARO15, Eq. 8, 9, 12, 14\]: the CPU time of the test job's split, the GPU time of one block. For the replication of the
+    /// paper.
     Printed,
 }
 
 impl Model {
-    /// Number of finished maps, of `maps`, after which the shuffle starts; none where it waits for all of them at once.
+    /// Returns the number of finished maps, of `maps`, after which the shuffle starts; none if it waits for all of them.
     pub fn maps_before_shuffle(&self, maps: usize) -> Option<usize> {
         self.slowstart.map(|share| ((share * maps as f64).ceil() as usize).clamp(1, maps.max(1)))
     }
 }
 
-/// Where the input of a map task is.
+/// Location of a map task's input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Locality {
@@ -343,7 +342,7 @@ pub struct PhaseLaws {
 }
 
 impl PhaseLaws {
-    /// The shape of one phase.
+    /// Returns the shape of one phase.
     pub fn get(&self, phase: Phase) -> &PhaseLaw {
         match phase {
             Phase::Load => &self.load,
@@ -395,11 +394,11 @@ impl Plan {
         document.read(Self::problems)
     }
 
-    /// The plan as TOML text, which [`Plan::from_toml`] reads back. Given phase means leave no room for a profile.
+    /// Returns the plan as TOML text that [`Plan::from_toml`] can read. If phase means are given, the profile is left out.
     ///
     /// # Errors
     ///
-    /// Values that TOML cannot express, which no sound plan has.
+    /// Values that TOML cannot express; a sound plan has none.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         let mut table = toml::Table::try_from(self)?;
         if self.phases.is_some() {
@@ -408,34 +407,34 @@ impl Plan {
         toml::to_string_pretty(&table)
     }
 
-    /// The default plan as commented TOML text.
+    /// Returns the default plan as commented TOML text.
     pub fn example_toml() -> &'static str {
         include_str!("../../models/default-job.toml")
     }
 
-    /// Returns the stragglers; with a share of 0 where there are none.
+    /// Returns the stragglers; with a share of 0 if the plan has none.
     pub fn stragglers_or_none(&self) -> Stragglers {
         self.stragglers.clone().unwrap_or(Stragglers { share: 0.0, ..Stragglers::default() })
     }
 
-    /// M, the number of map tasks \[PESARO15, Eq. 5\], or what `phases.maps` says. Exact for a plan without problems.
+    /// Returns M, the number of map tasks \[PESARO15, Eq. 5\], or `phases.maps` if given. Exact for a plan without problems.
     pub fn maps(&self) -> u64 {
         let given = self.phases.as_ref().and_then(|phases| phases.maps);
         given.unwrap_or_else(|| crate::mapreduce::spn_gc::map_tasks(&self.job))
     }
 
-    /// R, the number of reduce tasks: `job.reduces`, or what `phases.reduces` says. Exact.
+    /// Returns R, the number of reduce tasks: `job.reduces`, or `phases.reduces` if given. Exact.
     pub fn reduces(&self) -> u64 {
         self.phases.as_ref().and_then(|phases| phases.reduces).unwrap_or(self.job.reduces)
     }
 
-    /// Returns true if a task may wait for a slot: slots count, and there are fewer than tasks, or copies take some. Exact.
+    /// Returns true if a task may wait for a slot: slots are modelled, and there are fewer slots than tasks, or copies take some. Exact.
     pub fn waits(&self) -> bool {
         let few = self.map_slots() < self.maps() || self.reduce_slots() < self.reduces();
         self.model.slots && (few || self.speculation.is_some())
     }
 
-    /// Returns true if every task could run on every worker and last as long there. Exact.
+    /// Returns true if every task could run on every worker and take the same time there. Exact.
     pub fn has_equal_workers(&self) -> bool {
         let rates = |node: &Node| Node {
             name: String::new(),
@@ -449,17 +448,17 @@ impl Plan {
         self.phases.is_some() || nodes.windows(2).all(|pair| rates(&pair[0]) == rates(&pair[1]))
     }
 
-    /// Workers over all kinds. Exact.
+    /// Returns the number of workers over all kinds. Exact.
     pub fn workers(&self) -> u64 {
         self.cluster.node.iter().map(|node| node.count).fold(0, u64::saturating_add)
     }
 
-    /// Map slots over all workers. Exact.
+    /// Returns the number of map slots over all workers. Exact.
     pub fn map_slots(&self) -> u64 {
         self.cluster.node.iter().fold(0, |sum, n| sum.saturating_add(n.count.saturating_mul(n.map_slots)))
     }
 
-    /// Reduce slots over all workers. Exact.
+    /// Returns the number of reduce slots over all workers. Exact.
     pub fn reduce_slots(&self) -> u64 {
         self.cluster.node.iter().fold(0, |sum, n| sum.saturating_add(n.count.saturating_mul(n.reduce_slots)))
     }

@@ -1,13 +1,13 @@
-//! The shape of a phase's delay, as a plan states it: a law without its mean, which the formulas supply.
+//! The shape of a phase's delay in a plan: a distribution without its mean, which the formulas supply.
 //!
-//! Owns the nine shapes and their translation to a delay law with a given mean. No sampling.
+//! Owns the nine shapes and their translation to a delay distribution with a given mean. No sampling.
 
 use serde::{Deserialize, Serialize};
 
 use crate::net::{Branch, Law, MAX_ERLANG_STAGES};
 use crate::plan::problem::short;
 
-/// Largest standard deviation over mean: beyond it, no number of replications shows the mean.
+/// Largest standard deviation over mean: beyond it, no number of replications reveals the mean.
 const MAX_CV: f64 = 100.0;
 
 /// The shape of a phase's delay. The phase's mean scales it, so every shape keeps the mean.
@@ -17,21 +17,21 @@ const MAX_CV: f64 = 100.0;
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum PhaseLaw {
-    /// Exponential, the law of the paper and the only one that PIPE knows \[PESARO15, Eq. 3\]. Default.
+    /// Exponential, the distribution of the paper and the only one supported by PIPE \[PESARO15, Eq. 3\]. Default.
     #[default]
     Exponential,
     /// Always the mean.
     Deterministic,
-    /// Sum of so many equal exponential stages, 1 to 1,000.
+    /// Sum of this many equal exponential stages, 1 to 1,000.
     Erlang(u32),
     /// Mixture of two exponentials with balanced means.
     Hyperexponential {
-        /// Standard deviation over mean, above 1 and at most 100: beyond it, no number of replications shows the mean.
+        /// Standard deviation over mean, above 1 and at most 100: beyond it, no number of replications reveals the mean.
         cv: f64,
     },
-    /// Logarithm of the delay is normal.
+    /// The logarithm of the delay is normal.
     Lognormal {
-        /// Standard deviation over mean, above 0 and at most 100, likewise.
+        /// Standard deviation over mean, above 0 and at most 100, for the same reason.
         cv: f64,
     },
     /// Weibull.
@@ -49,14 +49,14 @@ pub enum PhaseLaw {
         /// Half-width over mean, 0 to 1.
         spread: f64,
     },
-    /// Delays seen in a trace, each equally likely, scaled so that their mean is the phase's.
+    /// Delays from a trace, each equally likely, scaled so that their mean is the phase's.
     Empirical {
-        /// The delays in any unit, since they are scaled; each >= 0, not all 0.
+        /// The delays in any unit, because they are scaled; each >= 0, not all 0.
         samples: Vec<f64>,
     },
 }
 
-/// What is wrong with a shape's number.
+/// Problem with a shape's number.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("{what} is {}; it must be {needs}", short(*value))]
 pub struct PhaseLawProblem {
@@ -69,7 +69,7 @@ pub struct PhaseLawProblem {
 }
 
 impl PhaseLaw {
-    /// The names of all shapes in a plan.
+    /// Names of all shapes in a plan.
     pub(crate) const KINDS: [&'static str; 9] = [
         "exponential",
         "deterministic",
@@ -82,7 +82,7 @@ impl PhaseLaw {
         "empirical",
     ];
 
-    /// The shape's name in a plan.
+    /// Returns the shape's name in a plan.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Exponential => "exponential",
@@ -97,7 +97,7 @@ impl PhaseLaw {
         }
     }
 
-    /// The first number out of its range.
+    /// Returns the first number that is out of range.
     pub fn problem(&self) -> Option<PhaseLawProblem> {
         let check = |fine: bool, what, value, needs| (!fine).then_some(PhaseLawProblem { what, value, needs });
         match self {
@@ -124,7 +124,7 @@ impl PhaseLaw {
         }
     }
 
-    /// How a shape that needs parameters is written in a plan; `None` for the name of another one, or of none.
+    /// Returns the notation in a plan of a shape that needs parameters; `None` for the name of any other shape, or an unknown name.
     pub(crate) fn written(kind: &str) -> Option<&'static str> {
         Some(match kind {
             "erlang" => "{ erlang = 4 }",
@@ -138,15 +138,15 @@ impl PhaseLaw {
         })
     }
 
-    /// The delay law of this shape with mean `mean_s` > 0 seconds; `None` is the exponential one.
+    /// Returns the delay distribution of this shape with mean `mean_s` > 0 seconds; `None` is the exponential one.
     ///
     /// ```text
     /// hyperexponential, balanced means:  p = (1 + √((c²-1)/(c²+1)))/2,  means m/(2p) and m/(2(1-p))
     /// Weibull:  scale = m / Γ(1 + 1/shape)        Pareto:  scale = m (shape - 1)
     /// ```
     ///
-    /// Exact: the law's mean is `mean_s`, its coefficient of variation that of the shape. Derived in
-    /// docs/accuracy.md. The numbers of the shape must be in range ([`PhaseLaw::problem`]).
+    /// Exact: the distribution's mean is `mean_s`, its coefficient of variation is the shape's. Derived in docs/accuracy.md. The numbers of the
+    /// shape must be in range ([`PhaseLaw::problem`]).
     ///
     /// # Examples
     ///
@@ -179,7 +179,7 @@ impl PhaseLaw {
     }
 }
 
-/// Smallest Weibull shape: below it Γ(1 + 1/shape) is near the end of the number range.
+/// Smallest Weibull shape: below it Γ(1 + 1/shape) is near the limit of the number range.
 const MIN_WEIBULL_SHAPE: f64 = 0.01;
 
 #[cfg(test)]

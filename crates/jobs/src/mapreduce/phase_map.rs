@@ -1,4 +1,4 @@
-//! Which transitions of a net belong to which phase of a job.
+//! Assignment of a net's transitions to the phases of a job.
 
 use crate::mapreduce::phase::Phase;
 use crate::net::TransitionId;
@@ -12,12 +12,12 @@ pub struct PhaseMap {
 }
 
 impl PhaseMap {
-    /// The transitions of one phase: one for load and shuffle, else one per task in task order.
+    /// Returns the transitions of one phase: one for load and shuffle, otherwise one per task in task order.
     pub fn transitions(&self, phase: Phase) -> &[TransitionId] {
         &self.of_phase[phase.index()]
     }
 
-    /// The phases, 1 to 9, with their transitions.
+    /// Returns the phases, 1 to 9, with their transitions.
     pub fn iter(&self) -> impl Iterator<Item = (Phase, &[TransitionId])> {
         Phase::ALL.into_iter().map(|phase| (phase, self.transitions(phase)))
     }

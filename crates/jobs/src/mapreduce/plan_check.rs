@@ -1,6 +1,6 @@
-//! What must hold for a plan's values, and where in the text a bad one stands.
+//! Valid ranges of a plan's values, and the places of invalid values in the text.
 //!
-//! Owns the ranges. It reports every problem, not the first, each with the key's path.
+//! Owns the ranges. It reports every problem, not only the first, each with the key's path.
 
 use crate::cluster::check_policies;
 use crate::mapreduce::params::{Cluster, GivenPhases, Hadoop, Job, Node, Plan, Profile};
@@ -8,13 +8,13 @@ use crate::mapreduce::phase::Phase;
 use crate::plan::problem::short;
 use crate::plan::{Checker, PlanProblem};
 
-/// Most map tasks, and most reduce tasks, of a plan.
+/// Maximum number of map tasks, and of reduce tasks, in a plan.
 pub const MAX_TASKS: u64 = 1_000_000;
 
-/// Most workers of a plan.
+/// Maximum number of workers in a plan.
 pub const MAX_WORKERS: u64 = 100_000;
 
-/// Splits above this \[MB\] make no sense: an input that would need them for its maps to be few enough is itself wrong.
+/// Largest plausible split \[MB\]: an input that needs larger splits to keep the number of maps within limits is itself wrong.
 const LARGEST_SPLIT_MB: f64 = 65_536.0;
 
 /// Checks of numbers.
@@ -44,7 +44,7 @@ impl Ranges for Checker {
 }
 
 impl Plan {
-    /// Everything that is wrong with the values, in the order of the sections; empty for a sound plan.
+    /// Returns all problems with the values, in the order of the sections; empty for a sound plan.
     pub fn problems(&self) -> Vec<PlanProblem> {
         let mut to = Checker::new();
         check_job(&self.job, self.phases.as_ref(), &mut to);

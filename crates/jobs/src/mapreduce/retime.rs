@@ -1,6 +1,6 @@
-//! Jobs that differ in times only: what their nets have in common, and the timings that are each one's own.
+//! Jobs that differ only in times: the common structure of their nets, and the individual timings.
 //!
-//! The nets come from [`job_net`](crate::mapreduce::job_net); here is what makes them alike.
+//! The nets come from [`job_net`](crate::mapreduce::job_net); this module compares them.
 
 use std::collections::HashMap;
 
@@ -11,23 +11,23 @@ use crate::mapreduce::slots::{Pools, pools_of};
 use crate::mapreduce::task_times::JobPhases;
 use crate::net::{Law, Timing, TransitionId};
 
-/// Everything of a plan without stragglers and copies that its net is made from, but the times.
+/// All inputs of the net of a plan without stragglers and copies, except the times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobShape {
     name: String,
     /// Map tasks and reduce tasks.
     tasks: [usize; 2],
-    /// What tasks wait for, and the kind of worker of each task; none where none waits.
+    /// Pools that tasks wait for, and the kind of worker of each task; none if no task waits.
     pools: Option<(Pools, [Vec<usize>; 2])>,
-    /// Which tasks have equal times; none where none waits.
+    /// Tasks with equal times; none if no task waits.
     equal: Option<Vec<Likeness>>,
     /// Finished maps after which the shuffle starts, if it overlaps with maps.
     slowstart: Option<usize>,
-    /// Which phases take no time, of each task.
+    /// Phases of each task that take no time.
     at_once: Vec<bool>,
 }
 
-/// Which tasks of a phase take equally long, as far as a folded net depends on it.
+/// Tasks of a phase that take equally long, to the extent that a folded net depends on it.
 #[derive(Clone, Debug, PartialEq)]
 struct Likeness {
     is_exponential: bool,
@@ -35,10 +35,10 @@ struct Likeness {
     first: Vec<usize>,
 }
 
-/// What the net of a sound plan has in common with others; none where it has stragglers or copies, or where it has no net.
+/// Returns the structure that the net of a sound plan shares with other nets; none if it has stragglers or copies, or no net.
 ///
-/// Exact: jobs of one shape have nets that are equal but for [`timings`]. Where tasks wait, the timings are equal to each other in the same
-/// places too, so that the nets fold alike.
+/// Exact: jobs of one shape have nets that are equal except for [`timings`]. If tasks wait, timings also coincide at the same places, so the nets
+/// fold alike.
 pub fn job_shape(plan: &Plan, phases: &JobPhases) -> Option<JobShape> {
     let tasks = [phases.maps_s.len(), phases.reduces_s.len()];
     if plan.stragglers.is_some() || plan.speculation.is_some() || tasks.contains(&0) {
@@ -66,7 +66,7 @@ fn likeness(plan: &Plan, phases: &JobPhases, phase: Phase) -> Likeness {
     Likeness { is_exponential: plan.model.distribution.get(phase).with_mean(1.0).is_none(), first }
 }
 
-/// The timings of all phases in a net of the same shape, whose transitions `of` names.
+/// Returns the timings of all phases in a net of the same shape, whose transitions are given by `of`.
 pub fn timings(plan: &Plan, phases: &JobPhases, of: &PhaseMap) -> Vec<(TransitionId, Timing)> {
     let of_phase = |phase| {
         let means = firing_means(plan, phases, phase).map(move |mean_s| timing_of(plan, phase, mean_s));
@@ -75,13 +75,12 @@ pub fn timings(plan: &Plan, phases: &JobPhases, of: &PhaseMap) -> Vec<(Transitio
     Phase::ALL.into_iter().flat_map(of_phase).chain(of.commit.zip(end_timing(phases.end_s))).collect()
 }
 
-/// The clean-up after the last task, of a known length; none if it takes no time.
+/// Returns the clean-up after the last task, of a known length; none if it takes no time.
 pub(super) fn end_timing(end_s: f64) -> Option<Timing> {
     (!is_at_once(end_s)).then(|| Timing::general(Law::Deterministic { delay: end_s }))
 }
 
-/// The mean time of one firing of each transition of a phase: the shuffle copies the maps' outputs one by one where it
-/// overlaps with the maps.
+/// Returns the mean time of one firing of each transition of a phase: the shuffle copies the maps' outputs one by one if it overlaps with the maps.
 pub(super) fn firing_means<'a>(
     plan: &Plan,
     phases: &'a JobPhases,
@@ -92,7 +91,7 @@ pub(super) fn firing_means<'a>(
     phases.means_of(phase).map(move |mean_s| mean_s / firings)
 }
 
-/// When a phase with this mean is over: at once, or by the law of the plan.
+/// Returns the timing of a phase with this mean: immediate, or by the plan's distribution.
 pub(super) fn timing_of(plan: &Plan, phase: Phase, mean_s: f64) -> Timing {
     match plan.model.distribution.get(phase).with_mean(mean_s) {
         _ if is_at_once(mean_s) => Timing::immediate(1.0, PRIORITY),
@@ -101,7 +100,7 @@ pub(super) fn timing_of(plan: &Plan, phase: Phase, mean_s: f64) -> Timing {
     }
 }
 
-/// Returns true if a mean is 0, or so short that its rate is no number.
+/// Returns true if a mean is 0, or so short that its rate is not a finite number.
 fn is_at_once(mean_s: f64) -> bool {
     !mean_s.recip().is_finite()
 }
@@ -122,7 +121,7 @@ mod tests {
 
     const BASE: &str = "job.input_mb = 320\njob.reduces = 3\n";
 
-    /// The net of a job, from that of another with the same shape.
+    /// Returns the net of a job, derived from the net of another job with the same shape.
     fn by_timings(text: &str, other: &str) -> Net {
         let (plan, phases, shape) = made(text);
         let (base, base_phases, base_shape) = made(other);

@@ -1,25 +1,25 @@
-//! What is wrong with a setting of stragglers or of speculative copies.
+//! Problems with settings of stragglers or of speculative copies.
 
 use crate::plan::problem::short;
 
-/// A setting of stragglers or of speculation that cannot be right.
+/// An invalid setting of stragglers or of speculation.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingProblem {
-    /// A number is out of its range.
+    /// A number is out of range.
     #[error("{what} is {}; it must be {needs}", short(*value))]
     Range {
-        /// Which one.
+        /// Name of the number.
         what: &'static str,
         /// Value.
         value: f64,
-        /// What it must be.
+        /// Valid range.
         needs: &'static str,
     },
-    /// There are not as many tasks as precision, recall and fake positives ask for.
+    /// Precision, recall and fake positives require more tasks than there are.
     #[error(transparent)]
     Fates(#[from] crate::cluster::first_order::FirstOrderError),
-    /// More stragglers flagged too late than are missed or than false positives.
+    /// More stragglers flagged too late than missed stragglers or false positives.
     #[error("a share of {fake} flagged too late is more than recall {recall} and precision {precision} leave")]
     Fake {
         /// The share.
@@ -29,17 +29,17 @@ pub enum SettingProblem {
         /// Precision.
         precision: f64,
     },
-    /// A straggler would be flagged after it has ended.
+    /// A straggler would be flagged after its end.
     #[error("a straggler that takes {factor} usual times cannot be flagged at {at} of them")]
     AfterTheEnd {
-        /// When it is flagged, in usual times.
+        /// Time of the flag, in usual times.
         at: f64,
-        /// When it ends, in usual times.
+        /// Time of the end, in usual times.
         factor: f64,
     },
 }
 
-/// A value with a range, as a problem or none.
+/// Returns a problem if a value is out of range.
 pub(super) fn range(fine: bool, what: &'static str, value: f64, needs: &'static str) -> Option<SettingProblem> {
     (!fine).then_some(SettingProblem::Range { what, value, needs })
 }

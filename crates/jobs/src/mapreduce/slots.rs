@@ -1,8 +1,7 @@
-//! Slots and GPUs that a job's tasks wait for: one pool for all, or one for each kind of worker.
+//! Slots and GPUs that a job's tasks wait for: one pool for all, or one per kind of worker.
 //!
-//! Where all tasks of a kind last equally long on every worker (one kind of worker, kinds with the same rates, or given
-//! phase means), any free slot will do: one pool. Else a task belongs to the kind of worker that its means were
-//! computed for, and only a slot of that kind serves it.
+//! If all tasks of a kind take equally long on every worker (one kind of worker, kinds with the same rates, or given phase means), any free slot will
+//! do: one pool. Otherwise a task belongs to the kind of worker that its means were computed for, and only a slot of that kind serves it.
 
 use crate::mapreduce::net_error::JobNetError;
 use crate::mapreduce::params::{Node, Plan};
@@ -18,8 +17,8 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// The slots of tasks that run on the kinds of worker `kinds`, a worker having `slots` of them, or any number. The id of a
-    /// pool is `id`, with the number of its kind, from 1, where there are several kinds.
+    /// Returns the slots of tasks that run on the kinds of worker `kinds`; `slots` gives the slots per worker, or `None` for any number. The id of a
+    /// pool is `id`, followed by the number of its kind, from 1, if there are several kinds.
     ///
     /// `None` if a task runs where there is no slot.
     pub(super) fn new(plan: &Plan, id: &str, kinds: &[usize], slots: impl Fn(&Node) -> Option<u64>) -> Option<Self> {
@@ -46,13 +45,13 @@ impl Slots {
         Some(made)
     }
 
-    /// Which pool serves a task on this kind of worker.
+    /// Returns the pool that serves a task on this kind of worker.
     pub(super) fn pool(&self, kind: usize) -> Option<usize> {
         self.of_kind.get(kind).copied().flatten()
     }
 }
 
-/// Everything that tasks wait for.
+/// All pools that tasks wait for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Pools {
     /// The slots of map tasks and those of reduce tasks, if the plan has slots.
@@ -61,7 +60,7 @@ pub(super) struct Pools {
     pub(super) gpus: Option<Slots>,
 }
 
-/// What the tasks of a plan wait for.
+/// Returns the pools that the tasks of a plan wait for.
 pub(super) fn pools_of(plan: &Plan, phases: &JobPhases) -> Result<Pools, JobNetError> {
     let has_gpus = plan.cluster.node.iter().any(|node| node.gpus.is_some());
     if !plan.model.slots && !has_gpus {
@@ -103,7 +102,7 @@ mod tests {
         job.net.find_place(place).map(|p| job.net.place(p).initial[0])
     }
 
-    /// Tasks, from 1, whose start (or end) has an arc of this kind at a place.
+    /// Returns the tasks, from 1, whose start (or end) has an arc of this kind at a place.
     fn tasks_at(job: &JobNet, place: &str, kind: ArcKind, transition: &str) -> Vec<usize> {
         let place = job.net.find_place(place).unwrap();
         let arcs = job.net.arcs().iter().filter(|a| a.place == place && a.kind == kind);
@@ -117,7 +116,7 @@ mod tests {
         let counts = ["mapSlots1", "mapSlots2", "reduceSlots1", "reduceSlots2"].map(|id| tokens(&job, id));
         assert_eq!(counts, [Some(4), Some(1), Some(2), Some(2)]);
         assert_eq!((tokens(&job, "mapSlots"), tokens(&job, "reduceSlots")), (None, None));
-        // placed 0 1 0 0 0, and then where a slot is free first
+        // placed 0 1 0 0 0, and then on the first slot to become free
         assert_eq!(tasks_at(&job, "mapSlots2", ArcKind::Input, "startMap"), [2]);
         assert_eq!(tasks_at(&job, "mapSlots2", ArcKind::Output, "spill"), [2]);
         assert_eq!(tasks_at(&job, "mapSlots1", ArcKind::Input, "startMap"), [1, 3, 4, 5, 6, 7, 8, 9, 10]);
@@ -162,7 +161,7 @@ mod tests {
         plan.stragglers = Some(crate::mapreduce::Stragglers::default());
         let phases = phase_times(&plan, &mut || 0.5).unwrap();
         assert_eq!(job_net(&plan, &phases), Err(JobNetError::GpusOfAttempts));
-        // given means are the same on every kind of worker: a map could go where it does not wait
+        // given means are the same on every kind of worker: a map could go to a worker where it does not wait
         let mut plan = fast_and_slow();
         plan.cluster.node[0].gpus = Some(2);
         plan.phases = Some(crate::mapreduce::params::GivenPhases { means_s: [1.0; 9], maps: None, reduces: None });

@@ -1,8 +1,8 @@
-//! Speculation in a net: who is flagged, when, and what its copy does.
+//! Speculation in a net: the flagged tasks, the times of their flags, and their copies.
 //!
-//! Owns the settings of a detector as a net has them: how good it is, not how it works. A GSPN has no progress scores,
-//! so that the fate of a task (straggler or not, flagged or not) is drawn when it starts, with the four probabilities of
-//! \[Phan2018, 4.2\]; recall, precision, latency and undetected time are then exactly what was asked for.
+//! Owns the settings of a detector in a net: its quality, not its algorithm. A GSPN has no progress scores, so the fate of a task (straggler or not,
+//! flagged or not) is drawn when it starts, with the four probabilities of \[Phan2018, 4.2\]; recall, precision, latency and undetected time are then
+//! exactly the requested ones.
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -16,14 +16,13 @@ use crate::mapreduce::straggler::{Stragglers, straggle, usual_fate};
 use crate::mapreduce::task_chain::TaskChain;
 use crate::net::Net;
 
-/// What is done about stragglers.
+/// Response to stragglers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Speculation {
-    /// Who gets a copy. Default flagged tasks.
+    /// Tasks that get a copy. Default flagged tasks.
     pub policy: CopyPolicy,
-    /// r, share of stragglers that are flagged in time, 0 to 1. Default 0.6: LATE in scenario C2 of \[Phan2018, Table 6\],
-    /// as the next two.
+    /// r, share of stragglers that are flagged in time, 0 to 1. Default 0.6: LATE in scenario C2 of \[Phan2018, Table 6\], as for the next two.
     pub recall: f64,
     /// p, share of flagged tasks that are stragglers and flagged in time, above 0 to 1. Default 0.82.
     pub precision: f64,
@@ -31,17 +30,17 @@ pub struct Speculation {
     pub latency: f64,
     /// Share of flagged tasks that are stragglers flagged too late, a part of the false positives, 0 to 1. Default 0.
     pub fake: f64,
-    /// How long before its end such a one is flagged, in usual times, above 0 and below 1. Default 0.5.
+    /// Remaining time of such a straggler at its flag, in usual times, above 0 and below 1. Default 0.5.
     pub fake_left: f64,
-    /// UT, mean time of missed stragglers over their usual time, >= 1. Default that of all stragglers.
+    /// UT, mean time of missed stragglers over their usual time, >= 1. Default: the mean of all stragglers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undetected: Option<f64>,
-    /// When a normal task is flagged, in usual times since its start, 0 to below 1. Default 0.5, as in \[Phan2018, 4.2\].
+    /// Time of the flag of a normal task, in usual times since its start, 0 to below 1. Default 0.5, as in \[Phan2018, 4.2\].
     pub false_alarm_at: f64,
-    /// Probability that a copy draws a slow node too, 0 to 1. Default that of tasks; 0 where slow nodes get no copies.
+    /// Probability that a copy also draws a slow node, 0 to 1. Default: as for tasks; 0 if slow nodes get no copies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_copies: Option<f64>,
-    /// Which slots copies take. Default idle ones.
+    /// Slots that copies take. Default idle slots.
     pub slots: CopySlots,
 }
 
@@ -62,13 +61,13 @@ impl Default for Speculation {
     }
 }
 
-/// Who gets a copy.
+/// Tasks that get a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CopyPolicy {
-    /// Nobody.
+    /// No task.
     None,
-    /// Tasks that are flagged.
+    /// Flagged tasks.
     #[default]
     Detect,
     /// Every task, when it starts. \[Ananthanarayanan2013\]
@@ -76,7 +75,7 @@ pub enum CopyPolicy {
 }
 
 impl Speculation {
-    /// A detector as good as was measured; α and the factors are for [`Stragglers`].
+    /// Creates a detector with the measured quality; α and the factors belong to [`Stragglers`].
     pub fn of_quality(quality: &DetectorQuality) -> Self {
         Self {
             recall: quality.recall,
@@ -87,7 +86,7 @@ impl Speculation {
         }
     }
 
-    /// The first setting that cannot be right beside these stragglers, with its key; none for sound settings.
+    /// Returns the first setting that is invalid in combination with these stragglers, with its key; none for sound settings.
     pub fn problem(&self, stragglers: &Stragglers) -> Option<(&'static str, SettingProblem)> {
         let share = |value: f64| (0.0..=1.0).contains(&value);
         let below_one = "at least 0 and below 1";
@@ -121,7 +120,7 @@ impl Speculation {
         self.fates(stragglers).err()
     }
 
-    /// The detector with these stragglers.
+    /// Returns the quality of the detector with these stragglers.
     pub fn quality(&self, stragglers: &Stragglers) -> DetectorQuality {
         DetectorQuality {
             stragglers: stragglers.share,
@@ -132,7 +131,7 @@ impl Speculation {
         }
     }
 
-    /// What may become of a task, with probabilities above 0; those that nobody flags come first.
+    /// Returns the possible fates of a task, with probabilities above 0; unflagged fates come first.
     fn fates<'a>(&self, stragglers: &'a Stragglers) -> Result<Vec<Fate<'a>>, (&'static str, SettingProblem)> {
         let Fates { detected, missed, flagged, normal } =
             fates(&self.quality(stragglers)).map_err(|error| ("recall", error.into()))?;
@@ -166,16 +165,16 @@ impl Speculation {
     }
 }
 
-/// The net in which each of the chains may be a straggler, may be flagged, and then gets a copy.
+/// Returns the net in which each of the chains may be a straggler, may be flagged, and then gets a copy.
 ///
-/// * *Who is flagged.* The fate of a task is drawn at its start: straggler and flagged rα, missed (1 − r)α, normal and
-///   flagged rα(1 − p)/p, neither the rest \[Phan2018, 4.2\]; of the false positives, the share `fake` of all flags falls on
-///   stragglers that have less than their usual time left. Negative probabilities are refused.
-/// * *When.* The stage in which the flag comes is cut in two, so that the mean time to the flag is DL usual times. Each part
-///   keeps the shape of the stage's law: the mean of the task stays, its variance is lower.
-/// * *The copy* waits for a slot, see [`CopySlots`], and draws a slow node with a probability of its own.
-/// * *The race.* Whichever attempt ends first ends the task as its last stage did; the other one is killed in the same
-///   moment, wherever it is, and its slot is free.
+/// * *Flagged tasks.* The fate of a task is drawn at its start: straggler and flagged rα, missed (1 − r)α, normal and flagged rα(1 − p)/p, neither
+///   the rest \[Phan2018, 4.2\]; of the false positives, the share `fake` of all flags falls on stragglers that have less than their usual time left.
+///   Negative probabilities are rejected.
+/// * *Time of the flag.* The stage that contains the flag is cut in two, so that the mean time to the flag is DL usual times. Each part keeps the
+///   shape of the stage's distribution: the mean of the task stays, its variance is lower.
+/// * *The copy* waits for a slot, see [`CopySlots`], and draws a slow node with its own probability.
+/// * *The race.* The attempt that finishes first ends the task as its last stage did; the other attempt is killed at the same moment, wherever it is,
+///   and its slot is free.
 ///
 /// # Errors
 ///
@@ -209,9 +208,8 @@ pub fn speculate(
 mod tests {
     use super::*;
 
-    /// A fifth of the tasks are stragglers, half of them caught: 0.1 of all tasks, which are 0.8 of the flags. So 0.125 of all tasks are
-    /// flagged, a tenth of these too late, and the rest of the flags are false alarms. Seen to fail with the share of late flags taken
-    /// of the caught ones.
+    /// A fifth of the tasks are stragglers, half of them caught: 0.1 of all tasks, which are 0.8 of the flags. So 0.125 of all tasks are flagged, a
+    /// tenth of these too late, and the rest of the flags are false alarms. Fails if the share of late flags is applied to the caught ones.
     #[test]
     fn fates_have_the_recall_the_precision_and_the_late_flags_that_were_asked_for() {
         let stragglers = Stragglers { share: 0.2, ..Stragglers::default() };

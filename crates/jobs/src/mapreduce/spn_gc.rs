@@ -1,15 +1,13 @@
 //! The numbered equations of SPN-GC, one function each: from a plan to the mean time of a phase.
 //!
-//! Owns the formulas (5) to (14) of \[PESARO15\] and nothing else; `task_times` applies them to every task.
-//! Sizes in MB of 2^20 bytes, rates in MB/s, times in s, all plain numbers, since they are added at once.
-//! Each function wants a plan without problems ([`Plan::problems`]) and is then finite, unless sizes and
-//! rates are so far apart that a quotient overflows. The formulas are the paper's model of a phase, an
-//! approximation of a real job; their evaluation is exact. Where the print is unreadable or contradicts
-//! itself, the function says what was chosen.
+//! Owns the formulas (5) to (14) of \[PESARO15\] and nothing else; `task_times` applies them to every task. Sizes in MB of 2^20 bytes, rates in MB/s,
+//! times in s, all plain numbers, because they are added immediately. Each function requires a plan without problems ([`Plan::problems`]) and is then
+//! finite, unless sizes and rates are so far apart that a quotient overflows. The formulas are the paper's model of a phase, an approximation of a
+//! real job; their evaluation is exact. Where the print is unreadable or contradicts itself, the function documents our choice.
 //!
-//! Every time follows the bytes that its task handles. As printed, (8), (9) and (14) do not: they take the CPU time of
-//! one map of the test job and the GPU time of one block, whatever the split is. `model.equation8 = "printed"` gives
-//! the printed forms. How each phase scales is in docs/spn-gc.md.
+//! Every time depends on the bytes that its task processes. As printed, (8), (9) and (14) do not: they take the CPU time of one map of the test job
+//! and the GPU time of one block, whatever the split is. `model.equation8 = "printed"` gives the printed forms. docs/spn-gc.md describes the scaling
+//! of each phase.
 
 use crate::mapreduce::params::Equation8;
 use crate::mapreduce::params::Job;
@@ -19,17 +17,17 @@ use crate::mapreduce::params::Plan;
 /// Size of the metadata of one spilled record \[MB\]: 16 bytes \[PESARO15, Sec. II.B\].
 const RECORD_META_MB: f64 = 16.0 / 1_048_576.0;
 
-/// Quotients this close to a whole number (relative) are that number, so 2.1/0.7 rounds up to 3, not to 4.
+/// Quotients this close to an integer (relative) count as that integer, so 2.1/0.7 rounds up to 3, not to 4.
 const WHOLE: f64 = 1e-12;
 
-/// `size / part` rounded up, robust against the rounding of decimal fractions.
+/// Returns `size / part` rounded up, robust against the rounding of decimal fractions.
 fn parts(size: f64, part: f64) -> f64 {
     let quotient = size / part;
     let nearest = quotient.round();
     if (quotient - nearest).abs() <= WHOLE * quotient { nearest } else { quotient.ceil() }
 }
 
-/// Number of map tasks.
+/// Returns the number of map tasks.
 ///
 /// ```text
 /// M = ⌈D_input / D_split⌉
@@ -40,63 +38,63 @@ pub fn map_tasks(job: &Job) -> u64 {
     parts(job.input_mb, job.split_mb) as u64
 }
 
-/// Input of map task `map` (from 0) \[MB\]: a split, or what is left of the input for the last map.
+/// Returns the input of map task `map` (from 0) \[MB\]: a split, or the rest of the input for the last map.
 ///
-/// Exact. As printed, the last split is as large as the others.
+/// Exact. As printed, the last split is as large as the rest.
 pub fn map_input_mb(plan: &Plan, map: u64) -> f64 {
     let left = plan.job.input_mb - map as f64 * plan.job.split_mb;
     let whole = is_printed(plan) || left >= plan.job.split_mb * (1.0 - WHOLE * plan.maps() as f64);
     if whole { plan.job.split_mb } else { left.max(0.0) }
 }
 
-/// Input of one map task of the test job \[MB\]: D_test / M_test. Exact.
+/// Returns the input of one map task of the test job \[MB\]: D_test / M_test. Exact.
 pub fn test_split_mb(plan: &Plan) -> f64 {
     plan.profile.input_mb / plan.profile.maps as f64
 }
 
-/// True if (8), (9), (12) and (14) are evaluated as printed.
+/// Returns true if (8), (9), (12) and (14) are evaluated as printed.
 fn is_printed(plan: &Plan) -> bool {
     plan.model.equation8 == Equation8::Printed
 }
 
-/// Share of a map task's input that is on its own node's disk, 0 to 1.
+/// Returns the share of a map task's input that is on its own node's disk, 0 to 1.
 ///
 /// ```text
 /// A = min(1, replicas / data nodes)
 /// ```
 ///
-/// The mean over maps; every worker is a data node. Source: \[PESARO15, Sec. II.B\]; the minimum is ours, for
-/// clusters with fewer nodes than replicas.
+/// The mean over maps; every worker is a data node. Source: \[PESARO15, Sec. II.B\]; the minimum is our addition, for clusters with fewer nodes than
+/// replicas.
 pub fn local_share(plan: &Plan) -> f64 {
     (plan.cluster.replicas as f64 / plan.workers() as f64).min(1.0)
 }
 
-/// CPU_test / CPU_i: how much longer the node's CPU takes than that of the test job.
+/// Returns CPU_test / CPU_i: the ratio of the node's CPU time to the test job's.
 fn cpu_ratio(plan: &Plan, node: &Node) -> f64 {
     plan.profile.cpu_speed / node.cpu_speed
 }
 
-/// T_m of a map of `split` MB \[s\]: `map_fixed_s`, and the rest of `map_cpu_s` in proportion to the bytes.
+/// Returns T_m of a map of `split` MB \[s\]: `map_fixed_s`, plus the rest of `map_cpu_s` in proportion to the bytes.
 fn map_cpu_s(plan: &Plan, split: f64) -> f64 {
     let (whole, fixed) = (plan.profile.map_cpu_s, plan.profile.map_fixed_s);
     if is_printed(plan) { whole } else { fixed + (whole - fixed) * split / test_split_mb(plan) }
 }
 
-/// GPU time of `data` MB, of which a block moves at `rate` MB/s \[s\].
+/// Returns the GPU time of `data` MB, moved in blocks at `rate` MB/s \[s\].
 ///
 /// ```text
 /// data/(D_test/M_test) · (D_block/rate + D_block/D_test · GPU_test/GPU_i · T_m_gpu)
 /// ```
 ///
-/// The paper's GPU works on all blocks of a split at once. Ours works on as many at once as a split of the test job has,
-/// so more data take more rounds. As printed: one round.
+/// The paper's GPU processes all blocks of a split at once. Ours processes as many at once as a split of the test job has, so more data take more
+/// rounds. As printed: one round.
 fn gpu_rounds_s(plan: &Plan, node: &Node, data: f64, rate: f64) -> f64 {
     let (block, ratio) = (plan.job.gpu_block_mb, plan.profile.gpu_speed / node.gpu_speed);
     let rounds = if is_printed(plan) { 1.0 } else { data / test_split_mb(plan) };
     rounds * (block / rate + block / plan.profile.input_mb * ratio * plan.profile.map_gpu_s)
 }
 
-/// 1/HR + 1/HW + 1/MR + 1/MW: seconds to merge one MB through disk and memory \[s/MB\].
+/// Returns 1/HR + 1/HW + 1/MR + 1/MW: seconds to merge one MB through disk and memory \[s/MB\].
 fn merge_s_per_mb(node: &Node) -> f64 {
     1.0 / node.disk_read_mb_per_s
         + 1.0 / node.disk_write_mb_per_s
@@ -104,7 +102,7 @@ fn merge_s_per_mb(node: &Node) -> f64 {
         + 1.0 / node.memory_write_mb_per_s
 }
 
-/// Mean time of phase 1, loading and splitting \[s\].
+/// Returns the mean time of phase 1, loading and splitting \[s\].
 ///
 /// ```text
 /// T1 = T_load + T_upload
@@ -115,20 +113,19 @@ pub fn load_s(plan: &Plan) -> f64 {
     plan.profile.load_s + plan.profile.upload_s
 }
 
-/// Mean time of phase 2, fetching the remote part of a split of `split` MB, on `node` with the local share `a` \[s\].
+/// Returns the mean time of phase 2, fetching the remote part of a split of `split` MB, on `node` with the local share `a` \[s\].
 ///
 /// ```text
 /// T2 = (1 - A) (D_split/HR + D_split/net + D_split/HW)
 /// ```
 ///
-/// The print takes the maximum over maps and its first sign is unreadable: here each map has its own mean (the
-/// maximum arises in the net), and the first term too counts the remote part only, since (8) reads the
-/// split from the local disk. Source: \[PESARO15, Eq. 7\].
+/// The print takes the maximum over maps and its first sign is unreadable: here each map has its own mean (the maximum arises in the net), and the
+/// first term also counts the remote part only, because (8) reads the split from the local disk. Source: \[PESARO15, Eq. 7\].
 pub fn read_s(node: &Node, a: f64, split: f64) -> f64 {
     (1.0 - a) * (split / node.disk_read_mb_per_s + split / node.network_mb_per_s + split / node.disk_write_mb_per_s)
 }
 
-/// Mean time of phase 3, map function on `split` MB and copy to the GPU \[s\].
+/// Returns the mean time of phase 3, map function on `split` MB and copy to the GPU \[s\].
 ///
 /// ```text
 /// T3 = D_split/HR + D_split/MR + CPU_test/CPU_i · T_m(D_split) + blocks/GW
@@ -145,20 +142,19 @@ pub fn to_gpu_s(plan: &Plan, node: &Node, split: f64) -> f64 {
         + blocks * plan.job.gpu_block_mb / node.gpu_write_mb_per_s
 }
 
-/// Mean time of phase 4, GPU computing on `split` MB \[s\].
+/// Returns the mean time of phase 4, GPU computing on `split` MB \[s\].
 ///
 /// ```text
 /// T4 = D_split/(D_test/M_test) · (D_block/GR + D_block/D_test · GPU_test/GPU_i · T_m_gpu)
 /// ```
 ///
-/// The print takes the maximum over the blocks of a split, which is one block's time: its GPU works on all of them at
-/// once. Ours works on as many at once as a split of the test job has. Equal where the splits are.
-/// Source: \[PESARO15, Eq. 9\].
+/// The print takes the maximum over the blocks of a split, which is one block's time: its GPU processes all of them at once. Ours processes as many
+/// at once as a split of the test job has. Both are equal if the splits are. Source: \[PESARO15, Eq. 9\].
 pub fn gpu_s(plan: &Plan, node: &Node, split: f64) -> f64 {
     gpu_rounds_s(plan, node, split, node.gpu_read_mb_per_s)
 }
 
-/// Mean time of phase 5, `split` MB from the GPU to the host \[s\].
+/// Returns the mean time of phase 5, `split` MB from the GPU to the host \[s\].
 ///
 /// ```text
 /// T5 = D_split/GR + D_split/HW + D_split/MW
@@ -169,37 +165,37 @@ pub fn to_host_s(node: &Node, split: f64) -> f64 {
     split / node.gpu_read_mb_per_s + split / node.disk_write_mb_per_s + split / node.memory_write_mb_per_s
 }
 
-/// What one map task sorts and spills.
+/// Data that one map task sorts and spills.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpillSizes {
     /// D_meta, metadata of its records \[MB\], >= 0.
     pub metadata_mb: f64,
-    /// D_data as the formula has it \[MB\]; below 0 if the metadata outweigh the map's data.
+    /// D_data by the formula \[MB\]; below 0 if the metadata exceed the map's data.
     pub raw_data_mb: f64,
 }
 
 impl SpillSizes {
-    /// D_data \[MB\], at least 0.
+    /// Returns D_data \[MB\], at least 0.
     pub fn data_mb(self) -> f64 {
         self.raw_data_mb.max(0.0)
     }
 
-    /// D_spill = D_meta + D_data \[MB\].
+    /// Returns D_spill = D_meta + D_data \[MB\].
     pub fn spill_mb(self) -> f64 {
         self.metadata_mb + self.data_mb()
     }
 }
 
-/// Metadata and data that a map task of `split` MB spills.
+/// Returns the metadata and data that a map task of `split` MB spills.
 ///
 /// ```text
 /// D_meta = 16 B · D_split/D_test · spilled_records
 /// D_data = D_split/D_test · D_map - D_meta
 /// ```
 ///
-/// The print has the mean D_input/M instead of D_split. Both are equal unless the last split is smaller.
-/// With many tiny records D_data is negative in the print; [`SpillSizes::data_mb`] takes 0 then.
-/// Source: \[PESARO15, Sec. II.B, before Eq. 11\]; the operator before D_meta is unreadable, minus fits.
+/// The print has the mean D_input/M instead of D_split. Both are equal unless the last split is smaller. With many tiny records D_data is negative in
+/// the print; [`SpillSizes::data_mb`] returns 0 in that case. Source: \[PESARO15, Sec. II.B, before Eq. 11\]; the operator before D_meta is
+/// unreadable, minus fits.
 pub fn spill_sizes(plan: &Plan, split: f64) -> SpillSizes {
     let per_map = match plan.model.equation8 {
         Equation8::Printed => plan.job.input_mb / (plan.profile.input_mb * plan.maps() as f64),
@@ -209,7 +205,7 @@ pub fn spill_sizes(plan: &Plan, split: f64) -> SpillSizes {
     SpillSizes { metadata_mb, raw_data_mb: per_map * plan.profile.map_data_mb - metadata_mb }
 }
 
-/// Number of spills of a map task of `split` MB.
+/// Returns the number of spills of a map task of `split` MB.
 ///
 /// ```text
 /// N_spill = max(⌈D_meta/B_meta⌉, ⌈D_data/B_data⌉)
@@ -226,7 +222,7 @@ pub fn spill_count(plan: &Plan, split: f64) -> f64 {
     metadata.max(parts(sizes.data_mb(), buffer * (1.0 - hadoop.sort_record_percent)))
 }
 
-/// Number of merges of the spills of a map task of `split` MB.
+/// Returns the number of merges of the spills of a map task of `split` MB.
 ///
 /// ```text
 /// N_merge = ⌈N_spill / sort.factor⌉
@@ -237,7 +233,7 @@ pub fn merge_count(plan: &Plan, split: f64) -> f64 {
     parts(spill_count(plan, split), plan.hadoop.sort_factor as f64)
 }
 
-/// Mean time of phase 6, sort and spill of a map of `split` MB \[s\].
+/// Returns the mean time of phase 6, sort and spill of a map of `split` MB \[s\].
 ///
 /// ```text
 /// T6 = N_spill (D_spill/MR + D_spill/HW) + N_merge D_spill (1/HR + 1/HW + 1/MR + 1/MW)
@@ -251,14 +247,14 @@ pub fn spill_s(plan: &Plan, node: &Node, split: f64) -> f64 {
         + merge_count(plan, split) * size * merge_s_per_mb(node)
 }
 
-/// Mean time of phase 7, transmit and shuffle, with the local share `a` \[s\].
+/// Returns the mean time of phase 7, transmit and shuffle, with the local share `a` \[s\].
 ///
 /// ```text
 /// T7 = D_shuffle · (A/HR + (1-A)/net + (1-A)/HW)
 /// ```
 ///
-/// The print has D_input/(D_test·R) · D_mapoutput, without the M_test of (13): with `map_output_per_task` that is the data
-/// of one of the test job's maps. Source: \[PESARO15, Eq. 12\].
+/// The print has D_input/(D_test·R) · D_mapoutput, without the M_test of (13): with `map_output_per_task` that is the data of one of the test job's
+/// maps. Source: \[PESARO15, Eq. 12\].
 pub fn shuffle_s(plan: &Plan, node: &Node, a: f64) -> f64 {
     let profile = &plan.profile;
     let remote = 1.0 - a;
@@ -269,25 +265,25 @@ pub fn shuffle_s(plan: &Plan, node: &Node, a: f64) -> f64 {
     size * (a / node.disk_read_mb_per_s + remote / node.network_mb_per_s + remote / node.disk_write_mb_per_s)
 }
 
-/// D_shuffle / D_mapoutput: input of a reducer, in units of `profile.map_output_mb`.
+/// Returns D_shuffle / D_mapoutput: input of a reducer, in units of `profile.map_output_mb`.
 fn shuffled_ratio(plan: &Plan) -> f64 {
     let maps = if plan.profile.map_output_per_task { plan.profile.maps as f64 } else { 1.0 };
     plan.job.input_mb / plan.profile.input_mb * maps / plan.reduces() as f64
 }
 
-/// Data that one reducer sorts and merges \[MB\].
+/// Returns the data that one reducer sorts and merges \[MB\].
 ///
 /// ```text
 /// D_shuffle = D_input/D_test · D_mapoutput · M_test / R
 /// ```
 ///
-/// M_test counts 1 where the profile states the whole test job's map output; with `map_output_per_task` it is
-/// the test job's number of maps, as printed. Source: \[PESARO15, before Eq. 13\].
+/// M_test counts as 1 if the profile states the whole test job's map output; with `map_output_per_task` it is the test job's number of maps, as
+/// printed. Source: \[PESARO15, before Eq. 13\].
 pub fn shuffled_mb(plan: &Plan) -> f64 {
     shuffled_ratio(plan) * plan.profile.map_output_mb
 }
 
-/// Mean time of phase 8, sort and merge \[s\].
+/// Returns the mean time of phase 8, sort and merge \[s\].
 ///
 /// ```text
 /// T8 = D_shuffle (1/MR + 1/MW)
@@ -304,7 +300,7 @@ pub fn merge_s(plan: &Plan, node: &Node) -> f64 {
         + parts(size, buffer) * size * merge_s_per_mb(node)
 }
 
-/// Mean time of phase 9, the reduce function \[s\].
+/// Returns the mean time of phase 9, the reduce function \[s\].
 ///
 /// ```text
 /// T9 = D_shuffle/MR
@@ -313,9 +309,8 @@ pub fn merge_s(plan: &Plan, node: &Node) -> f64 {
 ///    + D_input/(D_test·R) · D_red (1/HW + 1/MR)
 /// ```
 ///
-/// The print always has the GPU term; its text says a reduce function *may* use the GPU, hence the setting. The GPU works on
-/// as many blocks at once as in [`gpu_s`]; as printed, on all of them.
-/// Source: \[PESARO15, Eq. 14\].
+/// The print always has the GPU term; its text says a reduce function *may* use the GPU, hence the setting. The GPU processes as many blocks at once
+/// as in [`gpu_s`]; as printed, all of them. Source: \[PESARO15, Eq. 14\].
 pub fn reduce_s(plan: &Plan, node: &Node) -> f64 {
     let profile = &plan.profile;
     let size = shuffled_mb(plan);
@@ -502,17 +497,17 @@ mod tests {
     fn a_job_without_map_output_has_finite_times() {
         let (mut plan, node) = round();
         plan.profile.map_output_mb = 0.0;
-        // 0.8·2·10 + 0.42: the reduce function runs all the same
+        // 0.8·2·10 + 0.42: the reduce function still runs
         equals(reduce_s(&plan, &node), 16.42);
         assert!(merge_s(&plan, &node).abs() < 1e-300);
     }
 
-    /// Laws of scaling, with the maps of `proptest` over sizes, blocks, reduces and speeds.
+    /// Scaling invariants, with `proptest` over sizes, blocks, reduces and speeds.
     mod scaling {
         use super::*;
         use proptest::prelude::*;
 
-        /// Phases 2 to 6 of a map with a whole split, 7, and 8 and 9 of a reduce \[s\].
+        /// Returns phases 2 to 6 of a map with a whole split, 7, and 8 and 9 of a reduce \[s\].
         fn times(plan: &Plan) -> [f64; 8] {
             let (node, split) = (&plan.cluster.node[0], map_input_mb(plan, 0));
             let a = local_share(plan);
@@ -528,7 +523,7 @@ mod tests {
             ]
         }
 
-        /// Ratios of the times of `changed` to those of `plan`.
+        /// Returns the ratios of the times of the changed plan to those of `plan`.
         fn ratios(plan: &Plan, change: impl FnOnce(&mut Plan)) -> [f64; 8] {
             let mut changed = plan.clone();
             change(&mut changed);
@@ -569,7 +564,7 @@ mod tests {
         }
 
         proptest! {
-            /// Bytes doubled, maps fixed: every map and every reduce handles twice the bytes.
+            /// Bytes doubled, maps fixed: every map and every reduce processes twice the bytes.
             #[test]
             fn bytes_doubled_at_fixed_maps(plan in plans()) {
                 let found = ratios(&plan, |plan| {
@@ -579,7 +574,7 @@ mod tests {
                 within(found, [DOUBLE, DOUBLE, DOUBLE, DOUBLE, TWO_TO_FOUR, DOUBLE, TWO_TO_FOUR, DOUBLE])?;
             }
 
-            /// Split doubled, bytes fixed: half the maps, each with twice the bytes; reduces do not notice.
+            /// Split doubled, bytes fixed: half the maps, each with twice the bytes; reduces are unaffected.
             #[test]
             fn split_doubled_at_fixed_bytes(plan in plans()) {
                 let found = ratios(&plan, |plan| plan.job.split_mb *= 2.0);
@@ -595,15 +590,15 @@ mod tests {
                 within(found, [SAME, SAME, SAME, SAME, SAME, DOUBLE, TWO_TO_FOUR, DOUBLE])?;
             }
 
-            /// Reduces doubled: each has half the bytes; maps do not notice.
+            /// Reduces doubled: each has half the bytes; maps are unaffected.
             #[test]
             fn reduces_doubled(plan in plans()) {
                 let found = ratios(&plan, |plan| plan.job.reduces *= 2);
                 within(found, [SAME, SAME, SAME, SAME, SAME, HALF, (0.25, 0.5), HALF])?;
             }
 
-            /// The test job's bytes and maps doubled, with what was measured of all of it: nothing changes but for the GPU, of
-            /// which a block is half as large a part. With its GPU time doubled as well nothing changes at all.
+            /// The test job's bytes and maps doubled, with its totals doubled: nothing changes except for the GPU, where a block is half as large a
+            /// share. With its GPU time doubled as well, nothing changes at all.
             #[test]
             fn test_job_doubled(plan in plans()) {
                 let found = ratios(&plan, |plan| {
@@ -619,7 +614,7 @@ mod tests {
                 within(found, [SAME; 8])?;
             }
 
-            /// Blocks doubled: half as many work at once, so the GPU takes twice as long, as printed.
+            /// Blocks doubled: half as many are processed at once, so the GPU takes twice as long, as printed.
             #[test]
             fn blocks_doubled(mut plan in plans()) {
                 (plan.model.reduce_on_gpu, plan.profile.map_cpu_s) = (false, 0.0);
@@ -627,7 +622,7 @@ mod tests {
                 within(found, [SAME, (1.0, 2.0), DOUBLE, SAME, SAME, SAME, SAME, SAME])?;
             }
 
-            /// The maps of a job handle its input, neither more nor less, wherever the last split ends.
+            /// The maps of a job process exactly its input, wherever the last split ends.
             #[test]
             fn maps_handle_the_whole_input(plan in plans(), last in 0.01..1.0_f64) {
                 let mut plan = plan;

@@ -1,6 +1,6 @@
-//! Stragglers in a net: with some probability a task draws a slow node, and every stage of it takes longer.
+//! Stragglers in a net: with some probability a task draws a slow node, and all of its stages take longer.
 //!
-//! Owns what a slow node is, and the nets with stragglers about which nobody does anything; `speculation` adds copies.
+//! Owns the definition of a slow node, and the nets with stragglers but without a response; `speculation` adds copies.
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -13,18 +13,18 @@ use crate::mapreduce::setting::{SettingProblem, range};
 use crate::mapreduce::task_chain::TaskChain;
 use crate::net::Net;
 
-/// How often a task is slow, and by how much.
+/// Frequency and slow-down of slow tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stragglers {
     /// α, probability that a task draws a slow node, 0 to 1. Default 0.1.
     pub share: f64,
-    /// How many times its usual time a task takes there. Default 3.
+    /// Ratio of a task's time on a slow node to its usual time. Default 3.
     pub factor: Factors,
-    /// Shape of the delays there; the mean of a stage is the factor times its usual mean. Default that of the stage.
+    /// Shape of the delays on a slow node; the mean of a stage is the factor times its usual mean. Default: the shape of the stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distribution: Option<PhaseLaw>,
-    /// Which tasks of a job. Default all.
+    /// Affected tasks of a job. Default all.
     pub tasks: WhichTasks,
 }
 
@@ -34,13 +34,13 @@ impl Default for Stragglers {
     }
 }
 
-/// How many times its usual time a task takes on a slow node.
+/// Ratio of a task's time on a slow node to its usual time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Factors {
-    /// Always so many, at least 1.
+    /// A constant factor, at least 1.
     One(f64),
-    /// With the first number as probability, so many as the second says; the probabilities sum to 1.
+    /// Pairs of probability and factor; the probabilities sum to 1.
     Several(Vec<[f64; 2]>),
 }
 
@@ -57,14 +57,14 @@ pub enum WhichTasks {
     Reduces,
 }
 
-/// Largest factor: beyond it, clocks lose their digits.
+/// Largest factor: beyond it, clocks lose precision.
 const LARGEST_FACTOR: f64 = 1e6;
 
-/// By how much the probabilities of the factors may miss 1.
+/// Tolerance for the sum of the factors' probabilities.
 const ROUNDING: f64 = 1e-9;
 
 impl Stragglers {
-    /// The factor of an attempt's work by a number that is uniform on (0, 1); 1 unless the attempt is slow.
+    /// Returns the factor of an attempt's work from a number that is uniform on (0, 1); 1 unless the attempt is slow.
     pub(crate) fn drawn_factor(&self, uniform: f64, is_map: bool) -> f64 {
         let spared = if is_map { WhichTasks::Reduces } else { WhichTasks::Maps };
         if uniform >= self.share || self.tasks == spared {
@@ -82,7 +82,7 @@ impl Stragglers {
         drawn
     }
 
-    /// The first setting that cannot be right, with its key; none for sound settings.
+    /// Returns the first invalid setting, with its key; none for sound settings.
     pub fn problem(&self) -> Option<(&'static str, SettingProblem)> {
         let share = (0.0..=1.0).contains(&self.share);
         if let Some(problem) = range(share, "the share of stragglers", self.share, "between 0 and 1") {
@@ -107,7 +107,7 @@ impl Stragglers {
         Some(("law", SettingProblem::Range { what: bad.what, value: bad.value, needs: bad.needs }))
     }
 
-    /// Probability and factor of each kind of slow node.
+    /// Returns probability and factor of each kind of slow node.
     pub(super) fn factors(&self) -> Vec<[f64; 2]> {
         match &self.factor {
             Factors::One(factor) => vec![[1.0, *factor]],
@@ -115,12 +115,12 @@ impl Stragglers {
         }
     }
 
-    /// The mean factor of a straggler.
+    /// Returns the mean factor of a straggler.
     pub fn mean_factor(&self) -> f64 {
         self.factors().iter().map(|[probability, factor]| probability * factor).sum()
     }
 
-    /// A fate for each kind of slow node, `probability` shared among them; `at` says when a task of a factor is flagged.
+    /// Returns a fate for each kind of slow node, sharing `probability`; `at` gives the time of the flag for a factor.
     pub(super) fn slow(&self, name: &str, probability: f64, at: impl Fn(f64) -> Option<f64>) -> Vec<Fate<'_>> {
         let factors = self.factors();
         let several = factors.len() > 1;
@@ -134,8 +134,8 @@ impl Stragglers {
         factors.into_iter().enumerate().map(fate).filter(|fate| fate.probability > 0.0).collect()
     }
 
-    /// What an attempt may draw with probability `slow` of a slow node: the usual, called `usual`, and each kind of slow
-    /// node, called after `name`.
+    /// Returns the possible draws of an attempt with probability `slow` of a slow node: the usual one, named `usual`, and one for each kind of slow
+    /// node, named after `name`.
     pub(super) fn draws(&self, usual: &str, name: &str, slow: f64, at: Option<f64>) -> Vec<Fate<'_>> {
         let mut draws = vec![usual_fate(usual, 1.0 - slow, at)];
         draws.extend(self.slow(name, slow, |_| at));
@@ -144,17 +144,16 @@ impl Stragglers {
     }
 }
 
-/// A task on a node like all others.
+/// Returns the fate of a task on a usual node.
 pub(super) fn usual_fate(name: &str, probability: f64, flagged_at: Option<f64>) -> Fate<'static> {
     Fate { name: name.to_owned(), probability, factor: 1.0, law: None, flagged_at }
 }
 
-/// The net in which each of the chains draws a slow node with probability α, before its first stage.
+/// Returns the net in which each of the chains draws a slow node with probability α, before its first stage.
 ///
-/// An immediate choice with weights 1 − α and α (one weight for each factor) leads to the task's own stages or to a
-/// second row of them, whose delays are that many times longer. The choice takes no time and the net has no race that it
-/// had not before, so that a schedule stays one. Exact: nothing is approximated. With α = 0 the net is the same, with
-/// α = 1 and one factor its delays are.
+/// An immediate choice with weights 1 − α and α (one weight for each factor) leads to the task's own stages or to a second row of stages, whose
+/// delays are longer by the factor. The choice takes no time and adds no race to the net, so a schedule stays a schedule. Exact: nothing is
+/// approximated. With α = 0 the net is unchanged; with α = 1 and one factor only its delays change.
 ///
 /// # Errors
 ///

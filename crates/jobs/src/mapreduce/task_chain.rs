@@ -1,54 +1,53 @@
-//! A task in a net: timed transitions in series, which the caller names, and what is known of them.
+//! A task in a net: timed transitions in series, listed by the caller, with their properties.
 //!
-//! Owns [`TaskChain`] and what must hold for one. Nothing is changed here; `straggler` and `speculation` weave attempts
-//! around chains.
+//! Owns [`TaskChain`] and its conditions. Nothing is changed here; `straggler` and `speculation` weave attempts around chains.
 
 use crate::net::expr::Leaf;
 use crate::net::{ArcKind, ClassId, Delay, Expr, Net, PlaceId, Timing, TransitionId};
 
-/// A task in a net: it begins with a token on `start`, and its stages fire one after the other.
+/// A task in a net: it starts with a token on `start`, and its stages fire one after the other.
 ///
 /// ```text
 /// ─▶ start ─stage 1─▶ ○ ─stage 2─▶ … ─stage k─▶ whatever the last stage feeds
 /// ```
 ///
-/// A net may run a chain again, but never twice at a time: `start` and what follows hold at most one token together.
+/// A net may run a chain repeatedly, but never twice at a time: `start` and the following places hold at most one token together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskChain {
-    /// Name, letters and digits, such as `Map1`; parts that are added to the net are named after it.
+    /// Name, letters and digits, such as `Map1`; parts added to the net are named after it.
     pub name: String,
-    /// Where the token is when the task begins; where tasks wait for slots, after it got one.
+    /// Place of the token when the task starts; if tasks wait for slots, after it got one.
     pub start: PlaceId,
     /// Transitions, in order; timed, or immediate for a stage that takes no time.
     pub stages: Vec<TransitionId>,
-    /// Place of the slots one of which it holds from its start on, and its last stage gives back; none where it needs none.
+    /// Place of the slots of which it holds one from its start until its last stage gives it back; none if it needs none.
     pub slots: Option<PlaceId>,
 }
 
-/// Why transitions are no chain. Name others, or change the net.
+/// Reasons why transitions do not form a chain. List others, or change the net.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChainProblem {
-    /// The name would not do in ids, or another chain has it.
+    /// The name is not valid in ids, or another chain has it.
     #[error("task `{task}`: its name must be letters and digits, and its own")]
     Name {
         /// The task.
         task: String,
     },
-    /// It has no stage that takes time.
+    /// No stage takes time.
     #[error("task `{task}` takes no time")]
     NoTime {
         /// The task.
         task: String,
     },
-    /// A stage does not just take the token of the place before it.
+    /// A stage does not simply take the token of the place before it.
     #[error("task `{task}`: transition `{transition}` must take one token from `{place}` and look at no other place")]
     Stage {
         /// The task.
         task: String,
         /// The transition.
         transition: String,
-        /// Where it should take its token from.
+        /// The place it should take its token from.
         place: String,
     },
     /// A place between the stages has other uses, a capacity or tokens.
@@ -99,24 +98,24 @@ impl ArcIndex {
         index
     }
 
-    /// Arcs of a place that put tokens on it.
+    /// Returns the arcs that put tokens on a place.
     pub(super) fn into<'a>(&'a self, net: &'a Net, place: PlaceId) -> impl Iterator<Item = usize> + 'a {
         self.of_place[place.index()].iter().copied().filter(|&arc| net.arcs()[arc].kind == ArcKind::Output)
     }
 
-    /// Arcs that a transition puts tokens through.
+    /// Returns the arcs through which a transition puts tokens.
     pub(super) fn out_of<'a>(&'a self, net: &'a Net, transition: TransitionId) -> impl Iterator<Item = usize> + 'a {
         self.of_transition[transition.index()].iter().copied().filter(|&arc| net.arcs()[arc].kind == ArcKind::Output)
     }
 
-    /// Transitions that take tokens from a place.
+    /// Returns the transitions that take tokens from a place.
     pub(super) fn takers<'a>(&'a self, net: &'a Net, place: PlaceId) -> impl Iterator<Item = TransitionId> + 'a {
         let arcs = self.of_place[place.index()].iter().map(|&arc| &net.arcs()[arc]);
         arcs.filter(|arc| arc.kind == ArcKind::Input).map(|arc| arc.transition)
     }
 }
 
-/// A chain that is one.
+/// A valid chain.
 #[derive(Clone, Debug)]
 pub(super) struct Checked {
     pub(super) chain: TaskChain,
@@ -128,7 +127,7 @@ pub(super) struct Checked {
     pub(super) usual: f64,
 }
 
-/// Checks chains; all problems at once, in their order.
+/// Checks chains; returns all problems at once, in their order.
 pub(super) fn check(net: &Net, index: &ArcIndex, chains: &[TaskChain]) -> Result<Vec<Checked>, Vec<ChainProblem>> {
     let mut problems = Vec::new();
     let mut checked = Vec::with_capacity(chains.len());
@@ -191,8 +190,7 @@ fn check_one(net: &Net, index: &ArcIndex, chain: &TaskChain) -> Result<Checked, 
     Ok(Checked { chain: chain.clone(), places, means, usual })
 }
 
-/// Returns true if a place serves nothing but the stage after it; into the first, whoever begins the task puts single
-/// tokens.
+/// Returns true if a place serves nothing but the stage after it; for the first place, the transitions that start the task put single tokens on it.
 fn is_between(net: &Net, index: &ArcIndex, place: PlaceId, stage: TransitionId, is_first: bool) -> bool {
     let spec = net.place(place);
     let mut arcs = index.of_place[place.index()].iter().map(|&arc| &net.arcs()[arc]);
@@ -223,7 +221,7 @@ fn is_one(net: &Net, weights: &[crate::net::ClassWeight]) -> bool {
     only.class == ClassId::from_index(0) && constant(net, &only.weight) == Some(1.0)
 }
 
-/// The value of an expression that does not look at the marking.
+/// Returns the value of an expression that does not depend on the marking.
 pub(super) fn constant(net: &Net, expression: &Expr) -> Option<f64> {
     let mut fixed = true;
     expression.for_each_leaf(&mut |leaf| match leaf {
@@ -237,7 +235,7 @@ pub(super) fn constant(net: &Net, expression: &Expr) -> Option<f64> {
     fixed.then(|| expression.eval(&value))
 }
 
-/// Mean delay \[s\]; none where it is no constant, or infinite.
+/// Returns the mean delay \[s\]; none if it is not constant, or infinite.
 fn mean(net: &Net, timing: &Timing) -> Option<f64> {
     let mean = match timing {
         Timing::Immediate { .. } => 0.0,
@@ -252,7 +250,7 @@ mod tests {
     use super::*;
     use crate::net::NetBuilder;
 
-    /// `go ─▶ a ─t─▶ b ─u─▶ done`, changed.
+    /// The problem of `go ─▶ a ─t─▶ b ─u─▶ done` after a change.
     fn problem(change: impl FnOnce(&mut NetBuilder, [PlaceId; 3], [TransitionId; 2])) -> Option<String> {
         let mut net = NetBuilder::new("");
         let [a, b, done] = [("a", 1), ("b", 0), ("done", 0)].map(|(id, tokens)| net.place(id, tokens));

@@ -11,7 +11,7 @@ use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::spn_gc;
 use crate::plan::PlanProblem;
 
-/// Ratio of a split to that of the test job, either way, above which a plan gets a warning.
+/// Ratio of a split to the test job's split, in either direction, above which a plan gets a warning.
 const FAR_SPLIT: f64 = 4.0;
 
 /// Mean time of each phase of each task. The tasks are in task order.
@@ -31,16 +31,16 @@ pub struct JobPhases {
     pub map_nodes: Vec<usize>,
     /// Kind of worker of each reduce task: index into `cluster.node`.
     pub reduce_nodes: Vec<usize>,
-    /// What was bent to make the formulas work.
+    /// Adjustments made so that the formulas apply.
     pub warnings: Vec<PhaseWarning>,
 }
 
-/// An oddity of a plan that the formulas can live with.
+/// An oddity of a plan that does not prevent the formulas from being applied.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PhaseWarning {
-    /// The records' metadata outweigh the map's data, so D_data would be negative; it is 0. Check
-    /// `profile.spilled_records` and `profile.map_data_mb`.
+    /// The records' metadata exceed the map's data, so D_data would be negative; it is set to 0. Check `profile.spilled_records` and
+    /// `profile.map_data_mb`.
     #[error(
         "the metadata of spilled records ({metadata_mb} MB a map) outweigh the map's data ({map_data_mb} MB); \
          their difference counts as 0"
@@ -51,7 +51,7 @@ pub enum PhaseWarning {
         /// Data of one map \[MB\].
         map_data_mb: f64,
     },
-    /// More copies of each block than workers to hold them. All input counts as local. Check `cluster.replicas`.
+    /// More replicas of each block than workers to hold them. All input counts as local. Check `cluster.replicas`.
     #[error(
         "{replicas} replicas on {workers} worker{}: every worker has all blocks, so all input counts as local",
         if *workers == 1 { "" } else { "s" }
@@ -62,14 +62,14 @@ pub enum PhaseWarning {
         /// Workers of all kinds.
         workers: u64,
     },
-    /// The split is far from that of the test job. Check `job.split_mb`, or run the test job with a split closer to it.
+    /// The split differs greatly from the test job's. Check `job.split_mb`, or run the test job with a split closer to it.
     #[error(
         "splits of {split_mb} MB are more than 4 times {} than the {test_mb} MB of the test job \
          (`profile.input_mb` / `profile.maps`); map times are extrapolated in proportion",
         if split_mb > test_mb { "larger" } else { "smaller" }
     )]
     FarSplit {
-        /// `job.split_mb`, or the input where that is smaller.
+        /// `job.split_mb`, or the input if that is smaller.
         split_mb: f64,
         /// D_test / M_test \[MB\].
         test_mb: f64,
@@ -93,7 +93,7 @@ pub enum PhaseWarning {
         tasks: &'static str,
         /// Slots of all workers.
         slots: u64,
-        /// Tasks.
+        /// Number of tasks.
         count: u64,
     },
     /// Workers differ and tasks wait: the net assigns each task to a kind of worker in advance, by mean times.
@@ -102,7 +102,7 @@ pub enum PhaseWarning {
          free slot the next task: `tailspn whatif` simulates that"
     )]
     AssignedInAdvance,
-    /// The law of a phase has no variance, hence neither has the job time. Quantiles and their intervals stay valid.
+    /// The distribution of a phase has no variance, so neither has the job time. Quantiles and their intervals stay valid.
     #[error(
         "phase `{phase}` has a Pareto law of shape {shape}, 2 or less, and so no variance: \
          intervals of means and standard deviations are not valid, those of quantiles are"
@@ -110,22 +110,22 @@ pub enum PhaseWarning {
     NoVariance {
         /// The phase.
         phase: Phase,
-        /// The law's shape.
+        /// The distribution's shape.
         shape: f64,
     },
 }
 
-/// Why a plan has no phase times. Nothing was computed.
+/// Reasons why a plan has no phase times. Nothing was computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PhaseTimesError {
-    /// The plan has bad values. Correct them.
+    /// The plan has invalid values. Correct them.
     #[error("the plan has {} bad values, first {}", .0.len(), .0[0])]
     Plan(
-        /// All of them, at least one.
+        /// All problems, at least one.
         Vec<PlanProblem>,
     ),
-    /// A phase's mean is too large for a number: sizes and rates are too far apart.
+    /// A phase's mean overflows: sizes and rates are too far apart.
     #[error("the mean time of phase `{phase}` is not finite; sizes and rates are too far apart")]
     NotFinite {
         /// The phase.
@@ -133,11 +133,11 @@ pub enum PhaseTimesError {
     },
 }
 
-/// The kind of worker (index into `cluster.node`) that each of `tasks` tasks runs on.
+/// Returns the kind of worker (index into `cluster.node`) that each of `tasks` tasks runs on.
 ///
-/// The first tasks go to the workers in turn, one to each that has a slot left, until all slots have one. Each later task goes to the slot
-/// that is free first if all tasks take their mean time, `times_s` for each kind of worker \[s\]; without times, to the slots from the start
-/// again. Ours; the paper does not say.
+/// The first tasks go to the workers in turn, one to each with a slot left, until all slots have one. Each later task goes to the slot that becomes
+/// free first if all tasks take their mean time, `times_s` for each kind of worker \[s\]; without times, to the slots from the start again. This
+/// placement is ours; the paper does not specify it.
 fn placement(nodes: &[Node], tasks: usize, slots: impl Fn(&Node) -> u64, times_s: Option<&[f64]>) -> Vec<usize> {
     let mut free: Vec<(usize, u64)> = Vec::new();
     for (kind, node) in nodes.iter().enumerate() {
@@ -158,7 +158,7 @@ fn placement(nodes: &[Node], tasks: usize, slots: impl Fn(&Node) -> u64, times_s
         return placed;
     }
     let time = |kind: usize| times_s.map_or(1.0, |times| times[kind]);
-    // times are not negative, so that their bits have their order
+    // times are not negative, so their bits have the same order
     let mut ends: BinaryHeap<Reverse<(u64, usize)>> =
         (0..all_slots).map(|slot| Reverse((time(placed[slot]).to_bits(), slot))).collect();
     while placed.len() < tasks {
@@ -170,13 +170,12 @@ fn placement(nodes: &[Node], tasks: usize, slots: impl Fn(&Node) -> u64, times_s
     placed
 }
 
-/// The mean time of each phase of each task of `plan`.
+/// Returns the mean time of each phase of each task of `plan`.
 ///
-/// Each task's means come from the rates of its node. The one shuffle of the job takes as long as that of its
-/// slowest reducer's node, with the mean local share of all maps: ours, since \[PESARO15, Eq. 12\] has one node.
-/// `uniform` gives numbers in `[0, 1)`; it is called once per map, in task order, and only if
-/// `model.locality` is `drawn`: then the map's input is local if the number is below the local share.
-/// Exact evaluation of the formulas in [`spn_gc`].
+/// Each task's means come from the rates of its node. The one shuffle of the job takes as long as the shuffle on its slowest reducer's node, with the
+/// mean local share of all maps: our choice, because \[PESARO15, Eq. 12\] has one node. `uniform` gives numbers in `[0, 1)`; it is called once per
+/// map, in task order, and only if `model.locality` is `drawn`: then the map's input is local if the number is below the local share. Exact
+/// evaluation of the formulas in [`spn_gc`].
 ///
 /// # Errors
 ///
@@ -248,8 +247,8 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
     phases.not_finite().map_or(Ok(phases), |phase| Err(PhaseTimesError::NotFinite { phase }))
 }
 
-/// Means of phases 2 to 6 of a map with a whole split and of phases 8 and 9 of a reduce \[s\], for each kind of worker; the
-/// input of a map is local by the mean share.
+/// Returns the means of phases 2 to 6 of a map with a whole split and of phases 8 and 9 of a reduce \[s\], for each kind of worker; the input of a
+/// map is local by the mean share.
 pub(crate) fn task_means(plan: &Plan) -> Vec<([f64; 5], [f64; 2])> {
     let share = spn_gc::local_share(plan);
     let of_node = |node: &Node| match &plan.phases {
@@ -265,7 +264,7 @@ pub(crate) fn task_means(plan: &Plan) -> Vec<([f64; 5], [f64; 2])> {
     plan.cluster.node.iter().map(of_node).collect()
 }
 
-/// Means of phases 2 to 6 of a map task of `split` MB on `node`, of whose input the share `a` is local.
+/// Returns the means of phases 2 to 6 of a map task of `split` MB on `node`, of whose input the share `a` is local.
 pub(crate) fn map_means(plan: &Plan, node: &Node, a: f64, split: f64) -> [f64; 5] {
     [
         spn_gc::read_s(node, a, split) + plan.map_wait_s(),
@@ -276,7 +275,7 @@ pub(crate) fn map_means(plan: &Plan, node: &Node, a: f64, split: f64) -> [f64; 5
     ]
 }
 
-/// Mean time of the last map over that of a map with a whole split, on the first kind of worker; 1 if both splits are equal.
+/// Returns the ratio of the last map's mean time to a whole split's, on the first kind of worker; 1 if both splits are equal.
 pub(crate) fn last_map_ratio(plan: &Plan) -> f64 {
     let node = &plan.cluster.node[0];
     let share = spn_gc::local_share(plan);
@@ -285,7 +284,7 @@ pub(crate) fn last_map_ratio(plan: &Plan) -> f64 {
     if plan.phases.is_none() && ratio.is_finite() { ratio } else { 1.0 }
 }
 
-/// Means of phases 8 and 9 of a reduce task on `node`, for maps of `map_s` on average.
+/// Returns the means of phases 8 and 9 of a reduce task on `node`, for a mean map time of `map_s`.
 fn reduce_means(plan: &Plan, node: &Node, map_s: f64) -> [f64; 2] {
     [
         spn_gc::merge_s(plan, node) + plan.framework.reduce_fetch_s + plan.reduce_wait_s(map_s),
@@ -321,7 +320,7 @@ fn warnings(plan: &Plan) -> Vec<PhaseWarning> {
     warnings
 }
 
-/// Warnings about slots that no task uses, and about tasks that wait for those of one kind of worker.
+/// Returns warnings about unused slots, and about tasks that wait for slots of one kind of worker.
 fn slot_warnings(plan: &Plan) -> Vec<PhaseWarning> {
     let both = [("map", plan.map_slots(), plan.maps()), ("reduce", plan.reduce_slots(), plan.reduces())];
     let idle = both.into_iter().filter(|(_, slots, count)| plan.model.slots && slots > count);
@@ -334,12 +333,12 @@ fn slot_warnings(plan: &Plan) -> Vec<PhaseWarning> {
 }
 
 impl JobPhases {
-    /// The first phase, in phase order, with a mean that is not finite.
+    /// Returns the first phase, in phase order, with a mean that is not finite.
     fn not_finite(&self) -> Option<Phase> {
         Phase::ALL.into_iter().find(|phase| self.means_of(*phase).any(|mean| !mean.is_finite()))
     }
 
-    /// Warns of each phase that takes time and whose law has no variance.
+    /// Warns of each phase that takes time and whose distribution has no variance.
     fn warn_of_laws(&mut self, plan: &Plan) {
         for phase in Phase::ALL {
             if let PhaseLaw::Pareto { shape } = *plan.model.distribution.get(phase)
@@ -351,7 +350,7 @@ impl JobPhases {
         }
     }
 
-    /// The means of one phase over its tasks \[s\], in task order; one number for phases 1 and 7. Exact.
+    /// Returns the means of one phase over its tasks \[s\], in task order; one number for phases 1 and 7. Exact.
     pub fn means_of(&self, phase: Phase) -> Box<dyn Iterator<Item = f64> + '_> {
         match phase {
             Phase::Load => Box::new(std::iter::once(self.load_s)),
@@ -394,7 +393,7 @@ mod tests {
         assert_eq!(placed, [0, 1, 1, 0, 0, 1, 1, 0, 0, 1]);
         assert_eq!(placement(&plan.cluster.node, 2, |node| node.reduce_slots, None), [0, 1]);
         assert_eq!(placement(&plan.cluster.node, 0, |node| node.map_slots, None), [] as [usize; 0]);
-        // workers of the second kind take five times as long: when the first of them is free, those of the first have done ten
+        // workers of the second kind take five times as long: when the first of them is free, those of the first kind have done ten
         let placed = placement(&plan.cluster.node, 14, |node| node.map_slots, Some(&[1.0, 5.0]));
         assert_eq!(placed, [0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
         let equal = placement(&plan.cluster.node, 10, |node| node.map_slots, Some(&[0.3, 0.3]));
@@ -422,8 +421,8 @@ mod tests {
         assert_relative_eq!(phases.shuffle_s, slowest, max_relative = 1e-12);
     }
 
-    /// Three replicas on ten workers, nine of them with half the network: all reduces wait for the slowest node, and the share that is
-    /// local is what was drawn. Seen to fail with the mean over the nodes, and with the mean share in spite of the draws.
+    /// Three replicas on ten workers, nine of them with half the network: all reduces wait for the slowest node, and the local share follows the
+    /// draws. Fails with the mean over the nodes, and with the mean share regardless of the draws.
     #[test]
     fn the_shuffle_takes_the_slowest_node_and_the_drawn_locality() {
         let mut plan = two_kinds();
@@ -468,7 +467,7 @@ mod tests {
         assert_eq!((phases.load_s, phases.shuffle_s), (1.0, 7.0));
     }
 
-    /// 1,000 MB in splits of 64 MB: the last of 16 maps has 40 MB.
+    /// Splits of 64 MB of 1,000 MB: the last of 16 maps has 40 MB.
     #[test]
     fn the_last_map_handles_what_is_left() {
         let plan = Plan::from_toml("[job]\ninput_mb = 1000").unwrap();

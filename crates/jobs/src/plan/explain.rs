@@ -1,7 +1,7 @@
 //! Errors of the TOML reader in the words of a plan.
 //!
-//! Owns the translation: the reader's words ("unknown field", "expected u64") never reach a person. What the reader's message does not
-//! hold (the section, the line, the nearest key) comes from the document.
+//! Owns the translation: the reader's words ("unknown field", "expected u64") never reach the user. Details missing from the reader's message (the
+//! section, the line, the nearest key) come from the document.
 
 use std::ops::Range;
 
@@ -23,13 +23,13 @@ struct Item {
     value: Range<usize>,
 }
 
-/// A problem in the words of a plan, and whether reading may go on without the key or value at its place.
+/// Returns a problem in the words of a plan, and whether reading can continue without the key or value at its place.
 pub(crate) fn explain(text: &str, table: &Spanned<DeTable<'_>>, error: &toml::de::Error) -> (PlanProblem, bool) {
     let message = error.message();
     let mut span = error.span();
     let at = |span: &Range<usize>| item_at(table.get_ref(), span, "");
     let mut item = span.as_ref().and_then(at);
-    // the key of `{ erlang = 4 }` says what the whole value is
+    // the key of `{ erlang = 4 }` determines the whole value
     let tagged =
         item.as_ref().filter(|item| message.starts_with("unknown variant") && span.as_ref() == Some(&item.key));
     let whole = tagged.and_then(|item| {
@@ -44,7 +44,7 @@ pub(crate) fn explain(text: &str, table: &Spanned<DeTable<'_>>, error: &toml::de
     let names = quoted(message);
     if message.starts_with("unknown field") {
         let (name, known) = names.split_first().map_or(("", &[][..]), |(name, known)| (*name, known));
-        // a list of tagged settings has no place of its own key
+        // a list of tagged settings has no separate place for its key
         let inside = if last_step(&path) == name { path } else { format!("{path}.{name}") };
         let span = item_at_path(table.get_ref(), &inside).map(|item| item.key).or(span);
         return (unknown(text, table, name, inside, known).at(text, span), true);
@@ -60,7 +60,7 @@ pub(crate) fn explain(text: &str, table: &Spanned<DeTable<'_>>, error: &toml::de
     (PlanProblem { hint, ..PlanProblem::new(ProblemKind::Text, path, message) }.at(text, span), true)
 }
 
-/// A value that its key cannot have, and what to do.
+/// Returns the message for an invalid value of a key, and the recommendation.
 fn bad_value(path: &str, value: &str, message: &str, names: &[&str]) -> (String, Option<String>) {
     let word = value.trim_matches(['"', '\'']);
     if message.ends_with("expected struct PhaseLaws") {
@@ -84,7 +84,7 @@ fn bad_value(path: &str, value: &str, message: &str, names: &[&str]) -> (String,
     (problem, hint)
 }
 
-/// A key that the plan does not have.
+/// Returns the problem of an unknown key.
 fn unknown(text: &str, table: &Spanned<DeTable<'_>>, name: &str, path: String, known: &[&str]) -> PlanProblem {
     let is_section = |name: &str| {
         let header = format!("[{name}");
@@ -115,10 +115,10 @@ fn unknown(text: &str, table: &Spanned<DeTable<'_>>, name: &str, path: String, k
     PlanProblem { hint, ..PlanProblem::new(ProblemKind::UnknownKey, path, message) }
 }
 
-/// Ends of the names of keys that have a unit, and the unit in words.
+/// Suffixes of keys that have a unit, with the unit in words.
 const UNITS: [(&str, &str); 2] = [("_mb", "MB"), ("_s", "seconds")];
 
-/// How to write a number that has quotes or a unit; none where the value is no such number.
+/// Returns the correct notation of a number that has quotes or a unit; none if the value is not such a number.
 fn as_number(key: &str, value: &str) -> Option<String> {
     let text = value.trim_matches(['"', '\'']);
     let (_, unit) = *UNITS.iter().find(|(end, _)| key.ends_with(end))?;
@@ -133,7 +133,7 @@ fn last_step(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
 }
 
-/// A section as a plan writes it.
+/// Returns a section in the notation of a plan.
 fn section(table: &Spanned<DeTable<'_>>, path: &str) -> String {
     match path.strip_suffix(']').and_then(|path| path.rsplit_once('[')) {
         Some((list, _)) => format!("[[{list}]]"),
@@ -145,13 +145,13 @@ fn section(table: &Spanned<DeTable<'_>>, path: &str) -> String {
     }
 }
 
-/// How to write a law that lacks its parameters.
+/// Returns the notation of a distribution that lacks its parameters.
 fn written_law(word: &str, message: &str) -> Option<String> {
     let written = PhaseLaw::written(word).filter(|_| !message.starts_with("unknown"))?;
     Some(format!("`{word}` needs parameters, such as {written}"))
 }
 
-/// What is wrong with a value.
+/// Describes the problem with a value.
 fn in_words(value: &str, message: &str, names: &[&str]) -> String {
     let value = if value.len() > 40 || value.contains('\n') || value.is_empty() { "the value" } else { value };
     if message.starts_with("unknown variant") {
@@ -178,12 +178,12 @@ fn in_words(value: &str, message: &str, names: &[&str]) -> String {
     }
 }
 
-/// The words between backticks.
+/// Returns the words between backticks.
 fn quoted(message: &str) -> Vec<&str> {
     message.split('`').skip(1).step_by(2).collect()
 }
 
-/// The key that has this place, or whose value has it.
+/// Returns the key at this place, or the key whose value is there.
 fn item_at(table: &DeTable<'_>, span: &Range<usize>, before: &str) -> Option<Item> {
     for (key, value) in table {
         let path = format!("{before}{}", key.get_ref());
@@ -208,7 +208,7 @@ fn item_at(table: &DeTable<'_>, span: &Range<usize>, before: &str) -> Option<Ite
     None
 }
 
-/// The key at a path.
+/// Returns the key at a path.
 fn item_at_path(table: &DeTable<'_>, path: &str) -> Option<Item> {
     let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
     let (name, entry) = first.split_once('[').map_or((first, None), |(name, entry)| (name, Some(entry)));
@@ -231,7 +231,7 @@ mod tests {
         Plan::from_toml(text).unwrap_err().to_string()
     }
 
-    /// A size or time in quotes, or under a name without its unit, is answered with the key and the number to write.
+    /// A size or time in quotes, or under a name without its unit, gets a hint with the correct key and number.
     #[test]
     fn quoted_numbers_and_keys_without_a_unit_get_a_hint() {
         for (line, said) in [

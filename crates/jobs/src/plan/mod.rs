@@ -1,18 +1,18 @@
 //! The plan of a job: one type, one TOML schema, one reader for all commands.
 //!
 //! ```text
-//! TOML ──▶ Document (old names renamed) ──▶ sections decide what the work is ──▶ JobPlan
+//! TOML ──▶ Document (old names renamed) ──▶ sections determine the work ──▶ JobPlan
 //! ```
 //!
 //! | sections | the work | model |
 //! |---|---|---|
 //! | `[profile]`, `[hadoop]`, `[model]` | profile of a small test job | [`crate::mapreduce`] |
 //! | `[phases]` | means of the nine phases | [`crate::mapreduce`] |
-//! | `[[stage]]` | stages that were fitted to logs | [`crate::stages`] |
+//! | `[[stage]]` | stages fitted to logs | [`crate::stages`] |
 //! | `[[job]]`, `[noise]`, `[slowdown]`, `[failure]`, `[power]`, `[truth]` | jobs, task by task | [`crate::cluster`] |
 //!
-//! `text` reads documents and collects problems, `explain` puts the TOML reader's errors into words, `rename` reads old names, `data_size` sizes with a unit,
-//! `options` changes a plan that was read.
+//! `text` reads documents and collects problems, `explain` translates the TOML reader's errors, `rename` reads old names, `data_size` parses sizes
+//! with a unit, `options` modifies a plan.
 
 pub mod data_size;
 mod explain;
@@ -40,12 +40,12 @@ use crate::mapreduce;
 use crate::mapreduce::task_times::PhaseTimesError;
 use crate::stages::{self, PlannedJob, StagePlan};
 
-/// The plan of a job. The sections of its text decide what the work is.
+/// The plan of a job. The sections of its text determine the kind of work.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JobPlan {
     /// Nine phases of map and reduce tasks, from the profile of a test job or from given means.
     MapReduce(Box<mapreduce::Plan>),
-    /// Stages that were fitted to logs.
+    /// Stages fitted to logs.
     Stages(Box<StagePlan>),
     /// Tasks of jobs on a cluster, with their stragglers: for the cluster simulator only.
     Tasks(Box<cluster::Plan>),
@@ -54,7 +54,7 @@ pub enum JobPlan {
 /// Description of the work in a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Work {
-    /// Profile of a test job, or phase means. Taken if no section decides, except by `whatif`.
+    /// Profile of a test job, or phase means. The default if no section decides, except for `whatif`.
     #[default]
     MapReduce,
     /// Fitted stages.
@@ -63,14 +63,14 @@ pub enum Work {
     Tasks,
 }
 
-/// Sections that decide what the work is; none of two rows may stand in one plan.
+/// Sections that determine the kind of work; a plan must not have sections of two rows.
 const DECIDING: [(Work, &[&str]); 3] = [
     (Work::MapReduce, &["profile", "phases", "hadoop", "model"]),
     (Work::Stages, &["stage"]),
     (Work::Tasks, &["noise", "slowdown", "failure", "power", "truth"]),
 ];
 
-/// Why a file has no plan.
+/// Reasons why a file has no plan.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -79,7 +79,7 @@ pub enum OpenError {
     File {
         /// The file.
         file: String,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
     /// The text is not a plan.
@@ -93,7 +93,7 @@ pub enum OpenError {
 }
 
 impl Default for JobPlan {
-    /// The default job: [`JobPlan::example_toml`].
+    /// Returns the default job: [`JobPlan::example_toml`].
     fn default() -> Self {
         Self::MapReduce(Box::default())
     }
@@ -131,11 +131,11 @@ impl JobPlan {
         Self::read(text, Work::MapReduce).map(|loaded| loaded.plan)
     }
 
-    /// Reads a plan from TOML, with the warnings about old names. `otherwise` is the work if no section decides.
+    /// Reads a plan from TOML, with the warnings about old names. `otherwise` is the kind of work if no section decides.
     ///
     /// # Errors
     ///
-    /// As [`JobPlan::from_toml`].
+    /// Same as [`JobPlan::from_toml`].
     pub fn read(text: &str, otherwise: Work) -> Result<Loaded<Self>, PlanError> {
         let document = Document::parse(text, &JOB_RENAMES)?;
         match work_of(&document)?.unwrap_or(otherwise) {
@@ -147,11 +147,11 @@ impl JobPlan {
         }
     }
 
-    /// The plan as TOML text with every key, which [`JobPlan::from_toml`] reads back.
+    /// Returns the plan as TOML text with every key, which [`JobPlan::from_toml`] can read.
     ///
     /// # Errors
     ///
-    /// Values that TOML cannot express, which no sound plan has.
+    /// Values that TOML cannot express; a sound plan has none.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         match self {
             Self::MapReduce(plan) => plan.to_toml(),
@@ -160,12 +160,12 @@ impl JobPlan {
         }
     }
 
-    /// The default job as commented TOML text.
+    /// Returns the default job as commented TOML text.
     pub fn example_toml() -> &'static str {
         mapreduce::Plan::example_toml()
     }
 
-    /// All problems with the values, in the order of the sections; empty for a sound plan.
+    /// Returns all problems with the values, in the order of the sections; empty for a sound plan.
     pub fn problems(&self) -> Vec<PlanProblem> {
         match self {
             Self::MapReduce(plan) => plan.problems(),
@@ -174,7 +174,7 @@ impl JobPlan {
         }
     }
 
-    /// The job as the cluster simulator runs it, task by task; none for a plan of tasks, which is one already.
+    /// Returns the job in the form run by the cluster simulator, task by task; none for a plan of tasks, which has that form already.
     ///
     /// # Errors
     ///
@@ -187,7 +187,7 @@ impl JobPlan {
         }
     }
 
-    /// The policies against stragglers to compare: those of the plan, else [`PolicyPlan::compared`].
+    /// Returns the straggler policies to compare: those of the plan, or else [`PolicyPlan::compared`].
     pub fn policies(&self) -> Vec<PolicyPlan> {
         let own = match self {
             Self::MapReduce(plan) => &plan.policy,
@@ -197,7 +197,7 @@ impl JobPlan {
         if own.is_empty() { PolicyPlan::compared() } else { own.clone() }
     }
 
-    /// The time by which the job must be done \[s\], if the plan states one.
+    /// Returns the deadline of the job \[s\], if the plan has one.
     pub fn deadline_s(&self) -> Option<f64> {
         match self {
             Self::MapReduce(plan) => plan.job.deadline_s,
@@ -206,7 +206,7 @@ impl JobPlan {
         }
     }
 
-    /// The sections that describe the work, for messages.
+    /// Returns the sections that describe the work, for messages.
     pub fn described_by(&self) -> &'static str {
         match self {
             Self::MapReduce(plan) if plan.phases.is_some() => "`[phases]`",
@@ -217,7 +217,7 @@ impl JobPlan {
     }
 }
 
-/// What the sections of a plan say the work is; none if no section decides.
+/// Returns the kind of work determined by the sections of a plan; none if no section decides.
 fn work_of(document: &Document<'_>) -> Result<Option<Work>, PlanError> {
     let table = document.table();
     let mut found: Vec<(Work, &str)> = Vec::new();
@@ -247,7 +247,7 @@ fn work_of(document: &Document<'_>) -> Result<Option<Work>, PlanError> {
     Err(PlanProblem { span, ..PlanProblem::new(ProblemKind::Value, other.1, message) }.into())
 }
 
-/// A section's header.
+/// Returns a section's header.
 fn header(table: &DeTable<'_>, name: &str) -> String {
     let is_list = table.get(name).is_some_and(|value| value.get_ref().is_array());
     if is_list { format!("[[{name}]]") } else { format!("[{name}]") }

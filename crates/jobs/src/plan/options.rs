@@ -1,6 +1,6 @@
-//! Options of a planned job: another input, split, cluster or deadline than the plan has.
+//! Options of a planned job: an input, split, cluster or deadline different from the plan's.
 //!
-//! Owns the options, and which plans each has a meaning for. The values are checked by each plan.
+//! Owns the options, and the plans that each one applies to. Each plan checks the values.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::plan::data_size::DataSize;
 use crate::plan::problem::{PlanError, PlanProblem, ProblemKind};
 use crate::stages::StagePlan;
 
-/// An option of a planned job, in place of the plan's own value.
+/// An option of a planned job, replacing the plan's own value.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum PlanOption {
@@ -26,23 +26,23 @@ pub enum PlanOption {
     MapSlots(u64),
     /// Reduce tasks that a worker runs at a time.
     ReduceSlots(u64),
-    /// GPUs of a worker, for which tasks wait.
+    /// GPUs of a worker that tasks wait for.
     Gpus(u64),
-    /// Whether tasks wait for slots.
+    /// True if tasks wait for slots.
     Slots(bool),
     /// Number of executors.
     Executors(u64),
     /// Tasks that an executor runs at a time.
     Cores(u64),
-    /// GPUs of an executor, for which tasks wait.
+    /// GPUs of an executor that tasks wait for.
     GpusOfExecutor(u64),
     /// Tasks that may hold a GPU at a time.
     ConcurrentGpuTasks(u64),
-    /// Machines that the executors share.
+    /// Hosts shared by the executors.
     Hosts(u64),
     /// Partitions of shuffles.
     Partitions(u64),
-    /// Time by which the job must be done \[s\].
+    /// Deadline of the job \[s\].
     Deadline(f64),
 }
 
@@ -68,7 +68,7 @@ impl PlanOption {
         }
     }
 
-    /// Returns the problem that a subject, such as `a net`, has no meaning for the option; `hint` names what it has.
+    /// Returns the problem that the option has no meaning for a subject, such as `a net`; `hint` lists the applicable options.
     pub fn without_meaning(&self, subject: &str, hint: &str) -> PlanProblem {
         self.problem(format!("has no meaning for {subject}"), hint)
     }
@@ -78,7 +78,7 @@ impl PlanOption {
         PlanProblem { hint: Some(hint.into()), ..PlanProblem::new(ProblemKind::Option, self.name(), message) }
     }
 
-    /// Puts the value into a plan, without a check of the value.
+    /// Puts the value into a plan, without checking it.
     fn apply(&self, plan: &mut JobPlan) -> Result<(), PlanProblem> {
         let subject = format!("a plan of {}", plan.described_by());
         let without = |hint: &str| self.without_meaning(&subject, hint);
@@ -136,7 +136,7 @@ impl PlanOption {
         Ok(())
     }
 
-    /// The kind of worker with a name; without one, the only kind.
+    /// Returns the kind of worker with a name; without a name, the only kind.
     fn kind_of_worker<'n>(
         &self,
         nodes: &'n mut [mapreduce::params::Node],
@@ -208,11 +208,11 @@ impl PlanOption {
     }
 }
 
-/// A plan with options; the first option without a meaning is kept until the plan is asked for.
+/// A plan with options; the first inapplicable option is stored as an error until the plan is requested.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planned(Result<JobPlan, PlanError>);
 
-/// A job that is planned: other sizes, another cluster, a deadline.
+/// A planned job: other sizes, another cluster, a deadline.
 ///
 /// ```
 /// use tailspn_jobs::plan::{JobPlan, Planning};
@@ -224,14 +224,14 @@ pub struct Planned(Result<JobPlan, PlanError>);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Planning: Sized {
-    /// Returns the plan, to which options may be added.
+    /// Returns the plan in a form that accepts options.
     fn planned(self) -> Planned;
 
     /// Returns the plan with all options, checked.
     ///
     /// # Errors
     ///
-    /// The first option that the plan has no meaning for, or all values out of range.
+    /// The first option that does not apply to the plan, or all values out of range.
     fn plan(self) -> Result<JobPlan, PlanError> {
         let plan = self.planned().0?;
         let problems = plan.problems();
@@ -293,7 +293,7 @@ pub trait Planning: Sized {
         self.with(&PlanOption::ReduceSlots(count))
     }
 
-    /// Sets the GPUs of each worker, for which tasks wait.
+    /// Sets the GPUs of each worker that tasks wait for.
     #[must_use]
     fn gpus_per_worker(self, count: u64) -> Planned {
         self.with(&PlanOption::Gpus(count))
@@ -329,7 +329,7 @@ pub trait Planning: Sized {
         self.with(&PlanOption::ConcurrentGpuTasks(count))
     }
 
-    /// Sets the machines that the executors share.
+    /// Sets the number of hosts shared by the executors.
     #[must_use]
     fn hosts(self, count: u64) -> Planned {
         self.with(&PlanOption::Hosts(count))
@@ -341,7 +341,7 @@ pub trait Planning: Sized {
         self.with(&PlanOption::Partitions(count))
     }
 
-    /// Sets the time by which the job must be done \[s\].
+    /// Sets the deadline of the job \[s\].
     #[must_use]
     fn deadline(self, seconds: f64) -> Planned {
         self.with(&PlanOption::Deadline(seconds))

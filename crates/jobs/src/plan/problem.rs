@@ -1,9 +1,9 @@
-//! Problems of plans: what is wrong, where in the text, and what to do.
+//! Problems of plans: the message, the place in the text, and the recommendation.
 
 use std::fmt;
 use std::ops::Range;
 
-/// A number for a message: plain, or with an exponent if it has many digits.
+/// Formats a number for a message: plain, or with an exponent if it has many digits.
 pub(crate) fn short(value: f64) -> String {
     let plain = value == 0.0 || !value.is_finite() || (1e-6..1e15).contains(&value.abs());
     if plain { value.to_string() } else { format!("{value:e}") }
@@ -15,24 +15,24 @@ pub(crate) fn short(value: f64) -> String {
 pub enum ProblemKind {
     /// The text is not TOML, or a value has the wrong type.
     Text,
-    /// The plan has no such key.
+    /// The plan does not have this key.
     UnknownKey,
     /// A value is out of range or contradicts another one.
     Value,
-    /// The plan has no meaning for an option.
+    /// An option does not apply to the plan.
     Option,
 }
 
-/// A problem in a plan: what is wrong, where, and what to do.
+/// A problem in a plan: the message, the place, and the recommendation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanProblem {
     /// Path of the key, such as `cluster.node[1].gpu_speed`; empty if the text is not TOML.
     pub key: String,
-    /// What is wrong, without the place.
+    /// Message, without the place.
     pub message: String,
-    /// What to do, such as ``did you mean `reduces`?``.
+    /// Recommendation, such as ``did you mean `reduces`?``.
     pub hint: Option<String>,
-    /// Bytes of the text that the problem is about; none if the plan was not read from text or leaves the key out.
+    /// Range of the text in bytes; none if the plan was not read from text or the key is missing.
     pub span: Option<Range<usize>>,
     /// Line of the text, from 1.
     pub line: Option<usize>,
@@ -41,12 +41,12 @@ pub struct PlanProblem {
 }
 
 impl PlanProblem {
-    /// A problem without a place.
+    /// Creates a problem without a place.
     pub(crate) fn new(kind: ProblemKind, key: impl Into<String>, message: impl Into<String>) -> Self {
         Self { key: key.into(), message: message.into(), hint: None, span: None, line: None, kind }
     }
 
-    /// The same problem at bytes of a text.
+    /// Returns the same problem with a place in a text.
     #[must_use]
     pub(crate) fn at(mut self, text: &str, span: Option<Range<usize>>) -> Self {
         self.line = span.as_ref().map(|span| line_of(text, span.start));
@@ -54,7 +54,7 @@ impl PlanProblem {
         self
     }
 
-    /// The message and the hint without the line, for plans that no file holds.
+    /// Returns the message and the hint without the line, for plans that are not in a file.
     pub fn without_line(&self) -> String {
         Self { line: None, ..self.clone() }.to_string()
     }
@@ -94,7 +94,7 @@ impl From<PlanProblem> for PlanError {
     }
 }
 
-/// Line of a byte, from 1.
+/// Returns the line of a byte, from 1.
 pub(crate) fn line_of(text: &str, at: usize) -> usize {
     text.as_bytes()[..at.min(text.len())].iter().filter(|&&byte| byte == b'\n').count() + 1
 }

@@ -1,18 +1,18 @@
-//! What must hold for the values of a plan of stages.
+//! Valid ranges of the values of a stage plan.
 //!
-//! Owns the ranges. It reports every problem, not the first, each with the key's path.
+//! Owns the ranges. It reports every problem, not only the first, each with the key's path.
 
 use crate::cluster::check_policies;
 use crate::plan::{Checker, Document, JOB_RENAMES, Loaded, PlanError, PlanProblem};
 use crate::stages::plan::{StagePlan, StageSpec, TaskTime};
 
-/// Most tasks of a stage, most slots, and most partitions.
+/// Maximum number of tasks of a stage, of slots, and of partitions.
 pub const MAX_TASKS: u32 = 1_000_000;
 
-/// Most stages of a plan.
+/// Maximum number of stages of a plan.
 pub const MAX_STAGES: usize = 10_000;
 
-/// Largest number in a plan: beyond it, clocks lose their digits.
+/// Largest number in a plan: beyond it, clocks lose precision.
 const LARGEST: f64 = 1e12;
 
 impl StagePlan {
@@ -30,16 +30,16 @@ impl StagePlan {
         document.read(Self::problems)
     }
 
-    /// The plan as TOML text, which [`StagePlan::from_toml`] reads back.
+    /// Returns the plan as TOML text that [`StagePlan::from_toml`] can read.
     ///
     /// # Errors
     ///
-    /// What TOML cannot express, which no sound plan holds.
+    /// Values that TOML cannot express; a sound plan has none.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         toml::to_string_pretty(self)
     }
 
-    /// Everything that is wrong with the values, in the order of the plan; empty for a sound plan.
+    /// Returns all problems with the values, in the order of the plan; empty for a sound plan.
     pub fn problems(&self) -> Vec<PlanProblem> {
         let mut to = Checker::new();
         to.section = "job".into();

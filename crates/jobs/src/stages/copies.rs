@@ -1,17 +1,17 @@
-//! A planned job on executors with copies of stragglers: what Spark's speculation would make of it.
+//! A planned job on executors with copies of stragglers: the effect of Spark's speculation.
 //!
-//! The net of a job has no progress and no ages of tasks, on which detectors decide. So a job with copies is simulated task by
-//! task by [`crate::cluster`], from the same planned tasks, means and laws.
+//! The net of a job has no progress and no ages of tasks, which detectors need. So a job with copies is simulated task by task by [`crate::cluster`],
+//! from the same planned tasks, means and distributions.
 
 use crate::cluster::detect::{DetectorPlan, Spark};
 use crate::cluster::{KnownJob, KnownNode, KnownStage, KnownTask, PolicyPlan, Watching};
 use crate::stages::planned::{PlannedJob, PlannedStage};
 
-/// Equally likely values that stand for a stage's law.
+/// Number of equally likely values that represent a stage's distribution.
 const VALUES: usize = 1_000;
 
-/// A planned job as one whose tasks are known, on so many hosts with equal shares of the slots. A copy runs on another host than the task,
-/// as Spark has it: on one host there are none. Exact but for the values that stand for the laws.
+/// Converts a planned job to one with known tasks, on `hosts` hosts with equal shares of the slots. A copy runs on a different host than its task, as
+/// in Spark: on a single host there are no copies. Exact except for the values that represent the distributions.
 pub fn known_job(job: &PlannedJob, hosts: u32) -> KnownJob {
     let hosts = hosts.clamp(1, job.slots.max(1));
     let until = |host: u32| u64::from(job.slots) * u64::from(host) / u64::from(hosts);
@@ -43,7 +43,7 @@ fn known_stage(stage: &PlannedStage, hosts: usize) -> KnownStage {
     }
 }
 
-/// No copies, and Spark's with these settings; what is none keeps Spark's default.
+/// Returns no copies, and Spark's copies with these settings; `None` keeps Spark's default.
 pub fn spark_policies(multiplier: Option<f64>, quantile: Option<f64>) -> [PolicyPlan; 2] {
     let default = Spark::default();
     let spark = Spark {
@@ -88,7 +88,7 @@ mod tests {
         experiment.run(&mut |_| true).unwrap().into_iter().map(|run| run.outcomes).collect()
     }
 
-    /// Sums of exponentials: the last of four on four slots, and set-ups of mean ½; the first stage's three waves are not alike.
+    /// Sums of exponentials: the last of four on four slots, and set-ups of mean ½; the three waves of the first stage differ.
     #[test]
     fn without_copies_the_mean_is_that_of_the_formula() {
         let mut job = job(PhaseLaw::Exponential);

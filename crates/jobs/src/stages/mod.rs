@@ -7,29 +7,29 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | what a plan states | [`plan`] |
-//! | which values it may have | `check` |
+//! | contents of a plan | [`plan`] |
+//! | valid values | `check` |
 //! | tasks, data and mean times at a size | [`planned`] |
 //! | the net: slots as places, stages as barriers | [`net`] |
-//! | one run, task by task; one that is taken up while it runs | [`schedule`], [`resume`] |
+//! | one run, task by task; a run resumed in progress | [`schedule`], [`resume`] |
 //! | the job with copies of stragglers, task by task | `copies` |
 //!
 //! # The model
 //!
-//! A stage starts `setup_s` after the last stage that it waits for has ended: the driver's work and the launch of its first
-//! tasks. It has so many *full* tasks, `fixed + per_mb · input`, which share its data, `fixed + per_mb · input`, evenly, and
-//! some *small* ones. Tasks go to free slots, those of an earlier stage first. The first task that a slot runs for a stage is
-//! *cold*: its code is loaded, interpreted and compiled meanwhile. The k-th one takes
+//! A stage starts `setup_s` after the last stage it waits for has ended: the driver's work and the launch of its first tasks. It has a number of
+//! *full* tasks, `fixed + per_mb · input`, which share its data, `fixed + per_mb · input`, evenly, and some *small* ones. Tasks go to free slots,
+//! those of an earlier stage first. The first task that a slot runs for a stage is *cold*: its code is loaded, interpreted and compiled meanwhile.
+//! The k-th task takes
 //!
 //! ```text
 //! warm.fixed_s + warm.per_mb_s · MB   times   1 + warming / (k − 1)
 //! ```
 //!
-//! so that times fall towards the steady one. Times vary around these by the stage's law. On top, whole runs differ: all
-//! times of a run are longer or shorter by one factor, as the machine's other load wants.
+//! so that times fall towards the steady one. Times vary around these means by the stage's distribution. In addition, whole runs differ: all times of
+//! a run are longer or shorter by one factor, which reflects the machine's other load.
 //!
-//! Sizes are in MB of 2^20 bytes, times in seconds. The model is ours; it is fitted to logs by [`crate::fit`], and held to
-//! runs in docs/validation.md.
+//! Sizes are in MB of 2^20 bytes, times in seconds. The model is ours; it is fitted to logs by [`crate::fit`], and validated against runs in
+//! docs/validation.md.
 
 mod check;
 mod copies;

@@ -1,6 +1,6 @@
-//! The plan of a stage graph, as `fit` writes it and a person edits it in TOML.
+//! The plan of a stage graph, written by `fit` and editable in TOML.
 //!
-//! Owns the sections. What is a sound plan is in `check`, what it means at a size in `planned`.
+//! Owns the sections. `check` validates a plan; `planned` evaluates it at one size.
 
 use crate::cluster::PolicyPlan;
 use crate::mapreduce::PhaseLaw;
@@ -12,23 +12,23 @@ use serde::Serialize;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StagePlan {
-    /// What the logs could not tell, and what was assumed instead. Not used in estimates.
+    /// Values missing from the logs, and the assumptions made instead. Not used in estimates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The size at which the job is estimated.
+    /// Size at which the job is estimated.
     pub job: JobSize,
-    /// How whole runs differ.
+    /// Spread between whole runs.
     #[serde(default)]
     pub run: RunSpread,
     /// The slowdown of executors that share a host. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sharing: Option<Sharing>,
-    /// The range of the runs that the plan was fitted to. Default: not known.
+    /// The range of the runs that the plan was fitted to. Default: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<Seen>,
     /// The stages; one may wait for earlier ones only.
     pub stage: Vec<StageSpec>,
-    /// Policies against stragglers that `whatif` compares. Default none: those of [`PolicyPlan::compared`].
+    /// Straggler policies that `whatif` compares. Default none: those of [`PolicyPlan::compared`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policy: Vec<PolicyPlan>,
 }
@@ -37,16 +37,16 @@ pub struct StagePlan {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobSize {
-    /// What the job is called.
+    /// Name of the job.
     #[serde(default)]
     pub name: String,
-    /// Bytes that the job reads \[MB\], > 0.
+    /// Bytes read by the job \[MB\], > 0.
     pub input_mb: f64,
     /// Processes that run tasks, >= 1.
     pub executors: u32,
-    /// Tasks that one of them runs at a time, >= 1.
+    /// Tasks that an executor runs at a time, >= 1.
     pub cores: u32,
-    /// Machines that the executors share, >= 1; none: as many as keep `sharing.executors_per_host`, or as were seen.
+    /// Hosts shared by the executors, >= 1; none: the number that keeps `sharing.executors_per_host`, or the number observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<u32>,
     /// GPUs of an executor, >= 1; none: tasks use no GPU. Needs `concurrent_gpu_tasks`.
@@ -55,46 +55,45 @@ pub struct JobSize {
     /// Tasks that may hold a GPU at a time, >= 1: `spark.rapids.sql.concurrentGpuTasks`. Default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concurrent_gpu_tasks: Option<u32>,
-    /// Share of a GPU that a task asks for, above 0: an executor runs no more tasks than its GPUs have such shares. Default: no limit.
+    /// Share of a GPU that a task requests, > 0: it limits the tasks of an executor by the shares of its GPUs. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpus_per_task: Option<f64>,
-    /// Partitions of a shuffle, for the stages with `partitions = true`; none: as many tasks as these stages state.
+    /// Partitions of a shuffle, for the stages with `partitions = true`; none: the number of tasks in these stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitions: Option<u32>,
-    /// From the end of the last stage to the end of the job \[s\], >= 0. Default 0.
+    /// Time from the end of the last stage to the end of the job \[s\], >= 0. Default 0.
     #[serde(default)]
     pub teardown_s: f64,
-    /// The time by which the job must be finished \[s\], > 0. Default none.
+    /// Deadline of the job \[s\], > 0. Default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_s: Option<f64>,
 }
 
-/// The slowdown of executors that share a host. A time at another load is the time of the plan times the ratio of the
-/// loads to the power that is stated here.
+/// The slowdown of executors that share a host. A time at another load is the time of the plan times the ratio of the loads raised to the power given
+/// here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sharing {
-    /// Executors of a host at which the times of the plan hold, > 0.
+    /// Executors per host at which the times of the plan hold, > 0.
     pub executors_per_host: f64,
-    /// Tasks that run on a host at a time at which they hold, > 0.
+    /// Tasks running on a host at a time at which the times hold, > 0.
     pub slots_per_host: f64,
-    /// From the submission of the first stage until executors take its tasks \[s\], >= 0; 0 where they are there before. Grows with
-    /// executors per host.
+    /// Time from the submission of the first stage until executors take its tasks \[s\], >= 0; 0 if they exist before. Grows with executors per host.
     #[serde(default)]
     pub start_s: f64,
     /// The power for `start_s`.
     #[serde(default)]
     pub start: Power,
-    /// The power, with tasks of a host at a time, for what tasks take longer than in the end: the first one of a slot, and
-    /// the way to the steady time.
+    /// The power, with tasks of a host at a time, for the warm-up time of tasks: of the first task of a slot, and of the following ones until the
+    /// steady time.
     #[serde(default)]
     pub warm_up: Power,
-    /// The power, with tasks of a host at a time, for the processor time of steady tasks (`stage.busy`).
+    /// The power, with tasks of a host at a time, for the CPU time of steady tasks (`stage.busy`).
     #[serde(default)]
     pub steady: Power,
 }
 
-/// A power with its doubt.
+/// A power with its uncertainty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Power {
@@ -105,7 +104,7 @@ pub struct Power {
     pub error: f64,
 }
 
-/// The sizes of the runs that a plan was fitted to. Beyond four times what was seen, intervals widen.
+/// The sizes of the runs that a plan was fitted to. Beyond four times the observed range, intervals widen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seen {
@@ -123,29 +122,29 @@ pub struct Seen {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Amount {
-    /// The part that is always there.
+    /// The constant part.
     #[serde(default)]
     pub fixed: f64,
-    /// What each MB of the job's input adds, >= 0.
+    /// Increase per MB of the job's input, >= 0.
     #[serde(default)]
     pub per_mb: f64,
 }
 
 impl Amount {
-    /// The amount at an input of so many MB.
+    /// Returns the amount at an input of `input_mb` MB.
     pub fn at(self, input_mb: f64) -> f64 {
         self.fixed + self.per_mb * input_mb
     }
 }
 
-/// The time of a task by its data.
+/// The time of a task as a function of its data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskTime {
-    /// The part that is always there \[s\], >= 0.
+    /// The constant part \[s\], >= 0.
     #[serde(default)]
     pub fixed_s: f64,
-    /// What each MB of the task's data adds \[s\], >= 0.
+    /// Increase per MB of the task's data \[s\], >= 0.
     #[serde(default)]
     pub per_mb_s: f64,
     /// Relative standard error of the time, >= 0. Default 0.
@@ -154,7 +153,7 @@ pub struct TaskTime {
 }
 
 impl TaskTime {
-    /// The time of a task with so much data \[s\].
+    /// Returns the time of a task with `mb` MB of data \[s\].
     pub fn at(self, mb: f64) -> f64 {
         self.fixed_s + self.per_mb_s * mb
     }
@@ -164,60 +163,60 @@ impl TaskTime {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StageSpec {
-    /// What it is called.
+    /// Name of the stage.
     #[serde(default)]
     pub name: String,
-    /// The stages that must have ended before, by their position in the plan, from 0; each before this one.
+    /// The stages that must have ended before, by their position in the plan, from 0; each must precede this one.
     #[serde(default)]
     pub after: Vec<usize>,
-    /// Mean time from their end to the launch of its first tasks \[s\], >= 0.
+    /// Mean time from the end of those stages to the launch of its first tasks \[s\], >= 0.
     #[serde(default)]
     pub setup_s: f64,
     /// True if it has as many tasks as a shuffle has partitions.
     #[serde(default)]
     pub uses_partitions: bool,
-    /// Tasks with hardly any data, such as that of a split of a few bytes.
+    /// Tasks with hardly any data, such as a task for a split of a few bytes.
     #[serde(default)]
     pub small_tasks: u32,
-    /// Data of each of them \[MB\], >= 0.
+    /// Data of each small task \[MB\], >= 0.
     #[serde(default)]
     pub small_mb: f64,
-    /// By how much longer the second task of a slot takes than the steady ones, >= 0: 1 is twice as long.
+    /// Relative extra time of the second task of a slot over the steady ones, >= 0: 1 is twice as long.
     #[serde(default)]
     pub warming: f64,
-    /// Processor time of a steady task over its time, 0 to 1.
+    /// CPU time of a steady task over its time, 0 to 1.
     #[serde(default)]
     pub busy: f64,
-    /// Share of a task's time, without waits for it, in which it holds a GPU, 0 to 1. Default 0.
+    /// Share of a task's time, excluding waits for it, in which it holds a GPU, 0 to 1. Default 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub gpu: f64,
-    /// How times vary around their means.
+    /// Distribution of times around their means.
     #[serde(default)]
     pub distribution: PhaseLaw,
-    /// Full tasks; rounded to a whole number, at least 1.
+    /// Full tasks; rounded to an integer, at least 1.
     pub tasks: Amount,
-    /// Data of all full tasks together \[MB\].
+    /// Total data of all full tasks \[MB\].
     #[serde(default)]
     pub data_mb: Amount,
-    /// The first task that a slot runs for the stage.
+    /// Time of the first task that a slot runs for the stage.
     pub cold: TaskTime,
-    /// The later ones, in the end.
+    /// Time of later tasks, in the steady state.
     pub warm: TaskTime,
 }
 
-/// True for 0, which is not written.
+/// Returns true for 0, which is not written.
 fn is_zero(value: &f64) -> bool {
     *value == 0.0
 }
 
 impl JobSize {
-    /// Tasks that an executor runs at a time: its cores, or as many as its GPUs have shares for.
+    /// Returns the number of tasks that an executor runs at a time: its cores, or the limit given by the shares of its GPUs.
     pub fn tasks_of_executor(&self) -> u32 {
         let shares = self.gpus_per_executor.zip(self.gpus_per_task).map(|(gpus, share)| f64::from(gpus) / share + 1e-9);
         shares.map_or(self.cores, |shares| self.cores.min((shares as u32).max(1)))
     }
 
-    /// Tasks of an executor that may hold a GPU at a time; none where tasks use no GPU.
+    /// Returns the number of tasks of an executor that may hold a GPU at a time; none if tasks use no GPU.
     pub fn gpu_permits(&self) -> Option<u32> {
         Some(self.gpus_per_executor?.saturating_mul(self.concurrent_gpu_tasks?).max(1))
     }

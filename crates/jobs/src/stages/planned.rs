@@ -1,12 +1,12 @@
-//! A plan at one size: the tasks of each stage, and how long they take on average.
+//! A plan at one size: the tasks of each stage, and their mean times.
 
 use crate::mapreduce::PhaseLaw;
 use crate::stages::plan::{Seen, Sharing, StagePlan, StageSpec};
 
-/// Tasks of a slot with a time of their own; later ones share one, their mean.
+/// Number of tasks of a slot with their own mean time; later ones share one mean.
 const RANKS: u32 = 12;
 
-/// Tasks with one law.
+/// Tasks with the same distribution.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wave {
     /// Number, >= 1.
@@ -15,28 +15,28 @@ pub struct Wave {
     pub mean_s: f64,
     /// The relative standard error of that time.
     pub error: f64,
-    /// Processor time of it \[s\] that grows with the tasks of a host.
+    /// Part of the time that is CPU time and grows with the tasks of a host \[s\].
     pub busy_s: f64,
-    /// Time beyond that of a steady task \[s\].
+    /// Extra time relative to a steady task \[s\].
     pub excess_s: f64,
 }
 
 /// A stage at one size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedStage {
-    /// What it is called.
+    /// Name of the stage.
     pub name: String,
     /// Stages that must have ended before.
     pub after: Vec<usize>,
-    /// Mean time from their end to the launch of its first tasks \[s\].
+    /// Mean time from the end of those stages to the launch of its first tasks \[s\].
     pub setup_s: f64,
     /// Data of a full task \[MB\].
     pub task_mb: f64,
     /// Tasks, in the order in which they start.
     pub waves: Vec<Wave>,
-    /// How times vary around their means.
+    /// Distribution of times around their means.
     pub law: PhaseLaw,
-    /// Share of a task's time, without waits for it, in which it holds a GPU.
+    /// Share of a task's time, excluding waits for it, in which it holds a GPU.
     pub gpu: f64,
 }
 
@@ -45,17 +45,17 @@ pub struct PlannedStage {
 pub struct SharedGpus {
     /// Executors.
     pub executors: u32,
-    /// Tasks of each that may hold a GPU at a time.
+    /// Tasks of each executor that may hold a GPU at a time.
     pub permits: u32,
 }
 
 impl PlannedStage {
-    /// Tasks of all waves.
+    /// Returns the number of tasks of all waves.
     pub fn tasks(&self) -> u32 {
         self.waves.iter().map(|wave| wave.tasks).sum()
     }
 
-    /// Mean slot time of all tasks \[s\].
+    /// Returns the mean slot time of all tasks \[s\].
     pub fn work_s(&self) -> f64 {
         self.waves.iter().map(|wave| f64::from(wave.tasks) * wave.mean_s).sum()
     }
@@ -64,23 +64,23 @@ impl PlannedStage {
 /// A job at one size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedJob {
-    /// What it is called.
+    /// Name of the job.
     pub name: String,
-    /// Tasks that run at a time.
+    /// Tasks running at a time.
     pub slots: u32,
-    /// The stages, each after those that it waits for.
+    /// The stages, each after the stages it waits for.
     pub stages: Vec<PlannedStage>,
-    /// From the end of the last stage to the end of the job \[s\].
+    /// Time from the end of the last stage to the end of the job \[s\].
     pub end_s: f64,
     /// The GPUs that tasks share; none if no task uses one.
     pub gpus: Option<SharedGpus>,
-    /// Relative standard errors of the job time that stages share: of the powers by which executors slow each other down, and of
-    /// what lies far from the runs that were seen.
+    /// Relative standard errors of the job time shared by the stages: those of the powers by which executors slow each other down, and those of sizes
+    /// far from the observed runs.
     pub shared_errors: Vec<f64>,
 }
 
 impl PlannedJob {
-    /// The plan's job at the plan's size. The plan must be sound ([`StagePlan::problems`]).
+    /// Returns the plan's job at the plan's size. The plan must be sound ([`StagePlan::problems`]).
     pub fn of(plan: &StagePlan) -> Self {
         let slots = plan.job.executors.saturating_mul(plan.job.tasks_of_executor()).max(1);
         let uses_gpus = plan.stage.iter().any(|stage| stage.gpu > 0.0);
@@ -100,20 +100,20 @@ impl PlannedJob {
         job
     }
 
-    /// Why the job has no net and no copies; none for one that has.
+    /// Returns the reason why the job has no net and no copies; none if it has them.
     pub fn only_task_by_task(&self) -> Option<&'static str> {
         let why = "tasks that share GPUs run task by task only: nets and copies do not have permits of GPUs";
         self.gpus.map(|_| why)
     }
 
-    /// Slot time of the job: of all tasks, and of all slots while the driver works \[s\].
+    /// Returns the slot time of the job: of all tasks, and of all slots while the driver works \[s\].
     fn slot_time_s(&self) -> f64 {
         let driver: f64 = self.stages.iter().map(|stage| stage.setup_s).sum::<f64>() + self.end_s;
         self.stages.iter().map(PlannedStage::work_s).sum::<f64>() + driver * f64::from(self.slots)
     }
 
-    /// Relative standard error of the job time by the errors of the fitted task times: each stage's times are off together,
-    /// weighted by their share of all slot time, and what stages share. Approximate: stages that run side by side count in full.
+    /// Returns the relative standard error of the job time due to the errors of the fitted task times: each stage's times are off together, weighted
+    /// by their share of all slot time, plus the errors shared by the stages. Approximate: stages that run in parallel count in full.
     pub fn error(&self) -> f64 {
         let all = self.slot_time_s();
         let part = |wave: &Wave| f64::from(wave.tasks) * wave.mean_s * wave.error / all;
@@ -160,7 +160,7 @@ struct Times<'a> {
 }
 
 impl Times<'_> {
-    /// Mean time of the `rank`-th task of a slot \[s\].
+    /// Returns the mean time of the `rank`-th task of a slot \[s\].
     fn at(&self, mb: f64, rank: u32) -> f64 {
         let [steady, busy, excess] = parts(self.stage, mb, rank);
         steady + busy * self.load.steady + excess * self.load.warm_up
@@ -173,8 +173,8 @@ impl Times<'_> {
     }
 }
 
-/// The parts of the time of the `rank`-th task of a slot at the load of the plan \[s\]: waiting, processor time, and what it
-/// takes longer than in the end.
+/// Returns the parts of the time of the `rank`-th task of a slot at the load of the plan \[s\]: waiting, CPU time, and the extra time relative to the
+/// steady state.
 fn parts(stage: &StageSpec, mb: f64, rank: u32) -> [f64; 3] {
     let warm = stage.warm.at(mb);
     let (end, excess) = if rank < 2 {
@@ -186,7 +186,7 @@ fn parts(stage: &StageSpec, mb: f64, rank: u32) -> [f64; 3] {
     [end * (1.0 - stage.busy), end * stage.busy, excess]
 }
 
-/// By what factors times differ from those of the plan because a host runs more or fewer tasks at a time.
+/// Factors by which times differ from those of the plan because a host runs more or fewer tasks at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Load {
     start_s: f64,
@@ -214,7 +214,7 @@ impl Load {
         }
     }
 
-    /// Relative standard errors of the job time by those of the powers, and by the distance from what was seen.
+    /// Returns the relative standard errors of the job time due to the errors of the powers, and to the distance from the observed range.
     fn errors(&self, job: &PlannedJob, plan: &StagePlan) -> Vec<f64> {
         let all = job.slot_time_s();
         let mut errors = Vec::new();
@@ -236,26 +236,25 @@ impl Load {
     }
 }
 
-/// A power whose error is this large or larger is one that no runs told.
+/// A power with at least this error is assumed, not estimated from runs.
 const ASSUMED_ERROR: f64 = 0.45;
 
 impl StagePlan {
-    /// The machines that the executors share: those of the plan, else as many as keep the executors of a host that were seen, else one
-    /// for each executor.
+    /// Returns the number of hosts shared by the executors: the plan's number; or else the number that keeps the observed executors per host; or else
+    /// one for each executor.
     pub fn hosts(&self) -> u32 {
         let executors = self.job.executors.max(1);
         let like_seen = |sharing: Sharing| (f64::from(executors) / sharing.executors_per_host).round() as u32;
         self.job.hosts.or(self.sharing.map(like_seen)).unwrap_or(executors).clamp(1, executors)
     }
 
-    /// Mean times \[s\] of single tasks at the plan's size: of the `rank`-th task that a slot runs for a stage, with so much data.
+    /// Returns the mean times \[s\] of single tasks at the plan's size: of the `rank`-th task that a slot runs for a stage, with the given data.
     pub fn task_times(&self) -> impl Fn(usize, f64, u32) -> f64 + '_ {
         let load = Load::of(self);
         move |stage, mb, rank| Times { stage: &self.stage[stage], load: &load }.at(mb, rank)
     }
 
-    /// Remarks on an estimate at the plan's size: a load of hosts other than that of the runs, and sizes far away
-    /// from theirs.
+    /// Returns remarks on an estimate at the plan's size: a load of hosts that differs from the runs' load, and sizes far from the observed ones.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         let load = Load::of(self);
@@ -279,13 +278,13 @@ impl StagePlan {
     }
 }
 
-/// Times of the plan hold up to so many times what was seen.
+/// Times of the plan hold up to this multiple of the observed sizes.
 pub const FAR: f64 = 4.0;
-/// Relative standard error for each factor e beyond that: assumed.
+/// Relative standard error for each factor e beyond that limit: assumed.
 const FAR_ERROR: f64 = 0.1;
 
 impl Seen {
-    /// The parts of a plan's size that lie more than four times away from the measured range, and how many times.
+    /// Returns the sizes of a plan that lie more than four times outside the measured range, with their factors.
     pub fn beyond(&self, plan: &StagePlan) -> Vec<(&'static str, f64)> {
         let slots = f64::from(plan.job.executors) * f64::from(plan.job.cores);
         let away = |value: f64, least: f64, most: f64| (value / most).max(least / value);
@@ -297,12 +296,12 @@ impl Seen {
     }
 }
 
-/// By what factor the `rank`-th task of a slot takes longer than the steady ones; 1 for the first, which has a time of its own.
+/// Returns the ratio of the `rank`-th task's time in a slot to the steady time; 1 for the first, which has its own mean.
 pub(crate) fn slowness(warming: f64, rank: u32) -> f64 {
     if rank < 2 { 1.0 } else { 1.0 + warming / f64::from(rank - 1) }
 }
 
-/// The full tasks after the cold ones, by their rank on a slot.
+/// Returns the full tasks after the cold ones, by their rank on a slot.
 fn warm_waves(times: &Times<'_>, mut left: u32, slots: u32, task_mb: f64) -> Vec<Wave> {
     let error = times.stage.warm.error;
     let mut waves = Vec::new();
@@ -355,7 +354,7 @@ mod tests {
             let time =
                 |i: u32| if i < slots { 5.0 + 0.1 * mb } else { (1.0 + 0.05 * mb) * slowness(0.6, i / slots + 1) };
             let work: f64 = (0..tasks).map(time).sum();
-            // the last, merged ranks count alike, also where the last one is not full
+            // the last ranks are merged and count equally, even if the last one is not full
             assert!((stage.work_s() / work - 1.0).abs() < 1e-3, "{tasks} on {slots}: {} {work}", stage.work_s());
         }
     }
@@ -380,7 +379,7 @@ mod tests {
         assert!((PlannedJob::of(&plan).error() - 0.15).abs() < 1e-12);
     }
 
-    /// Two executors of one core on a host; the plan asks for eight there.
+    /// A plan whose times hold for two executors of one core on a host; the tests put up to eight there.
     fn crowded(executors: u32, hosts: Option<u32>) -> StagePlan {
         let power = |power| Power { power, error: 0.2 };
         let sharing = Sharing {

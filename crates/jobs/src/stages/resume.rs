@@ -1,7 +1,7 @@
-//! A run that is taken up while it runs: tasks that have ended, tasks that run and for how long, stages to come.
+//! A run resumed in progress: finished tasks, running tasks with their ages, future stages.
 //!
-//! The rest of the run follows the same rules as a whole one ([`crate::stages::schedule`]). What is under way goes on under its law given
-//! its age.
+//! The rest of the run follows the same rules as a whole one ([`crate::stages::schedule`]). Running tasks continue under their distribution given
+//! their age.
 
 use std::cmp::Reverse;
 use std::sync::LazyLock;
@@ -11,33 +11,33 @@ use crate::rng::{Address, Purpose};
 use crate::stages::planned::PlannedJob;
 use crate::stages::schedule::{DRIVER_STAGES, Pace, Running, StageRun, StageSchedule};
 
-/// Where the draws of running tasks begin among those of their stage: no stage has as many tasks.
+/// First draw number of running tasks among the draws of their stage: no stage has this many tasks.
 const RUNNING_DRAWS: u32 = 1 << 31;
 
 /// The variation of the driver's times.
 static DRIVER: LazyLock<LawTable> = LazyLock::new(|| LawTable::new(&PhaseLaw::Erlang(DRIVER_STAGES)));
 
-/// A task that runs.
+/// A running task.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunningTask {
-    /// For how long it has run \[s\].
+    /// Time for which it has run \[s\].
     pub age_s: f64,
     /// Mean time in the plan \[s\], > 0.
     pub mean_s: f64,
-    /// True if it is the first one that its slot runs for the stage.
+    /// True if it is the first task that its slot runs for the stage.
     pub is_first: bool,
 }
 
-/// Where a stage stands. The waves of the planned stage are the tasks that wait for a slot.
+/// State of a stage. The waves of the planned stage are the tasks that wait for a slot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageState {
-    /// Tasks that run.
+    /// Running tasks.
     pub running: Vec<RunningTask>,
     /// True if its tasks are launched as slots become free.
     pub is_open: bool,
-    /// Time since the last stage that it waits for ended \[s\]; none while it still waits.
+    /// Time since the end of the last stage it waits for \[s\]; none while it still waits.
     pub ready_for_s: Option<f64>,
-    /// True if its first wave is of the first tasks of slots.
+    /// True if its first wave consists of the first tasks of slots.
     pub starts_cold: bool,
 }
 
@@ -46,13 +46,13 @@ pub struct StageState {
 pub struct ResumedSchedule {
     schedule: StageSchedule,
     states: Vec<StageState>,
-    /// Time since its last stage ended \[s\]; 0 while one is left.
+    /// Time since its last stage ended \[s\]; 0 while a stage remains.
     end_age_s: f64,
 }
 
 impl ResumedSchedule {
-    /// Takes up a job of which only the tasks are left that `job` has, with the state of each stage. `end_age_s`: how long ago the last
-    /// stage ended, where none is left.
+    /// Resumes a job whose remaining tasks are those in `job`, with the state of each stage. `end_age_s`: time since the end of the last stage, if
+    /// none remains.
     pub fn new(job: &PlannedJob, states: Vec<StageState>, end_age_s: f64) -> Self {
         let mut schedule = StageSchedule::new(job);
         for (stage, state) in schedule.stages.iter_mut().zip(&states) {
@@ -147,8 +147,8 @@ mod tests {
         Pace { stages: vec![[1.0, 1.0]; stages], driver: 1.0 }
     }
 
-    /// Two slots, five tasks of 10 s, looked at after 12 s: two ended at 10 s, two run until 20 s, the last one until 30 s. Then a stage of
-    /// one task of 4 s. At half the pace, tasks of 20 s that are 2 s old go on for 18 s.
+    /// Two slots, five tasks of 10 s, observed after 12 s: two ended at 10 s, two run until 20 s, the last one until 30 s. Then a stage with one task
+    /// of 4 s. At half the pace, tasks of 20 s that are 2 s old continue for 18 s.
     #[test]
     fn constant_tasks_end_when_the_clock_says() {
         let law = PhaseLaw::Deterministic;
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(resumed.run([1, 2], 0, &slow).job_s, 18.0 + 20.0 + 8.0);
     }
 
-    /// Mean, and standard error of the mean, over replications.
+    /// Returns the mean, and the standard error of the mean, over replications.
     fn mean(resumed: &ResumedSchedule, pace: &Pace) -> (f64, f64) {
         let count = 50_000_u32;
         let times: Vec<f64> = (0..count).map(|i| resumed.run([3, 4], i.into(), pace).job_s).collect();
@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    /// Times of 1, 1, 1 and 5 s, mean 2 s: a task that is 1.5 s old has 3.5 s left, one that has just begun 2 s on average.
+    /// Times of 1, 1, 1 and 5 s, mean 2 s: a task that is 1.5 s old has 3.5 s left, one that has just started has 2 s on average.
     #[test]
     fn empirical_tasks_go_on_with_what_is_above_their_age() {
         let law = PhaseLaw::Empirical { samples: vec![1.0, 1.0, 1.0, 5.0] };
@@ -196,12 +196,12 @@ mod tests {
         assert!((old - 3.5).abs() < 1e-9 && error < 1e-9, "{old}");
         let (new, error) = rest(0.0);
         assert!((new - 2.0).abs() < 5.0 * error, "{new}");
-        // older than any that was seen: half of the tasks end within (2^(1/3) - 1) of their age
+        // older than any observed time: half of the tasks end within (2^(1/3) - 1) of their age
         let table = LawTable::new(&law);
         assert!((table.left(4.0, 0.5) - 4.0 * (2.0_f64.cbrt() - 1.0)).abs() < 1e-12);
     }
 
-    /// A set-up of mean 4 s, Erlang of four stages, that is 3 s old: its mean rest by the survival function, ∫ S(x) dx / S(3) from 3 on.
+    /// A set-up of mean 4 s, Erlang of four stages, that is 3 s old: its mean remaining time by the survival function, ∫ S(x) dx / S(3) from 3 on.
     #[test]
     fn a_set_up_goes_on_given_its_age() {
         let survival = |x: f64| (-x).exp() * (1.0 + x + x * x / 2.0 + x * x * x / 6.0);
@@ -215,7 +215,7 @@ mod tests {
         assert!((mean - 1.0 - exact).abs() < 5.0 * error, "{mean} {exact} {error}");
     }
 
-    /// A stage that waits behind an open one gets the slots that are left; its follower waits for both.
+    /// A stage that waits behind an open one gets the remaining slots; its follower waits for both.
     #[test]
     fn stages_wait_for_what_is_left() {
         let law = PhaseLaw::Deterministic;

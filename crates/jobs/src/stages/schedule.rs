@@ -1,7 +1,7 @@
 //! One run of a planned job without a net: free slots take waiting tasks, those of earlier stages first.
 //!
-//! The same law as that of the job's net ([`crate::stages::net`]), at a small part of its cost: what happens is the end of a task or of
-//! a set-up, and the next task goes to the slot that the last one left.
+//! The times have the same distribution as in the job's net ([`crate::stages::net`]), at a fraction of the cost: events are the ends of tasks and of
+//! set-ups, and the next task goes to the slot freed last.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
@@ -25,7 +25,7 @@ pub struct StageSchedule {
 
 #[derive(Clone, Debug)]
 pub(super) struct Stage {
-    /// Number of stages that it waits for.
+    /// Number of stages it waits for.
     pub(super) before: usize,
     followers: Vec<usize>,
     pub(super) setup_s: f64,
@@ -33,19 +33,19 @@ pub(super) struct Stage {
     pub(super) tasks: u32,
     /// Tasks with their mean times \[s\], in the order in which they start.
     pub(super) waves: Vec<(u32, f64)>,
-    /// How many of these are the first tasks of slots.
+    /// Number of first tasks of slots among these.
     pub(super) first_waves: usize,
     pub(super) law: Arc<LawTable>,
     /// Share of a task's time in which it holds a GPU.
     gpu: f64,
 }
 
-/// By what factors the times of one run differ from the plan's.
+/// Factors by which the times of one run differ from the plan's.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pace {
-    /// Of each stage: of the first tasks of slots, and of the later ones.
+    /// Factors of each stage: of the first tasks of slots, and of the later ones.
     pub stages: Vec<[f64; 2]>,
-    /// Of the driver's times.
+    /// Factor of the driver's times.
     pub driver: f64,
 }
 
@@ -54,7 +54,7 @@ pub struct Pace {
 pub struct StageRun {
     /// The time of the job \[s\].
     pub job_s: f64,
-    /// Of each stage the launch of its first task and the end of its last one \[s\].
+    /// Launch of the first task and end of the last task of each stage \[s\].
     pub stages: Vec<[f64; 2]>,
 }
 
@@ -81,7 +81,7 @@ impl StageSchedule {
         Self { slots: job.slots, end_s: job.end_s, gpus: job.gpus, stages }
     }
 
-    /// Runs the job once; the random numbers are those of `key` and the replication.
+    /// Runs the job once; `key` and the replication determine the random numbers.
     pub fn run(&self, key: [u32; 2], replication: u64) -> StageRun {
         let mut running = Running::new(self, key, replication);
         (0..self.stages.len()).filter(|&i| self.stages[i].before == 0).for_each(|i| running.set_up(i, 0.0));
@@ -95,13 +95,13 @@ impl StageSchedule {
     }
 }
 
-/// An event to come: its time, as the bits of a time of at least 0, which have the order of the times; and the stage whose set-up ends, or
-/// beyond the number of stages the one of which a task ends.
+/// A future event: its time, as the bits of a nonnegative float, which sort like the times; and the stage whose set-up ends, or, above the number of
+/// stages, the stage with a task that ends.
 pub(super) type Event = Reverse<(u64, usize)>;
 
 pub(super) struct Running<'a> {
     job: &'a StageSchedule,
-    /// None: the plan's times.
+    /// Factors of the run; `None`: the plan's times.
     pub(super) pace: Option<&'a Pace>,
     key: [u32; 2],
     replication: u64,
@@ -113,12 +113,12 @@ pub(super) struct Running<'a> {
     pub(super) times: Vec<[f64; 2]>,
 }
 
-/// The state of a stage.
+/// State of a stage.
 #[derive(Clone, Default)]
 pub(super) struct Progress {
     pub(super) before: usize,
     wave: usize,
-    /// Tasks of the wave that were launched.
+    /// Launched tasks of the wave.
     launched: u32,
     ended: u32,
     drawn: u32,
@@ -160,7 +160,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// A time of the driver over its mean.
+    /// Returns a time of the driver over its mean.
     pub(super) fn driver(&self, owner: usize) -> f64 {
         // `as` is fine: a plan has at most 10,000 stages
         let address = Address { purpose: Purpose::Setup, owner: owner as u32, sample: 0 };
@@ -178,7 +178,7 @@ impl<'a> Running<'a> {
         self.events.push(Reverse((end.to_bits(), stage)));
     }
 
-    /// The end of the next task of a stage that is launched now; whether it was the stage's last one to launch is noted.
+    /// Returns the end of the next task of a stage, which is launched now, and records whether it was the stage's last one to launch.
     pub(super) fn launch(&mut self, stage: usize, now: f64) -> Event {
         let (of, at) = (&self.job.stages[stage], &mut self.progress[stage]);
         if at.drawn.is_multiple_of(4) {
@@ -219,8 +219,8 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// The same where the tasks of each executor share its GPUs: a task holds one in the middle of its time, and waits for a permit before.
-    /// Tasks go to the executor with the most free slots.
+    /// Runs the same if the tasks of each executor share its GPUs: a task holds one in the middle of its time, and waits for a permit before. Tasks
+    /// go to the executor with the most free slots.
     fn go_on_with_gpus(&mut self, gpus: SharedGpus) {
         let executors = gpus.executors as usize;
         let mut free = vec![self.job.slots / gpus.executors; executors];
@@ -270,7 +270,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Ends a task of a stage, the first of the events: its slot takes the next task that waits.
+    /// Ends a task of a stage, the first of the events: its slot takes the next waiting task.
     fn end_task(&mut self, stage: usize, now: f64) {
         if let Some(&next) = self.waiting.first() {
             let event = self.launch(next, now);
@@ -284,7 +284,7 @@ impl<'a> Running<'a> {
         self.ended(stage, now);
     }
 
-    /// Notes that a task of a stage has ended; the last one lets its followers begin.
+    /// Records that a task of a stage has ended; the last one releases its followers.
     fn ended(&mut self, stage: usize, now: f64) {
         self.progress[stage].ended += 1;
         self.times[stage][1] = now;
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!((found.job_s, found.stages), (5.0, vec![[0.0, 4.0], [4.0, 5.0]]));
     }
 
-    /// Side by side on two slots: the earlier stage goes first, the later one takes what is left; the third waits for both.
+    /// In parallel on two slots: the earlier stage goes first, the later one takes the remaining slots; the third waits for both.
     #[test]
     fn earlier_stages_go_first_and_joins_wait() {
         let found =
@@ -342,7 +342,7 @@ mod tests {
         assert_eq!(found.stages, [[0.0, 4.0], [2.0, 3.0], [4.0, 5.0]]);
     }
 
-    /// The largest of four exponential times has mean 25/12; two slots serve four in (1/2)(3) + 1 with a driver's half second of its own.
+    /// The largest of four exponential times has mean 25/12; two slots process four in (1/2)(3) + 1, plus the driver's own half second.
     #[test]
     fn exponential_tasks_end_as_the_harmonic_sum_says() {
         for (slots, end_s, exact) in [(4, 0.0, 25.0 / 12.0), (2, 0.5, 3.0)] {
@@ -357,7 +357,7 @@ mod tests {
         }
     }
 
-    /// As [`share_gpus`] has it for the tasks of an executor, one by one: 8 s and 4 s, half of it on the GPU.
+    /// Same as [`share_gpus`] for the tasks of an executor, one by one: 8 s and 4 s, half of it on the GPU.
     #[test]
     fn tasks_share_the_gpus_of_their_executor() {
         let waves = [(4, 8.0), (6, 4.0)];

@@ -1,10 +1,9 @@
-//! The batch tables of the cluster traces of Alibaba, 2017 and 2018: `batch_task` (what was planned) and `batch_instance` (what
-//! ran), as CSV without a header. Either may stand alone; in one folder they are read together. Times are whole seconds since
-//! the trace began; 0 is unknown, or not yet. Source: \[Alibaba2018\].
+//! The batch tables of the cluster traces of Alibaba, 2017 and 2018: `batch_task` (planned work) and `batch_instance` (actual runs), as CSV without a
+//! header. Either may be used alone; in one folder they are read together. Times are whole seconds since the start of the trace; 0 is unknown, or not
+//! yet. Source: \[Alibaba2018\].
 //!
-//! A job is an application, a task of the trace is a stage, and an instance is an attempt. In 2018 the name of a task says what
-//! it waits for: `R3_1_2` is task 3, after 1 and 2. In 2017 nothing does, and instances have no names: a retried one counts as
-//! another task of its stage.
+//! A job is an application, a task of the trace is a stage, and an instance is an attempt. In 2018 the name of a task encodes its dependencies:
+//! `R3_1_2` is task 3, after 1 and 2. In 2017 nothing does, and instances have no names: a retried instance counts as another task of its stage.
 
 use std::collections::HashMap;
 
@@ -19,7 +18,7 @@ use crate::trace::warning::WarningKind;
 /// Microseconds in a second, the unit of all times.
 const SECOND: i64 = 1_000_000;
 
-/// Which trace it is: its columns.
+/// The trace's year, which determines its columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Year {
     Y2017,
@@ -89,7 +88,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Reads the tables; the first line that is none of them is given back.
+/// Reads the tables; returns the number of the first line that does not parse.
 pub(super) fn read(lines: &mut Lines<'_>, builder: &mut Builder, year: Year) -> Result<Option<u64>, TraceError> {
     let mut state = State::default();
     let mut first_bad = None;
@@ -122,19 +121,19 @@ pub(super) fn read(lines: &mut Lines<'_>, builder: &mut Builder, year: Year) -> 
     Ok(first_bad)
 }
 
-/// The number of a task in its job and what it waits for, by a name such as `R3_1_2`; none for another name.
+/// Returns the number of a task in its job and its dependencies, from a name such as `R3_1_2`; none for any other name.
 fn dependencies(name: &str) -> Option<(u32, Vec<u32>)> {
     let mut parts = name.split('_');
     let first = parts.next()?.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
     let number = first.parse().ok()?;
-    // a part that is no number, such as `Stg4`, names no task
+    // a part that is not a number, such as `Stg4`, does not refer to a task
     let mut parents: Vec<u32> = parts.filter_map(|part| part.parse().ok()).filter(|&parent| parent != number).collect();
     parents.sort_unstable();
     parents.dedup();
     Some((number, parents))
 }
 
-/// Numbers for stages whose name holds none.
+/// Numbers for stages without a number in their name.
 const UNNUMBERED: u32 = 1_000_000;
 
 impl State {
@@ -233,7 +232,7 @@ impl State {
         })
     }
 
-    /// The task of an instance: the same for all trials of a named one.
+    /// Returns the task of an instance: the same for all trials of a named instance.
     fn task_number(&mut self, stage: StageId, row: &InstanceRow<'_>) -> u32 {
         let next = self.next_task.entry(stage).or_insert(0);
         let retried = row.trials.parse::<u32>().is_ok_and(|trials| trials > 1) && !row.instance.is_empty();

@@ -1,13 +1,13 @@
-//! One attempt to run a task: where, when, and what came of it. Millions of them are kept, so that a record is small.
+//! One attempt to run a task: its place, time and outcome. Millions of them are kept, so the record is small.
 
 use crate::trace::ids::{ExecutorId, Moment, NodeId, StageId};
 use crate::trace::metric::MetricSpan;
 
-/// How an attempt ended.
+/// Outcome of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Outcome {
-    /// The task is done by it.
+    /// It completed the task.
     Success,
     /// It ended with an error of its own.
     Failed,
@@ -21,9 +21,9 @@ pub enum Outcome {
     Lost,
     /// It made room for another job.
     Evicted,
-    /// The log ends, or says nothing more about it, before it ended.
+    /// The log ends, or has no further record of it, before its end.
     Unfinished,
-    /// The log says how it ended in words that are not known.
+    /// The log describes its end with unknown words.
     Unknown,
 }
 
@@ -43,17 +43,17 @@ impl Outcome {
         }
     }
 
-    /// Returns true if the task had to be done again because of it: neither a success, nor a kill, nor an open end.
+    /// Returns true if the task had to be repeated because of it: not a success, not a kill, and not an open end.
     pub fn is_failure(self) -> bool {
         matches!(self, Self::Failed | Self::FetchFailed | Self::Lost)
     }
 }
 
-/// How near its data an attempt ran.
+/// Distance between an attempt and its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Locality {
-    /// The log does not say.
+    /// Missing from the log.
     Unknown,
     /// In the process that holds the data.
     Process,
@@ -80,7 +80,7 @@ impl Locality {
         }
     }
 
-    /// What Spark and Hadoop call it.
+    /// Returns the value for its name in Spark and Hadoop.
     pub(super) fn named(text: &str) -> Option<Self> {
         Some(match text {
             "PROCESS_LOCAL" => Self::Process,
@@ -96,34 +96,34 @@ impl Locality {
 /// One attempt to run a task.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt {
-    /// The stage that the task belongs to.
+    /// The stage of the task.
     pub stage: StageId,
     /// The task's number within the stage, from 0.
     pub task: u32,
-    /// The number of this attempt of the task, as the log counts them.
+    /// The number of this attempt of the task, as counted by the log.
     pub number: u32,
-    /// The node that it ran on, where the log names one.
+    /// The node it ran on, if known.
     pub node: Option<NodeId>,
-    /// The executor that it ran in, where the framework has such.
+    /// The executor it ran in, if the framework has executors.
     pub executor: Option<ExecutorId>,
-    /// How it ended.
+    /// Outcome.
     pub outcome: Outcome,
-    /// How near its data it ran.
+    /// Distance from its data.
     pub locality: Locality,
-    /// True if it was started as a copy of a running attempt; false where the log does not say.
+    /// True if it was started as a copy of a running attempt; false if the log does not say.
     pub speculative: bool,
-    /// The log's own number of it: Spark's task id; 0 where there is none.
+    /// Number in the log: Spark's task id; 0 if missing.
     pub id: u64,
-    /// Microseconds, [`UNKNOWN`] where it is not known.
+    /// Time in microseconds, [`UNKNOWN`] if unknown.
     pub(super) launch: i64,
     pub(super) finish: i64,
     pub(super) metrics: MetricSpan,
 }
 
-/// A time that is not known.
+/// An unknown time.
 pub(super) const UNKNOWN: i64 = i64::MIN;
 
-/// A time as it is stored.
+/// Returns a time in its stored form.
 pub(super) fn stored(moment: Option<Moment>) -> i64 {
     moment.map_or(UNKNOWN, Moment::microseconds)
 }
@@ -133,22 +133,22 @@ fn known(time: i64) -> Option<Moment> {
 }
 
 impl Attempt {
-    /// When it was launched.
+    /// Returns the launch time.
     pub fn launch(&self) -> Option<Moment> {
         known(self.launch)
     }
 
-    /// When it ended; none where it has not, or where the log's time cannot be right.
+    /// Returns the end; none if it has not ended, or if the log's time is invalid.
     pub fn finish(&self) -> Option<Moment> {
         known(self.finish)
     }
 
-    /// From launch to end \[s\], not negative.
+    /// Returns the time from launch to end \[s\], not negative.
     pub fn duration(&self) -> Option<f64> {
         Some(self.finish()?.seconds_since(self.launch()?))
     }
 
-    /// Returns true if it did its task.
+    /// Returns true if it succeeded.
     pub fn succeeded(&self) -> bool {
         self.outcome == Outcome::Success
     }
@@ -158,7 +158,7 @@ impl Attempt {
 mod tests {
     use super::*;
 
-    /// The guide of the module says 120 bytes an attempt: this record and, in event logs, about 40 bytes of numbers.
+    /// The module documentation states 120 bytes per attempt: this record and, in event logs, about 40 bytes of numbers.
     #[test]
     fn an_attempt_is_small() {
         assert!(std::mem::size_of::<Attempt>() <= 80, "{} bytes", std::mem::size_of::<Attempt>());

@@ -1,4 +1,4 @@
-//! Gathers what a reader finds, in the log's own clock, and makes the trace of it: time 0, order, and checks of the whole.
+//! Collects the records found by a reader, on the log's own clock, and builds the trace: time 0, order, and global checks.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::trace::metric::{MetricStore, Metrics};
 use crate::trace::read_options::ReadOptions;
 use crate::trace::warning::{Spot, WarningKind, Warnings};
 
-/// An attempt as a reader found it.
+/// An attempt as found by a reader.
 #[derive(Clone, Debug)]
 pub(super) struct NewAttempt<'m> {
     pub(super) stage: StageId,
@@ -28,19 +28,19 @@ pub(super) struct NewAttempt<'m> {
     pub(super) metrics: Option<&'m Metrics>,
 }
 
-/// Microseconds of a day.
+/// Microseconds per day.
 const MICROSECONDS_OF_A_DAY: i64 = 86_400_000_000;
 
-/// Latest time of a log's clock that is believed, in microseconds: the year 5138, or as long after the start of a trace.
+/// Latest time accepted on a log's clock, in microseconds: the year 5138, or as long after the start of a trace.
 const LATEST_US: i64 = 100_000_000_000_000_000;
 
-/// Gathers a trace.
+/// Builder of a trace.
 #[derive(Debug)]
 pub(super) struct Builder {
     most_attempts: u64,
     clock: Clock,
     files: Vec<String>,
-    /// Where the reader is.
+    /// Current place of the reader.
     pub(super) at: Spot,
     pub(super) reading: Reading,
     pub(super) warnings: Warnings,
@@ -55,9 +55,9 @@ pub(super) struct Builder {
     node_ids: HashMap<String, NodeId>,
     attempts: Vec<Attempt>,
     metrics: MetricStore,
-    /// True if copies follow from attempts that overlap, because the log does not mark them.
+    /// True if copies are derived from overlapping attempts, because the log does not mark them.
     pub(super) derive_copies: bool,
-    /// True if a stage that ends without a failure has done all its tasks.
+    /// True if a stage that ends without a failure has completed all its tasks.
     pub(super) stages_end_well: bool,
 }
 
@@ -86,17 +86,17 @@ impl Builder {
         }
     }
 
-    /// Counts an oddity where the reader is.
+    /// Counts an oddity at the current place.
     pub(super) fn warn(&mut self, kind: WarningKind, example: impl FnOnce() -> String) {
         self.warnings.add(kind, self.at, example);
     }
 
-    /// The name of the file that the reader is in.
+    /// Returns the name of the current file.
     pub(super) fn file(&self) -> String {
         self.files.get(self.at.file as usize).cloned().unwrap_or_default()
     }
 
-    /// A time of the log, given in `us` microseconds each; 0 and -1 mean unknown, as in all formats.
+    /// Converts a time of the log, in units of `us` microseconds; 0 and -1 mean unknown, as in all formats.
     pub(super) fn time(&mut self, value: i64, us: i64) -> Option<Moment> {
         if value == 0 || value == -1 {
             return None;
@@ -108,7 +108,7 @@ impl Builder {
         time.map(Moment::from_microseconds)
     }
 
-    /// The end of something that began at `start`; unknown where it is before that.
+    /// Returns the end of something that started at `start`; unknown if it is before the start.
     pub(super) fn end(&mut self, start: Option<Moment>, end: Option<Moment>, what: &str) -> Option<Moment> {
         let (Some(from), Some(to)) = (start, end) else { return end };
         if to < from {
@@ -123,7 +123,7 @@ impl Builder {
         ApplicationId::from_index(self.applications.len() - 1)
     }
 
-    /// The job of an application, made where it is not there yet; whether it was made.
+    /// Returns the job of an application, creating it if needed, and whether it was created.
     pub(super) fn job(&mut self, application: ApplicationId, number: u64) -> (&mut Job, bool) {
         let next = self.jobs.len();
         let index = *self.job_ids.entry((application, number)).or_insert(next);
@@ -143,12 +143,12 @@ impl Builder {
         (&mut self.jobs[index], index == next)
     }
 
-    /// The job of an application, where it is there.
+    /// Returns the job of an application, if it exists.
     pub(super) fn known_job(&self, application: ApplicationId, number: u64) -> Option<&Job> {
         self.jobs.get(*self.job_ids.get(&(application, number))?)
     }
 
-    /// The stage of an application, made where it is not there yet; whether it was made.
+    /// Returns the stage of an application, creating it if needed, and whether it was created.
     pub(super) fn stage(&mut self, application: ApplicationId, number: u32, attempt: u32) -> (StageId, bool) {
         let next = StageId::from_index(self.stages.len());
         let id = *self.stage_ids.entry((application, number, attempt)).or_insert(next);
@@ -179,7 +179,7 @@ impl Builder {
         &mut self.stages[id.index()]
     }
 
-    /// The node of this name; none for an empty name.
+    /// Returns the node of this name; none for an empty name.
     pub(super) fn node(&mut self, name: &str, rack: Option<&str>) -> Option<NodeId> {
         if name.is_empty() {
             return None;
@@ -197,7 +197,7 @@ impl Builder {
         Some(id)
     }
 
-    /// The executor of this id, made where it is not there yet.
+    /// Returns the executor of this id, creating it if needed.
     pub(super) fn executor(&mut self, application: ApplicationId, id: &str, node: Option<NodeId>) -> ExecutorId {
         let known = self.executor_ids.entry(application).or_default();
         if let Some(&executor) = known.get(id) {
@@ -219,7 +219,7 @@ impl Builder {
         executor
     }
 
-    /// Keeps an attempt.
+    /// Stores an attempt.
     pub(super) fn attempt(&mut self, new: NewAttempt<'_>) -> Result<(), TraceError> {
         if self.attempts.len() as u64 >= self.most_attempts {
             let (file, line, limit) = (self.file(), self.at.line, self.most_attempts);
@@ -244,9 +244,9 @@ impl Builder {
         Ok(())
     }
 
-    /// The trace: stages and attempts in order, times from the start of the first application.
+    /// Builds the trace: stages and attempts in order, times from the start of the first application.
     pub(super) fn finish(mut self, format: Format) -> JobTrace {
-        // what concerns the log as a whole has no line
+        // oddities of the log as a whole have no line
         self.at = Spot::default();
         self.sort();
         self.remove_duplicates();
@@ -275,7 +275,7 @@ impl Builder {
         }
     }
 
-    /// Stages by application, number and attempt; attempts by stage, task and launch.
+    /// Sorts stages by application, number and attempt; attempts by stage, task and launch.
     fn sort(&mut self) {
         let mut order: Vec<usize> = (0..self.stages.len()).collect();
         let key = |stage: &Stage| (stage.application, stage.number, stage.attempt);
@@ -310,7 +310,7 @@ impl Builder {
         }
     }
 
-    /// What can be told of a log only at its end.
+    /// Runs the checks that are only possible at the end of the log.
     fn check(&mut self) {
         for job in self.jobs.iter().filter(|job| job.completed.is_none()) {
             self.warnings.add(WarningKind::UnfinishedJob, self.at, || format!("job {}", job.number));
@@ -339,8 +339,8 @@ impl Builder {
         }
     }
 
-    /// Time 0: the start of the first application, else the first time of all; and the last time of all. In the trace of a cluster
-    /// the first application began before the trace.
+    /// Returns time 0: the start of the first application, or else the first time of all; and the last time of all. In the trace of a cluster the
+    /// first application started before the trace.
     fn origin_and_last(&mut self) -> (i64, Option<i64>) {
         let starts = self.applications.iter().filter_map(|application| application.start);
         let start = starts.min().map(Moment::microseconds).filter(|_| self.clock == Clock::Unix);
@@ -380,8 +380,8 @@ impl Builder {
     }
 }
 
-/// Marks copies among the attempts of a task, which are in the order of their launch. MapReduce starts a second attempt beside a
-/// running one only as a copy, and kills the slower one when one has succeeded.
+/// Marks copies among the attempts of a task, which are in the order of their launch. MapReduce starts a second attempt while another one runs only
+/// as a copy, and kills the slower one after one has succeeded.
 fn mark_copies(attempts: &mut [Attempt]) {
     let mut latest = UNKNOWN;
     for attempt in attempts.iter_mut() {

@@ -1,12 +1,11 @@
-//! Why a log cannot be read, and what to do about it.
+//! Errors of reading a log, with recommendations.
 
 use std::io;
 
 use crate::trace::format::Format;
 use crate::trace::listed_log::ListedLog;
 
-/// A log that cannot be read. Nothing of it is kept; for oddities that do not stop the reading see
-/// [`Warning`](crate::trace::Warning).
+/// Error for a log that cannot be read. No part of it is kept; for oddities that do not stop the reading see [`Warning`](crate::trace::Warning).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
@@ -15,33 +14,33 @@ pub enum TraceError {
     Io {
         /// Name.
         file: String,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// There is nothing in the file.
+    /// The file is empty.
     #[error("`{file}` is empty")]
     Empty {
         /// Name.
         file: String,
     },
-    /// The file is something else, or in a form that is not read.
+    /// The file is something else, or in an unsupported form.
     #[error("`{file}` is {what}")]
     NotALog {
         /// Name.
         file: String,
-        /// What it is.
+        /// Description of the file.
         what: String,
-        /// What to do.
+        /// Recommendation.
         help: &'static str,
     },
-    /// The file begins like a log, but there is no event of a job in it.
+    /// The file starts like a log, but contains no job event.
     #[error("`{file}` begins like {}, but no line of it is one{}", .format.text(), seen(*.bad_line))]
     NoEvents {
         /// Name.
         file: String,
-        /// What it begins like.
+        /// Format suggested by its start.
         format: Format,
-        /// The first bad line, from 1, if there is any.
+        /// The first bad line, from 1, if any.
         bad_line: Option<u64>,
     },
     /// The text cannot be read further.
@@ -51,10 +50,10 @@ pub enum TraceError {
         file: String,
         /// The line, from 1.
         line: u64,
-        /// What is wrong there.
+        /// The problem on that line.
         message: String,
     },
-    /// More attempts than may be kept.
+    /// More attempts than allowed.
     #[error("`{file}`:{line}: more than {limit} attempts of tasks")]
     TooManyAttempts {
         /// Name.
@@ -64,24 +63,24 @@ pub enum TraceError {
         /// The limit.
         limit: u64,
     },
-    /// A folder or zip archive with several logs, or a log with several applications, of which none or no single one was requested.
+    /// A folder or zip archive with several logs, or a log with several applications, and the request selects none or more than one.
     #[error("`{folder}` holds {}{}{}", counted(.logs, "log", "logs"), meant(.wanted.as_deref()), list(.logs))]
     SeveralLogs {
         /// The name of the folder, archive or file.
         folder: String,
-        /// The request, if it means several logs.
+        /// The request, if it matches several logs.
         wanted: Option<String>,
-        /// The logs that may be meant.
+        /// The matching logs.
         logs: Vec<ListedLog>,
     },
-    /// A folder, zip archive or log does not hold the application that was requested.
+    /// A folder, zip archive or log does not contain the requested application.
     #[error("`{file}` does not hold the application `{wanted}`; it holds {}{}", counted(.logs, "one", "others"), list(.logs))]
     NoSuchLog {
         /// The name of the folder, archive or file.
         file: String,
         /// The request.
         wanted: String,
-        /// The logs that there are.
+        /// The available logs.
         logs: Vec<ListedLog>,
     },
     /// A folder without a log.
@@ -89,7 +88,7 @@ pub enum TraceError {
     Folder {
         /// Name.
         folder: String,
-        /// What is wrong with it.
+        /// The problem with it.
         message: String,
     },
 }
@@ -98,7 +97,7 @@ fn seen(bad_line: Option<u64>) -> String {
     bad_line.map_or_else(String::new, |line| format!(" (line {line} is the first that is not)"))
 }
 
-/// Most logs that a message lists.
+/// Maximum number of logs listed in a message.
 const MOST_LISTED: usize = 20;
 
 fn counted(logs: &[ListedLog], one: &str, several: &str) -> String {
@@ -112,7 +111,7 @@ fn meant(wanted: Option<&str>) -> String {
     wanted.map_or_else(String::new, |wanted| format!(" that `{wanted}` may mean"))
 }
 
-/// The logs, one a line.
+/// Lists the logs, one per line.
 fn list(logs: &[ListedLog]) -> String {
     let mut text: String = logs.iter().take(MOST_LISTED).map(|log| format!("\n  {log}")).collect();
     if logs.len() > MOST_LISTED {
@@ -122,7 +121,7 @@ fn list(logs: &[ListedLog]) -> String {
 }
 
 impl TraceError {
-    /// What to do about it.
+    /// Returns the recommendation.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             Self::Io { .. } => None,

@@ -1,9 +1,9 @@
-//! The table `task_events` of the cluster trace of Google, 2011 (version 2): rows of 13 columns, times in microseconds, 0 for
-//! what was before the trace and 2^63 - 1 for what was after it. Source: \[Reiss2011\].
+//! The table `task_events` of the cluster trace of Google, 2011 (version 2): rows of 13 columns, times in microseconds, 0 for events before the trace
+//! and 2^63 - 1 for events after it. Source: \[Reiss2011\].
 //!
-//! A job of the trace is an application with one stage, because the trace says nothing of dependencies. An attempt of a task
-//! goes from a SCHEDULE to the next EVICT, FAIL, FINISH, KILL or LOST of the same task. One that was scheduled before the
-//! trace began has no launch. Cores are shares of a machine, so that a node has no number of slots.
+//! A job of the trace is an application with one stage, because the trace has no dependencies. An attempt of a task extends from a SCHEDULE to the
+//! next EVICT, FAIL, FINISH, KILL or LOST of the same task. An attempt scheduled before the trace started has no launch. Cores are shares of a
+//! machine, so the number of slots of a node is unknown.
 
 use hashbrown::HashMap;
 
@@ -16,14 +16,14 @@ use crate::trace::job_trace::Application;
 use crate::trace::metric::{Metric, Metrics};
 use crate::trace::warning::WarningKind;
 
-/// What is known of a job that runs.
+/// State of a running job.
 #[derive(Clone, Copy, Debug)]
 struct Job {
     application: ApplicationId,
     stage: StageId,
 }
 
-/// A task that runs.
+/// A running task.
 #[derive(Clone, Copy, Debug)]
 struct Running {
     launch: Option<Moment>,
@@ -36,7 +36,7 @@ struct Running {
 struct State {
     jobs: HashMap<u64, Job>,
     running: HashMap<(u64, u32), Running>,
-    /// Attempts of a task that have ended, for tasks that had more than none.
+    /// Number of finished attempts of a task, for tasks that had any.
     tried: HashMap<(u64, u32), u32>,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Reads the table; the first line that is none of this format is given back.
+/// Reads the table; returns the number of the first line that does not parse.
 pub(super) fn read(lines: &mut Lines<'_>, builder: &mut Builder) -> Result<Option<u64>, TraceError> {
     let mut state = State::default();
     let mut first_bad = None;
@@ -95,7 +95,7 @@ pub(super) fn read(lines: &mut Lines<'_>, builder: &mut Builder) -> Result<Optio
 }
 
 fn take_in(row: &Row<'_>, state: &mut State, builder: &mut Builder) -> Result<(), TraceError> {
-    // what was before or after the trace has no time
+    // events before or after the trace have no time
     let time = if row.time == i64::MAX { None } else { builder.time(row.time, 1) };
     let job = *state.jobs.entry(row.job).or_insert_with(|| new_job(row, builder));
     let key = (row.job, row.task);
@@ -142,7 +142,7 @@ fn take_in(row: &Row<'_>, state: &mut State, builder: &mut Builder) -> Result<()
             builder.job(job.application, row.job).0.completed = completed;
             end(job.stage, row.task, running, outcome, time, builder)?;
         }
-        // changes of what a task asks for
+        // changes of a task's resource request
         7 | 8 => {}
         event => builder.warn(WarningKind::UnknownWord, || format!("event type {event}")),
     }

@@ -1,5 +1,5 @@
-//! Which files make a log, and their text line by line, decompressed, with numbers of files and lines, and a limit on both
-//! the length of a line and patience: reading can be watched and stopped.
+//! The files of a log, and their text line by line, decompressed, with numbers of files and lines. The length of a line is limited, and reading can
+//! be monitored and stopped.
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -22,7 +22,7 @@ pub(super) enum Part<'b> {
     File(PathBuf),
     /// A file in a zip archive.
     Entry(Entry),
-    /// Bytes that are there already, with the name that problems call them by.
+    /// Bytes already in memory, with their name in error messages.
     Bytes(&'b str, &'b [u8]),
     /// A stream that is open already and can be read once, by its name.
     Stream(&'b str),
@@ -60,13 +60,13 @@ fn failed(file: String) -> impl FnOnce(io::Error) -> TraceError {
     |source| TraceError::Io { file, source }
 }
 
-/// A part's decompressed text from its beginning.
+/// Opens a part's decompressed text at its start.
 pub(super) fn open_text<'b>(part: &Part<'b>, counter: &Rc<Cell<u64>>) -> Result<Box<dyn BufRead + 'b>, TraceError> {
     let raw = part.open().map_err(|error| broken(part, error))?;
     decompressed(part, raw, counter)
 }
 
-/// The decompressed text of a stream; `part` stands for it in errors.
+/// Returns the decompressed text of a stream; `part` identifies it in errors.
 fn decompressed<'b>(
     part: &Part<'b>,
     raw: impl Read + 'b,
@@ -82,7 +82,7 @@ fn decompressed<'b>(
     }
 }
 
-/// The error of a part that cannot be opened, or of which not even the first bytes can be decompressed.
+/// Returns the error for a part that cannot be opened, or whose first bytes cannot be decompressed.
 fn broken(part: &Part<'_>, error: io::Error) -> TraceError {
     match error.kind() {
         io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => damaged(part, &error),
@@ -90,13 +90,13 @@ fn broken(part: &Part<'_>, error: io::Error) -> TraceError {
     }
 }
 
-/// A compressed file of which not even the beginning can be read.
+/// Returns the error for a compressed file whose start cannot be read.
 fn damaged(part: &Part<'_>, error: &io::Error) -> TraceError {
     let help = "copy it again from where the job wrote it";
     TraceError::NotALog { file: part.name(), what: format!("damaged: {error}"), help }
 }
 
-/// Counts the bytes that pass.
+/// Counts the bytes read through it.
 struct Counted<R> {
     source: R,
     bytes: Rc<Cell<u64>>,
@@ -121,11 +121,11 @@ pub(super) struct Lines<'b> {
     part: usize,
     text: Option<Box<dyn BufRead + 'b>>,
     line: Vec<u8>,
-    /// True if the line ended in a line end.
+    /// True if the line has its line end.
     complete: bool,
 }
 
-/// How many lines are read between two looks at the clock and at Ctrl-C.
+/// Number of lines read between two checks of the clock and of Ctrl-C.
 const LINES_BETWEEN_LOOKS: u64 = 256;
 
 impl<'b> Lines<'b> {
@@ -144,26 +144,26 @@ impl<'b> Lines<'b> {
         }
     }
 
-    /// The lines of a text that is open already; `read` counts the bytes of its file.
+    /// Returns the lines of a text that is open already; `read` counts the bytes of its file.
     pub(super) fn of_stream(open: OpenStream<'b>, options: &ReadOptions, watch: &'b dyn Watch) -> Self {
         let lines = Self::new(vec![Part::Stream(open.name)], options, watch);
         let text: Box<dyn BufRead + 'b> = Box::new(io::Cursor::new(open.head).chain(open.rest));
         Self { read: open.read, part: 1, text: Some(text), ..lines }
     }
 
-    /// The line that was read last, without its end.
+    /// Returns the current line, without its end.
     pub(super) fn line(&self) -> &[u8] {
         let line = self.line.as_slice();
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         line.strip_suffix(b"\r").unwrap_or(line)
     }
 
-    /// Returns true if the line that was read last is cut off by the end of its file.
+    /// Returns true if the current line is truncated by the end of its file.
     pub(super) fn is_cut(&self) -> bool {
         !self.complete
     }
 
-    /// Goes on to the next line, over the ends of parts; false at the end of the log, and where the reading is stopped.
+    /// Advances to the next line, across the ends of parts; returns false at the end of the log, and if the reading is stopped.
     pub(super) fn next(&mut self, builder: &mut Builder) -> Result<bool, TraceError> {
         loop {
             if self.text.is_none() && !self.open_next(builder)? {
@@ -175,7 +175,7 @@ impl<'b> Lines<'b> {
             let Some(text) = self.text.as_mut() else { continue };
             self.line.clear();
             builder.at.line += 1;
-            // one byte more than the limit tells a line that is too long from one that just fits
+            // one byte above the limit distinguishes a line that is too long from one that just fits
             let read = text.by_ref().take(self.longest as u64 + 1).read_until(b'\n', &mut self.line);
             self.complete = self.line.ends_with(b"\n");
             builder.reading.text_bytes += self.line.len() as u64;
@@ -223,7 +223,7 @@ impl<'b> Lines<'b> {
         stopped
     }
 
-    /// Leaves out a line that is too long.
+    /// Skips a line that is too long.
     fn skip_line(&mut self, builder: &mut Builder) {
         builder.reading.lines += 1;
         let limit = self.longest;
@@ -250,7 +250,7 @@ impl<'b> Lines<'b> {
         }
     }
 
-    /// The rest of the log as one stream, for formats that have no lines. It counts lines, and ends early where the watch says.
+    /// Returns the rest of the log as one stream, for formats without lines. It counts lines, and ends early if the watch stops it.
     pub(super) fn into_stream(self) -> Stream<'b> {
         Stream { lines: self, newlines: Rc::new(Cell::new(1)), text: Rc::default(), failed: Rc::default(), looked: 0 }
     }
@@ -265,7 +265,7 @@ pub(super) struct Stream<'b> {
     looked: u64,
 }
 
-/// What can be asked of a [`Stream`] while somebody else reads it.
+/// State of a [`Stream`], available while another reader consumes it.
 #[derive(Clone)]
 pub(super) struct StreamState {
     newlines: Rc<Cell<u64>>,
@@ -275,22 +275,22 @@ pub(super) struct StreamState {
 }
 
 impl StreamState {
-    /// The line that is being read, from 1.
+    /// Returns the current line, from 1.
     pub(super) fn line(&self) -> u64 {
         self.newlines.get()
     }
 
-    /// The damage that ended the stream, if any; it is told once.
+    /// Returns the damage that ended the stream, if any; reported only once.
     pub(super) fn take_damage(&self) -> Option<String> {
         self.failed.take()
     }
 
-    /// Bytes of the text that were read.
+    /// Returns the number of bytes of text read.
     pub(super) fn text_bytes(&self) -> u64 {
         self.text.get()
     }
 
-    /// Bytes of the file that were read.
+    /// Returns the number of bytes of the file read.
     pub(super) fn bytes(&self) -> u64 {
         self.read.get()
     }
@@ -306,7 +306,7 @@ impl Stream<'_> {
         }
     }
 
-    /// Opens the first part; a stream has no other.
+    /// Opens the first part; a stream has only one.
     pub(super) fn open(&mut self) -> Result<(), TraceError> {
         if let (None, Some(part)) = (&self.lines.text, self.lines.parts.first()) {
             self.lines.text = Some(open_text(part, &self.lines.read)?);
@@ -348,10 +348,10 @@ impl Read for Stream<'_> {
     }
 }
 
-/// A stream that was opened, decompressed, and read a little.
+/// A stream that was opened, decompressed, and read up to its head.
 pub(super) struct OpenStream<'b> {
     name: &'b str,
-    /// The beginning of its text.
+    /// The start of its text.
     pub(super) head: Vec<u8>,
     rest: Box<dyn BufRead + 'b>,
     read: Rc<Cell<u64>>,
@@ -365,13 +365,13 @@ pub(super) fn open_stream<'b>(name: &'b str, source: impl Read + 'b, bytes: u64)
     let rest: Box<dyn BufRead + 'b> = match text.by_ref().take(bytes).read_to_end(&mut head) {
         Ok(_) => text,
         Err(error) if head.is_empty() => return Err(damaged(&part, &error)),
-        // damage after some text is counted where the text ends
+        // damage after some text is counted at the end of the text
         Err(error) => Box::new(BufReader::new(Failing(Some(error)))),
     };
     Ok(OpenStream { name, head, rest, read })
 }
 
-/// A stream that has nothing but an error.
+/// A stream that only returns an error.
 struct Failing(Option<io::Error>);
 
 impl Read for Failing {
@@ -380,28 +380,28 @@ impl Read for Failing {
     }
 }
 
-/// The beginning of a part's text, for telling its format.
+/// Returns the start of a part's text, for detecting its format.
 pub(super) fn head(part: &Part<'_>, bytes: u64) -> Result<Vec<u8>, TraceError> {
     let mut head = Vec::new();
     let text = open_text(part, &Rc::default())?;
     match text.take(bytes).read_to_end(&mut head) {
-        // damage after some text is counted when the log is read
+        // damage after some text is counted while the log is read
         Err(error) if head.is_empty() => Err(damaged(part, &error)),
         _ => Ok(head),
     }
 }
 
-/// Cuts a text at its last line end, so that no half line is judged.
+/// Cuts a text at its last line end, so that no partial line is judged.
 pub(super) fn whole_lines(head: &[u8]) -> &[u8] {
     head.iter().rposition(|&byte| byte == b'\n').map_or(head, |end| &head[..=end])
 }
 
-/// The regular files of a folder, by name; what begins with a dot is hidden.
+/// Returns the regular files of a folder, by name; files starting with a dot are hidden.
 pub(super) fn files_of(folder: &Path) -> Result<Vec<PathBuf>, TraceError> {
     Ok(paths_of(folder)?.into_iter().filter(|path| path.is_file()).collect())
 }
 
-/// The files and folders of a folder, by name; what begins with a dot is hidden.
+/// Returns the files and folders of a folder, by name; entries starting with a dot are hidden.
 pub(super) fn paths_of(folder: &Path) -> Result<Vec<PathBuf>, TraceError> {
     let name = || folder.display().to_string();
     let mut paths = Vec::new();

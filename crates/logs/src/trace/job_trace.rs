@@ -1,4 +1,4 @@
-//! What really ran: applications, jobs, stages, attempts of tasks, executors and nodes, in one form for all logs.
+//! Recorded runs: applications, jobs, stages, attempts of tasks, executors and nodes, in one form for all logs.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,86 +9,86 @@ use crate::trace::ids::{ApplicationId, ExecutorId, Moment, NodeId, StageId};
 use crate::trace::metric::{Metric, MetricStore, MetricUnit, PROGRESS_POINTS};
 use crate::trace::warning::{Spot, Warning};
 
-/// What time 0 of the log's own clock is.
+/// Meaning of time 0 on the log's own clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// The beginning of 1970, in UTC.
+    /// The start of 1970, in UTC.
     Unix,
-    /// The beginning of the trace, whenever that was.
+    /// The start of the trace, whenever that was.
     Trace,
 }
 
 /// One application: a Spark application, a MapReduce job, or a job of a cluster trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Application {
-    /// Id in the log; empty where the log has none.
+    /// Id in the log; empty if the log has none.
     pub id: String,
-    /// Name; empty where the log has none.
+    /// Name; empty if the log has none.
     pub name: String,
-    /// Who started it; empty where the log does not say.
+    /// User who started it; empty if the log does not say.
     pub user: String,
-    /// Version of the framework, where the log states it.
+    /// Version of the framework, if the log has it.
     pub version: Option<String>,
-    /// When it started: Spark's start, the submission of a MapReduce job.
+    /// Start time: Spark's start, the submission of a MapReduce job.
     pub start: Option<Moment>,
-    /// When it ended.
+    /// End time.
     pub end: Option<Moment>,
-    /// Settings that decide how its tasks are scheduled, by name.
+    /// Settings that affect the scheduling of its tasks, by name.
     pub properties: BTreeMap<String, String>,
 }
 
 impl Application {
-    /// A setting as a number.
+    /// Returns a setting as a number.
     pub fn number(&self, property: &str) -> Option<f64> {
         self.properties.get(property)?.trim().parse().ok().filter(|value: &f64| value.is_finite())
     }
 
-    /// Cores that a task takes (`spark.task.cpus`), at least 1.
+    /// Returns the number of cores that a task takes (`spark.task.cpus`), at least 1.
     pub fn cores_of_a_task(&self) -> u32 {
         self.number("spark.task.cpus").map_or(1, |cores| (cores as u32).max(1))
     }
 }
 
-/// A job of an application: for Spark an action, else the application as a whole.
+/// A job of an application: for Spark an action, otherwise the application as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// The application that it belongs to.
+    /// The application it belongs to.
     pub application: ApplicationId,
     /// Number in the log.
     pub number: u64,
-    /// What it is called, where the log says.
+    /// Name, if the log has it.
     pub name: String,
-    /// When it was submitted.
+    /// Submission time.
     pub submitted: Option<Moment>,
-    /// When its tasks could start: the launch of a MapReduce job. None for Spark.
+    /// Earliest start of its tasks: the launch of a MapReduce job. None for Spark.
     pub launched: Option<Moment>,
-    /// When it ended.
+    /// End time.
     pub completed: Option<Moment>,
-    /// Whether it ended well; none where the log does not say.
+    /// True if it succeeded; none if the log does not say.
     pub succeeded: Option<bool>,
-    /// Numbers of its stages; one that was skipped, because its output was there, has no [`Stage`].
+    /// Numbers of its stages; a stage that was skipped because its output existed has no [`Stage`].
     pub stages: Vec<u32>,
-    /// Stages as they were announced when it was submitted; empty where the log does not announce them.
+    /// Stages announced at its submission; empty if the log does not announce them.
     pub announced: Vec<AnnouncedStage>,
 }
 
-/// A stage as a job of Spark announces it: it may run later, or be skipped.
+/// A stage announced by a Spark job: it may run later, or be skipped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AnnouncedStage {
     /// Number.
     pub number: u32,
     /// Name.
     pub name: String,
-    /// Tasks, where the log says.
+    /// Tasks, if the log has them.
     pub tasks: Option<u32>,
-    /// Numbers of the stages that it waits for, where the log says.
+    /// Numbers of the stages it waits for, if the log has them.
     pub parents: Option<Vec<u32>>,
 }
 
-/// What the tasks of a stage do.
+/// Kind of work of a stage's tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StageKind {
-    /// The log does not say.
+    /// Missing from the log.
     #[default]
     Unknown,
     /// Their output goes to a shuffle.
@@ -120,59 +120,59 @@ impl StageKind {
     }
 }
 
-/// One attempt to run a stage: tasks of one kind that may run side by side.
+/// One attempt to run a stage: tasks of one kind that may run in parallel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
-    /// The application that it belongs to.
+    /// The application it belongs to.
     pub application: ApplicationId,
     /// Number in the log, unique within the application.
     pub number: u32,
     /// The number of this attempt of the stage, from 0.
     pub attempt: u32,
-    /// What it is called; empty where the log does not say.
+    /// Name; empty if the log has none.
     pub name: String,
-    /// The description of its SQL query or job in one line, if the log states one other than the name. Stages of runs are matched by `name`.
+    /// The description of its SQL query or job in one line, if the log has one other than the name. Stages of different runs are matched by `name`.
     pub description: Option<String>,
-    /// The number of the SQL query that it is part of; none for other stages.
+    /// The number of the SQL query it is part of; none for other stages.
     pub sql_execution: Option<u64>,
-    /// Operators of the query's last plan that ran in it, in the order of the data, such as `Scan parquet sales`; empty for other stages.
+    /// Operators of the query's last plan that ran in the stage, in the order of the data, such as `Scan parquet sales`; empty for other stages.
     pub operators: Vec<String>,
-    /// What its tasks do.
+    /// Kind of work of its tasks.
     pub kind: StageKind,
-    /// Numbers of the stages that must be done before; none where the log does not say.
+    /// Numbers of the stages that must finish before; none if the log does not say.
     pub parents: Option<Vec<u32>>,
-    /// Spark's numbers of the datasets that it begins with: those without parents. Empty where the log does not say.
+    /// Spark's numbers of the datasets it starts with: those without parents. Empty if the log does not say.
     pub sources: Vec<u32>,
-    /// Spark's numbers of its datasets that are kept in memory or on disk, so that a later stage reads the copy.
+    /// Spark's numbers of its datasets that are cached in memory or on disk, so that a later stage reads the copy.
     pub stored: Vec<u32>,
-    /// Tasks, as planned; none where the log does not say.
+    /// Planned number of tasks; none if the log does not say.
     pub tasks: Option<u32>,
-    /// When it was submitted.
+    /// Submission time.
     pub submitted: Option<Moment>,
-    /// When it ended.
+    /// End time.
     pub completed: Option<Moment>,
-    /// Why it failed, if it did.
+    /// Reason of its failure, if it failed.
     pub failure: Option<String>,
-    /// Where its attempts are in [`JobTrace::attempts`].
+    /// Range of its attempts in [`JobTrace::attempts`].
     pub attempts: Range<usize>,
 }
 
 /// A process that runs tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Executor {
-    /// The application that it belongs to.
+    /// The application it belongs to.
     pub application: ApplicationId,
     /// Id in the log.
     pub id: String,
-    /// The node that it runs on.
+    /// The node it runs on.
     pub node: Option<NodeId>,
-    /// Cores, where the log says.
+    /// Cores, if the log has them.
     pub cores: Option<u32>,
-    /// When it was added; none for one that the log never adds, such as that of a local run.
+    /// Time at which it was added; none for an executor that the log never adds, such as the executor of a local run.
     pub added: Option<Moment>,
-    /// When it was removed.
+    /// Time at which it was removed.
     pub removed: Option<Moment>,
-    /// Why it was removed.
+    /// Reason of its removal.
     pub removal: Option<String>,
 }
 
@@ -181,113 +181,113 @@ pub struct Executor {
 pub struct Node {
     /// Name or address in the log.
     pub name: String,
-    /// Rack, where the log says.
+    /// Rack, if the log has it.
     pub rack: Option<String>,
 }
 
-/// What was read.
+/// Statistics of the reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     /// Bytes of the files.
     pub bytes: u64,
     /// Bytes after decompression.
     pub text_bytes: u64,
-    /// Lines of the text, of all files together.
+    /// Lines of text in all files.
     pub lines: u64,
-    /// Events or records, also those that are not needed.
+    /// Events or records, including unneeded ones.
     pub events: u64,
-    /// Lines that are none.
+    /// Lines that do not parse.
     pub bad_lines: u64,
-    /// Ends of tasks in the log, also those that are no attempt's: Spark tells again of tasks that must be done again.
+    /// Ends of tasks in the log, including those without an attempt: Spark reports tasks again that must be repeated.
     pub task_ends: u64,
-    /// True if the reading was ended early.
+    /// True if the reading was stopped early.
     pub partial: bool,
 }
 
-/// What a log says of the jobs that ran.
+/// The jobs of a log.
 #[derive(Clone, Debug)]
 pub struct JobTrace {
     /// The format of the log.
     pub format: Format,
     /// The files that were read, in order.
     pub files: Vec<String>,
-    /// What was read.
+    /// Statistics of the reading.
     pub reading: Reading,
-    /// What time 0 of the log's own clock is.
+    /// Meaning of time 0 on the log's own clock.
     pub clock: Clock,
     /// Time 0 of the trace, in microseconds of the log's own clock.
     pub origin_us: i64,
-    /// In the order of the log.
+    /// Applications in the order of the log.
     pub applications: Vec<Application>,
-    /// In the order of applications, and of the log within each.
+    /// Jobs in the order of applications, and of the log within each.
     pub jobs: Vec<Job>,
-    /// In the order of application, number and attempt.
+    /// Stages in the order of application, number and attempt.
     pub stages: Vec<Stage>,
-    /// In the order of the log.
+    /// Executors in the order of the log.
     pub executors: Vec<Executor>,
-    /// In the order of the log.
+    /// Nodes in the order of the log.
     pub nodes: Vec<Node>,
-    /// The last time that the log tells of anything.
+    /// The last time in the log.
     pub last: Option<Moment>,
-    /// What is odd about the log.
+    /// Oddities of the log.
     pub warnings: Vec<Warning>,
     pub(super) attempts: Vec<Attempt>,
     pub(super) metrics: MetricStore,
 }
 
-/// A stored number in the metric's unit.
+/// Converts a stored number to the metric's unit.
 fn in_unit(metric: Metric, number: u64) -> f64 {
     if metric.unit() == MetricUnit::Seconds { number as f64 / 1e6 } else { number as f64 }
 }
 
 impl JobTrace {
-    /// All attempts, in the order of stage, task and launch.
+    /// Returns all attempts, in the order of stage, task and launch.
     pub fn attempts(&self) -> &[Attempt] {
         &self.attempts
     }
 
-    /// The attempts of a stage, in the order of task and launch.
+    /// Returns the attempts of a stage, in the order of task and launch.
     pub fn attempts_of(&self, stage: StageId) -> &[Attempt] {
         self.stages.get(stage.index()).and_then(|stage| self.attempts.get(stage.attempts.clone())).unwrap_or(&[])
     }
 
-    /// The attempts of each task of a stage that has any, in the order of tasks; within a task by launch.
+    /// Returns the attempts of each task of a stage that has any, in the order of tasks; within a task by launch.
     pub fn tasks_of(&self, stage: StageId) -> impl Iterator<Item = &[Attempt]> {
         self.attempts_of(stage).chunk_by(|a, b| a.task == b.task)
     }
 
-    /// The stages of an application.
+    /// Returns the stages of an application.
     pub fn stages_of(&self, application: ApplicationId) -> Range<usize> {
         let before = |stage: &Stage| stage.application < application;
         let start = self.stages.partition_point(before);
         start..start + self.stages[start..].partition_point(|stage| stage.application == application)
     }
 
-    /// The attempts of an application, in the order of stage, task and launch.
+    /// Returns the attempts of an application, in the order of stage, task and launch.
     pub fn attempts_of_application(&self, application: ApplicationId) -> &[Attempt] {
         let stages = &self.stages[self.stages_of(application)];
         let range = stages.first().zip(stages.last()).map_or(0..0, |(a, z)| a.attempts.start..z.attempts.end);
         self.attempts.get(range).unwrap_or(&[])
     }
 
-    /// The jobs of an application, in the order of the log.
+    /// Returns the jobs of an application, in the order of the log.
     pub fn jobs_of(&self, application: ApplicationId) -> &[Job] {
         let start = self.jobs.partition_point(|job| job.application < application);
         let end = start + self.jobs[start..].partition_point(|job| job.application == application);
         &self.jobs[start..end]
     }
 
-    /// The applications with their ids, in order.
+    /// Returns the applications with their ids, in order.
     pub fn applications_with_ids(&self) -> impl Iterator<Item = (ApplicationId, &Application)> {
         self.applications.iter().enumerate().map(|(i, application)| (ApplicationId::from_index(i), application))
     }
 
-    /// The stages with their ids, in order.
+    /// Returns the stages with their ids, in order.
     pub fn stages_with_ids(&self) -> impl Iterator<Item = (StageId, &Stage)> {
         self.stages.iter().enumerate().map(|(i, stage)| (StageId::from_index(i), stage))
     }
 
-    /// The same trace with one of its applications only.
+    /// Returns the same trace with only one of its applications.
     #[must_use]
     pub fn into_application(mut self, application: ApplicationId) -> Self {
         let own = ApplicationId::from_index(0);
@@ -319,37 +319,37 @@ impl JobTrace {
         self
     }
 
-    /// A stage.
+    /// Returns a stage.
     pub fn stage(&self, id: StageId) -> Option<&Stage> {
         self.stages.get(id.index())
     }
 
-    /// An attempt's node.
+    /// Returns an attempt's node.
     pub fn node_of(&self, attempt: &Attempt) -> Option<&Node> {
         self.nodes.get(attempt.node?.index())
     }
 
-    /// An attempt's executor.
+    /// Returns an attempt's executor.
     pub fn executor_of(&self, attempt: &Attempt) -> Option<&Executor> {
         self.executors.get(attempt.executor?.index())
     }
 
-    /// A metric as a number: seconds, bytes, or a count. None where the log does not state it.
+    /// Returns a metric as a number: seconds, bytes, or a count. None if the log does not have it.
     pub fn value(&self, attempt: &Attempt, metric: Metric) -> Option<f64> {
         Some(in_unit(metric, self.metrics.get(attempt.metrics, metric)?))
     }
 
-    /// A metric that counts bytes or records, exactly; a time in whole microseconds.
+    /// Returns a metric that counts bytes or records, exactly; a time in whole microseconds.
     pub fn amount(&self, attempt: &Attempt, metric: Metric) -> Option<u64> {
         self.metrics.get(attempt.metrics, metric)
     }
 
-    /// All metrics of an attempt that the log states, as [`JobTrace::value`] gives them.
+    /// Returns all metrics of an attempt in the log, as given by [`JobTrace::value`].
     pub fn values(&self, attempt: &Attempt) -> impl Iterator<Item = (Metric, f64)> {
         self.metrics.all(attempt.metrics).map(|(metric, number)| (metric, in_unit(metric, number)))
     }
 
-    /// The progress of an attempt: 12 points of (seconds since its launch, share that is done), where the log has it.
+    /// Returns the progress of an attempt: 12 points of (seconds since its launch, completed share), if the log has it.
     pub fn progress(&self, attempt: &Attempt) -> Option<[(f64, f64); PROGRESS_POINTS]> {
         let splits = self.metrics.progress(attempt.metrics)?;
         let mut sum = 0_u64;
@@ -359,10 +359,10 @@ impl JobTrace {
         }))
     }
 
-    /// From launch to end without the parts that the executor states: run, deserialisation, serialisation and fetch of the
-    /// result \[s\], at least 0. It is what the scheduler and the network took. None without the executor's times.
+    /// Returns the time from launch to end without the parts reported by the executor: run, deserialisation, serialisation and fetch of the result
+    /// \[s\], at least 0. This is the time used by the scheduler and the network. None without the executor's times.
     ///
-    /// Exact up to the log's milliseconds. It is the definition of Spark's web interface.
+    /// Exact up to the log's milliseconds. Spark's web interface uses the same definition.
     pub fn scheduler_delay(&self, attempt: &Attempt) -> Option<f64> {
         let part = |metric| self.value(attempt, metric).unwrap_or(0.0);
         let run = self.value(attempt, Metric::ExecutorRunTime)?;
@@ -373,13 +373,13 @@ impl JobTrace {
         Some((attempt.duration()? - stated).max(0.0))
     }
 
-    /// A place in the log as `file:line`.
+    /// Returns a place in the log as `file:line`.
     pub fn place(&self, spot: Spot) -> String {
         let file = self.files.get(spot.file as usize).map_or("", String::as_str);
         if spot.line == 0 { file.to_owned() } else { format!("{file}:{}", spot.line) }
     }
 
-    /// Bytes of memory for attempts and what is known about them.
+    /// Returns the bytes of memory for attempts and their metrics.
     pub fn attempt_bytes(&self) -> usize {
         self.attempts.len() * size_of::<Attempt>() + self.metrics.bytes()
     }

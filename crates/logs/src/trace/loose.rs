@@ -1,4 +1,4 @@
-//! Values as logs write them: numbers as text, numbers with a fraction, Avro's unions in an object, texts that need no copy.
+//! Values in the notations of logs: numbers as text, numbers with a fraction, Avro unions in an object, texts that need no copy.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,15 +6,15 @@ use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// A whole number, or what stands in its place.
+/// An integer, or the value in its place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Number {
-    /// Not there, `null`, or something else than a number.
+    /// Missing, `null`, or not a number.
     #[default]
     None,
-    /// There.
+    /// Present.
     Is(i64),
-    /// A number that does not fit.
+    /// A number out of range.
     TooLarge,
 }
 
@@ -82,7 +82,7 @@ impl<'de> Visitor<'de> for NumberVisitor {
     }
 }
 
-/// A text that borrows from the line where it can; empty where there is none.
+/// A text that borrows from the line if possible; empty if missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
 
@@ -147,7 +147,7 @@ impl<'de: 'a, 'a> Visitor<'de> for TextVisitor<'a> {
     }
 }
 
-/// Reads `null` like something that is not there.
+/// Reads `null` like a missing value.
 pub(super) fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,

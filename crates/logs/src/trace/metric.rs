@@ -1,12 +1,12 @@
-//! What logs measure about an attempt, and its compact store: few numbers of many kinds, for millions of attempts.
+//! Measurements of an attempt, and their compact store: few numbers of many kinds, for millions of attempts.
 
-/// A number that a log may state about an attempt. Which of them a format states is in docs/logs.md.
+/// A number that a log may contain for an attempt. docs/logs.md lists the metrics of each format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Metric {
-    /// Time in which the executor ran the task's own code, without the times beside it \[s\].
+    /// Time in which the executor ran the task's own code, excluding overheads \[s\].
     ExecutorRunTime,
-    /// Processor time of the executor's thread; without Python workers \[s\].
+    /// CPU time of the executor's thread; without Python workers \[s\].
     CpuTime,
     /// Time to deserialise the task \[s\].
     DeserializeTime,
@@ -20,11 +20,11 @@ pub enum Metric {
     FetchWaitTime,
     /// Time in which the task wrote to the shuffle \[s\].
     ShuffleWriteTime,
-    /// From the launch of a map attempt to the end of its map phase \[s\].
+    /// Time from the launch of a map attempt to the end of its map phase \[s\].
     MapPhaseTime,
-    /// From the launch of a reduce attempt to the end of its shuffle \[s\].
+    /// Time from the launch of a reduce attempt to the end of its shuffle \[s\].
     ShufflePhaseTime,
-    /// From the end of the shuffle to the end of the sort \[s\].
+    /// Time from the end of the shuffle to the end of the sort \[s\].
     SortPhaseTime,
     /// Bytes read from the input.
     InputBytes,
@@ -44,33 +44,33 @@ pub enum Metric {
     ShuffleWriteBytes,
     /// Records written to a shuffle; for Hadoop the records of the map output.
     ShuffleWriteRecords,
-    /// Size in memory of what was spilled.
+    /// Size in memory of the spilled data.
     MemorySpilledBytes,
-    /// Size on disk of what was spilled.
+    /// Size on disk of the spilled data.
     DiskSpilledBytes,
-    /// Records that were spilled.
+    /// Number of spilled records.
     SpilledRecords,
     /// Size of the result.
     ResultBytes,
-    /// Most memory for joins, sorts and aggregations.
+    /// Peak memory for joins, sorts and aggregations.
     PeakMemoryBytes,
     /// Bytes read from local files.
     LocalReadBytes,
     /// Bytes written to local files.
     LocalWriteBytes,
-    /// Processors asked for, in thousandths of a machine's (Google) or of one (Alibaba).
+    /// CPUs requested, in thousandths of a machine's (Google) or of one CPU (Alibaba).
     RequestedCpu,
-    /// Time in which the task waited for a permit of the GPU \[s\].
+    /// Time in which the task waited for a GPU permit \[s\].
     GpuWaitTime,
-    /// Time in which the task held a permit of the GPU \[s\].
+    /// Time in which the task held a GPU permit \[s\].
     GpuHoldTime,
-    /// Time of work on the GPU that was blocked or done again because memory was short \[s\].
+    /// Time of GPU work that was blocked or repeated because memory was short \[s\].
     GpuRetryTime,
-    /// Time in which data moved from the GPU to the host or to disk, and back \[s\].
+    /// Time of moving data from the GPU to the host or to disk, and back \[s\].
     GpuSpillTime,
-    /// Retries of work on the GPU, whole or in parts.
+    /// Retries of GPU work, whole or in parts.
     GpuRetries,
-    /// Most memory of the GPU in use while the task ran.
+    /// Peak GPU memory in use while the task ran.
     GpuPeakBytes,
 }
 
@@ -80,7 +80,7 @@ pub(super) const METRICS: usize = Metric::GpuPeakBytes as usize + 1;
 /// Points of a progress curve: Hadoop measures the time in each twelfth of the progress.
 pub(super) const PROGRESS_POINTS: usize = 12;
 
-/// What a metric counts.
+/// Unit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricUnit {
     /// Seconds, stored as whole microseconds.
@@ -130,7 +130,7 @@ impl Metric {
         Self::GpuPeakBytes,
     ];
 
-    /// What it counts.
+    /// Returns the unit.
     pub fn unit(self) -> MetricUnit {
         if self <= Self::SortPhaseTime {
             return MetricUnit::Seconds;
@@ -190,7 +190,7 @@ impl Metric {
     }
 }
 
-/// What is known about one attempt, while its record is read: microseconds, bytes or counts.
+/// Metrics of one attempt, while its record is read: microseconds, bytes or counts.
 #[derive(Clone, Debug)]
 pub(super) struct Metrics {
     known: u64,
@@ -205,22 +205,22 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Notes a value; a later one replaces an earlier one.
+    /// Records a value; a later value replaces an earlier one.
     pub(super) fn set(&mut self, metric: Metric, value: u64) {
         self.known |= 1 << metric as u32;
         self.values[metric as usize] = value;
     }
 
-    /// Notes the microseconds that each twelfth of the progress took.
+    /// Records the microseconds of each twelfth of the progress.
     pub(super) fn set_progress(&mut self, splits_us: [u64; PROGRESS_POINTS]) {
         self.progress = Some(splits_us);
     }
 }
 
-/// Where the metrics of an attempt are in the store.
+/// Place of an attempt's metrics in the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct MetricSpan {
-    /// Bit `m` is set where metric `m` is known; [`PROGRESS`] where there is a progress curve.
+    /// Bit `m` is set if metric `m` is known; [`PROGRESS`] if there is a progress curve.
     known: u64,
     start: u64,
 }
@@ -228,13 +228,13 @@ pub(super) struct MetricSpan {
 /// The bit of a progress curve.
 const PROGRESS: u64 = 1 << 63;
 
-/// The metrics of all attempts, as bytes: of each attempt the known numbers in the order of [`Metric`], then the progress
-/// curve, each number in groups of seven bits, the lowest first, all but the last with the eighth bit set (LEB128).
+/// The metrics of all attempts, as bytes: for each attempt the known numbers in the order of [`Metric`], then the progress curve, each number in
+/// groups of seven bits, the lowest first, all but the last with the eighth bit set (LEB128).
 #[derive(Clone, Debug, Default)]
 pub(super) struct MetricStore(Vec<u8>);
 
 impl MetricStore {
-    /// Keeps what is known about an attempt.
+    /// Stores the metrics of an attempt.
     pub(super) fn push(&mut self, metrics: &Metrics) -> MetricSpan {
         let start = self.0.len() as u64;
         let mut known = metrics.known;
@@ -270,7 +270,7 @@ impl MetricStore {
         })
     }
 
-    /// A number of an attempt, where it is known.
+    /// Returns a number of an attempt, if known.
     pub(super) fn get(&self, span: MetricSpan, metric: Metric) -> Option<u64> {
         let bit = 1_u64 << metric as u32;
         if span.known & bit == 0 {
@@ -279,12 +279,12 @@ impl MetricStore {
         self.numbers(span).nth((span.known & (bit - 1)).count_ones() as usize)
     }
 
-    /// All numbers of an attempt that are known, in the order of [`Metric`].
+    /// Returns all known numbers of an attempt, in the order of [`Metric`].
     pub(super) fn all(&self, span: MetricSpan) -> impl Iterator<Item = (Metric, u64)> {
         Metric::ALL.into_iter().filter(move |&m| span.known & (1 << m as u32) != 0).zip(self.numbers(span))
     }
 
-    /// The microseconds of each twelfth of the progress, where they are known.
+    /// Returns the microseconds of each twelfth of the progress, if known.
     pub(super) fn progress(&self, span: MetricSpan) -> Option<[u64; PROGRESS_POINTS]> {
         if span.known & PROGRESS == 0 {
             return None;
@@ -297,7 +297,7 @@ impl MetricStore {
         Some(splits)
     }
 
-    /// Bytes in use.
+    /// Returns the bytes in use.
     pub(super) fn bytes(&self) -> usize {
         self.0.len()
     }

@@ -1,4 +1,4 @@
-//! Logs of jobs that really ran, read into one common [`JobTrace`].
+//! Logs of recorded jobs, read into one common [`JobTrace`].
 //!
 //! ```text
 //! file, folder, zip, stream ──▶ sources ──▶ input ──▶ compression ──▶ sniff ──▶ a reader ──▶ Builder ──▶ JobTrace ──▶ analysis ──▶ report
@@ -6,27 +6,26 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | which logs a file, folder or zip archive holds, and which one is meant | `sources`, `archive`, `pick` |
+//! | logs in a file, folder or zip archive, and the selected one | `sources`, `archive`, `pick` |
 //! | the lines of a log with their numbers | `input` |
-//! | what compressed it | `compression/` |
-//! | which format it has | `sniff` |
+//! | decompression | `compression/` |
+//! | format detection | `sniff` |
 //! | Spark event logs | `spark/` |
 //! | Hadoop job histories (Avro-JSON, text of 0.20 and 1.x), Rumen | `hadoop/` |
 //! | the cluster traces of Google (2011) and Alibaba (2017, 2018) | `google`, `alibaba` |
-//! | what a trace consists of | `job_trace`, `attempt`, [`Metric`] |
-//! | what is odd about a log | [`Warning`] |
+//! | contents of a trace | `job_trace`, `attempt`, [`Metric`] |
+//! | oddities of a log | [`Warning`] |
 //! | stragglers, copies, waves, bounds | [`analysis`] |
 //!
 //! # Guarantees
 //!
-//! * Formats are told by content, never by name. What a reader does not know it ignores; what is wrong it counts, with the
-//!   first place. Nothing is repaired in silence: a time that cannot be right is *unknown* in the trace.
-//! * A log is read line by line, also from a pipe. The memory is that of the trace: about 120 bytes an attempt, and
-//!   [`ReadOptions::most_attempts`] is the limit.
+//! * Formats are detected by content, never by name. Unknown content is ignored; errors are counted, with their first place. Nothing is repaired
+//!   silently: an invalid time is *unknown* in the trace.
+//! * A log is read line by line, also from a pipe. Memory holds the trace: about 120 bytes per attempt, limited by [`ReadOptions::most_attempts`].
 //! * Times are whole microseconds since the start of the first application; all times of the log are converted here, once.
 //! * The same log gives the same trace: attempts are in the order of stage, task and launch.
 //!
-//! Formats, versions and traps are described in docs/logs.md.
+//! docs/logs.md describes formats, versions and pitfalls.
 
 mod alibaba;
 pub mod analysis;

@@ -1,14 +1,14 @@
-//! How a log is read.
+//! Settings for reading a log.
 
-/// Limits of the reading, and what to read.
+/// Limits of the reading, and the application to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Attempts that are kept; a log with more is refused. An attempt takes about 120 bytes. Default 20 million.
+    /// Maximum number of attempts; a log with more is rejected. An attempt takes about 120 bytes. Default 20 million.
     pub most_attempts: u64,
-    /// Bytes of a line; a longer line is left out and counted. Default 256 MiB.
+    /// Maximum bytes of a line; a longer line is left out and counted. Default 256 MiB.
     pub longest_line: usize,
-    /// The application to read, of a folder, archive or log with several: its id, its id and attempt (`ID_2`), its name, or its file. Default
-    /// none: there must be only one log.
+    /// The application to read from a folder, archive or log with several: its id, its id and attempt (`ID_2`), its name, or its file. Default none:
+    /// there must be only one log.
     pub application: Option<String>,
 }
 

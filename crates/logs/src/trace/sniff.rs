@@ -1,25 +1,25 @@
-//! Tells the format of a log by how its text begins; names of files say nothing.
+//! Detects the format of a log from the start of its text; file names are ignored.
 
 use crate::trace::format::Format;
 use crate::trace::input::whole_lines;
 
-/// Bytes that are enough to tell a format: a line of a Spark log with its settings may be long.
+/// Number of bytes that suffice to detect a format: a line of a Spark log with its settings may be long.
 pub(super) const HEAD: u64 = 1 << 18;
 
-/// What a text is.
+/// Content of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sniffed {
     Log(Format),
-    /// Something that is known, but no log: what it is, and what to do.
+    /// A known content that is not a log: its description, and the recommendation.
     Other(&'static str, &'static str),
     Unknown,
 }
 
-/// What a person can give.
+/// Logs that the user can provide.
 pub(super) const GIVE_A_LOG: &str = "logs are read from Spark (event logs), Hadoop (job history, Rumen), Google 2011 \
                                      (task_events) and Alibaba (batch_task, batch_instance)";
 
-/// Tells the format of a text by its beginning.
+/// Detects the format of a text from its start.
 pub(super) fn sniff(head: &[u8]) -> Sniffed {
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let text = text.trim_ascii_start();
@@ -49,7 +49,7 @@ pub(super) fn sniff(head: &[u8]) -> Sniffed {
     sniff_table(text)
 }
 
-/// The first keys of an object, whole or cut, at its top level.
+/// Returns the first keys of an object, whole or truncated, at its top level.
 fn first_keys(text: &[u8]) -> Vec<String> {
     let mut keys = Vec::new();
     let (mut depth, mut string, mut escaped, mut start) = (0_u32, false, false, 0);
@@ -105,7 +105,7 @@ fn sniff_json(text: &[u8]) -> Sniffed {
     Sniffed::Other("JSON, but not of a log that is read", GIVE_A_LOG)
 }
 
-/// Rows of a table that are looked at.
+/// Number of table rows inspected.
 const ROWS: usize = 20;
 
 fn sniff_table(text: &[u8]) -> Sniffed {

@@ -1,4 +1,4 @@
-//! What is odd about a log: counted by kind, with the first place and an example. Nothing is printed here.
+//! Oddities of a log: counted by kind, with the first place and an example. Nothing is printed here.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,50 +14,50 @@ pub struct Spot {
     pub line: u64,
 }
 
-/// What can be odd.
+/// Kind of oddity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WarningKind {
-    /// A line that is not what the format has; it is left out.
+    /// A line that does not match the format; it is left out.
     BadLine,
-    /// The last line is cut off, as in the log of a job that still runs or was killed; it is left out.
+    /// The last line is truncated, as in the log of a job that still runs or was killed; it is left out.
     CutLastLine,
     /// A line longer than the limit; it is left out.
     LongLine,
-    /// A compressed file ends too early or is damaged; what was before is used.
+    /// A compressed file ends too early or is damaged; the part before is used.
     CutFile,
-    /// A part of a log that was rolled over is missing.
+    /// A part of a rolled log is missing.
     MissingPart,
     /// A part was compacted: Spark removed events of finished jobs from it.
     CompactedPart,
-    /// A record without something that it must have; it is left out.
+    /// A record without a required field; it is left out.
     MissingField,
-    /// A word, such as the reason of a task's end, that is not known.
+    /// An unknown word, such as the reason of a task's end.
     UnknownWord,
-    /// A time far from any that a job can have; it is unknown in the trace.
+    /// An implausible time; it is unknown in the trace.
     BadTime,
-    /// An end before its beginning; the end is unknown in the trace.
+    /// An end before its start; the end is unknown in the trace.
     NegativeTime,
-    /// A counter that is negative or no number; it is unknown in the trace.
+    /// A counter that is negative or not a number; it is unknown in the trace.
     BadCounter,
-    /// There is no start of an application in the log: its name, number and start are missing.
+    /// The start of the application is missing: its name, number and start are missing.
     NoApplication,
-    /// The log holds a further application; each keeps its own jobs and stages.
+    /// The log has a further application; each keeps its own jobs and stages.
     FurtherApplication,
     /// Tasks of a stage that the log never submits: its number of tasks and dependencies are missing.
     MissingStage,
-    /// A stage ended well although fewer of its tasks did: lines are missing.
+    /// A stage succeeded although fewer of its tasks did: lines are missing.
     MissingTasks,
-    /// A task with a number that its stage does not have.
+    /// A task with a number outside its stage's range.
     ExtraTask,
-    /// An end of a task that never began; it is kept.
+    /// An end of a task that never started; it is kept.
     EndWithoutStart,
-    /// An end of a job that never began; it is left out.
+    /// An end of a job that never started; it is left out.
     JobEndWithoutStart,
     /// The same attempt twice; the second one is left out.
     DuplicateAttempt,
-    /// An attempt that began and of whose end the log says nothing.
+    /// An attempt that started but has no end in the log.
     Unfinished,
     /// A job without an end.
     UnfinishedJob,
@@ -70,7 +70,7 @@ pub enum WarningKind {
 }
 
 impl WarningKind {
-    /// What happened, for one or several cases.
+    /// Returns a description, for one or several cases.
     pub fn text(self) -> &'static str {
         match self {
             Self::BadLine => "not a line of this format; left out",
@@ -101,16 +101,16 @@ impl WarningKind {
     }
 }
 
-/// One kind of oddity: how often, where first, and what was there.
+/// One kind of oddity: its count, first place and an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// What is odd.
+    /// Kind of oddity.
     pub kind: WarningKind,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
-    /// Where it was seen first.
+    /// Place of the first occurrence.
     pub first: Spot,
-    /// What was there, in a few words.
+    /// Example, in a few words.
     pub example: String,
 }
 
@@ -120,7 +120,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Tells an oddity: what it is, how often it was met, and what was there the first time.
+/// Formats an oddity: its description, its count, and the first example.
 pub fn tell(f: &mut fmt::Formatter<'_>, what: &str, count: u64, example: &str) -> fmt::Result {
     f.write_str(what)?;
     if count > 1 {
@@ -129,7 +129,7 @@ pub fn tell(f: &mut fmt::Formatter<'_>, what: &str, count: u64, example: &str) -
     if example.is_empty() { Ok(()) } else { write!(f, ": {example}") }
 }
 
-/// Longest example that is kept, in characters.
+/// Maximum length of a stored example, in characters.
 const EXAMPLE: usize = 100;
 
 /// Counts oddities.
@@ -137,7 +137,7 @@ const EXAMPLE: usize = 100;
 pub(super) struct Warnings(BTreeMap<WarningKind, Warning>);
 
 impl Warnings {
-    /// Counts one.
+    /// Counts an oddity.
     pub(super) fn add(&mut self, kind: WarningKind, first: Spot, example: impl FnOnce() -> String) {
         let new = || {
             let example: String = example().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -148,7 +148,7 @@ impl Warnings {
         self.0.entry(kind).or_insert_with(new).count += 1;
     }
 
-    /// All of them, in the order of [`WarningKind`].
+    /// Returns all oddities, in the order of [`WarningKind`].
     pub(super) fn into_vec(self) -> Vec<Warning> {
         self.0.into_values().collect()
     }

@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use crate::cluster::detect::view::{Detector, Flag, Remedy, View};
 use crate::cluster::formulas::default_flags;
 
-/// Whose scores the mean is of.
+/// Tasks that the mean score is taken over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MeanOver {
-    /// Tasks that have begun, the finished ones with a score of 1.
+    /// Started tasks; finished tasks have a score of 1.
     #[default]
     Started,
-    /// All tasks, those that wait with a score of 0: the paper's "total tasks", read literally.
+    /// All tasks; waiting tasks have a score of 0: the paper's "total tasks", read literally.
     All,
 }
 
@@ -22,11 +22,11 @@ pub enum MeanOver {
 pub struct ByScore {
     /// Distance below the mean, 0 to 1. Default 0.2.
     pub gap: f64,
-    /// Whose scores the mean is of. Default `started`.
+    /// Tasks that the mean score is taken over. Default `started`.
     pub mean: MeanOver,
-    /// Youngest age at which a task may be flagged \[s\], >= 0. Default 0.
+    /// Least age at which a task may be flagged \[s\], >= 0. Default 0.
     pub min_age_s: f64,
-    /// Time between two looks \[s\], > 0. Default 1.
+    /// Time between two checks \[s\], > 0. Default 1.
     pub interval_s: f64,
 }
 

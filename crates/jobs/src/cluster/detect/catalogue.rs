@@ -1,4 +1,4 @@
-//! Which detectors there are, from where, and what each needs to know.
+//! The list of detectors, with their sources and the information that each needs.
 
 use crate::cluster::detect::by_score::ByScore;
 use crate::cluster::detect::hadoop2::Hadoop2;
@@ -8,22 +8,22 @@ use crate::cluster::detect::mantri::Mantri;
 use crate::cluster::detect::plan::DetectorPlan;
 use crate::cluster::detect::spark::Spark;
 
-/// A detector, in words.
+/// Description of a detector.
 #[derive(Clone, Copy, Debug)]
 pub struct CatalogueEntry {
     /// Name in plans.
     pub name: &'static str,
-    /// When a task is flagged.
+    /// Condition under which a task is flagged.
     pub rule: &'static str,
-    /// What it must know.
+    /// Information that it needs.
     pub needs: &'static str,
     /// Key in docs/references.md.
     pub source: &'static str,
-    /// With its default settings.
+    /// Constructor with the default settings.
     pub settings: fn() -> DetectorPlan,
 }
 
-/// All of them.
+/// All detectors.
 pub const CATALOGUE: [CatalogueEntry; 8] = [
     CatalogueEntry { name: "none", rule: "never", needs: "nothing", source: "", settings: || DetectorPlan::None },
     CatalogueEntry {
@@ -78,7 +78,7 @@ pub const CATALOGUE: [CatalogueEntry; 8] = [
 ];
 
 impl DetectorPlan {
-    /// The detector of that name with its default settings; none where there is no such name.
+    /// Returns the detector of that name with its default settings; none for an unknown name.
     pub fn named(name: &str) -> Option<Self> {
         CATALOGUE.iter().find(|entry| entry.name == name).map(|entry| (entry.settings)())
     }

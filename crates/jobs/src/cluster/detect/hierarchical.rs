@@ -1,4 +1,4 @@
-//! Hierarchical: of what another detector flags, only the tasks on slow nodes. \[Phan2018, 5.5\]
+//! Hierarchical: of the tasks that another detector flags, only tasks on slow nodes. \[Phan2018, 5.5\]
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::cluster::detect::late::Late;
 use crate::cluster::detect::view::{Detector, Flag, NodeSpeed, View};
 use crate::cluster::formulas::{ClusterAverage, node_is_slow};
 
-/// The detector below.
+/// The underlying detector.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Base {
@@ -30,11 +30,11 @@ impl Base {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hierarchical {
-    /// The detector below. Default `default`.
+    /// The underlying detector. Default `default`.
     pub on: Base,
     /// Share of the cluster's average performance below which a node is slow, > 0. Default 0.9.
     pub share: f64,
-    /// What the average is of. Default `tasks`.
+    /// Items that the average is taken over. Default `tasks`.
     pub average: ClusterAverage,
 }
 
@@ -45,7 +45,7 @@ impl Default for Hierarchical {
 }
 
 impl Hierarchical {
-    /// The cluster's average performance; none where nothing has been reported.
+    /// Returns the cluster's average performance; none if nothing has been reported.
     fn average(&self, view: &View<'_>) -> Option<f64> {
         let (sum, count) = match self.average {
             ClusterAverage::Nodes => {

@@ -1,23 +1,23 @@
-//! LATE: progress rate below a threshold of the running tasks' rates; the longest time to the end first. \[Zaharia2008\]
+//! LATE: progress rate below a threshold of the running tasks' rates; the longest remaining time first. \[Zaharia2008\]
 
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::detect::view::{Detector, Flag, Remedy, RunningTask, View};
 use crate::cluster::formulas::{LateForm, late_threshold, mean_and_deviation, progress_rate};
 
-/// The rule, as \[Phan2018, Eqs. 7 to 10\] state it, in either reading.
+/// The rule of \[Phan2018, Eqs. 7 to 10\], in either reading.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Late {
     /// α, the slow task threshold, > 0. Default 1.
     pub threshold: f64,
-    /// How the threshold is read. Default `mean_minus_sd`.
+    /// Reading of the threshold. Default `mean_minus_sd`.
     pub form: LateForm,
-    /// Youngest age at which a task may be flagged \[s\], >= 0. Default 0; \[Zaharia2008\] waits for a minute.
+    /// Least age at which a task may be flagged \[s\], >= 0. Default 0; \[Zaharia2008\] waits for a minute.
     pub min_age_s: f64,
-    /// Most copies at a time, as a share of the slots in use, above 0 to 1. Default 1: no cap; \[Zaharia2008\] has 0.1.
+    /// Maximum number of simultaneous copies, as a share of the slots in use, > 0 to 1. Default 1: no cap; \[Zaharia2008\] uses 0.1.
     pub cap: f64,
-    /// Time between two looks \[s\], > 0. Default 1.
+    /// Time between two checks \[s\], > 0. Default 1.
     pub interval_s: f64,
 }
 
@@ -27,13 +27,13 @@ impl Default for Late {
     }
 }
 
-/// Rate of a task that has been reported.
+/// Returns the rate of a task that has been reported.
 fn rate(task: &RunningTask) -> Option<f64> {
     progress_rate(task.score, task.elapsed_s)
 }
 
 impl Late {
-    /// How many more tasks may get a copy.
+    /// Returns the number of further tasks that may get a copy.
     fn room(&self, view: &View<'_>) -> usize {
         let copies = view.running.iter().filter(|task| task.is_copy).count();
         ((self.cap * view.running.len() as f64).floor() as usize).saturating_sub(copies)
@@ -52,7 +52,7 @@ impl Detector for Late {
         for (position, task) in view.running.iter().enumerate() {
             let old_enough = view.now_s - task.start_s >= self.min_age_s;
             if let Some(rate) = rate(task).filter(|rate| task.open && old_enough && *rate < threshold) {
-                // the time to the end; a task that has not moved is the worst
+                // the remaining time; a task without progress is the worst
                 flags.push(Flag {
                     position,
                     urgency: if rate > 0.0 { (1.0 - task.score) / rate } else { f64::MAX },

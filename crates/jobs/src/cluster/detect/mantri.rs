@@ -1,9 +1,8 @@
 //! Mantri-like: a copy only where it probably saves resources, a restart where tasks wait. \[Ananthanarayanan2010\]
 //!
-//! With one attempt running, a copy that wins after t_new costs 2 t_new instead of t_rem. Mantri asks for
-//! P(t_rem > 2 t_new) > δ; here t_new is drawn from the times of finished tasks. While tasks wait for slots it kills a task
-//! that would end sooner if it began again, t_rem > E(t_new) + Δ, at most γ times a task. Its causes (network, recomputation,
-//! which input is read first) are left out.
+//! With one attempt running, a copy that wins after t_new costs 2 t_new instead of t_rem. Mantri requires P(t_rem > 2 t_new) > δ; here t_new is drawn
+//! from the times of finished tasks. While tasks wait for slots it kills a task that would finish sooner after a restart, t_rem > E(t_new) + Δ, at
+//! most γ times per task. Mantri's causes (network, recomputation, order of input reads) are left out.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,17 +12,17 @@ use crate::cluster::detect::view::{Detector, Flag, Remedy, View};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mantri {
-    /// δ, probability that is asked for, 0 to 1. Default 0.25.
+    /// δ, required probability, 0 to 1. Default 0.25.
     pub probability: f64,
     /// Finished tasks before anything is flagged, >= 1. Default 10.
     pub min_finished: u32,
     /// Least progress before a task is judged, 0 to 1. Default 0.1.
     pub min_score: f64,
-    /// γ, how often a task may be killed to begin again elsewhere while others wait. Default 3; 0: never.
+    /// γ, number of times a task may be killed and restarted elsewhere while other tasks wait. Default 3; 0: never.
     pub max_restarts: u32,
-    /// Δ, how much sooner a new attempt must end for that \[s\], >= 0. Default 3, the time between two reports.
+    /// Δ, time by which a new attempt must finish sooner for a restart \[s\], >= 0. Default 3, the time between two reports.
     pub restart_gain_s: f64,
-    /// Time between two looks \[s\], > 0. Default 1.
+    /// Time between two checks \[s\], > 0. Default 1.
     pub interval_s: f64,
 }
 
@@ -74,7 +73,7 @@ mod tests {
     use super::*;
     use crate::cluster::detect::view::{Category, Finished, RunningTask};
 
-    /// What is done about a task of age 20 s and score `score`, where finished ones took 10 s and others may wait.
+    /// Returns the remedy for a task of age 20 s and score `score`, if finished tasks took 10 s and other tasks may wait.
     fn remedy(score: f64, waiting: u32, restarts: u32) -> Option<Remedy> {
         let mut finished = Finished::default();
         (0..10).for_each(|_| finished.push(10.0, 1.0));
@@ -106,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_restart_where_tasks_wait_and_a_copy_where_none_does() {
-        // score 0.5: 20 s are left, two new attempts take no less; 0.4: 30 s; 0.65: 10.8 s
+        // score 0.5: 20 s remain, and two new attempts take as long; 0.4: 30 s; 0.65: 10.8 s
         assert_eq!([remedy(0.5, 0, 0), remedy(0.4, 0, 0)], [None, Some(Remedy::Copy)]);
         assert_eq!([remedy(0.5, 1, 0), remedy(0.65, 1, 0)], [Some(Remedy::Restart), None]);
         assert_eq!([remedy(0.5, 1, 3), remedy(0.4, 1, 3)], [None, Some(Remedy::Copy)]);

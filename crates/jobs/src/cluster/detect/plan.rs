@@ -1,4 +1,4 @@
-//! The settings of a detector, as a plan has them.
+//! The settings of a detector in a plan.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,26 +10,26 @@ use crate::cluster::detect::mantri::Mantri;
 use crate::cluster::detect::spark::Spark;
 use crate::cluster::detect::view::Detector;
 
-/// Who looks for stragglers.
+/// Choice of the detector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum DetectorPlan {
-    /// Nobody.
+    /// No detector.
     #[default]
     None,
-    /// Nobody; every task gets a copy at its start. \[Ananthanarayanan2013\]
+    /// No detector; every task gets a copy at its start. \[Ananthanarayanan2013\]
     Clone,
     /// Progress score.
     Default(ByScore),
     /// Progress rate.
     Late(Late),
-    /// Slow nodes on top of another detector.
+    /// Tasks on slow nodes among those flagged by another detector.
     Hierarchical(Hierarchical),
     /// Hadoop 2 and 3 as shipped.
     Hadoop2(Hadoop2),
     /// Spark.
     Spark(Spark),
-    /// Where a copy saves resources.
+    /// A copy only where it saves resources.
     Mantri(Mantri),
 }
 
@@ -48,7 +48,7 @@ impl DetectorPlan {
         }
     }
 
-    /// The rule; none for those that do not look.
+    /// Returns the rule; none for policies that do not check.
     pub fn detector(&self) -> Option<&dyn Detector> {
         match self {
             Self::None | Self::Clone => None,
@@ -61,7 +61,7 @@ impl DetectorPlan {
         }
     }
 
-    /// The number that decides how eager it is, for sweeps: its name, and where it is kept.
+    /// Returns the setting that decides how eager the detector is, for sweeps: its name and a reference to it.
     pub fn threshold(&mut self) -> Option<(&'static str, &mut f64)> {
         match self {
             Self::None | Self::Clone => None,

@@ -8,27 +8,27 @@ use crate::cluster::detect::view::{Detector, Flag, Remedy, View};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spark {
-    /// How many times the median is too long, > 0. Default 3; 1.5 before Spark 4.
+    /// Multiple of the median above which a task is too long, > 0. Default 3; 1.5 before Spark 4.
     pub multiplier: f64,
-    /// Share of the tasks that have finished before anything is flagged, 0 to 1. Default 0.9; 0.75 before Spark 4.
+    /// Share of the tasks that must have finished before anything is flagged, 0 to 1. Default 0.9; 0.75 before Spark 4.
     pub quantile: f64,
-    /// Time between two looks \[s\], > 0. Default 0.1.
+    /// Time between two checks \[s\], > 0. Default 0.1.
     pub interval_s: f64,
-    /// Shortest time that is too long \[s\], >= 0. Default 0.1.
+    /// Least time that counts as too long \[s\], >= 0. Default 0.1.
     pub min_runtime_s: f64,
-    /// Sparing tasks that process their input fast enough. Default on.
+    /// Exemption of tasks that process their input fast enough. Default on.
     pub efficiency: Efficiency,
 }
 
-/// Which slow tasks are spared because they process their input fast enough.
+/// Exemption of slow tasks that process their input fast enough.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Efficiency {
-    /// True if any is. Default true.
+    /// True if tasks are exempted. Default true.
     pub enabled: bool,
     /// A task slower than this share of the mean speed of finished tasks is flagged, > 0. Default 0.75.
     pub rate_multiplier: f64,
-    /// So is one that runs longer than this many times what is too long, > 0. Default 2.
+    /// A task that runs longer than this multiple of the time limit is flagged too, > 0. Default 2.
     pub long_factor: f64,
 }
 

@@ -1,10 +1,10 @@
-//! Every rule on a small table of tasks. The flags that are expected, and the order of their urgencies, are worked out by hand in
-//! the comments. Scores are of the last report, ages at a moment after it.
+//! Tests of every rule on a small table of tasks. The comments work out the expected flags, and the order of their urgencies, by hand. Scores are
+//! those of the last report, ages those at a later moment.
 
 use super::*;
 use crate::cluster::formulas::{ClusterAverage, LateForm};
 
-/// An open task: when it started, its age at the last report, its score then.
+/// An open task: its start, its age at the last report, its score at that time.
 fn task(start_s: f64, elapsed_s: f64, score: f64) -> RunningTask {
     let (size, is_copy, open) = (1.0, false, true);
     RunningTask { task: 0, node: 0, start_s, elapsed_s, score, size, is_copy, open, restarts: 0 }
@@ -20,7 +20,7 @@ fn with_copy(task: RunningTask) -> RunningTask {
     RunningTask { open: false, ..task }
 }
 
-/// Everything that a detector sees.
+/// Input of a detector.
 #[derive(Clone, Debug, Default)]
 struct Table {
     now_s: f64,
@@ -33,7 +33,7 @@ struct Table {
 }
 
 impl Table {
-    /// Tasks that have finished: their times, all of size 1.
+    /// Adds finished tasks with these times, all of size 1.
     fn finished(mut self, times_s: &[f64]) -> Self {
         times_s.iter().for_each(|&time_s| self.finished.push(time_s, 1.0));
         self
@@ -67,8 +67,8 @@ impl Table {
     }
 }
 
-/// Scores 0.9, 0.45, 0.35 and 0.29; a copy at 0.1; 2 of 8 tasks have finished. Seen to fail with the copy in the mean, with
-/// the finished tasks not in it, and with `>` for `>=` in the age.
+/// Scores 0.9, 0.45, 0.35 and 0.29; a copy at 0.1; 2 of 8 tasks have finished. Fails if the copy is in the mean, if the finished tasks are not in it,
+/// and with `>` for `>=` in the age.
 #[test]
 fn default_flags_scores_a_gap_below_the_mean() {
     let running = vec![
@@ -91,27 +91,27 @@ fn default_flags_scores_a_gap_below_the_mean() {
     table.assert(&ByScore { min_age_s: 5.1, ..rule }, &[(1, -0.45)]);
 }
 
-/// Rates 0.02, 0.04 (three times), 0.05 (twice), 0.07 and 0.09 /s: mean 0.05 /s, deviation 0.02 /s over 8 (0.0214 over 7). A copy
-/// and a task without a report have no say. Seen to fail with the deviation over n - 1, with copies in the mean, with the
-/// cap over the originals only, and with the shortest time left first.
+/// Rates 0.02, 0.04 (three times), 0.05 (twice), 0.07 and 0.09 /s: mean 0.05 /s, deviation 0.02 /s over 8 (0.0214 over 7). A copy and a task without
+/// a report do not count. Fails with the deviation over n - 1, with copies in the mean, with the cap over the originals only, and with the shortest
+/// remaining time first.
 #[test]
 fn late_flags_rates_below_the_mean_minus_a_share_of_the_deviation() {
     let mut running: Vec<_> = [0.4, 0.2, 0.4, 0.4, 0.5, 0.5, 0.7, 0.9].map(|score| task(0.0, 10.0, score)).into();
     running.extend([copy(0.01), task(11.0, 0.0, 0.0)]);
     let table = Table { now_s: 12.0, tasks: 10, running, ..Table::default() };
     let rule = Late::default();
-    // below 0.03: 0.8 of the work is left at 0.02 /s
+    // below 0.03: 0.8 of the work remains at 0.02 /s
     table.assert(&rule, &[(1, 40.0)]);
-    // below 0.05 - 0.48 * 0.02 = 0.0404 (over 7: 0.0397); left are 0.6 / 0.04 = 15 s
+    // below 0.05 - 0.48 * 0.02 = 0.0404 (over 7: 0.0397); 0.6 / 0.04 = 15 s remain
     let eager = Late { threshold: 0.48, ..rule };
     table.assert(&eager, &[(0, 15.0), (1, 40.0), (2, 15.0), (3, 15.0)]);
     // as printed: below 0.05 * (1 - 0.02) = 0.049
     table.assert(&Late { form: LateForm::Printed, ..rule }, &[(0, 15.0), (1, 40.0), (2, 15.0), (3, 15.0)]);
-    // 10 attempts run, 3 copies are allowed, there is one: two more, the longest time left first, then the first
+    // 10 attempts run, 3 copies are allowed, 1 exists: two more, the longest remaining time first, then the first
     table.assert(&Late { cap: 0.3, ..eager }, &[(1, 40.0), (0, 15.0)]);
-    // 0.19 * 10 attempts: one copy, which there is
+    // 0.19 * 10 attempts: one copy, which exists already
     table.assert(&Late { cap: 0.19, ..eager }, &[]);
-    // all tasks are 12 s old, though the last report is of second 10
+    // all tasks are 12 s old, although the last report was at 10 s
     table.assert(&Late { min_age_s: 12.0, ..rule }, &[(1, 40.0)]);
     table.assert(&Late { min_age_s: 12.1, ..rule }, &[]);
 }
@@ -125,20 +125,20 @@ fn late_takes_a_task_that_stands_still_first() {
     table.assert(&Late { threshold: 0.3, cap: 0.34, ..Late::default() }, &[(2, f64::MAX)]);
 }
 
-/// Speeds of nodes: 4 tasks at 0.05 /s, one at 0.02, one at 0.038, and a node without a report. Seen to fail with the average of
-/// tasks taken for that of nodes, the other way round, and with an unreported node taken for slow.
+/// Speeds of nodes: 4 tasks at 0.05 /s, one at 0.02, one at 0.038, and a node without a report. Fails if the average of tasks is used for the average
+/// of nodes or vice versa, and if an unreported node counts as slow.
 #[test]
 fn hierarchical_keeps_what_is_flagged_on_slow_nodes() {
     let on = |node, score| RunningTask { node, ..task(0.0, 20.0, score) };
     let running = vec![on(0, 0.2), on(1, 0.2), on(2, 0.2), on(3, 0.2), on(0, 1.0), on(0, 1.0), on(0, 1.0)];
     let nodes = [(0.2, 4), (0.02, 1), (0.038, 1), (0.0, 0)].map(|(sum, tasks)| NodeSpeed { sum, tasks }).into();
     let table = Table { now_s: 20.0, tasks: 7, running, nodes, ..Table::default() };
-    // scores: mean 3.8 / 7 = 0.543, so that all of 0.2 are flagged
+    // scores: mean 3.8 / 7 = 0.543, so all tasks at 0.2 are flagged
     table.assert(&ByScore::default(), &[(0, -0.2), (1, -0.2), (2, -0.2), (3, -0.2)]);
     // mean of tasks 0.258 / 6 = 0.043 /s, slow below 0.9 * 0.043 = 0.0387
     let rule = Hierarchical::default();
     table.assert(&rule, &[(1, -0.2), (2, -0.2)]);
-    // mean of nodes 0.108 / 3 = 0.036 /s, slow below 0.0324; the node without a report is not in it
+    // mean of nodes 0.108 / 3 = 0.036 /s, slow below 0.0324; the node without a report is not included
     table.assert(&Hierarchical { average: ClusterAverage::Nodes, ..rule }, &[(1, -0.2)]);
     // slow below 1.2 * 0.036 = 0.0432
     table.assert(&Hierarchical { average: ClusterAverage::Nodes, share: 1.2, ..rule }, &[(1, -0.2), (2, -0.2)]);
@@ -146,13 +146,13 @@ fn hierarchical_keeps_what_is_flagged_on_slow_nodes() {
     table.assert(&Hierarchical { on: Base::Late(Late::default()), ..rule }, &[]);
     let late = Late { threshold: 0.5, ..Late::default() };
     table.assert(&Hierarchical { on: Base::Late(late), ..rule }, &[(1, 80.0), (2, 80.0)]);
-    // nothing has been reported from any node
+    // no node has reported anything
     let silent = Table { nodes: vec![NodeSpeed::default(); 4], ..table };
     silent.assert(&rule, &[]);
 }
 
-/// Finished tasks took 10, 20 and 30 s, 20 s on average, so that a new attempt would end at second 120. Seen to fail with the age
-/// now for that of the report, with copies among the running tasks, and with the smallest gain taken.
+/// Finished tasks took 10, 20 and 30 s, 20 s on average, so a new attempt would end at 120 s. Fails if the current age replaces the age at the
+/// report, with copies among the running tasks, and with the smallest gain taken.
 #[test]
 fn hadoop2_takes_the_one_task_that_a_copy_would_beat_by_most() {
     let running = vec![
@@ -166,14 +166,14 @@ fn hadoop2_takes_the_one_task_that_a_copy_would_beat_by_most() {
     let table = Table { now_s: 100.0, tasks: 60, running, ..Table::default() }.finished(&[10.0, 20.0, 30.0]);
     let rule = Hadoop2::default();
     table.assert(&rule, &[(1, 80.0)]);
-    // 5% of 60 tasks are the 3 that have finished; of 61 they are less
+    // 5% of 60 tasks are the 3 that have finished; of 61 tasks they are less
     Table { tasks: 61, ..table.clone() }.assert(&rule, &[]);
     table.assert(&Hadoop2 { min_finished: 0.0, ..rule }, &[(1, 80.0)]);
     Table { finished: Finished::default(), ..table.clone() }.assert(&Hadoop2 { min_finished: 0.0, ..rule }, &[]);
     // 15 s between two requests
     Table { last_request_s: Some(85.1), ..table.clone() }.assert(&rule, &[]);
     Table { last_request_s: Some(85.0), ..table.clone() }.assert(&rule, &[(1, 80.0)]);
-    // one copy runs: a second one is allowed by a number, by 2 of 60 tasks, or by 2 of 5 running originals
+    // one copy runs: a second one is allowed by an absolute number, by 2 of 60 tasks, or by 2 of 5 running originals
     let none = Hadoop2 { min_copies: 1, share_of_tasks: 0.0, share_of_running: 0.0, ..rule };
     table.assert(&none, &[]);
     table.assert(&Hadoop2 { min_copies: 2, ..none }, &[(1, 80.0)]);
@@ -187,8 +187,8 @@ fn hadoop2_takes_the_one_task_that_a_copy_would_beat_by_most() {
     still.assert(&rule, &[(1, 449_930.0)]);
 }
 
-/// Nine of ten tasks took 5 s: too long is 15 s, and a task is fast enough at 0.75 of 0.2 /s, or at 0.15 of its age. Seen to fail
-/// with the mean for the median, with the sizes of tasks ignored, and with `>=` for `>` in the age.
+/// Nine of ten tasks took 5 s: the limit is 15 s, and a task is fast enough at 0.75 of 0.2 /s, or at 0.15 of its age. Fails with the mean for the
+/// median, with the sizes of tasks ignored, and with `>=` for `>` in the age.
 #[test]
 fn spark_flags_ages_beyond_a_multiple_of_the_median() {
     let sized = |start_s, score, size| RunningTask { size, ..task(start_s, 1.0, score) };
@@ -213,9 +213,9 @@ fn spark_flags_ages_beyond_a_multiple_of_the_median() {
     // 90% of 11 tasks are 9, rounded down; of 12 they are 10
     Table { tasks: 11, ..five.clone() }.assert(&rule, &[(1, 16.0), (4, 31.0)]);
     Table { tasks: 12, ..five.clone() }.assert(&rule, &[]);
-    // 30.5 s at least
+    // at least 30.5 s
     five.assert(&Spark { min_runtime_s: 30.5, efficiency: off, ..rule }, &[(4, 31.0)]);
-    // 5 times 4 s, 4 times 8 s, once 58 s: median 6 s (too long: 18 s, or 4.5 * 6 = 27 s), mean 11 s
+    // 5 times 4 s, 4 times 8 s, once 58 s: median 6 s (limit: 18 s, or 4.5 * 6 = 27 s), mean 11 s
     let mixed = Table { tasks: 16, ..table }.finished(&[4.0, 4.0, 4.0, 4.0, 4.0, 8.0, 8.0, 8.0, 8.0, 58.0]);
     let early = Spark { quantile: 0.625, efficiency: off, ..rule };
     mixed.assert(&early, &[(3, 30.0), (4, 31.0)]);
@@ -223,9 +223,8 @@ fn spark_flags_ages_beyond_a_multiple_of_the_median() {
     mixed.assert(&Spark { multiplier: 5.1, ..early }, &[(4, 31.0)]);
 }
 
-/// Finished tasks took 5 s (three), 10 s (four), 20 s (two) and 25 s: 12 s on average. All tasks started at second 10 and were
-/// reported at second 30; it is second 32. Seen to fail with the age at the report for that now, with the gain ignored, and with
-/// `>=` for `>` in the probability.
+/// Finished tasks took 5 s (three), 10 s (four), 20 s (two) and 25 s: 12 s on average. All tasks started at 10 s and were reported at 30 s; it is now
+/// 32 s. Fails if the age at the report replaces the current age, with the gain ignored, and with `>=` for `>` in the probability.
 #[test]
 fn mantri_copies_where_that_saves_and_restarts_where_tasks_wait() {
     let at = |score| task(10.0, 20.0, score);
@@ -242,7 +241,7 @@ fn mantri_copies_where_that_saves_and_restarts_where_tasks_wait() {
     let rule = Mantri::default();
     table.assert(&rule, &[(0, 18.0), (2, 14.9), (3, 78.0)]);
     table.assert(&Mantri { probability: 0.3, ..rule }, &[(3, 78.0)]);
-    // the least score is enough; at 0.09 there are 222.2 - 22 s left
+    // the minimum score suffices; at 0.09, 222.2 - 22 s remain
     table.assert(&Mantri { min_score: 0.2, ..rule }, &[(0, 18.0), (2, 14.9), (3, 78.0)]);
     table.assert(&Mantri { min_score: 0.09, ..rule }, &[(0, 18.0), (2, 14.9), (3, 78.0), (4, 20.0 / 0.09 - 22.0)]);
     table.assert(&Mantri { min_finished: 11, ..rule }, &[]);
@@ -253,14 +252,14 @@ fn mantri_copies_where_that_saves_and_restarts_where_tasks_wait() {
     let all = expected.map(|(at, urgency, _)| (at, urgency, Remedy::Restart));
     waiting.assert_remedies(&Mantri { restart_gain_s: 2.8, ..rule }, &all);
     waiting.assert(&Mantri { max_restarts: 0, ..rule }, &[(0, 18.0), (2, 14.9), (3, 78.0)]);
-    // killed three times, it gets a copy
+    // after three restarts it gets a copy
     let mut weary = waiting;
     weary.running[3].restarts = 3;
     let expected = [(0, 18.0, Remedy::Restart), (2, 14.9, Remedy::Copy), (3, 78.0, Remedy::Copy)];
     weary.assert_remedies(&rule, &expected);
 }
 
-/// A rule with no finished or running task flags nothing and does not divide by 0.
+/// Checks that a rule with no finished or running task flags nothing and does not divide by 0.
 #[test]
 fn nothing_to_compare_with_is_no_flag() {
     let empty = Table { now_s: 1.0, tasks: 1, ..Table::default() };

@@ -1,4 +1,4 @@
-//! Information about a category of tasks that a detector receives, and the trait of detectors.
+//! The detector's view of a category of tasks, and the trait of detectors.
 
 /// Maps or reduces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct RunningTask {
     pub task: u32,
     /// Node.
     pub node: u32,
-    /// When it began \[s\].
+    /// Start time \[s\].
     pub start_s: f64,
     /// Age at the last report \[s\]; 0 before the first.
     pub elapsed_s: f64,
@@ -24,15 +24,15 @@ pub struct RunningTask {
     pub score: f64,
     /// Size of its input, 1 for the mean of a job without skew.
     pub size: f64,
-    /// True if it is a copy.
+    /// True for a copy.
     pub is_copy: bool,
-    /// True if it could be flagged: an original without a copy.
+    /// True if it can be flagged: an original without a copy.
     pub open: bool,
     /// Number of times the task was killed to start again.
     pub restarts: u32,
 }
 
-/// What the finished tasks of the category took, original or copy, whichever won.
+/// Times of the finished tasks of the category, of the original or the copy, whichever won.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Finished {
     /// Their times, ascending \[s\].
@@ -49,13 +49,13 @@ impl Finished {
         self.times_s.len()
     }
 
-    /// Forgets all.
+    /// Removes all times.
     pub(crate) fn clear(&mut self) {
         self.times_s.clear();
         (self.time_sum_s, self.speed_sum) = (0.0, 0.0);
     }
 
-    /// One more.
+    /// Adds a finished task.
     pub(crate) fn push(&mut self, time_s: f64, size: f64) {
         let at = self.times_s.partition_point(|&other| other < time_s);
         self.times_s.insert(at, time_s);
@@ -65,20 +65,20 @@ impl Finished {
         }
     }
 
-    /// Mean time \[s\]; none without one.
+    /// Returns the mean time \[s\]; none without finished tasks.
     pub fn mean_s(&self) -> Option<f64> {
         let count = self.count() as f64;
         (count > 0.0).then(|| self.time_sum_s / count)
     }
 
-    /// Median time, the mean of the middle two of an even number \[s\]; none without one.
+    /// Returns the median time, the mean of the middle two for an even number \[s\]; none without finished tasks.
     pub fn median_s(&self) -> Option<f64> {
         let (low, high) = (self.count().checked_sub(1)? / 2, self.count() / 2);
         Some(0.5 * (self.times_s[low] + self.times_s[high]))
     }
 }
 
-/// How fast the attempts on a node are. \[Phan2018, 5.5\]
+/// Speed of the attempts on a node. \[Phan2018, 5.5\]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NodeSpeed {
     /// Sum of their speeds, score times size over age \[1/s\].
@@ -88,13 +88,13 @@ pub struct NodeSpeed {
 }
 
 impl NodeSpeed {
-    /// Perf_N, the mean speed \[1/s\]; none without a task.
+    /// Returns Perf_N, the mean speed \[1/s\]; none without a task.
     pub fn mean(&self) -> Option<f64> {
         (self.tasks > 0).then(|| self.sum / f64::from(self.tasks))
     }
 }
 
-/// A category of tasks of a job at a moment.
+/// A category of tasks of a job at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The moment \[s\].
@@ -103,27 +103,27 @@ pub struct View<'a> {
     pub category: Category,
     /// Tasks of the category, started or not.
     pub tasks: usize,
-    /// Running attempts in the order in which they began.
+    /// Running attempts in the order in which they started.
     pub running: &'a [RunningTask],
     /// Tasks of the category that wait for a slot.
     pub waiting: u32,
-    /// What finished.
+    /// Times of the finished tasks.
     pub finished: &'a Finished,
-    /// Speeds on each node of the cluster, of attempts of this category that have been reported; all 0 for a detector that does not
+    /// Speeds on each node of the cluster, of the reported attempts of this category; all 0 for a detector that does not
     /// [compare nodes](Detector::compares_nodes).
     pub nodes: &'a [NodeSpeed],
-    /// When a copy was last asked for in this category \[s\]; none before the first.
+    /// Time of the last copy request in this category \[s\]; none before the first.
     pub last_request_s: Option<f64>,
 }
 
-/// A task that is flagged.
+/// A flagged task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flag {
     /// Position in [`View::running`].
     pub position: usize,
-    /// Who gets a copy first: the higher; the earlier one among equals.
+    /// Priority for a copy: higher first; among equals the earlier one first.
     pub urgency: f64,
-    /// What is to be done about it.
+    /// Response to the flag.
     pub remedy: Remedy,
 }
 
@@ -132,27 +132,27 @@ pub struct Flag {
 pub enum Remedy {
     /// A copy runs in parallel.
     Copy,
-    /// It is killed, and begins again on another node.
+    /// The attempt is killed and the task restarts on another node.
     Restart,
 }
 
-/// A rule that tells stragglers from what can be seen of running tasks. It is deterministic and has no memory.
+/// A rule that detects stragglers from the observable state of running tasks. It is deterministic and has no memory.
 pub trait Detector: std::fmt::Debug + Send + Sync {
-    /// Seconds between two looks \[s\].
+    /// Returns the time between two checks \[s\].
     fn interval_s(&self) -> f64;
 
-    /// Fewest tasks of a category, of so many, that must have finished before anything is flagged; by default none.
+    /// Returns the number of tasks of a category that must have finished before anything is flagged; by default 0.
     fn least_finished(&self, tasks: usize) -> usize {
         let _ = tasks;
         0
     }
 
-    /// True for a rule that reads [`View::nodes`].
+    /// Returns true for a rule that reads [`View::nodes`].
     fn compares_nodes(&self) -> bool {
         false
     }
 
-    /// Flags tasks that are [open](RunningTask::open); `flags` is empty before.
+    /// Flags tasks that are [open](RunningTask::open); `flags` is empty before the call.
     fn flag(&self, view: &View<'_>, flags: &mut Vec<Flag>);
 }
 

@@ -1,4 +1,4 @@
-//! What to do about what was found: one piece of advice for each cause, with the findings that it rests on.
+//! Recommendations for findings: one piece of advice for each cause, with the supporting findings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::diagnose::causes::findings::RootCauses;
 use crate::diagnose::causes::path::Path;
 use crate::diagnose::finding::{Cause, Finding, FindingMethod, Subject};
 
-/// A first task that waited for less is not worth a word \[s\].
+/// A shorter wait before the first task is not reported \[s\].
 const LEAST_START_S: f64 = 1.0;
 
 /// Kind of remedy.
@@ -17,23 +17,23 @@ const LEAST_START_S: f64 = 1.0;
 pub enum Remedy {
     /// Spread the data more evenly.
     Repartition,
-    /// Wait longer for a slot near the data, or have more copies of them.
+    /// Wait longer for a slot near the data, or store more replicas of the data.
     LocalityWait,
     /// More memory for a task, or smaller tasks.
     Memory,
     /// Smaller tasks and results, fewer things in closures.
     Serialization,
-    /// Something else works on the node: move it, or let copies of tasks run elsewhere.
+    /// Another workload uses the node: move it, or let copies of tasks run elsewhere.
     Neighbour,
-    /// Look at the node, and keep tasks away from it until then.
+    /// Inspect the node, and keep tasks away from it until then.
     BadNode,
     /// More tasks, or fewer slots.
     Partitions,
-    /// Less work of the driver, or executors that are there in time.
+    /// Less work in the driver, or executors that start earlier.
     Driver,
-    /// More permits of the GPU, more GPUs, or smaller batches.
+    /// More GPU permits, more GPUs, or smaller batches.
     Gpu,
-    /// Measure more.
+    /// Collect more measurements.
     Observe,
 }
 
@@ -44,43 +44,44 @@ pub struct Advice {
     pub remedy: Remedy,
     /// Recommendation, as a sentence.
     pub text: String,
-    /// The cause that it is about.
+    /// The cause that it addresses.
     pub cause: Cause,
-    /// Stragglers that it rests on; 0 where it is about a node.
+    /// Number of supporting stragglers; 0 for advice about a node.
     pub stragglers: usize,
-    /// The stages that they belong to, in order.
+    /// Their stages, in order.
     pub stages: Vec<String>,
-    /// The nodes that they ran on, in order.
+    /// Their nodes, in order.
     pub nodes: Vec<String>,
-    /// How much longer than usual they took together \[s\]; where the cause is a part of their time, by no more than that part is longer
-    /// than that of their peers. A task with several causes counts for each of them.
+    /// Total time beyond the usual time \[s\]; if the cause is a part of a task's time, limited to the excess of that part over its peers. A task
+    /// with several causes counts for each of them.
     pub lost_s: f64,
-    /// By how much the job would have been shorter without it \[s\]: what of that time the job's end waited for. None for a log
-    /// of several applications.
+    /// Time by which the job would have been shorter without the cause \[s\]: the part of the lost time on the critical path. None for a log of
+    /// several applications.
     #[serde(default)]
     pub job_s: Option<f64>,
-    /// Positions of the findings that it rests on.
+    /// Positions of the supporting findings.
     pub findings: Vec<usize>,
 }
 
-/// The cost of executors that had just started: the first task had to wait, and first waves were slow as a whole.
+/// The cost of executors that had just started: the wait for the first task, and first waves that were slow as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WarmUp {
-    /// From the submission of the job to its first task \[s\].
+    /// Time from the submission of the job to its first task \[s\].
     pub start_s: f64,
-    /// Stragglers of first waves that have no other cause.
+    /// Stragglers of first waves without another cause.
     pub stragglers: usize,
-    /// The stages that they belong to, in order.
+    /// Their stages, in order.
     pub stages: Vec<String>,
-    /// How much longer than usual they took together \[s\].
+    /// Their total time beyond the usual time \[s\].
     pub lost_s: f64,
-    /// By how much the job would have been shorter without it \[s\], where that is known.
+    /// Time by which the job would have been shorter without them \[s\], if known.
     pub job_s: Option<f64>,
 }
 
 impl RootCauses {
-    /// Returns a piece of advice for each cause that any method found, ordered by the time that the job lost, then by that of its tasks; stragglers without a cause
-    /// come last, and those of a first wave are left out. A task that several findings of a cause are about counts once, and one to which
+    /// Returns a piece of advice for each cause that any method found, ordered by the time lost by the job, then by the time lost by its tasks.
+    /// Stragglers without a cause come last; those of a first wave are left out. A task with several findings of the same cause counts once, and a
+    /// task with a cause from any method is not listed among those without.
     /// any method gave a cause is not among those without.
     pub fn advice(&self) -> Vec<Advice> {
         let mut by_cause: BTreeMap<Cause, Vec<usize>> = BTreeMap::new();
@@ -97,7 +98,7 @@ impl RootCauses {
         list
     }
 
-    /// Returns the cost of warming up; none if there was nothing to wait for, and no straggler of a first wave without another cause.
+    /// Returns the cost of warming up; none if nothing had to wait and no first-wave straggler lacks another cause.
     pub fn warm_up(&self) -> Option<WarmUp> {
         let of_wave = self.counted().filter(|(_, finding)| finding.cause == Cause::Unknown && finding.first_wave);
         let which: Vec<usize> = of_wave.map(|(i, _)| i).collect();
@@ -106,7 +107,7 @@ impl RootCauses {
         (stragglers > 0 || start_s > LEAST_START_S).then_some(WarmUp { start_s, stragglers, stages, lost_s, job_s })
     }
 
-    /// The findings, without those of unknown cause about a task that another one explains.
+    /// Returns the findings, except those of unknown cause about a task that another finding explains.
     fn counted(&self) -> impl Iterator<Item = (usize, &Finding)> {
         let known = self.findings.iter().filter(|finding| finding.cause != Cause::Unknown);
         let explained: BTreeSet<&Subject> = known.map(|finding| &finding.subject).collect();
@@ -147,7 +148,8 @@ impl RootCauses {
     }
 }
 
-/// By how much the job would have been shorter if these tasks had lost nothing, and all tasks of these nodes had taken a usual time \[s\].
+/// Returns the time by which the job would have been shorter if these tasks had lost nothing and all tasks of these nodes had taken their usual time
+/// \[s\].
 fn shorter(path: &Path, lost: &BTreeMap<(&str, u64, u32), f64>, slow: &BTreeSet<String>) -> f64 {
     let attempts = |stage: &str, task: u64| {
         let of_task = lost.range((stage, task, 0)..=(stage, task, u32::MAX));
@@ -159,7 +161,7 @@ fn shorter(path: &Path, lost: &BTreeMap<(&str, u64, u32), f64>, slow: &BTreeSet<
     })
 }
 
-/// How much longer than usual the task of a finding took \[s\].
+/// Returns the time that the task of a finding took beyond its usual time \[s\].
 fn lost_by(finding: &Finding) -> f64 {
     if finding.method == FindingMethod::CriticalPath {
         return finding
@@ -171,7 +173,7 @@ fn lost_by(finding: &Finding) -> f64 {
     let Some(time) = finding.evidence.iter().find(|evidence| evidence.what == "time") else { return 0.0 };
     let longer = time.value - time.usual;
     match (finding.cause, finding.evidence.first()) {
-        // a share of the task's own time: it cannot have cost more than that
+        // a share of the task's own time: the cause cannot have cost more than that
         (Cause::GarbageCollection | Cause::Serialization, Some(share)) if share.unit == "%" => {
             longer.min(time.value * (share.value - share.usual) / 100.0)
         }
@@ -179,7 +181,7 @@ fn lost_by(finding: &Finding) -> f64 {
     }
 }
 
-/// What to do about nodes that are at fault themselves, and not by single tasks.
+/// Returns the advice for nodes that are at fault as a whole, not through single tasks.
 fn of_nodes(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
     match cause {
         Cause::Disk => (
@@ -199,7 +201,7 @@ fn of_nodes(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
     }
 }
 
-/// The advice for causes of stages and of the job.
+/// Returns the advice for causes of stages and of the job.
 fn of_job(cause: Cause) -> (Remedy, &'static str) {
     match cause {
         Cause::FewTasks => (

@@ -1,34 +1,34 @@
-//! Whether the clock of a node's samples agrees with that of the log: when the node worked must be when tasks ran on it.
+//! Check of a node's sample clock against the clock of the log: the node must be busy when tasks ran on it.
 
 use crate::diagnose::causes::feature::Feature;
 use crate::diagnose::causes::nodes::NodeMeters;
 
-/// What would make samples and tasks agree.
+/// Correction that would make samples and tasks agree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClockHint {
     /// Seconds to add to the samples' times.
     pub offset: f64,
-    /// The correlation of tasks and processors with that offset.
+    /// Correlation of tasks and CPU use with that offset.
     pub correlation: f64,
-    /// The correlation as things are.
+    /// Correlation without an offset.
     pub now: f64,
 }
 
-/// Farthest offset that is tried \[s\]; clocks that are farther apart show in samples that miss the job.
+/// Largest offset tried \[s\]; for clocks that are farther apart, the samples miss the job.
 const FARTHEST: i32 = 600;
-/// Least offset that is told \[s\].
+/// Smallest offset reported \[s\].
 const LEAST: i32 = 2;
-/// How well samples must fit with the offset, and how much better than without.
+/// Required correlation with the offset, and required gain over no offset.
 const GOOD: f64 = 0.6;
 const BETTER: f64 = 0.25;
-/// Fewest and most seconds that are compared.
+/// Fewest and most seconds compared.
 const FEWEST: usize = 30;
 const MOST: usize = 4_000;
 
-/// Looks for an offset of the samples' clock: the one for which the number of tasks on the node correlates best with how busy its
-/// processors are, second by second. None where the samples fit as they are, fit nowhere, or are too few.
+/// Searches for an offset of the samples' clock: the one for which the number of tasks on the node correlates best with its CPU use, second by
+/// second. None if the samples fit as they are, fit nowhere, or are too few.
 ///
-/// Approximate, and a hint only: nothing is shifted by itself.
+/// Approximate, and only a hint: no clock is shifted automatically.
 pub fn clock_hint(tasks: &[(f64, f64)], node: &NodeMeters) -> Option<ClockHint> {
     let (begin, end) = node.span()?;
     let first = tasks.iter().map(|task| task.0).fold(f64::INFINITY, f64::min).min(begin);
@@ -75,7 +75,7 @@ fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
         xx += x * x;
         yy += y * y;
     }
-    // no task in sight: nothing fits
+    // no task in range: nothing fits
     Some(if xx > 0.0 && yy > 0.0 { xy / (xx * yy).sqrt() } else { 0.0 })
 }
 
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::diagnose::samples::{Meter, Sample, Series};
 
-    /// A node that is busy while tasks run, by a clock that is `late` seconds behind.
+    /// A node that is busy while tasks run, with a clock `late` seconds behind.
     fn node(tasks: &[(f64, f64)], late: f64) -> NodeMeters {
         let busy = |t: f64| if tasks.iter().any(|task| task.0 <= t && t < task.1) { 0.9 } else { 0.1 };
         let sample =

@@ -1,19 +1,19 @@
-//! The features of a task that may explain why it was slow, after tables I and II of \[Zhou2018\].
+//! The features of a task that may explain its slowness, after tables I and II of \[Zhou2018\].
 
 use serde::Serialize;
 
 use crate::diagnose::finding::Cause;
 
-/// A kind of features, each with a rule of its own.
+/// A kind of features, each with its own rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Category {
     /// An amount of data over the stage's mean.
     Numerical,
     /// A time over the task's duration.
     Time,
-    /// What the node's processors, disk and network did meanwhile.
+    /// Activity of the node's CPUs, disk and network during the task.
     Resource,
-    /// How near the data were.
+    /// Distance of the data.
     Discrete,
 }
 
@@ -28,9 +28,9 @@ pub enum Feature {
     ShuffleRead,
     /// Bytes written to the shuffle.
     ShuffleWrite,
-    /// Bytes of memory that were spilled.
+    /// Bytes spilled from memory.
     MemorySpilled,
-    /// Bytes that were spilled to the disk.
+    /// Bytes spilled to disk.
     DiskSpilled,
     /// Time of garbage collection.
     GcTime,
@@ -38,13 +38,13 @@ pub enum Feature {
     ResultSerialization,
     /// Time to deserialise the task.
     Deserialization,
-    /// The processors of the node.
+    /// The CPUs of the node.
     Cpu,
     /// The disk of the node.
     Disk,
     /// The network of the node.
     Network,
-    /// How near the data were: 0 in the process, 1 on the node, 2 farther (equation 4).
+    /// Distance of the data: 0 in the process, 1 on the node, 2 farther (equation 4).
     Locality,
 }
 
@@ -83,7 +83,7 @@ impl Feature {
         }
     }
 
-    /// What is behind it where it stands out.
+    /// Returns the cause that the feature indicates.
     pub fn cause(self) -> Cause {
         match self {
             Self::ReadBytes | Self::ShuffleWrite => Cause::DataSkew,

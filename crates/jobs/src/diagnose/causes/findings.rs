@@ -1,4 +1,4 @@
-//! What is said of a log: a finding for each straggler and each of its causes, and for each node that is slow as such.
+//! Findings of a log: one for each straggler and each of its causes, and one for each node that is slow as a whole.
 
 use std::collections::BTreeSet;
 
@@ -15,42 +15,41 @@ use crate::diagnose::causes::whole::whole;
 use crate::diagnose::finding::{Cause, Evidence, Finding, FindingMethod, Subject};
 use crate::trace::JobTrace;
 
-/// What is known about one stage.
+/// Summary of one stage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageSummary {
     /// Name in findings.
     pub stage: String,
-    /// Attempts that were compared.
+    /// Attempts compared.
     pub tasks: usize,
-    /// The median time of tasks that succeeded \[s\].
+    /// Median time of tasks that succeeded \[s\].
     pub median: f64,
-    /// Attempts that took more than 1.5 medians.
+    /// Attempts that took more than 1.5 times the median.
     pub stragglers: usize,
     /// Stragglers with a cause.
     pub explained: usize,
-    /// Features that the input does not tell for any of its tasks.
+    /// Features that the input lacks for all of its tasks.
     pub unknown: Vec<Feature>,
-    /// Stragglers of which samples of a resource that others of the stage have cover less than half.
+    /// Stragglers less than half covered by samples of a resource that covers other tasks of the stage.
     pub uncovered: usize,
 }
 
-/// What was found.
+/// Findings and summaries of a log.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RootCauses {
-    /// In the order of stages and tasks; of a task the surest first. Findings about nodes, stages and the job come last.
+    /// Findings in the order of stages and tasks; within a task the most confident first. Findings about nodes, stages and the job come last.
     pub findings: Vec<Finding>,
-    /// The stages that have peers to compare with, in order.
+    /// Stages with peers to compare, in order.
     pub stages: Vec<StageSummary>,
-    /// Stages with fewer than 3 tasks that succeeded: there is nothing to compare with.
+    /// Stages with fewer than 3 tasks that succeeded: nothing to compare.
     pub too_small: usize,
-    /// The stages that the end of the job waited for.
+    /// The critical path: the stages that the end of the job waited for.
     pub(super) path: Path,
-    /// From the submission of the job to its first task \[s\].
+    /// Time from the submission of the job to its first task \[s\].
     pub(super) start_s: f64,
 }
 
-/// Finds the root causes of all stragglers of a log; `nodes` are the meters of its nodes, in their order, empty ones where there are
-/// no samples.
+/// Finds the root causes of all stragglers of a log; `nodes` are the meters of its nodes, in their order, empty for nodes without samples.
 pub fn root_causes(trace: &JobTrace, nodes: &[NodeMeters], options: &PoolOptions, rules: &Rules) -> RootCauses {
     let mut found = RootCauses { path: Path::of(trace), ..RootCauses::default() };
     let mut times: Vec<NodeTimes> = vec![NodeTimes::default(); trace.nodes.len()];
@@ -106,8 +105,8 @@ fn summary(pool: &Pool, stage: &str) -> StageSummary {
     }
 }
 
-/// The findings about one straggler, the surest first; one of an unknown cause where no feature explains it. The second pool has the user
-/// share of the processors.
+/// Returns the findings about one straggler, the most confident first; a finding of unknown cause if no feature explains it. The second pool has the
+/// user share of the CPUs.
 fn of_straggler(
     trace: &JobTrace,
     pool: &Pool,
@@ -123,7 +122,7 @@ fn of_straggler(
     };
     let mut causes: Vec<RootCause> = Feature::ALL.into_iter().filter_map(judged).collect();
     causes.sort_by(|a, b| confidence(own, b).total_cmp(&confidence(own, a)));
-    // memory and disk that were spilled, or bytes read and written, say the same of a task: the surer one speaks
+    // memory and disk spills, or bytes read and written, describe the same thing: keep the more confident finding
     let mut told = BTreeSet::new();
     causes.retain(|cause| told.insert(cause.feature.cause()));
     let node = own.record.node.and_then(|node| trace.nodes.get(node)).map(|node| node.name.clone());
@@ -163,13 +162,13 @@ fn of_straggler(
     each.collect()
 }
 
-/// How sure a cause is: how far it is beyond its threshold, times the share of the task that samples cover.
+/// Returns the confidence of a cause: its distance beyond its threshold, times the share of the task that samples cover.
 fn confidence(task: &PoolTask, cause: &RootCause) -> f64 {
     let covered = cause.feature.resource().map_or(1.0, |i| task.covered[i]);
     (cause.strength * covered).clamp(0.0, 1.0)
 }
 
-/// The feature as a person measures it, and what was around the task.
+/// Returns the feature in units for people, and the conditions around the task.
 fn evidence(pool: &Pool, task: &PoolTask, cause: &RootCause) -> Vec<Evidence> {
     let of = match cause.sign {
         Sign::OtherNodes => "peers on other nodes",

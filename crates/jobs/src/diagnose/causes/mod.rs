@@ -1,5 +1,5 @@
-//! Why single tasks were slow, by comparing each straggler with its peers \[Zhou2018\]: features from the log of the job and from the
-//! samples of its node, and a rule for each kind of feature.
+//! Root causes of slow tasks, found by comparing each straggler with its peers \[Zhou2018\]: features from the log of the job and from the samples of
+//! its node, and a rule for each kind of feature.
 //!
 //! ```text
 //! JobTrace ──▶ TaskRecord ─┐
@@ -8,21 +8,21 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | which features there are, of which kind, for which cause | [`Feature`] |
-//! | which samples belong to which node, and by which clock | `nodes`, `clocks` |
+//! | the features, their kinds and causes | [`Feature`] |
+//! | samples of each node, and their clock | `nodes`, `clocks` |
 //! | the features of all tasks of a stage | [`Pool`] |
-//! | when a feature is a cause | [`Rules`] (equations 5 to 7) |
-//! | what is said of a log | [`root_causes`] |
-//! | how the job's time went beyond single tasks | `whole` |
-//! | how much shorter the job would have been without a cause | `path` |
-//! | what to do about it | [`RootCauses::advice`] |
+//! | conditions under which a feature is a cause | [`Rules`] (equations 5 to 7) |
+//! | findings of a log | [`root_causes`] |
+//! | use of the job's time beyond single tasks | `whole` |
+//! | time saved if a cause were absent | `path` |
+//! | recommendations | [`RootCauses::advice`] |
 //!
 //! # Guarantees
 //!
-//! * A feature that the log or the samples do not tell is *unknown*: it is never taken for 0, and never a cause.
-//! * A straggler without a cause is a finding as well, of the cause [`Unknown`](crate::diagnose::Cause::Unknown).
+//! * A feature missing from the log and the samples is *unknown*: it is never treated as 0, and never a cause.
+//! * A straggler without a cause is a finding too, with the cause [`Unknown`](crate::diagnose::Cause::Unknown).
 //!
-//! Every default has its reason in docs/diagnose.md; what of the paper could be reproduced is in docs/replications/bigroots.md.
+//! docs/diagnose.md gives the reason for every default; docs/replications/bigroots.md lists the results of the paper that could be reproduced.
 
 mod advice;
 mod clocks;

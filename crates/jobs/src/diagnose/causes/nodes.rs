@@ -1,4 +1,4 @@
-//! Which samples belong to which node of a log, and what they say of a while in the log's own time.
+//! Assignment of samples to the nodes of a log, and their values over an interval in the log's time.
 
 use std::collections::BTreeMap;
 
@@ -8,51 +8,51 @@ use crate::diagnose::causes::feature::Feature;
 use crate::diagnose::samples::{Meter, Over, Samples, Series};
 use crate::trace::{Clock, JobTrace};
 
-/// What stands for the use of a node's processors.
+/// Measure of a node's CPU use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CpuShare {
-    /// All time that is neither idle nor waiting for a disk. Where tasks keep a node nearly busy, what they compete with shows in what
-    /// is left, not in the user share, of which the system's part is taken away at random.
+    /// All time that is neither idle nor waiting for a disk. On a node that tasks keep nearly busy, competition shows in the remaining time, not in
+    /// the user share, because the system's part is subtracted from it at random.
     #[default]
     Busy,
     /// Time in user mode, as in equation 1 of the paper.
     User,
-    /// A cause by either of the two.
+    /// A cause by either of the two measures.
     Either,
 }
 
-/// Where the samples of a node are. What is left out is found by itself.
+/// Samples of a node. Omitted settings are determined automatically.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct NodeSource {
-    /// The host, as its samples call it. Default: the one with the node's name.
+    /// The host's name in the samples. Default: the host with the node's name.
     pub host: Option<String>,
-    /// Processors: `all`, or their numbers. Default `all`.
+    /// CPUs: `all`, or their numbers. Default `all`.
     pub cpu: Vec<String>,
     /// Disks; the busiest counts. Default: all but loop devices, memory disks and device mappers.
     pub disk: Vec<String>,
-    /// Network interfaces; their bytes are added. Default: all but `lo` and virtual ones.
+    /// Network interfaces; their bytes are added. Default: all but `lo` and virtual interfaces.
     pub network: Vec<String>,
-    /// Seconds to add to the samples' times to get those of the log. Default 0.
+    /// Seconds to add to the samples' times to get times of the log. Default 0.
     pub clock_offset_s: f64,
 }
 
-/// Where the samples of all nodes are.
+/// Samples of all nodes.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeMap {
-    /// By the node's name in the log.
+    /// Sources by the node's name in the log.
     #[serde(default)]
     pub node: BTreeMap<String, NodeSource>,
 }
 
-/// A node map that cannot be read: what TOML says, and where in the text, as bytes.
+/// Error for an unreadable node map: the TOML error, and its place in the text, in bytes.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct NodeMapError {
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// Where.
+    /// Place in the text.
     pub span: Option<std::ops::Range<usize>>,
 }
 
@@ -61,7 +61,7 @@ impl NodeMap {
     ///
     /// # Errors
     ///
-    /// [`NodeMapError`] where the text is not TOML or has keys or values that a map has not.
+    /// [`NodeMapError`] if the text is not TOML or has unknown keys or invalid values.
     ///
     /// ```
     /// # use tailspn_jobs::diagnose::causes::NodeMap;
@@ -81,26 +81,26 @@ impl NodeMap {
     }
 }
 
-/// What samples say of one node, in seconds since the start of the log.
+/// Samples of one node, in seconds since the start of the log.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeMeters {
-    /// Series of its processors; their mean counts.
+    /// Series of its CPUs; their mean counts.
     pub cpu: Vec<Series>,
-    /// Series of their time in user mode, if a cause may show in either ([`CpuShare::Either`]).
+    /// Series of the CPUs' time in user mode, if either measure may show a cause ([`CpuShare::Either`]).
     pub user: Vec<Series>,
     /// Series of its disks; the busiest counts.
     pub disk: Vec<Series>,
     /// Series of bytes received and sent by its interfaces; their sum counts.
     pub network: Vec<Series>,
-    /// Seconds to add to a time of the log to get that of the samples.
+    /// Seconds to add to a time of the log to get the time of the samples.
     pub shift: f64,
 }
 
 impl NodeMeters {
-    /// What a resource of the node was between two times of the log; none where samples do not tell.
+    /// Returns the value of a resource of the node between two times of the log; none without samples.
     ///
-    /// The processors' share (equation 1 of \[Zhou2018\], with [`CpuShare`]), the disk's (equation 2), and bytes a second
-    /// (equation 3); each sample counts by how much of it lies in the while, so that short tasks have a value as well.
+    /// CPU share (equation 1 of \[Zhou2018\], with [`CpuShare`]), disk share (equation 2), and bytes per second (equation 3). Each sample is weighted
+    /// by its overlap with the interval, so short tasks have a value too.
     pub fn over(&self, resource: Feature, from: f64, to: f64) -> Option<Over> {
         let (from, to) = (from + self.shift, to + self.shift);
         if to <= from {
@@ -123,19 +123,19 @@ impl NodeMeters {
         }
     }
 
-    /// From when to when there are samples of a resource, in seconds since the start of the log.
+    /// Returns the time range of all samples, in seconds since the start of the log.
     pub fn span(&self) -> Option<(f64, f64)> {
         let all = self.cpu.iter().chain(&self.disk).chain(&self.network);
         let (from, to) = all.filter_map(Series::span).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
         Some((from - self.shift, to - self.shift))
     }
 
-    /// The same node, its processors by their time in user mode.
+    /// Returns the same node with its CPUs measured by their time in user mode.
     pub fn by_user(&self) -> Self {
         Self { cpu: self.user.clone(), ..self.clone() }
     }
 
-    /// The most bytes that its interfaces transferred in a second, each at its best.
+    /// Returns the most bytes that its interfaces transferred per second, each at its own peak.
     pub(super) fn network_peak(&self) -> f64 {
         let peak = |series: &Series| series.samples.iter().map(|sample| sample.value).fold(0.0, f64::max);
         self.network.iter().map(peak).sum()
@@ -147,16 +147,16 @@ impl NodeMeters {
     }
 }
 
-/// A node without samples, and why.
+/// A node without samples, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmapped {
-    /// Name in the log; empty for what concerns the map as a whole.
+    /// Name in the log; empty for a problem of the map as a whole.
     pub node: String,
-    /// What is missing.
+    /// Missing item.
     pub reason: String,
 }
 
-/// Finds the samples of each node of a log, in the order of [`JobTrace::nodes`], and says of which there are none.
+/// Finds the samples of each node of a log, in the order of [`JobTrace::nodes`], and lists the nodes without samples.
 pub fn meters_of(
     trace: &JobTrace,
     samples: &Samples,
@@ -214,7 +214,7 @@ pub fn meters_of(
     (meters, unmapped)
 }
 
-/// The host whose samples are those of a node: as given, else by name, else the only one there is for the only node.
+/// Returns the host with the samples of a node: as given, else by name, else the only host if there is only one node.
 fn host_of<'s>(node: &str, given: Option<&NodeSource>, samples: &'s Samples, nodes: usize) -> Result<&'s str, String> {
     let hosts = samples.hosts();
     let listed = if hosts.is_empty() { "none".to_owned() } else { format!("`{}`", hosts.join("`, `")) };
@@ -234,7 +234,7 @@ fn host_of<'s>(node: &str, given: Option<&NodeSource>, samples: &'s Samples, nod
     }
     match hosts.as_slice() {
         [only] if nodes == 1 => Ok(only),
-        // the devices of a host that holds several nodes are told apart by the map alone
+        // only the map can assign the devices of a host that holds several nodes
         [only] if given.is_some() => Ok(only),
         _ => {
             Err(format!("no samples of a host with this name; there are {listed}; say with --node-map whose they are"))
@@ -246,12 +246,12 @@ fn is_address(name: &str) -> bool {
     name.parse::<std::net::IpAddr>().is_ok()
 }
 
-/// Returns true if a disk is one of its own, not a part or a picture of another.
+/// Returns true if a disk is a device of its own, not a partition or a mapping of another.
 fn is_whole_disk(device: &str) -> bool {
     !["loop", "ram", "zram", "sr", "dm-", "md"].iter().any(|start| device.starts_with(start))
 }
 
-/// Returns true if an interface leads out of the host.
+/// Returns true if an interface connects the host to the outside.
 fn is_real_interface(device: &str) -> bool {
     const VIRTUAL: [&str; 10] = ["lo", "veth", "docker", "br-", "virbr", "ifb", "tun", "tap", "cni", "flannel"];
     !VIRTUAL.iter().any(|start| device.starts_with(start))
@@ -262,7 +262,7 @@ fn processors(samples: &Samples, host: &str, source: &NodeSource, meter: Meter) 
     samples.of(host, meter).filter(|series| wanted.contains(&series.device)).cloned().collect()
 }
 
-/// The series of the wanted devices; without any, of those that count by default, and where there is none of these, of all.
+/// Returns the series of the requested devices. Without a request: the devices that count by default, or all if no such device exists.
 fn chosen(
     samples: &Samples,
     host: &str,
@@ -344,7 +344,7 @@ mod tests {
         };
         assert_eq!(names(Meter::DiskBusy, &[], is_whole_disk), ["nvme0n1"]);
         assert_eq!(names(Meter::DiskBusy, &["/dev/loop0".to_owned()], is_whole_disk), ["loop0"]);
-        // there is nothing better
+        // there is no better choice
         assert_eq!(names(Meter::Received, &[], is_real_interface), ["lo"]);
     }
 }

@@ -1,4 +1,4 @@
-//! The feature pool: the features of all tasks of a stage, side by side, and what is needed to compare one with its peers.
+//! The feature pool: the features of all tasks of a stage, with the data needed to compare a task with its peers.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use crate::diagnose::causes::nodes::NodeMeters;
 use crate::diagnose::causes::records::TaskRecord;
 use crate::trace::analysis::MEDIAN_FACTOR;
 
-/// How the pool is made.
+/// Options of the pool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoolOptions {
-    /// A task of more than this many medians of its stage is a straggler. Default 1.5.
+    /// A task that takes more than this many times its stage's median is a straggler. Default 1.5.
     pub straggler_factor: f64,
-    /// How long before and after a task its node is looked at for edges \[s\]. Default 1.
+    /// Time before and after a task in which its node is checked for edges \[s\]. Default 1.
     pub edge_width: f64,
-    /// The first wave of a stage is cold where its median is more than this many medians of the later tasks. Default 1.2.
+    /// The first wave of a stage is cold if its median exceeds this many times the median of the later tasks. Default 1.2.
     pub cold_factor: f64,
 }
 
@@ -26,16 +26,16 @@ impl Default for PoolOptions {
     }
 }
 
-/// Fewest tasks that succeeded for a stage to have peers.
+/// Fewest tasks that must succeed for a stage to have peers.
 const FEWEST: usize = 3;
-/// Seconds before the first end on a node that a task must have begun to be of the first wave: Spark launches the next task of a
-/// slot some milliseconds before it notes the end of the last one.
+/// A task of the first wave must have started at least this many seconds before the first end on its node: Spark launches the next task of a slot
+/// some milliseconds before it records the end of the previous one.
 const FIRST_WAVE: f64 = 0.02;
 
-/// What a resource did before and after a task, where samples tell.
+/// Use of a resource before and after a task, if sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Surroundings {
-    /// Mean before the task began.
+    /// Mean before the task started.
     pub head: Option<f64>,
     /// Mean after the task ended.
     pub tail: Option<f64>,
@@ -44,19 +44,19 @@ pub struct Surroundings {
 /// A task of the pool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoolTask {
-    /// What was known of it.
+    /// Record of the task.
     pub record: TaskRecord,
-    /// True if it took more than 1.5 medians.
+    /// True if it took more than 1.5 times the median.
     pub straggler: bool,
-    /// True if it did its task in a usual time: a peer.
+    /// True if it succeeded in a usual time: a peer.
     pub normal: bool,
-    /// True if it belongs to a first wave that is slow as a whole, and is not slow among that wave.
+    /// True if it belongs to a first wave that is slow as a whole, and is not slow within that wave.
     pub cold: bool,
-    /// Features; none where they are unknown.
+    /// Features; none if unknown.
     pub values: [Option<f64>; FEATURES],
-    /// The share of its time that samples cover, for each of [`RESOURCES`]; 0 where there are none.
+    /// Share of its time that samples cover, for each of [`RESOURCES`]; 0 without samples.
     pub covered: [f64; RESOURCES.len()],
-    /// What was before and after it, for each of [`RESOURCES`].
+    /// Values before and after it, for each of [`RESOURCES`].
     pub around: [Surroundings; RESOURCES.len()],
 }
 
@@ -83,7 +83,7 @@ impl Sum {
 pub struct Pool {
     /// The tasks, in the order given.
     pub tasks: Vec<PoolTask>,
-    /// The median time of tasks that succeeded \[s\].
+    /// Median time of tasks that succeeded \[s\].
     pub median: f64,
     /// The values of each feature over all tasks, sorted.
     sorted: Vec<Vec<f64>>,
@@ -92,13 +92,13 @@ pub struct Pool {
     /// Sums over the normal tasks of each node, and of all nodes.
     by_node: BTreeMap<usize, [Sum; FEATURES]>,
     all: [Sum; FEATURES],
-    /// The most bytes that any node transferred in a second.
+    /// Most bytes that any node transferred in a second.
     network_peak: f64,
 }
 
 impl Pool {
-    /// Computes the features of a stage's tasks; `nodes` are the meters of each node, by its number, in seconds since the start of
-    /// the log. None where fewer than 3 tasks succeeded: then nothing is usual.
+    /// Computes the features of a stage's tasks; `nodes` are the meters of each node, by its number, in seconds since the start of the log. None if
+    /// fewer than 3 tasks succeeded: then there is no baseline.
     ///
     /// Numerical features are the value over the stage's mean (0 where that is 0), time features the value over the task's
     /// duration, resources the mean of the node's samples over the task's time (equations 1 to 3).
@@ -150,49 +150,49 @@ impl Pool {
         Self { tasks, median, sorted, usual, by_node, all, network_peak }
     }
 
-    /// What a feature would be at full use: 1 for shares, the most bytes that any node transferred in a second for the network.
+    /// Returns the value of a feature at full use: 1 for shares, the most bytes that any node transferred in a second for the network.
     pub fn scale(&self, feature: Feature) -> f64 {
         if feature == Feature::Network { self.network_peak } else { 1.0 }
     }
 
-    /// The stragglers, as positions among the tasks.
+    /// Returns the stragglers, as positions among the tasks.
     pub fn stragglers(&self) -> impl Iterator<Item = usize> {
         self.tasks.iter().enumerate().filter(|(_, task)| task.straggler).map(|(i, _)| i)
     }
 
-    /// The quantile of a feature over all tasks (`global_quantile`); none where it is unknown for all.
+    /// Returns the quantile of a feature over all tasks (`global_quantile`); none if it is unknown for all.
     pub fn quantile(&self, feature: Feature, p: f64) -> Option<f64> {
         quantile(&self.sorted[feature as usize], p)
     }
 
-    /// The values of a feature over normal tasks, sorted.
+    /// Returns the values of a feature over normal tasks, sorted.
     pub fn usual(&self, feature: Feature) -> &[f64] {
         &self.usual[feature as usize]
     }
 
-    /// The mean of a feature over the normal tasks on other nodes (inter-node peers) and on the same node (intra-node peers);
-    /// none where there are no such tasks. Without a known node all tasks are those of other nodes.
+    /// Returns the mean of a feature over the normal tasks on other nodes (inter-node peers) and on the same node (intra-node peers); none if there
+    /// are no such tasks. If the node is unknown, all tasks count as tasks of other nodes.
     pub fn peers(&self, task: usize, feature: Feature) -> (Option<f64>, Option<f64>) {
         let own = &self.tasks[task];
         let mut same =
             own.record.node.and_then(|n| self.by_node.get(&n)).map_or(Sum::default(), |s| s[feature as usize]);
         let all = self.all[feature as usize];
         let other = Sum { sum: all.sum - same.sum, count: all.count - same.count };
-        // a task is no peer of itself
+        // a task is not a peer of itself
         if let (true, Some(value)) = (own.normal && own.record.node.is_some(), own.values[feature as usize]) {
             same = Sum { sum: same.sum - value, count: same.count - 1 };
         }
         (other.mean(), same.mean())
     }
 
-    /// The number of normal tasks, and the sum of their localities, for equation 7.
+    /// Returns the number of normal tasks, and the sum of their localities, for equation 7.
     pub fn normal_locality(&self) -> (usize, f64) {
         let all = self.all[Feature::Locality as usize];
         (all.count, all.sum)
     }
 }
 
-/// The mean of each numerical feature over the tasks that state it.
+/// Returns the mean of each numerical feature over the tasks that have it.
 fn means(records: &[TaskRecord]) -> [f64; FEATURES] {
     std::array::from_fn(|feature| {
         let mut sum = Sum::default();
@@ -218,7 +218,7 @@ fn own_values(record: &TaskRecord, means: &[f64; FEATURES]) -> [Option<f64>; FEA
     })
 }
 
-/// Takes what the meters of its node say of a task's time, and of that around it.
+/// Sets the values of a task from the meters of its node, during the task and around it.
 fn measure(task: &mut PoolTask, node: &NodeMeters, edge_width: f64) {
     let (from, to) = (task.record.from, task.record.to);
     for (i, resource) in RESOURCES.into_iter().enumerate() {
@@ -231,8 +231,8 @@ fn measure(task: &mut PoolTask, node: &NodeMeters, edge_width: f64) {
     }
 }
 
-/// Which tasks are slow only as their whole first wave is: they began before any task of the stage had ended on their node, the
-/// median of all such is more than `cold_factor` medians of the others, and they are no stragglers among them.
+/// Marks tasks that are slow only because their whole first wave is: they started before any task of the stage had ended on their node, the median of
+/// all such tasks exceeds `cold_factor` times the median of the rest, and they are not stragglers among them.
 fn cold_wave(records: &[TaskRecord], options: &PoolOptions) -> Vec<bool> {
     let mut first_end: BTreeMap<Option<usize>, f64> = BTreeMap::new();
     for record in records {

@@ -1,4 +1,4 @@
-//! What is known of each task before its features are computed: when and where it ran, and what its log states.
+//! Records of tasks before their features are computed: time, place, and the values in the log.
 
 use crate::diagnose::causes::feature::{FEATURES, Feature};
 use crate::trace::analysis::observed;
@@ -13,26 +13,26 @@ pub struct TaskRecord {
     pub attempt: u32,
     /// Node, as a number.
     pub node: Option<usize>,
-    /// When it was launched, seconds since the start of the log.
+    /// Launch time, in seconds since the start of the log.
     pub from: f64,
-    /// When it ended, or was seen last.
+    /// Time at which it ended, or was last seen.
     pub to: f64,
-    /// True if it would have run longer: it was killed, or has no end in the log.
+    /// True if it would have run longer: it was killed, or the log has no end for it.
     pub at_least: bool,
-    /// True if it did its task.
+    /// True if it succeeded.
     pub succeeded: bool,
-    /// What the log states, by the number of the feature: bytes, seconds, or the code of its locality; none where it says nothing.
+    /// Values in the log, by the number of the feature: bytes, seconds, or the code of its locality; none if missing.
     pub stated: [Option<f64>; FEATURES],
 }
 
 impl TaskRecord {
-    /// How long it was seen to run \[s\].
+    /// Returns its observed run time \[s\].
     pub fn seconds(&self) -> f64 {
         self.to - self.from
     }
 }
 
-/// The attempts of a stage whose time is known and that did not fail: one that failed ended for another reason.
+/// Returns the attempts of a stage with a known time that did not fail: a failed attempt ended for another reason.
 pub fn records_of(trace: &JobTrace, stage: StageId) -> Vec<TaskRecord> {
     let attempts = trace.attempts_of(stage).iter().filter(|attempt| !attempt.outcome.is_failure());
     attempts.filter_map(|attempt| record(trace, attempt)).collect()

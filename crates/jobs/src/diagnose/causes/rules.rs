@@ -1,58 +1,58 @@
-//! When a feature is a root cause: equations 5 to 7 of \[Zhou2018\], in the readings that the text allows.
+//! Conditions under which a feature is a root cause: equations 5 to 7 of \[Zhou2018\], in the readings that the text allows.
 
 use tailspn_common::order::quantile;
 
 use crate::diagnose::causes::feature::{Category, Feature};
 use crate::diagnose::causes::pool::{Pool, Surroundings};
 
-/// How the additional rule for times, `F > 0.2`, is read.
+/// Reading of the additional rule for times, `F > 0.2`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimeRule {
-    /// As printed: the time is more than 0.2 of the task's.
+    /// As printed: the time is more than 0.2 of the task's time.
     #[default]
     Share,
-    /// As explained: its share is more than 0.2 above that of the peers.
+    /// As explained in the text: its share is more than 0.2 above the peers' share.
     AbovePeers,
 }
 
-/// How edge detection, equation 6, is read: with head and tail the mean use before and after the task.
+/// Reading of edge detection, equation 6; head and tail are the mean use before and after the task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Edge {
     /// No edge detection.
     Off,
-    /// The feature stands where head *or* tail exceeds λe F: it is dropped only where the use rose with the task and fell with it.
-    /// It is what the text wants.
+    /// The feature is kept if head *or* tail exceeds λe F: it is dropped only if the use rose with the task and fell with it. This is the intent of
+    /// the text.
     #[default]
     IntentAny,
-    /// The feature stands only where head *and* tail exceed λe F.
+    /// The feature is kept only if head *and* tail exceed λe F.
     IntentBoth,
-    /// As printed: where head and tail exceed λe F, the feature is dropped.
+    /// As printed: if head and tail exceed λe F, the feature is dropped.
     Printed,
 }
 
-/// The thresholds. The paper gives none of them a value; docs/diagnose.md says how these were found.
+/// The thresholds. The paper gives no values for them; docs/diagnose.md explains how these were found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
     /// λq: a cause exceeds this quantile of the feature over all tasks. Default 0.7.
     pub quantile: f64,
-    /// λp: a cause exceeds this many means of the feature over the peers. Default 1.5.
+    /// λp: a cause exceeds this many times the mean of the feature over the peers. Default 1.5.
     pub peer_factor: f64,
-    /// True if a share that cannot exceed 1 also counts where what is left *below* 1 is λp times less than the peers
-    /// have left: where nodes are nearly busy anyway, no share can exceed λp means. Default true; false is the paper.
+    /// True if a share that cannot exceed 1 also counts when its distance *below* 1 is λp times smaller than that of its peers: if nodes are nearly
+    /// busy anyway, no share can exceed λp means. Default true; false is the paper.
     pub headroom: bool,
-    /// How the additional rule for times is read. Default as printed.
+    /// Reading of the additional rule for times. Default as printed.
     pub time_rule: TimeRule,
-    /// The number in that rule. Default 0.2.
+    /// The threshold of that rule. Default 0.2.
     pub time_floor: f64,
-    /// Least use of a resource that can slow anybody, as a share of what it can do; for the network, of the most that any node
-    /// transferred in a second. Default 0.1; 0 is the paper.
+    /// Least use of a resource that can slow a task, as a share of its capacity; for the network, of the most bytes that any node transferred in a
+    /// second. Default 0.1; 0 is the paper.
     pub resource_floor: f64,
-    /// How edge detection is read. Default what the text wants.
+    /// Reading of edge detection. Default: the intent of the text.
     pub edge: Edge,
     /// λe. Default 0.8.
     pub edge_factor: f64,
-    /// An amount of data is also a cause where it is this many robust standard deviations above the median of the normal tasks
-    /// and at least 2% above it: output that was combined grows less than its input. None is the paper. Default 6.
+    /// An amount of data is also a cause if it is this many robust standard deviations above the median of the normal tasks and at least 2% above it:
+    /// combined output grows less than its input. None is the paper. Default 6.
     pub outlier: Option<f64>,
     /// True if resources and deserialisation may explain a task of a cold first wave, see
     /// [`PoolTask::cold`](crate::diagnose::causes::PoolTask::cold). Default false; true is the paper.
@@ -77,54 +77,54 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// The rules of the paper, without what was added here; the thresholds are these defaults.
+    /// Returns the rules of the paper, without our additions; the thresholds are these defaults.
     pub fn of_the_paper() -> Self {
         Self { headroom: false, outlier: None, explain_cold: true, resource_floor: 0.0, ..Self::default() }
     }
 }
 
-/// By which sign a feature was recognised.
+/// Criterion that identified a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// It exceeds λp means of the peers on other nodes.
+    /// It exceeds λp times the mean of the peers on other nodes.
     OtherNodes,
-    /// It exceeds λp means of the peers on the same node.
+    /// It exceeds λp times the mean of the peers on the same node.
     SameNode,
-    /// It leaves λp times less below 1 than the peers have left.
+    /// The value's distance below 1 is λp times smaller than the peers' distance.
     Headroom,
     /// It is many deviations above the median.
     Outlier,
-    /// The data were far away, those of normal tasks near.
+    /// The data were distant, and near for normal tasks.
     Far,
 }
 
-/// A feature that explains why a task was slow.
+/// A feature that explains the slowness of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RootCause {
     /// The feature.
     pub feature: Feature,
-    /// By which sign.
+    /// Criterion that identified it.
     pub sign: Sign,
     /// Value F.
     pub value: f64,
-    /// What the value had to exceed by that sign, the quantile included.
+    /// Threshold of that criterion, including the quantile.
     pub threshold: f64,
-    /// The mean over the peers that it was compared with, or their median for [`Sign::Outlier`].
+    /// Mean over the peers compared with, or their median for [`Sign::Outlier`].
     pub usual: f64,
-    /// What was before and after the task, for a resource.
+    /// Values before and after the task, for a resource.
     pub around: Option<Surroundings>,
-    /// How far beyond the peers' part of the threshold it is: 0 at it, towards 1 far beyond it.
+    /// Distance beyond the peers' part of the threshold: 0 at the threshold, approaching 1 far beyond it.
     pub strength: f64,
 }
 
 /// Robust standard deviations per median absolute deviation, for normal values.
 const MAD: f64 = 1.4826;
-/// Fewest normal tasks for deviations from their median.
+/// Fewest normal tasks for computing deviations from their median.
 const FEWEST: usize = 8;
 /// Least excess over the median for an outlier.
 const EXCESS: f64 = 1.02;
 
-/// Says whether a feature explains why a task was slow; none where it does not, or is unknown.
+/// Decides whether a feature explains the slowness of a task; none if it does not, or is unknown.
 ///
 /// ```text
 /// F > quantile_λq(F) and F > λp mean(F_peer), for peers on other nodes or on the same      (5)
@@ -132,7 +132,7 @@ const EXCESS: f64 = 1.02;
 /// locality: F = 2 and Σ F_normal < N_normal / 2                                            (7)
 /// ```
 ///
-/// Source: \[Zhou2018, Eqs. 5 to 7\]; where the print and the text differ, [`Rules`] has both.
+/// Source: \[Zhou2018, Eqs. 5 to 7\]; where the equations and the text differ, [`Rules`] has both.
 pub fn judge(pool: &Pool, task: usize, feature: Feature, rules: &Rules) -> Option<RootCause> {
     let own = &pool.tasks[task];
     let value = own.values[feature as usize]?;
@@ -146,7 +146,7 @@ pub fn judge(pool: &Pool, task: usize, feature: Feature, rules: &Rules) -> Optio
     let found = beyond_peers(pool, task, feature, value, global, rules)
         .or_else(|| outlier(pool, feature, value, global, rules))?;
     match feature.category() {
-        // executors that have just started load classes
+        // recently started executors load classes
         Category::Time if feature == Feature::Deserialization && own.cold && !rules.explain_cold => None,
         Category::Time => long_enough(value, found.usual, rules).then_some(found),
         Category::Resource => {
@@ -160,7 +160,7 @@ pub fn judge(pool: &Pool, task: usize, feature: Feature, rules: &Rules) -> Optio
     }
 }
 
-/// Equation 5 for both kinds of peers; of several signs that which is exceeded most.
+/// Applies equation 5 for both kinds of peers; if several criteria hold, the one exceeded most counts.
 fn beyond_peers(
     pool: &Pool,
     task: usize,
@@ -191,7 +191,7 @@ fn beyond_peers(
     found.max_by(|a, b| a.strength.total_cmp(&b.strength))
 }
 
-/// The same amount for most tasks, and clearly more for this one.
+/// Detects an amount that is the same for most tasks and clearly higher for this one.
 fn outlier(pool: &Pool, feature: Feature, value: f64, global: f64, rules: &Rules) -> Option<RootCause> {
     let usual = pool.usual(feature);
     let deviations = rules.outlier.filter(|_| feature.category() == Category::Numerical && usual.len() >= FEWEST)?;
@@ -201,13 +201,13 @@ fn outlier(pool: &Pool, feature: Feature, value: f64, global: f64, rules: &Rules
     let spread = MAD * quantile(&distances, 0.5)?;
     let threshold = (median + deviations * spread).max(EXCESS * median).max(global);
     (spread > 0.0 && value > threshold).then(|| {
-        // it shows that there is more, not how much more
+        // it shows that there is more, but not how much more
         let strength = 0.5 * (1.0 - (threshold - median) / (value - median));
         RootCause { feature, sign: Sign::Outlier, value, threshold, usual: median, around: None, strength }
     })
 }
 
-/// The additional rule for times.
+/// Applies the additional rule for times.
 fn long_enough(value: f64, usual: f64, rules: &Rules) -> bool {
     match rules.time_rule {
         TimeRule::Share => value > rules.time_floor,
@@ -215,7 +215,7 @@ fn long_enough(value: f64, usual: f64, rules: &Rules) -> bool {
     }
 }
 
-/// Edge detection, equation 6. A side that samples do not tell drops nothing.
+/// Applies edge detection, equation 6. A side without samples drops nothing.
 fn stands(value: f64, around: Surroundings, rules: &Rules) -> bool {
     let loaded = |side: Option<f64>| side.map(|mean| mean > rules.edge_factor * value);
     let (head, tail) = (loaded(around.head), loaded(around.tail));
@@ -227,7 +227,7 @@ fn stands(value: f64, around: Surroundings, rules: &Rules) -> bool {
     }
 }
 
-/// Equation 7.
+/// Applies equation 7.
 fn far(pool: &Pool, value: f64, feature: Feature) -> Option<RootCause> {
     let (count, sum) = pool.normal_locality();
     if value < 2.0 || count == 0 {
@@ -256,7 +256,7 @@ mod tests {
     use crate::diagnose::causes::records::TaskRecord;
     use crate::diagnose::samples::{Meter, Sample, Series};
 
-    /// Ten tasks in a row on each of two nodes, 2 s each; the fifth one of node 0 takes 4 s, from second 8 to 12.
+    /// Ten tasks in a row on each of two nodes, 2 s each; the fifth task of node 0 takes 4 s, from 8 to 12 s.
     const SLOW: usize = 4;
 
     fn records(stated: impl Fn(usize, &mut [Option<f64>; FEATURES])) -> Vec<TaskRecord> {
@@ -283,7 +283,7 @@ mod tests {
         list
     }
 
-    /// A node whose processors are busy as the function of the second says.
+    /// A node whose CPU use is the given function of the second.
     fn node(busy: impl Fn(usize) -> f64) -> NodeMeters {
         let sample = |i: usize| Sample { from: i as f64, to: (i + 1) as f64, value: busy(i) };
         let samples = (0..30).map(sample).collect();
@@ -310,7 +310,7 @@ mod tests {
         assert!((cause.threshold - 15.0 / 11.5).abs() < 1e-12 && (cause.strength - 0.625).abs() < 1e-12, "{cause:?}");
         let beyond = |peer_factor| judge(&pool, SLOW, Feature::ReadBytes, &Rules { peer_factor, ..Rules::default() });
         assert!(beyond(3.99).is_some() && beyond(4.0).is_none());
-        // half of all tasks have as much: the quantile says no
+        // half of all tasks have as much: the quantile rule rejects it
         let many = pool_of(Feature::ReadBytes, |task| if task % 2 == 0 { 40.0 } else { 10.0 });
         assert_eq!(judge(&many, SLOW, Feature::ReadBytes, &Rules::default()), None);
         assert_eq!(judge(&pool, SLOW, Feature::ShuffleRead, &Rules::default()), None, "unknown is no cause");
@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn peers_on_the_same_node_suffice() {
-        // all of node 1 reads 40, of node 0 only the slow one
+        // all tasks of node 1 read 40, on node 0 only the slow one
         let pool = pool_of(Feature::ReadBytes, |task| {
             if task >= 10 { 40.0 } else { 10.0 + 31.0 * f64::from(u8::from(task == SLOW)) }
         });
@@ -336,13 +336,13 @@ mod tests {
         assert_eq!(cause.sign, Sign::Outlier);
         assert!(cause.strength < 0.5);
         assert_eq!(judge(&pool, SLOW, Feature::ShuffleWrite, &Rules::of_the_paper()), None);
-        // 1% more is nothing
+        // 1% more is insignificant
         let near =
             pool_of(Feature::ShuffleWrite, |task| if task == SLOW { 101.0 } else { 99.9 + 0.1 * (task % 3) as f64 });
         assert_eq!(judge(&near, SLOW, Feature::ShuffleWrite, &Rules::default()), None);
     }
 
-    /// Both readings of the rule for times: 1.2 s of 4 s are 0.3, and 0.2 above peers with 0.15.
+    /// Both readings of the rule for times: 1.2 s of 4 s is 0.3, and 0.2 above peers with 0.15.
     #[test]
     fn times_must_be_long_in_the_reading_that_is_asked_for() {
         let share = |own: f64, others: f64| {
@@ -359,7 +359,7 @@ mod tests {
         assert!(!judged(&short, TimeRule::Share) && !judged(&short, TimeRule::AbovePeers));
     }
 
-    /// Use during the task is 0.9; what the readings of edge detection say of it depends on what is before and after.
+    /// Use during the task is 0.9; the readings of edge detection depend on the use before and after it.
     #[test]
     fn edges_are_read_in_three_ways() {
         let judged = |before: f64, after: f64| {
@@ -380,7 +380,7 @@ mod tests {
 
     #[test]
     fn near_full_use_what_is_left_free_is_compared() {
-        // with other nodes as busy as this one, no factor of 1.5 can be reached, but what is left can be less
+        // with other nodes as busy as this one, a factor of 1.5 is out of reach, but the idle share can be smaller
         let nodes = [node(|second| if (7..13).contains(&second) { 1.0 } else { 0.95 }), node(|_| 0.95)];
         let pool = Pool::new(records(|_, _| {}), &nodes, &PoolOptions::default()).unwrap();
         let full = judge(&pool, SLOW, Feature::Cpu, &Rules::default()).unwrap();
@@ -408,7 +408,7 @@ mod tests {
         assert_eq!(judge(&near, SLOW, Feature::Locality, &Rules::default()), None);
     }
 
-    /// Both first tasks of the nodes are slow as the whole first wave is: they stay unexplained unless asked for.
+    /// Both first tasks of the nodes are as slow as the whole first wave: they stay unexplained unless requested.
     #[test]
     fn a_cold_first_wave_is_not_blamed_on_the_node() {
         let mut records = records(|_, _| {});

@@ -1,7 +1,7 @@
-//! The online agent: reads reports as they come, and flags a task as soon as enough samples in a row say that it will be a straggler.
+//! The online agent: reads reports as they arrive, and flags a task as soon as enough consecutive samples predict a straggler.
 //!
-//! Owns who is alive and what is counted. The judgement of a sample is in `group`. Its clock is that of the reports, so that a replay gives
-//! the same flags as the day itself; memory grows with the attempts that run, never with those that ended.
+//! Owns the set of live attempts and the counts. `group` judges a sample. The agent's clock is the clock of the reports, so a replay gives the same
+//! flags as the live run; memory grows with running attempts only, not with finished ones.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -14,61 +14,61 @@ use crate::diagnose::long_tail::record::ProgressRecord;
 use crate::diagnose::long_tail::settings::AgentSettings;
 use crate::diagnose::long_tail::task::{Sample, TaskState};
 
-/// Attempts that ended whose late reports are recognised: so many, and as many again as there are running ones.
+/// Finished attempts whose late reports are recognised: this many, plus as many as are running.
 const REMEMBERED: usize = 4096;
 
-/// Reports come a little early or late; a sample is due when all but this share of the interval has passed.
+/// Reports arrive slightly early or late; a sample is due when all but this share of the interval has passed.
 const JITTER: f64 = 0.02;
 
-/// Samples that a report may lag behind the latest one: half of a task's usual time, or half a minute. Beyond it the reports are not in
-/// the order of time.
+/// Maximum lag of a report behind the latest one, in samples: half of a task's usual time, or half a minute. Beyond it the reports are out of time
+/// order.
 const MOST_BEHIND: f64 = 30.0;
 
-/// A task that is flagged.
+/// A flagged task.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StragglerFlag {
-    /// When \[s\], on the clock of the reports.
+    /// Time of the flag \[s\], on the clock of the reports.
     pub time_s: f64,
-    /// The job; empty where it is not named.
+    /// The job; empty if not given.
     pub job: String,
-    /// What the task does; empty where it is not named.
+    /// Kind of work of the task; empty if not given.
     pub kind: String,
-    /// The stage; empty where it is not named.
+    /// The stage; empty if not given.
     pub stage: String,
     /// The task's number.
     pub task: u64,
-    /// Which attempt of it.
+    /// Attempt number.
     pub attempt: u32,
-    /// The node; empty where it is not named.
+    /// The node; empty if not given.
     pub node: String,
     /// Age: seconds since its first report.
     pub age_s: f64,
-    /// The share that it has done.
+    /// Completed share of its work.
     pub progress: f64,
-    /// The share that a usual task of its job has done at that age.
+    /// Share that a usual task of its job has completed at that age.
     pub usual_progress: f64,
-    /// How much longer it takes than the tasks of its job usually do, as far as its progress tells.
+    /// Factor by which it takes longer than its job's tasks usually do, estimated from its progress.
     pub slowdown: f64,
-    /// What that had to exceed.
+    /// Threshold for the slow-down.
     pub boundary: f64,
-    /// The probability that it ends as a straggler, by how far early looks are off.
+    /// Probability that it ends as a straggler, given the error of early predictions.
     pub probability: f64,
-    /// All that it has to do, in the source's unit, where that is told.
+    /// Total work, in the source's unit, if known.
     pub total: Option<f64>,
 }
 
 /// Counts of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AgentCounts {
-    /// Reports that were taken.
+    /// Reports accepted.
     pub reports: u64,
-    /// Attempts that were seen.
+    /// Attempts seen.
     pub tasks: u64,
     /// Attempts that ended.
     pub ended: u64,
-    /// Attempts that were flagged.
+    /// Attempts flagged.
     pub flagged: u64,
-    /// Most attempts that ran at a time.
+    /// Maximum number of attempts running at a time.
     pub most_running: u64,
 }
 
@@ -80,16 +80,16 @@ type Key = (u32, u64, u32);
 pub struct Agent<'m> {
     model: Option<&'m Model>,
     settings: AgentSettings,
-    /// Groups by their number; a number is used again when its group is gone.
+    /// Groups by their number; a number is reused after its group is gone.
     groups: Vec<Option<Group>>,
     /// Numbers of groups by job, kind and stage, with a 0 between them.
     names: HashMap<String, u32>,
-    /// Where each running attempt is among those of its group.
+    /// Position of each running attempt in its group.
     positions: HashMap<Key, usize>,
-    /// Attempts that ended, the latest last.
+    /// Finished attempts, the latest last.
     ended: VecDeque<Key>,
     ended_set: HashMap<Key, ()>,
-    /// The latest time of a report, and one that leaps beyond it and waits to be confirmed.
+    /// The latest time of a report, and a time that leaps ahead of it and awaits confirmation.
     now_s: f64,
     leap_s: Option<f64>,
     next_sweep_s: f64,
@@ -99,7 +99,7 @@ pub struct Agent<'m> {
 }
 
 impl<'m> Agent<'m> {
-    /// An agent with what was learned; without a model the tasks of a job are compared with each other only.
+    /// Creates an agent with a learned model; without one, the tasks of a job are only compared with each other.
     pub fn new(model: Option<&'m Model>, settings: AgentSettings) -> Self {
         Self {
             model,
@@ -117,17 +117,17 @@ impl<'m> Agent<'m> {
         }
     }
 
-    /// What was counted so far.
+    /// Returns the counts so far.
     pub fn counts(&self) -> AgentCounts {
         self.counts
     }
 
-    /// Attempts that run.
+    /// Returns the number of running attempts.
     pub fn running(&self) -> usize {
         self.positions.len()
     }
 
-    /// Takes a report, of a line from 1 or 0 for none; gives a flag where it is the one that decides.
+    /// Takes a report of line number `line`, or 0 for none; returns a flag if this report triggers it.
     pub fn take(&mut self, record: &ProgressRecord<'_>, line: u64, oddities: &mut Oddities) -> Option<StragglerFlag> {
         if !self.tick(record.time_s) {
             oddities.add(Oddity::TimeLeaps, line, "");
@@ -143,8 +143,8 @@ impl<'m> Agent<'m> {
         None
     }
 
-    /// Returns true if a time can be: one that leaps ahead by more than the silence after which attempts are forgotten
-    /// must be confirmed by the next report, lest a single wrong one ends them all.
+    /// Returns true if a time is plausible: a leap longer than the silence after which attempts are forgotten must be confirmed by the next report,
+    /// so that a single wrong time does not end all attempts.
     fn tick(&mut self, time_s: f64) -> bool {
         let limit = self.now_s + self.settings.forget_s;
         if self.now_s.is_finite() && time_s > limit && self.leap_s.replace(time_s).is_none() {
@@ -155,7 +155,7 @@ impl<'m> Agent<'m> {
         true
     }
 
-    /// The number of a report's group, which is made where it is new.
+    /// Returns the number of a report's group, creating it if new.
     fn group(&mut self, record: &ProgressRecord<'_>, line: u64, oddities: &mut Oddities) -> u32 {
         self.name.clear();
         for part in [&record.job, &record.kind, &record.stage] {
@@ -187,8 +187,7 @@ impl<'m> Agent<'m> {
         Usual::new(group.profile.and_then(|profile| self.model?.profile.get(profile)))
     }
 
-    /// Returns true if a report lags so far behind the latest one that it is compared with tasks at another time than
-    /// its own.
+    /// Returns true if a report lags so far behind the latest one that it would be compared with tasks at a different time.
     fn is_late(&self, group: Option<&Group>, time_s: f64) -> bool {
         let usual_s = || group.and_then(|group| group.usual_s(self.usual(group))).unwrap_or(f64::INFINITY);
         time_s < self.now_s && self.now_s - time_s > MOST_BEHIND * self.settings.interval(usual_s())
@@ -258,7 +257,7 @@ impl<'m> Agent<'m> {
         flag
     }
 
-    /// A report that may count as a sample.
+    /// Handles a report that may count as a sample.
     fn sample(
         &mut self,
         group: &mut Group,
@@ -285,7 +284,7 @@ impl<'m> Agent<'m> {
         Some(flag(group, position, sample, &judged))
     }
 
-    /// An attempt left its group, where another one may have taken its place.
+    /// Removes an attempt from its group; another one may have taken its place.
     fn leave(&mut self, key: Key, group: &Group, position: usize) {
         self.positions.remove(&key);
         if let Some(moved) = group.live.get(position) {
@@ -304,7 +303,7 @@ impl<'m> Agent<'m> {
         }
     }
 
-    /// Now and then, forgets attempts that fell silent, and groups that are done.
+    /// Forgets, from time to time, attempts that fell silent and groups that have finished.
     fn sweep(&mut self, oddities: &mut Oddities) {
         if self.now_s < self.next_sweep_s {
             return;
@@ -340,7 +339,7 @@ impl<'m> Agent<'m> {
         }
     }
 
-    /// The end of the reports: what still runs is counted.
+    /// Handles the end of the reports: counts the attempts that still run.
     pub fn finish(&mut self, oddities: &mut Oddities) {
         self.forget_before(f64::INFINITY, Oddity::StillRunning, oddities);
     }
@@ -382,13 +381,13 @@ mod tests {
     use crate::diagnose::long_tail::profile::Profile;
     use crate::diagnose::long_tail::settings::{Boundary, PeerRule};
 
-    /// A report of task `task` of job a or another.
+    /// A report of task `task` of job a or of another job.
     fn report(job: &'static str, task: u64, time_s: f64, progress: f64) -> ProgressRecord<'static> {
         let [kind, stage, node] = ["map", "1", "n1"].map(Cow::Borrowed);
         ProgressRecord { job: Cow::Borrowed(job), kind, stage, task, attempt: 0, node, time_s, progress, total: None }
     }
 
-    /// Even progress over a minute.
+    /// A model of even progress over a minute.
     fn model() -> Model {
         let profile = Profile {
             kind: "map".into(),
@@ -405,7 +404,7 @@ mod tests {
         AgentSettings { boundary: Boundary::Fixed { peers: PeerRule::Diff }, ..AgentSettings::paper() }
     }
 
-    /// Ten tasks that report with this step, the first of which takes `slow` minutes; when it was flagged.
+    /// Returns the flags of ten tasks that report at this step; the first takes `slow` minutes.
     fn flagged_at(settings: AgentSettings, step_s: f64, slow: f64) -> Vec<(u64, f64)> {
         let model = model();
         let (mut agent, mut oddities, mut flags) =
@@ -428,9 +427,9 @@ mod tests {
         assert_eq!(flagged_at(paper(), 1.0, 1.45), []);
         assert_eq!(flagged_at(AgentSettings { samples: 1, ..paper() }, 1.0, 2.0), [(0, 5.0)]);
         assert_eq!(flagged_at(AgentSettings { start_s: 2.0, samples: 5, ..paper() }, 1.0, 2.0), [(0, 6.0)]);
-        // four reports a second are no more samples
+        // four reports a second do not give more samples
         assert_eq!(flagged_at(paper(), 0.25, 2.0), [(0, 7.0)]);
-        // the literal reading wants less than half of the median
+        // the literal reading requires less than half of the median
         let half = AgentSettings { boundary: Boundary::Fixed { peers: PeerRule::Half }, ..paper() };
         assert_eq!((flagged_at(half, 1.0, 1.9), flagged_at(half, 1.0, 2.1)), (vec![], vec![(0, 7.0)]));
     }
@@ -446,7 +445,7 @@ mod tests {
     fn samples_count_in_a_row_only() {
         let model = model();
         let (mut agent, mut oddities) = (Agent::new(Some(&model), paper()), Oddities::default());
-        // judged from 5 s on: beyond at 5 and 6 s, not at 7 s nor at 8 s, and again from 9 s on
+        // judged from 5 s on: above the boundary at 5 and 6 s, not at 7 s nor at 8 s, and again from 9 s on
         let mut flagged = None;
         for second in 0..11_u32 {
             let time_s = f64::from(second);
@@ -484,13 +483,13 @@ mod tests {
             assert!(oddity.is_none_or(|oddity| oddities.count(oddity) == 1), "{oddity:?}");
         }
         assert_eq!((agent.counts().reports, agent.counts().tasks, agent.counts().ended), (3, 1, 1));
-        // a second report as late confirms the leap
+        // a second report with a similar time confirms the leap
         agent.take(&report("a", 2, 2e12, 0.0), 0, &mut oddities);
         agent.take(&report("a", 3, 2e12, 0.0), 0, &mut oddities);
         assert_eq!((agent.running(), oddities.count(Oddity::TimeLeaps)), (1, 2));
     }
 
-    /// Tasks one after the other that ran at the same time; with a model of a minute, 30 s is too far behind.
+    /// Tasks listed one after the other that ran at the same time; with a model of a minute, 30 s is too far behind.
     #[test]
     fn reports_that_are_not_in_the_order_of_time_are_counted() {
         let model = model();
@@ -512,7 +511,7 @@ mod tests {
         let model = model();
         let (mut agent, mut oddities) = (Agent::new(Some(&model), AgentSettings::adaptive()), Oddities::default());
         let jobs = ["a", "b", "c"];
-        // 60,000 tasks in three jobs, two at a time, one in a thousand of which falls silent
+        // 60,000 tasks in three jobs, two at a time; one in a thousand falls silent
         for task in 0..60_000_u64 {
             let job = jobs[(task / 20_000) as usize];
             let start = task as f64;

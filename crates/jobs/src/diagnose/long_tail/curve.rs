@@ -1,13 +1,13 @@
-//! How far a task usually is at an age: straight, in pieces, or any monotone form, and its inverse.
+//! Progress of a usual task by age: a line, pieces, or any monotone curve, with its inverse.
 //!
-//! Owns the forms, their values and their least squares. Which form suits a history is decided in `profile`.
+//! Owns the forms, their values and their least-squares fit. `profile` decides which form suits a history.
 
 use serde::{Deserialize, Serialize};
 
 /// A point of a curve: age \[s\] and progress, 0 to 1.
 pub type Point = (f64, f64);
 
-/// Steps of a bisection, after which the ends of an interval are neighbours in 64-bit floats for all practical ages.
+/// Number of bisection steps, after which the ends of an interval are adjacent 64-bit floats for all practical ages.
 const BISECTIONS: u32 = 52;
 
 /// Prog(t): the progress of a usual task at age t, non-decreasing, between 0 and 1. \[Garraghan2015, Eq. 1\]
@@ -18,22 +18,22 @@ pub enum ProgressCurve {
     Linear {
         /// Progress at age 0.
         intercept: f64,
-        /// Progress in a second \[1/s\], above 0.
+        /// Progress per second \[1/s\], > 0.
         slope: f64,
     },
-    /// Straight between points.
+    /// Linear between points.
     Piecewise {
         /// Points, ages and progress ascending; the last one has progress 1.
         points: Vec<Point>,
     },
-    /// Smooth between points and without overshoot: cubic pieces with the slopes of \[Fritsch1980\].
+    /// Smooth between points without overshoot: cubic pieces with the slopes of \[Fritsch1980\].
     Monotone {
         /// Points, ages and progress ascending; the last one has progress 1.
         points: Vec<Point>,
     },
 }
 
-/// A form of curves, by its name in files and tables.
+/// A form of curves, with its name in files and tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CurveForm {
@@ -46,7 +46,7 @@ pub enum CurveForm {
 }
 
 impl ProgressCurve {
-    /// The form.
+    /// Returns the form.
     pub fn form(&self) -> CurveForm {
         match self {
             Self::Linear { .. } => CurveForm::Linear,
@@ -55,7 +55,7 @@ impl ProgressCurve {
         }
     }
 
-    /// Straight pieces of the form, one for a line.
+    /// Returns the number of pieces, 1 for a line.
     pub fn pieces(&self) -> usize {
         match self {
             Self::Linear { .. } => 1,
@@ -63,7 +63,7 @@ impl ProgressCurve {
         }
     }
 
-    /// The line of least squares through points; none where they do not rise.
+    /// Returns the least-squares line through points; none if the points do not rise.
     ///
     /// Exact for points on a line:
     ///
@@ -84,8 +84,8 @@ impl ProgressCurve {
         (slope.is_finite() && slope > 0.0).then_some(Self::Linear { intercept: mean_p - slope * mean_t, slope })
     }
 
-    /// The polygon of at most `pieces` pieces whose corners are some of the points, first and last among them, with the least sum of
-    /// squares between it and the others. None with fewer than two points, or where they do not rise.
+    /// Returns the polygon of at most `pieces` pieces whose corners are among the points, including the first and the last, with the least sum of
+    /// squares to the remaining points. None with fewer than two points, or if they do not rise.
     ///
     /// Exact (dynamic programming over corners); points must ascend.
     pub fn polygon(points: &[Point], pieces: usize) -> Option<Self> {
@@ -111,12 +111,12 @@ impl ProgressCurve {
         Some(Self::Piecewise { points: best[last].1.iter().map(|&corner| points[corner]).collect() })
     }
 
-    /// The smooth monotone curve through points; none with fewer than two, or where they do not rise.
+    /// Returns the smooth monotone curve through points; none with fewer than two, or if they do not rise.
     pub fn smooth(points: &[Point]) -> Option<Self> {
         rises(points).then(|| Self::Monotone { points: points.to_vec() })
     }
 
-    /// Prog(t), between 0 and 1.
+    /// Returns Prog(t), between 0 and 1.
     pub fn progress(&self, age_s: f64) -> f64 {
         let value = match self {
             Self::Linear { intercept, slope } => intercept + slope * age_s,
@@ -126,7 +126,7 @@ impl ProgressCurve {
         value.clamp(0.0, 1.0)
     }
 
-    /// T_S(t) = Prog(t / (1 + Diff)): the least progress at which a task is no straggler. \[Garraghan2015, Eq. 2\]
+    /// Returns T_S(t) = Prog(t / (1 + Diff)): the least progress at which a task is not a straggler. \[Garraghan2015, Eq. 2\]
     ///
     /// ```
     /// # use tailspn_jobs::diagnose::long_tail::ProgressCurve;
@@ -138,7 +138,7 @@ impl ProgressCurve {
         self.progress(age_s / (1.0 + diff))
     }
 
-    /// The latest age at which a usual task has made no more than this progress \[s\]; for all of it, its usual time.
+    /// Returns the latest age at which a usual task has at most this progress \[s\]; for a progress of 1, its usual time.
     pub fn age_at(&self, progress: f64) -> f64 {
         let progress = progress.clamp(0.0, 1.0);
         match self {
@@ -148,7 +148,7 @@ impl ProgressCurve {
         }
     }
 
-    /// The usual time of a task \[s\].
+    /// Returns the usual time of a task \[s\].
     pub fn usual_s(&self) -> f64 {
         match self {
             Self::Linear { intercept, slope } => (1.0 - intercept) / slope,
@@ -157,14 +157,14 @@ impl ProgressCurve {
     }
 }
 
-/// Returns true if ages and progress never fall, and some time passes.
+/// Returns true if ages and progress never fall and the ages span some time.
 pub(super) fn rises(points: &[Point]) -> bool {
     let ascend = points.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 <= pair[1].1);
     let finite = points.iter().all(|(t, p)| t.is_finite() && p.is_finite());
     finite && ascend && points.first().zip(points.last()).is_some_and(|(a, z)| a.0 < z.0 && a.1 < z.1)
 }
 
-/// Sum of squares between the points from `i` to `j` and the chord.
+/// Returns the sum of squares between the points from `i` to `j` and the chord.
 fn chord_error(points: &[Point], i: usize, j: usize) -> f64 {
     let (from, to) = (points[i], points[j]);
     let on_chord =
@@ -172,7 +172,8 @@ fn chord_error(points: &[Point], i: usize, j: usize) -> f64 {
     points[i..=j].iter().map(|&(t, p)| (p - on_chord(t)) * (p - on_chord(t))).sum()
 }
 
-/// The value at an age: straight between points, or cubic where `slopes` gives those of a piece; the first and last point's beyond.
+/// Returns the value at an age: linear between points, or cubic if `slopes` gives the slopes of a piece; beyond the ends, the value of the first or
+/// last point.
 fn between(points: &[Point], age_s: f64, slopes: impl Fn(usize) -> Option<(f64, f64)>) -> f64 {
     let after = points.partition_point(|point| point.0 <= age_s);
     let Some(before) = after.checked_sub(1) else { return points.first().map_or(0.0, |first| first.1) };
@@ -185,14 +186,14 @@ fn between(points: &[Point], age_s: f64, slopes: impl Fn(usize) -> Option<(f64, 
     }
 }
 
-/// Hermite's cubic between two points with these slopes, at a share of the way.
+/// Returns the value of Hermite's cubic between two points with these slopes, at a share of the way.
 fn cubic([(t0, p0), (t1, p1)]: [Point; 2], (d0, d1): (f64, f64), u: f64) -> f64 {
     let v = 1.0 - u;
-    // in this form it is exactly flat between equal points
+    // in this form it is exactly constant between equal points
     p0 + (p1 - p0) * u * u * (3.0 - 2.0 * u) + (t1 - t0) * u * v * (d0 * v - d1 * u)
 }
 
-/// The latest age with at most this progress, on cubic pieces.
+/// Returns the latest age with at most this progress, on cubic pieces.
 fn bisect(points: &[Point], progress: f64) -> f64 {
     let after = points.partition_point(|point| point.1 <= progress);
     let Some(before) = after.checked_sub(1).filter(|_| after < points.len()) else { return latest(points, progress) };
@@ -205,8 +206,8 @@ fn bisect(points: &[Point], progress: f64) -> f64 {
     ends[0].0 + low * (ends[1].0 - ends[0].0)
 }
 
-/// Slopes at both ends of the piece from point `i`: the harmonic mean of the neighbouring chords, weighted by their widths, so that
-/// the cubic neither overshoots nor falls. \[Fritsch1980\]
+/// Returns the slopes at both ends of the piece from point `i`: the harmonic mean of the adjacent chords, weighted by their widths, so that the cubic
+/// neither overshoots nor falls. \[Fritsch1980\]
 fn slopes_at(points: &[Point], i: usize) -> (f64, f64) {
     let width = |k: usize| points[k + 1].0 - points[k].0;
     let chord = |k: usize| (points[k + 1].1 - points[k].1) / width(k);
@@ -224,11 +225,11 @@ fn slopes_at(points: &[Point], i: usize) -> (f64, f64) {
         let (w0, w1) = (2.0 * width(k) + width(k - 1), width(k) + 2.0 * width(k - 1));
         (w0 + w1) / (w0 / before + w1 / after)
     };
-    // where time stands still between two points there is no piece
+    // points with equal ages do not form a piece
     (slope(i), slope(i + 1))
 }
 
-/// The latest age with at most this progress, on straight pieces.
+/// Returns the latest age with at most this progress, on linear pieces.
 fn latest(points: &[Point], progress: f64) -> f64 {
     let after = points.partition_point(|point| point.1 <= progress);
     let Some(before) = after.checked_sub(1) else { return points.first().map_or(0.0, |first| first.0) };
@@ -242,7 +243,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Reduces whose shuffle is quick and whose sort stands still.
+    /// Reduces with a quick shuffle and a sort without progress.
     const PHASES: [Point; 5] = [(0.0, 0.0), (10.0, 0.33), (20.0, 0.33), (25.0, 0.66), (60.0, 1.0)];
 
     fn forms() -> [ProgressCurve; 3] {
@@ -254,7 +255,7 @@ mod tests {
     fn a_polygon_with_enough_pieces_goes_through_all_corners() {
         let ProgressCurve::Piecewise { points } = ProgressCurve::polygon(&PHASES, 9).unwrap() else { panic!() };
         assert_eq!(points, PHASES);
-        // two straight pieces are found among many points on them
+        // recovers two linear pieces from many points on them
         let bent: Vec<Point> = (0..=40)
             .map(|i| (f64::from(i), if i <= 10 { 0.07 * f64::from(i) } else { 0.6 + 0.01 * f64::from(i) }))
             .collect();
@@ -280,7 +281,7 @@ mod tests {
     #[test]
     fn the_latest_age_is_after_a_standstill() {
         for curve in &forms()[1..] {
-            // a smooth curve leaves a standstill with slope 0: its inverse is known up to the root of a rounding error
+            // a smooth curve leaves a plateau with slope 0: its inverse is accurate to the square root of a rounding error
             assert!((curve.age_at(0.33) - 20.0).abs() < 1e-6, "{:?}", curve.form());
             assert!((curve.age_at(1.0) - 60.0).abs() < 1e-9);
             assert!((curve.usual_s() - 60.0).abs() < 1e-12);

@@ -1,4 +1,4 @@
-//! Findings from a log and the progress of its tasks: who was flagged when, whether the log confirms it, and why it was slow.
+//! Findings from a log and the progress of its tasks: the flagged tasks with their times, confirmation by the log, and causes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,30 +15,30 @@ use crate::diagnose::long_tail::settings::{AgentSettings, Boundary};
 use crate::trace::analysis::{Times, observed, times_of};
 use crate::trace::{Attempt, JobTrace, Metric, Stage, StageId};
 
-/// Sizes of input that logs may tell, the first that all tasks of a stage state is compared.
+/// Input sizes that logs may contain; the first one present for all tasks of a stage is compared.
 const SIZES: [Metric; 4] =
     [Metric::InputBytes, Metric::InputRecords, Metric::ShuffleRemoteBytes, Metric::ShuffleReadRecords];
 
-/// What a log may tell of data that came from a shuffle.
+/// Metrics of shuffled data that a log may contain.
 const SHUFFLED: [Metric; 3] = [Metric::ShuffleLocalBytes, Metric::ShuffleRemoteBytes, Metric::ShuffleReadRecords];
 
-/// By how much the last report of an attempt and its end in the log may differ with clocks that agree \[s\].
+/// Largest difference between an attempt's last report and its end in the log if the clocks agree \[s\].
 const CLOCKS: f64 = 2.0;
 
-/// Stragglers by the progress of tasks, as an agent would have flagged them while the job ran.
+/// Finds stragglers by the progress of tasks, as an agent would have flagged them while the job ran.
 ///
-/// `trace` is the log of the job; without one, times count from the first report, and stages are named as reports have it. `progress` are its curves: [`History::from_reports`] of a file of reports, or
-/// [`History::from_trace`] where the log has curves itself, as Hadoop's histories do. `model` is what earlier runs of the same program
-/// taught ([`Model::learn`]); without one the tasks of each stage are compared with each other only.
+/// `trace` is the log of the job; without one, times count from the first report, and stages have their names in the reports. `progress` is its
+/// curves: [`History::from_reports`] of a file of reports, or [`History::from_trace`] if the log itself has curves, as Hadoop's histories do. `model`
+/// was learned from earlier runs of the same program ([`Model::learn`]); without one, the tasks of each stage are only compared with each other.
 ///
-/// A finding's `from` and `to` are the launch and the end of the attempt \[s since the start of the trace\]; `score` is its slow-down beside the
-/// tasks of its job when it was flagged, `threshold` the boundary then. The cause is [`Cause::DataSkew`] where the task has more than
-/// 1 + Diff times the median input of its stage, [`Cause::ShuffleSkew`] where that comes from a shuffle, and its `confidence` the share of the
-/// excess time that the excess input explains, at most 1; else it is [`Cause::Unknown`] with confidence 0. The evidence: progress against the
-/// usual when it was flagged, with the age, the probability of a straggler against that which it takes, the input where it is told, and the
-/// whole time of the attempt (`time`) against the median, by the log or else by the reports. In the order of the flags.
+/// A finding's `from` and `to` are the launch and the end of the attempt \[s since the start of the trace\]; `score` is its slow-down relative to the
+/// tasks of its job when it was flagged, `threshold` the boundary at that time. The cause is [`Cause::DataSkew`] if the task has more than 1 + Diff
+/// times the median input of its stage, [`Cause::ShuffleSkew`] if that input comes from a shuffle; its `confidence` is the share of the excess time
+/// that the excess input explains, at most 1. Otherwise the cause is [`Cause::Unknown`] with confidence 0. The evidence: progress against the usual
+/// progress at the flag, with the age; the probability of a straggler against the required probability; the input, if known; and the whole time of
+/// the attempt (`time`) against the median, from the log or else from the reports. Findings are in the order of the flags.
 ///
-/// What was flagged, caught up, and was done within 1 + Diff medians of its stage is no finding: afterwards it is known to be none.
+/// A flagged task that caught up and finished within 1 + Diff medians of its stage is not reported: in hindsight it was not a straggler.
 ///
 /// Approximate: the order of reports of equal time decides between equal flags.
 pub fn find<'t>(
@@ -54,7 +54,7 @@ pub fn find<'t>(
     let told = |flag: &StragglerFlag| {
         let logged = trace.and_then(|trace| attempt_of(trace, flag));
         let whole = logged.map_or_else(|| whole_time_reported(progress, flag), whole_time_logged);
-        // of one that was killed it stays open
+        // a killed attempt stays undecided
         let ended = logged.is_none_or(|logged| logged.attempt.succeeded());
         let slow = !ended || whole.is_none_or(|[own, usual]| own > (1.0 + settings.diff) * usual);
         slow.then(|| finding(logged, whole, origin_s, progress, flag, &settings))
@@ -66,9 +66,8 @@ fn origin_s(trace: &JobTrace) -> f64 {
     trace.origin_us as f64 / 1e6
 }
 
-/// By how many seconds the clock of the reports is ahead of the log's: the median over attempts that are complete in both, where that is
-/// more than the 2 s by which the last report may miss the end. [`find`] takes it into account. None where the clocks agree, or where
-/// no attempt is in both.
+/// Returns the seconds by which the clock of the reports is ahead of the log's clock: the median over attempts that are complete in both, if it
+/// exceeds the 2 s by which the last report may miss the end. [`find`] corrects for it. None if the clocks agree, or if no attempt is in both.
 pub fn clock_ahead(trace: &JobTrace, progress: &History) -> Option<f64> {
     let logged = logged_ends(trace);
     let ahead = |task: &TaskHistory| {
@@ -79,7 +78,7 @@ pub fn clock_ahead(trace: &JobTrace, progress: &History) -> Option<f64> {
     median(progress.tasks.iter().filter_map(ahead)).filter(|ahead| ahead.abs() > CLOCKS)
 }
 
-/// The reports of attempts that a log has, and those of others.
+/// Splits the reports into those of attempts in the log and the rest.
 pub fn by_log(trace: &JobTrace, progress: History) -> [History; 2] {
     let logged = logged_ends(trace);
     let (known, others) = progress
@@ -89,7 +88,7 @@ pub fn by_log(trace: &JobTrace, progress: History) -> [History; 2] {
     [known, others].map(|tasks| History { tasks, ..History::default() })
 }
 
-/// All attempts of a log by the numbers of stage, task and attempt, and when those that succeeded ended \[s since the start of the trace\].
+/// Returns all attempts of a log by the numbers of stage, task and attempt, with the end of successful attempts \[s since the start of the trace\].
 fn logged_ends(trace: &JobTrace) -> BTreeMap<(Cow<'_, str>, u64, u32), Option<f64>> {
     let of_stage = |(id, stage): (StageId, &Stage)| {
         let number = stage.number.to_string();
@@ -148,7 +147,7 @@ fn finding(
     }
 }
 
-/// The attempt of the log that a flag is about: by the numbers of stage, task and attempt.
+/// Returns the attempt of the log that a flag refers to, by the numbers of stage, task and attempt.
 fn attempt_of<'t>(trace: &'t JobTrace, flag: &StragglerFlag) -> Option<Logged<'t>> {
     let mut stages = trace.stages_with_ids().filter(|(_, stage)| stage.number.to_string() == flag.stage);
     stages.find_map(|(id, stage)| {
@@ -157,14 +156,14 @@ fn attempt_of<'t>(trace: &'t JobTrace, flag: &StragglerFlag) -> Option<Logged<'t
     })
 }
 
-/// How long an attempt took \[s\], and the median of its stage.
+/// Returns the time of an attempt \[s\], and the median of its stage.
 fn whole_time_logged(logged: Logged<'_>) -> Option<[f64; 2]> {
     let Logged { trace, stage, attempt, .. } = logged;
     let times: Times = times_of(trace.attempts().get(stage.attempts.clone())?)?;
     Some([attempt.duration()?, times.median])
 }
 
-/// The same by the reports of attempts that were complete.
+/// Returns the same from the reports of complete attempts.
 fn whole_time_reported(progress: &History, flag: &StragglerFlag) -> Option<[f64; 2]> {
     let whole = |task: &TaskHistory| task.points.last().filter(|point| point.1 >= 1.0).map(|point| point.0);
     let is_peer = |task: &&TaskHistory| (&task.job, &task.kind, &task.stage) == (&flag.job, &flag.kind, &flag.stage);
@@ -172,7 +171,7 @@ fn whole_time_reported(progress: &History, flag: &StragglerFlag) -> Option<[f64;
     Some([whole(reported(progress, flag)?)?, median(peers)?])
 }
 
-/// The reports of the attempt.
+/// Returns the reports of the attempt.
 fn reported<'h>(progress: &'h History, flag: &StragglerFlag) -> Option<&'h TaskHistory> {
     progress.tasks.iter().find(|task| {
         (task.task, task.attempt) == (flag.task, flag.attempt)
@@ -180,7 +179,7 @@ fn reported<'h>(progress: &'h History, flag: &StragglerFlag) -> Option<&'h TaskH
     })
 }
 
-/// The input of a task beside the median of its stage.
+/// The input of a task and the median of its stage.
 #[derive(Debug)]
 struct Size {
     own: f64,
@@ -205,7 +204,7 @@ fn size_of(logged: Option<Logged<'_>>, progress: &History, flag: &StragglerFlag)
     })
 }
 
-/// Skew where the input is beyond what a task may have; how much of the excess time it explains.
+/// Returns skew if the input exceeds the limit, and the share of the excess time that it explains.
 fn cause_of(
     size: Option<&Size>,
     logged: Option<Logged<'_>>,
@@ -243,7 +242,7 @@ fn evidence(
         unit: size.unit.into(),
     });
     let time = whole.map(|[value, usual]| Evidence { what: "time".to_owned(), value, usual, unit: "s".into() });
-    // the rule of the paper asks for none
+    // the rule of the paper has no probability
     let probability = match settings.boundary {
         Boundary::Fixed { .. } => None,
         Boundary::Adaptive { confidence } => Some(Evidence {
@@ -256,7 +255,7 @@ fn evidence(
     [Some(progress), probability, input, time].into_iter().flatten().collect()
 }
 
-/// The time of the last report of the attempt, on the source's clock \[s\].
+/// Returns the time of the attempt's last report, on the source's clock \[s\].
 fn end_of(progress: &History, flag: &StragglerFlag) -> Option<f64> {
     let task = reported(progress, flag)?;
     Some(task.start_s + task.points.last()?.0)

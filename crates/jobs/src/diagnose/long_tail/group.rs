@@ -1,6 +1,6 @@
-//! The tasks of a stage that runs: how fast they are together, and how slow each is beside the others.
+//! The tasks of a running stage: their common speed, and the slowness of each relative to the rest.
 //!
-//! Owns the judgement of a single sample. Which reports become samples, and how many in a row make a flag, is the business of `agent`.
+//! Owns the judgement of a single sample. `agent` decides which reports become samples, and how many in a row raise a flag.
 
 use crate::diagnose::long_tail::curve::ProgressCurve;
 use crate::diagnose::long_tail::profile::Profile;
@@ -8,42 +8,42 @@ use crate::diagnose::long_tail::settings::{AgentSettings, Boundary, PeerRule};
 use crate::diagnose::long_tail::task::{Sample, TaskState};
 use crate::estimate::{normal_cdf, normal_quantile};
 
-/// Attempts that ended whose slow-downs are kept, the latest ones: the memory of a group that never ends stays bounded.
+/// Number of finished attempts whose slow-downs are kept, the latest ones: the memory of an endless group stays bounded.
 const MOST_ENDED: usize = 1024;
 
-/// Fewest peers that say how fast a job is where no history does.
+/// Fewest peers that determine the speed of a job without history.
 const FEWEST_PEERS: usize = 3;
 
-/// Without a profile: how far a first look is off, shrinking in proportion to what is left to do. On tasks whose progress is even, and whose
-/// speed changes by half now and then, it is about right.
+/// Without a profile: error of an early prediction, shrinking in proportion to the remaining work. About right for tasks with even progress whose
+/// speed changes by half from time to time.
 const UNKNOWN_SPREAD: f64 = 0.5;
 
 /// Without a profile: the spread of tasks of a stage.
 const UNKNOWN_TASK_SPREAD: f64 = 0.2;
 
-/// An attempt that runs.
+/// A running attempt.
 #[derive(Clone, Debug)]
 pub(super) struct LiveTask {
     pub(super) task: u64,
     pub(super) attempt: u32,
     pub(super) node: Box<str>,
     pub(super) state: TaskState,
-    /// The age of the last report that counted as a sample.
+    /// Age at the last report that counted as a sample.
     pub(super) sampled_s: f64,
-    /// Samples in a row beyond the boundary.
+    /// Consecutive samples above the boundary.
     pub(super) streak: u32,
     pub(super) flagged: bool,
-    /// Logarithm of its slow-down against the model, and how uncertain that is, where it has made any progress.
+    /// Logarithm of its slow-down relative to the model, and its uncertainty, if it has made any progress.
     pub(super) slow: Option<(f64, f64)>,
 }
 
-/// What is usual in a group, by a profile or without one.
+/// Baseline of a group, with or without a profile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usual<'a> {
     profile: Option<&'a Profile>,
 }
 
-/// Without a profile, a second is as good a unit of usual time as any: the peers say what is usual.
+/// Without a profile, one second serves as the unit of usual time: the peers define the baseline.
 const EVEN: ProgressCurve = ProgressCurve::Linear { intercept: 0.0, slope: 1.0 };
 
 impl<'a> Usual<'a> {
@@ -63,7 +63,7 @@ impl<'a> Usual<'a> {
         self.profile.map_or(UNKNOWN_TASK_SPREAD, |profile| profile.task_spread)
     }
 
-    /// Logarithm of how much longer an attempt takes than usual, as far as its progress tells; whatever it shows, it took its age.
+    /// Returns the logarithm of an attempt's time over the usual time, estimated from its progress; at least its age has passed.
     pub(super) fn log_slowdown(self, sample: &Sample) -> Option<f64> {
         let usual = self.curve().age_at(sample.progress);
         let so_far = sample.age_s / self.curve().usual_s();
@@ -72,16 +72,16 @@ impl<'a> Usual<'a> {
     }
 }
 
-/// What a sample says.
+/// Result of judging a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Judgement {
-    /// True if it is beyond the boundary.
+    /// True if it is above the boundary.
     pub(super) beyond: bool,
-    /// How much longer the task takes than its job's tasks usually do.
+    /// Factor by which the task takes longer than its job's tasks usually do.
     pub(super) slowdown: f64,
-    /// What that had to exceed.
+    /// Threshold for the slow-down.
     pub(super) boundary: f64,
-    /// The probability that it ends as a straggler.
+    /// Probability that it ends as a straggler.
     pub(super) probability: f64,
     /// Progress of a usual task of the job at this age.
     pub(super) peers: f64,
@@ -96,14 +96,14 @@ pub(super) struct Group {
     /// Position of its profile.
     pub(super) profile: Option<usize>,
     pub(super) live: Vec<LiveTask>,
-    /// Logarithms of slow-downs of attempts that ended, and where the next one goes.
+    /// Logarithms of slow-downs of finished attempts, and the position of the next one.
     ended: Vec<f64>,
     next_ended: usize,
-    /// When it was last heard of.
+    /// Time of its latest report.
     pub(super) last_s: f64,
-    /// Logarithm of the slow-down of the job as a whole, and how uncertain that is; none where nothing tells.
+    /// Logarithm of the slow-down of the job as a whole, and its uncertainty; none without data.
     centre: Option<(f64, f64)>,
-    /// When that was computed.
+    /// Time at which that was computed.
     centre_s: f64,
 }
 
@@ -123,7 +123,7 @@ impl Group {
         }
     }
 
-    /// The usual time of its tasks, as far as it is known \[s\].
+    /// Returns the usual time of its tasks, if known \[s\].
     pub(super) fn usual_s(&self, usual: Usual<'_>) -> Option<f64> {
         match usual.profile {
             Some(profile) => Some(profile.curve.usual_s()),
@@ -131,13 +131,13 @@ impl Group {
         }
     }
 
-    /// Notes the sample of an attempt for its peers.
+    /// Records the sample of an attempt for its peers.
     pub(super) fn note(&mut self, position: usize, sample: &Sample, usual: Usual<'_>) {
         let slow = usual.log_slowdown(sample).filter(|_| sample.progress > 0.0);
         self.live[position].slow = slow.map(|slow| (slow, usual.spread_at(sample.progress)));
     }
 
-    /// An attempt has ended: it leaves, and what it took stays.
+    /// Ends an attempt: it leaves the group, and its time is kept.
     pub(super) fn end(&mut self, position: usize, sample: &Sample, usual: Usual<'_>) -> LiveTask {
         if let Some(slow) = usual.log_slowdown(sample) {
             if self.ended.len() < MOST_ENDED {
@@ -150,7 +150,7 @@ impl Group {
         self.live.swap_remove(position)
     }
 
-    /// Makes sure that the speed of the job is known as it was no more than `age_s` ago.
+    /// Ensures that the speed of the job is at most `age_s` old.
     pub(super) fn refresh(&mut self, now_s: f64, age_s: f64, usual: Usual<'_>, history_weight: f64) {
         if now_s - self.centre_s >= age_s || now_s < self.centre_s {
             self.centre = self.speed(usual, history_weight);
@@ -158,8 +158,8 @@ impl Group {
         }
     }
 
-    /// The weighted median of the slow-downs of all tasks, each by how uncertain it is, with the history as some tasks more, the fewer the
-    /// more have ended.
+    /// Returns the weighted median of the slow-downs of all tasks, each weighted by its certainty. The history counts as some additional tasks, fewer
+    /// as more tasks end.
     fn speed(&self, usual: Usual<'_>, history_weight: f64) -> Option<(f64, f64)> {
         let own = usual.task_spread() * usual.task_spread();
         let live =
@@ -174,11 +174,11 @@ impl Group {
         all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let weight: f64 = all.iter().map(|pair| pair.1).sum();
         let centre = weighted_median(&all, weight)?;
-        // a median is sqrt(pi / 2) times less certain than a mean; that of tasks that have ended is what it is
+        // a median is sqrt(pi / 2) times less certain than a mean; the median of finished tasks is known as it is
         Some((centre, (open * std::f64::consts::FRAC_PI_2 / weight).sqrt()))
     }
 
-    /// What a sample says; none where nothing is known of the usual.
+    /// Judges a sample; none if there is no baseline.
     pub(super) fn judge(&self, sample: &Sample, usual: Usual<'_>, settings: &AgentSettings) -> Option<Judgement> {
         let (centre, centre_spread) = self.centre?;
         let curve = usual.curve();
@@ -206,7 +206,7 @@ impl Group {
     }
 }
 
-/// Where half of the weight lies below; the middle of two values where it lies between them.
+/// Returns the value with half of the weight below it; the middle of two values if it lies between them.
 fn weighted_median(sorted: &[(f64, f64)], weight: f64) -> Option<f64> {
     let mut below = 0.0;
     for (i, &(value, own)) in sorted.iter().enumerate() {
@@ -264,7 +264,7 @@ mod tests {
                 assert_eq!(judged.beyond, expected, "{rule:?} at {progress}");
             }
         }
-        // what adapts asks how slow it is beside its job: 0.15 is 5/3 as slow as twice as slow
+        // the adaptive boundary asks how slow it is relative to its job: 0.15 is 5/3 as slow as twice as slow
         let judged = group.judge(&sample(0.15), usual, &AgentSettings::adaptive()).unwrap();
         assert!(
             (judged.slowdown - 5.0 / 3.0).abs() < 1e-9 && judged.boundary > 1.5 && (judged.peers - 0.25).abs() < 1e-9
@@ -292,7 +292,7 @@ mod tests {
             group.end(0, &state.sample(), usual);
         }
         assert_eq!((group.live.len(), group.ended.len()), (0, MOST_ENDED));
-        // the latest ones: 1977 to 3000
+        // the latest values: 1977 to 3000
         group.refresh(0.0, 0.0, usual, 2.0);
         let median = group.usual_s(usual).unwrap();
         assert!((median - 2488.5).abs() < 1.0, "{median}");

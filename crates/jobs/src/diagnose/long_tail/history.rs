@@ -1,6 +1,6 @@
-//! Attempts with their whole curves of progress: what a profile is learned from, and what can be replayed.
+//! Attempts with their whole progress curves: the input for learning a profile and for replays.
 //!
-//! Owns where curves come from: reports as text, the twelve points of Hadoop's histories, recordings of the cluster simulator.
+//! Owns the sources of curves: reports as text, the twelve points of Hadoop's histories, recordings of the cluster simulator.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,35 +15,35 @@ use crate::trace::{Attempt, JobTrace, Stage};
 /// An attempt and its curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskHistory {
-    /// The run that it belongs to: attempts of a run are peers.
+    /// The run it belongs to: attempts of a run are peers.
     pub run: u32,
-    /// The job; empty where it is not named.
+    /// The job; empty if not given.
     pub job: String,
-    /// What the task does, such as `map`.
+    /// Kind of work of the task, such as `map`.
     pub kind: String,
-    /// The stage; empty where it is not named.
+    /// The stage; empty if not given.
     pub stage: String,
     /// The task's number.
     pub task: u64,
-    /// Which attempt of it.
+    /// Attempt number.
     pub attempt: u32,
-    /// The node; empty where it is not named.
+    /// The node; empty if not given.
     pub node: String,
     /// Age 0 \[s\], on the clock of the source.
     pub start_s: f64,
-    /// All that is to be done, where it is told.
+    /// Total work, if known.
     pub total: Option<f64>,
     /// Age \[s\] and progress, both ascending.
     pub points: Vec<Point>,
 }
 
 impl TaskHistory {
-    /// Returns the time from age 0 to its end \[s\]; none of an attempt that did not end, or not after its beginning.
+    /// Returns the time from age 0 to its end \[s\]; none for an attempt that did not end, or not after its start.
     pub fn time_s(&self) -> Option<f64> {
         self.points.last().filter(|(age, progress)| *age > 0.0 && *progress >= 1.0).map(|last| last.0)
     }
 
-    /// The age at which it had made this much progress, straight between its points \[s\]; none where it never had.
+    /// Returns the age at which it reached this progress, linear between its points \[s\]; none if it never did.
     pub fn age_at(&self, progress: f64) -> Option<f64> {
         let after = self.points.partition_point(|point| point.1 < progress);
         let &(age, share) = self.points.get(after)?;
@@ -70,21 +70,21 @@ impl TaskHistory {
 /// Attempts of one or more runs.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    /// In the order of run, job, kind, stage, task and attempt.
+    /// Attempts in the order of run, job, kind, stage, task and attempt.
     pub tasks: Vec<TaskHistory>,
-    /// What was odd about the reports.
+    /// Oddities in the reports.
     pub oddities: Oddities,
 }
 
 impl History {
-    /// From the reports of a run, as text.
+    /// Builds the history from the reports of a run, as text.
     pub fn from_reports(text: &[u8], run: u32) -> Self {
         let mut reading = HistoryFeed::default();
         reading.push(text);
         reading.finish(run)
     }
 
-    /// From the attempts of a log that have a curve of progress, which Hadoop's histories do; ages count from the launch.
+    /// Builds the history from attempts of a log that have progress curves, as in Hadoop's histories; ages count from the launch.
     pub fn from_trace(trace: &JobTrace, run: u32) -> Self {
         let curves = trace.stages_with_ids().flat_map(|(id, stage)| {
             trace
@@ -96,7 +96,7 @@ impl History {
         Self { tasks: curves.collect(), oddities: Oddities::default() }
     }
 
-    /// From a recording of the cluster simulator.
+    /// Builds the history from a recording of the cluster simulator.
     pub fn from_recording(tasks: &[RecordedTask], kind: &str, run: u32) -> Self {
         let recorded = |task: &RecordedTask| TaskHistory {
             run,
@@ -113,7 +113,7 @@ impl History {
         Self { tasks: tasks.iter().map(recorded).collect(), oddities: Oddities::default() }
     }
 
-    /// All reports in the order of time, as a monitor would have seen them.
+    /// Returns all reports in time order, as a monitor would have seen them.
     pub fn replay(&self) -> Vec<ProgressRecord<'_>> {
         let mut records: Vec<_> =
             self.tasks.iter().flat_map(|task| task.points.iter().map(|&point| task.record(point))).collect();
@@ -121,7 +121,7 @@ impl History {
         records
     }
 
-    /// Attempts of the same run, job, kind and stage, in order.
+    /// Returns groups of attempts of the same run, job, kind and stage, in order.
     pub fn groups(&self) -> impl Iterator<Item = &[TaskHistory]> {
         self.tasks.chunk_by(|a, b| (a.run, &a.job, &a.kind, &a.stage) == (b.run, &b.job, &b.kind, &b.stage))
     }
@@ -132,7 +132,7 @@ impl History {
     }
 }
 
-/// A history while the reports of a run come in, in pieces of any size. Memory is that of the curves and of one line.
+/// A history built from the reports of a run as they arrive, in pieces of any size. Memory holds the curves and one line.
 #[derive(Debug, Default)]
 pub struct HistoryFeed {
     feed: ProgressFeed,
@@ -152,7 +152,7 @@ impl HistoryFeed {
         feed.push(bytes, oddities, &mut |record, line, oddities| collected.take(&record, line, oddities));
     }
 
-    /// Returns the history of all reports that came.
+    /// Returns the history of all reports received.
     pub fn finish(self, run: u32) -> History {
         let Self { mut feed, mut oddities, mut collected } = self;
         feed.finish(&mut oddities, &mut |record, line, oddities| collected.take(&record, line, oddities));
@@ -160,7 +160,7 @@ impl HistoryFeed {
     }
 }
 
-/// The curve of an attempt of a log.
+/// Returns the curve of an attempt of a log.
 fn from_log(trace: &JobTrace, stage: &Stage, attempt: &Attempt, run: u32) -> Option<TaskHistory> {
     let (points, launch) = (trace.progress(attempt)?, attempt.launch()?);
     let node = trace.node_of(attempt).map(|node| node.name.clone());
@@ -181,7 +181,7 @@ fn from_log(trace: &JobTrace, stage: &Stage, attempt: &Attempt, run: u32) -> Opt
 /// Job, kind, stage, task, attempt.
 type Key = (String, String, String, u64, u32);
 
-/// Curves while they are read.
+/// Curves being read.
 #[derive(Debug, Default)]
 struct Collected(BTreeMap<Key, (TaskState, String, Vec<Point>)>);
 
@@ -204,7 +204,7 @@ impl Collected {
             Err(oddity) => oddities.add(oddity, line, ""),
             Ok((sample, told)) => {
                 if let Some(oddity) = told {
-                    // shares of the old total are no shares of the new one
+                    // shares of the old total are not shares of the new one
                     points.retain(|point| point.1 <= sample.progress);
                     oddities.add(oddity, line, "");
                 }

@@ -1,6 +1,6 @@
-//! The straggler identifier: which attempts of a log were stragglers, by the rules of the field, and where.
+//! The straggler identifier: the stragglers of a log by the common rules, and their nodes.
 //!
-//! Owns rules over all stages of a log, and shares in percent. It looks back; what looks ahead is `agent`.
+//! Owns rules over all stages of a log, and shares in percent. It looks back; `agent` looks ahead.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use tailspn_common::order::quantile;
 use crate::trace::analysis::observed;
 use crate::trace::{Attempt, JobTrace, NodeId, Stage};
 
-/// What is usual in a stage.
+/// Baseline of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Centre {
@@ -21,12 +21,12 @@ pub enum Centre {
     Median,
 }
 
-/// A straggler takes more than `factor` times what is usual.
+/// Rule: a straggler takes more than `factor` times the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StragglerRule {
-    /// What is usual.
+    /// The baseline.
     pub centre: Centre,
-    /// How many times that, above 1.
+    /// Multiple of the baseline, > 1.
     pub factor: f64,
 }
 
@@ -39,7 +39,7 @@ pub const RULES: [StragglerRule; 4] = [
 ];
 
 impl StragglerRule {
-    /// The time beyond which a task is a straggler, by the times of those that succeeded, ascending \[s\]; none without any.
+    /// Returns the time above which a task is a straggler, given the times of successful tasks, ascending \[s\]; none without any.
     pub fn limit(&self, sorted_s: &[f64]) -> Option<f64> {
         let usual = match self.centre {
             Centre::Mean => (!sorted_s.is_empty()).then(|| sorted_s.iter().sum::<f64>() / sorted_s.len() as f64),
@@ -59,7 +59,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// In hundredths of a percent, rounded half up; none of nothing. Exact.
+    /// Returns the share in hundredths of a percent, rounded half up; none for an empty whole. Exact.
     ///
     /// ```
     /// # use tailspn_jobs::diagnose::long_tail::Share;
@@ -77,27 +77,27 @@ impl Share {
 pub struct Identified {
     /// The rule.
     pub rule: StragglerRule,
-    /// Stragglers among the tasks of stages with enough of them.
+    /// Stragglers among the tasks of stages with enough tasks.
     pub tasks: Share,
-    /// Jobs with a straggler among those with such a stage.
+    /// Jobs with a straggler among the jobs with such a stage.
     pub jobs: Share,
-    /// Nodes with a straggler among those that ran such tasks.
+    /// Nodes with a straggler among the nodes that ran such tasks.
     pub nodes: Share,
     /// Stragglers of each node, the most first, then by name.
     pub per_node: Vec<(String, u64)>,
 }
 
-/// Fewest attempts of a stage that succeeded for its mean and median to say what is usual.
+/// Fewest attempts that must succeed for the mean and median of a stage to be a baseline.
 const FEWEST: usize = 3;
 
-/// Finds the stragglers of a log by a rule. Attempts that failed are left out; one that was killed or has no end counts for as long as it was
-/// seen to run, as in [`stragglers`](crate::trace::analysis::stragglers()). Jobs are applications.
+/// Finds the stragglers of a log by a rule. Failed attempts are left out; an attempt that was killed or has no end counts with its observed run time,
+/// as in [`stragglers`](crate::trace::analysis::stragglers()). Jobs are applications.
 pub fn identify(trace: &JobTrace, rule: StragglerRule) -> Identified {
     identify_where(trace, rule, |_, _| true)
 }
 
-/// [`identify`] in the stages that are batch work by \[Garraghan2015, V\]: all tasks ask for the same resources, where the log says, and come
-/// within `within_s` of each other.
+/// Applies [`identify`] to the stages that are batch work by \[Garraghan2015, V\]: all tasks request the same resources, if the log has them, and
+/// arrive within `within_s` of each other.
 pub fn identify_batch(trace: &JobTrace, rule: StragglerRule, within_s: f64) -> Identified {
     use crate::trace::Metric;
     identify_where(trace, rule, |_, attempts| {

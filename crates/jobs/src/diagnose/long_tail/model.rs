@@ -1,4 +1,4 @@
-//! What was learned from earlier runs, as a file: a profile for each kind of task.
+//! A model learned from earlier runs, as a file: a profile for each kind of task.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,27 +15,27 @@ pub const MODEL_VERSION: u32 = 1;
 pub struct Model {
     /// [`MODEL_VERSION`].
     pub format_version: u32,
-    /// One for each kind, in the order of their names.
+    /// One profile for each kind, in the order of their names.
     pub profile: Vec<Profile>,
 }
 
-/// What was learned from a history.
+/// Result of learning from a history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learned {
     /// The model.
     pub model: Model,
-    /// Each profile and what it was chosen from.
+    /// Each profile with its candidates.
     pub fitted: Vec<FittedProfile>,
-    /// Kinds of tasks without a profile, and why.
+    /// Kinds of tasks without a profile, with the reason.
     pub left_out: Vec<ProfileError>,
 }
 
 impl Model {
-    /// Learns a profile for each kind of task in a history that has enough of them.
+    /// Learns a profile for each kind of task that has enough attempts in a history.
     ///
     /// # Errors
     ///
-    /// [`ProfileError`] of the first kind, where none has; without any attempt, of a kind without name.
+    /// [`ProfileError`] of the first kind, if no kind has a profile; for an empty history, with an empty kind.
     pub fn learn(history: &History) -> Result<Learned, ProfileError> {
         let mut kinds: Vec<&str> = history.tasks.iter().map(|task| task.kind.as_str()).collect();
         kinds.sort_unstable();
@@ -57,7 +57,7 @@ impl Model {
         Ok(Learned { model: Self { format_version: MODEL_VERSION, profile }, fitted, left_out })
     }
 
-    /// The position of a kind's profile.
+    /// Returns the position of a kind's profile.
     pub fn position(&self, kind: &str) -> Option<usize> {
         self.profile.iter().position(|profile| profile.kind == kind)
     }
@@ -75,21 +75,21 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// As [`Model::from_toml`].
+    /// Same as [`Model::from_toml`].
     pub fn read(text: &str) -> Result<Loaded<Self>, PlanError> {
         Document::parse(text, &[])?.read(Self::problems)
     }
 
-    /// The model as text, which [`Model::from_toml`] reads back.
+    /// Returns the model as text that [`Model::from_toml`] can read.
     ///
     /// # Errors
     ///
-    /// What the writer says; models that were learned or read can be written.
+    /// Errors of the TOML writer; models that were learned or read can always be written.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         toml::to_string(self)
     }
 
-    /// All that is wrong with the values.
+    /// Returns all problems with the values.
     pub fn problems(&self) -> Vec<PlanProblem> {
         let mut to = Checker::new();
         if self.format_version != MODEL_VERSION {

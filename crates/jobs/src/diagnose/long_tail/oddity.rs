@@ -20,21 +20,21 @@ pub enum Oddity {
     LongLine,
     /// A row before any header.
     NoHeader,
-    /// A column or key that is not known.
+    /// An unknown column or key.
     UnknownColumn,
     /// No task, no time or no progress.
     MissingField,
-    /// Something that should be a number and is not, or is out of range.
+    /// A value that should be a number and is not, or is out of range.
     BadNumber,
-    /// Nothing to do: a total of 0.
+    /// No work: a total of 0.
     NothingToDo,
     /// A report with a time before that of an earlier one of the same attempt.
     TimeBackwards,
-    /// A report with a time far after all others, which the next report did not confirm.
+    /// A report with a time far after all other reports that the next report did not confirm.
     TimeLeaps,
-    /// A report much older than the latest one of all.
+    /// A report much older than the latest one overall.
     OutOfOrder,
-    /// More done than there is.
+    /// More done than the total.
     AboveOne,
     /// Less done than before.
     ProgressFell,
@@ -42,22 +42,22 @@ pub enum Oddity {
     TotalChanged,
     /// A report about an attempt that had ended.
     AfterEnd,
-    /// An attempt whose first report says that it is done.
+    /// An attempt whose first report is complete.
     DoneAtOnce,
     /// An attempt that fell silent before its end.
     Silent,
-    /// An attempt that still ran when the reports ended.
+    /// An attempt still running when the reports ended.
     StillRunning,
-    /// More attempts at a time than the limit.
+    /// More simultaneous attempts than the limit.
     TooManyTasks,
     /// A kind of task that the model does not know.
     UnknownKind,
-    /// A file that became shorter while it was read.
+    /// A file that became shorter while being read.
     FileShrank,
 }
 
 impl Oddity {
-    /// What it is, and what was done about it.
+    /// Returns a description of the oddity and of its handling.
     pub fn text(self) -> &'static str {
         match self {
             Self::BadLine => "neither a row of the table nor a JSON object; left out",
@@ -95,7 +95,7 @@ pub struct Counted {
     pub kind: Oddity,
     /// Number of occurrences.
     pub count: u64,
-    /// The line where it was first seen, from 1; 0 if unknown.
+    /// Line of the first occurrence, from 1; 0 if unknown.
     pub line: u64,
     /// Example, in a few words.
     pub example: String,
@@ -114,7 +114,7 @@ impl fmt::Display for Counted {
     }
 }
 
-/// Longest example that is kept, in characters.
+/// Maximum length of a stored example, in characters.
 const EXAMPLE: usize = 80;
 
 /// Counts oddities.
@@ -122,7 +122,7 @@ const EXAMPLE: usize = 80;
 pub struct Oddities(BTreeMap<Oddity, Counted>);
 
 impl Oddities {
-    /// Counts one, at a line from 1, or 0 for none.
+    /// Counts an oddity at a line from 1, or 0 for none.
     pub fn add(&mut self, kind: Oddity, line: u64, example: &str) {
         let counted = self.0.entry(kind).or_insert_with(|| {
             let clean: String = example.chars().take(EXAMPLE).map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -132,12 +132,12 @@ impl Oddities {
         counted.count += 1;
     }
 
-    /// Those of one kind; 0 for none.
+    /// Returns the number of oddities of one kind; 0 for none.
     pub fn count(&self, kind: Oddity) -> u64 {
         self.0.get(&kind).map_or(0, |counted| counted.count)
     }
 
-    /// All of them, in the order of [`Oddity`].
+    /// Returns all oddities, in the order of [`Oddity`].
     pub fn list(&self) -> impl Iterator<Item = &Counted> {
         self.0.values()
     }

@@ -1,7 +1,6 @@
-//! The job profiler: how tasks of a kind usually progress, learned from attempts that ended.
+//! The job profiler: the typical progress of tasks of a kind, learned from finished attempts.
 //!
-//! Owns which form of curve is taken, by the error on attempts that were held out, and how far one may trust an early look. The forms
-//! themselves are in `curve`.
+//! Owns the choice of the form of curve, by the error on held-out attempts, and the error of early predictions. The forms themselves are in `curve`.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,23 +9,23 @@ use tailspn_common::order::{median, quantile};
 use crate::diagnose::long_tail::curve::{CurveForm, Point, ProgressCurve, rises};
 use crate::diagnose::long_tail::history::TaskHistory;
 
-/// Levels of progress at which the usual age is taken: 24 even ones, and closer ones at the start, where tasks are still setting up.
+/// Levels of progress at which the usual age is computed: 24 even ones, and closer ones at the start, where tasks are still setting up.
 const LEVELS: usize = EARLY.len() + 24;
 const EARLY: [f64; 4] = [0.005, 0.01, 0.02, 0.03];
 
-/// Parts into which attempts are cut: each is predicted from the others.
+/// Number of parts of the attempts for cross-validation: each part is predicted from the rest.
 const FOLDS: usize = 5;
 
-/// Fewest attempts that make a profile.
+/// Fewest attempts for a profile.
 pub const FEWEST_TASKS: usize = 4;
 
-/// A form whose error is no more than this many times the least one is as good: the simpler one is taken.
+/// A form whose error is at most this many times the least error counts as equally good: the simpler form is chosen.
 const AS_GOOD: f64 = 1.001;
 
-/// Least spread that is believed: clocks and samples are not better.
+/// Least spread assumed: clocks and samples are not more accurate.
 const LEAST_SPREAD: f64 = 0.02;
 
-/// A median absolute deviation times this is a standard deviation of a normal law.
+/// Factor from a median absolute deviation to the standard deviation of a normal distribution.
 const MAD_TO_SD: f64 = 1.482_602_218_505_602;
 
 /// Typical progress of tasks of a kind.
@@ -35,28 +34,28 @@ const MAD_TO_SD: f64 = 1.482_602_218_505_602;
 pub struct Profile {
     /// Kind of work of the tasks, such as `map`.
     pub kind: String,
-    /// Attempts that it was learned from.
+    /// Number of attempts that it was learned from.
     pub tasks: u64,
-    /// Standard deviation of the logarithm of their times around the median of their run.
+    /// Standard deviation of the logarithm of their times relative to the median of their run.
     pub task_spread: f64,
-    /// Error on attempts that were held out: root of the mean square between the ages of attempt and curve at the same progress, as a share
-    /// of the attempt's time.
+    /// Error on held-out attempts: root mean square difference between the ages of attempt and curve at the same progress, as a share of the
+    /// attempt's time.
     pub error: f64,
     /// Prog(t).
     pub curve: ProgressCurve,
-    /// Progress, ascending, and there the standard deviation of the logarithm of age over usual age, around that of the end: how
-    /// far a task may still come back, or fall behind.
+    /// Pairs of progress, ascending, and the standard deviation of the logarithm of age over usual age, relative to its value at the end: how far a
+    /// task may still catch up, or fall behind.
     pub spread: Vec<Point>,
 }
 
 impl Profile {
-    /// How uncertain a slow-down is that was seen at this progress, as the standard deviation of its logarithm.
+    /// Returns the uncertainty of a slow-down observed at this progress, as the standard deviation of its logarithm.
     pub fn spread_at(&self, progress: f64) -> f64 {
         let after = self.spread.partition_point(|point| point.0 <= progress);
         let before = after.checked_sub(1).and_then(|i| self.spread.get(i));
         match (before, self.spread.get(after)) {
             (Some(&(p0, s0)), Some(&(p1, s1))) => s0 + (s1 - s0) * (progress - p0) / (p1 - p0),
-            // before the first level less is known than there: its relative error grows as the progress shrinks
+            // before the first level the uncertainty is larger than at it: the relative error grows as the progress shrinks
             (None, Some(&(p1, s1))) => s1 * (p1 / progress.max(0.1 * p1)).sqrt(),
             (Some(&(_, s0)), None) => s0,
             (None, None) => LEAST_SPREAD,
@@ -64,43 +63,43 @@ impl Profile {
     }
 }
 
-/// A form that was tried.
+/// A candidate form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     /// The form.
     pub form: CurveForm,
     /// Pieces.
     pub pieces: usize,
-    /// Error on attempts that were held out: root of the mean square between the ages of attempt and curve at the same progress, as a share
-    /// of the attempt's time.
+    /// Error on held-out attempts: root mean square difference between the ages of attempt and curve at the same progress, as a share of the
+    /// attempt's time.
     #[serde(rename = "held_out_error")]
     pub error: f64,
-    /// True if it was taken.
+    /// True if it was chosen.
     pub taken: bool,
 }
 
-/// A profile and what it was chosen from.
+/// A profile with its candidates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedProfile {
     /// The profile.
     pub profile: Profile,
-    /// All forms that were tried, the simplest first.
+    /// All candidate forms, the simplest first.
     pub candidates: Vec<Candidate>,
 }
 
-/// Why there is no profile.
+/// Reasons for a missing profile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProfileError {
-    /// Too few attempts ended. Give more runs.
+    /// Too few attempts ended. Provide more runs.
     #[error("{got} attempts of kind `{kind}` ended after their first report; a profile needs {FEWEST_TASKS}")]
     TooFewTasks {
         /// The kind.
         kind: String,
-        /// How many there are.
+        /// Number of attempts.
         got: usize,
     },
-    /// Attempts take no time, or never rise.
+    /// Attempts take no time, or their progress never rises.
     #[error("attempts of kind `{kind}` show no progress over time")]
     NoProgress {
         /// The kind.
@@ -108,7 +107,7 @@ pub enum ProfileError {
     },
 }
 
-/// How a form is fitted to the usual ages.
+/// Function that fits a form to the usual ages.
 type Fit = fn(&[Point]) -> Option<ProgressCurve>;
 
 /// The forms, the simplest first.
@@ -120,12 +119,11 @@ const FORMS: [Fit; 5] = [
     ProgressCurve::smooth,
 ];
 
-/// Learns the profile of a kind from attempts that ended; others are left aside.
+/// Learns the profile of a kind from finished attempts; unfinished attempts are ignored.
 ///
-/// The usual age at a progress is the median over the attempts of the ages at which they had it, at 28 levels: no attempt drops out early,
-/// as it would from a mean at an age. A line, polygons of two to four pieces and a smooth curve are laid through these points; each
-/// fifth of the attempts is predicted from the others. Taken is the simplest form whose error is at most 0.1% above the
-/// least one.
+/// The usual age at a progress is the median over the attempts of the ages at which they reached it, at 28 levels: no attempt drops out early, as it
+/// would from a mean at an age. A line, polygons of two to four pieces and a smooth curve are fitted to these points; each fifth of the attempts is
+/// predicted from the rest. The simplest form whose error is at most 0.1% above the least error is chosen.
 ///
 /// # Errors
 ///
@@ -159,7 +157,7 @@ pub fn fit_profile(kind: &str, attempts: &[TaskHistory]) -> Result<FittedProfile
     Ok(FittedProfile { profile, candidates })
 }
 
-/// The robust standard deviation of values around their median, from which each also may be off by a value of its own.
+/// Returns the robust standard deviation of values around their median, plus an individual error of each.
 fn robust_sd(values: Vec<f64>) -> f64 {
     let Some(centre) = median(values.clone()) else { return LEAST_SPREAD };
     let off = median(values.into_iter().map(|value| (value - centre).abs()));
@@ -171,15 +169,15 @@ fn level(k: usize) -> f64 {
     EARLY.get(k - 1).copied().unwrap_or_else(|| (k - EARLY.len()) as f64 / (LEVELS - EARLY.len()) as f64)
 }
 
-/// Upper quantiles by which an uncertainty is measured, with those of the standard normal law.
+/// Upper quantiles used to measure an uncertainty, with those of the standard normal distribution.
 const UPPER: [(f64, f64); 4] = [(0.75, 0.674_490), (0.9, 1.281_552), (0.95, 1.644_854), (0.98, 2.053_749)];
 
-/// Values above a quantile that make it one.
+/// Number of values above a quantile that make it usable.
 const FEWEST_ABOVE: f64 = 3.0;
 
-/// The standard deviation of the narrowest normal law of which no upper quantile lies below that of the values: tasks that are held up now and
-/// then for a while do not show in a robust measure, yet they are what false alarms are made of. It lies around 0, or the median where that is
-/// less: values that are too high on the whole, because the curve does not fit there, count as uncertain.
+/// Returns the standard deviation of the narrowest normal distribution whose upper quantiles are all at or above those of the values: tasks that are
+/// delayed from time to time do not show in a robust measure, yet they cause the false alarms. The distribution is centred at 0, or at the median if
+/// that is less: values that are too high overall, because the curve does not fit there, count as uncertainty.
 fn upper_sd(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let Some(centre) = quantile(&values, 0.5) else { return LEAST_SPREAD };
@@ -188,7 +186,7 @@ fn upper_sd(mut values: Vec<f64>) -> f64 {
     widths.fold(robust_sd(values.clone()), f64::max)
 }
 
-/// Age 0 with its usual progress, then the usual age at each level.
+/// Returns age 0 with its usual progress, then the usual age at each level.
 fn usual_points(tasks: &[&TaskHistory]) -> Vec<Point> {
     let first = median(tasks.iter().filter_map(|task| task.points.first().map(|point| point.1))).unwrap_or(0.0);
     let ages = (1..=LEVELS)
@@ -197,8 +195,8 @@ fn usual_points(tasks: &[&TaskHistory]) -> Vec<Point> {
     [(0.0, first)].into_iter().chain(ages).collect()
 }
 
-/// On each attempt, the mean square over the levels between its age and that of a curve that is fitted without it, as a share of its time; none
-/// where the form cannot be fitted.
+/// Returns, for each attempt, the mean square over the levels of the difference between its age and the age of a curve fitted without it, as a share
+/// of its time; none if the form cannot be fitted.
 fn held_out_errors(form: Fit, tasks: &[&TaskHistory]) -> Option<Vec<f64>> {
     let folds = FOLDS.min(tasks.len());
     let mut errors = vec![0.0; tasks.len()];
@@ -215,14 +213,14 @@ fn held_out_errors(form: Fit, tasks: &[&TaskHistory]) -> Option<Vec<f64>> {
     Some(errors)
 }
 
-/// The first form that is as good as the best one, up to [`AS_GOOD`].
+/// Returns the first form that is as good as the best one, up to [`AS_GOOD`].
 fn choose(errors: &[Option<Vec<f64>>]) -> Option<usize> {
     let root = |errors: &Vec<f64>| errors.iter().sum::<f64>().sqrt();
     let best = errors.iter().flatten().map(root).min_by(f64::total_cmp)?;
     errors.iter().position(|errors| errors.as_ref().is_some_and(|errors| root(errors) <= AS_GOOD * best))
 }
 
-/// The spread of times around the median of their run.
+/// Returns the spread of times around the median of their run.
 fn task_spread(tasks: &[&TaskHistory]) -> f64 {
     let mut off = Vec::new();
     for run in tasks.chunk_by(|a, b| a.run == b.run) {
@@ -233,7 +231,7 @@ fn task_spread(tasks: &[&TaskHistory]) -> f64 {
     robust_sd(off)
 }
 
-/// At each level, the spread of how much slower an attempt was so far than it was in the end.
+/// Returns, at each level, the spread of an attempt's slowness so far relative to its final slowness.
 fn spread(curve: &ProgressCurve, tasks: &[&TaskHistory]) -> Vec<Point> {
     let slowdown = |task: &TaskHistory, progress: f64| {
         let (age, usual) = (task.age_at(progress)?, curve.age_at(progress));
@@ -247,7 +245,7 @@ fn spread(curve: &ProgressCurve, tasks: &[&TaskHistory]) -> Vec<Point> {
     (1..=LEVELS).map(at).collect()
 }
 
-/// Returns true if a curve from a file can be one.
+/// Returns true if a curve from a file is valid.
 pub(super) fn is_sound(curve: &ProgressCurve) -> bool {
     match curve {
         ProgressCurve::Linear { intercept, slope } => {
@@ -293,7 +291,7 @@ mod tests {
         let line = fitted(|u| u);
         assert_eq!(line.profile.curve.form(), CurveForm::Linear);
         assert!((line.profile.curve.usual_s() - 60.0).abs() < 0.5, "{}", line.profile.curve.usual_s());
-        // a shuffle that makes a third in a tenth of the time
+        // a shuffle that completes a third of the work in a tenth of the time
         let bent = fitted(|u| if u < 0.1 { u / 0.3 } else { (1.0 + 2.0 * (u - 0.1) / 0.9) / 3.0 });
         assert_eq!((bent.profile.curve.form(), bent.profile.curve.pieces()), (CurveForm::Piecewise, 2));
         assert!((bent.profile.curve.progress(6.0) - 1.0 / 3.0).abs() < 0.03);
@@ -308,7 +306,7 @@ mod tests {
     fn early_looks_are_trusted_less_where_tasks_change_their_speed() {
         let steady = fitted(|u| u).profile;
         assert!(steady.spread.iter().all(|point| point.1 <= LEAST_SPREAD));
-        // half of the tasks begin slowly and end fast
+        // half of the tasks start slowly and end fast
         let late = |i: u64| move |u: f64| if i.is_multiple_of(2) { u } else { u * u };
         let tasks: Vec<TaskHistory> = (0..20).map(|i| task(i, 60.0, late(i))).collect();
         let mixed = fit_profile("map", &tasks).unwrap().profile;
@@ -321,7 +319,7 @@ mod tests {
         let tasks: Vec<TaskHistory> = (0..3).map(|i| task(i, 60.0, |u| u)).collect();
         assert_eq!(fit_profile("map", &tasks), Err(ProfileError::TooFewTasks { kind: "map".into(), got: 3 }));
         let still: Vec<TaskHistory> = (0..9).map(|i| task(i, 60.0, |u| if u < 1.0 { 0.0 } else { 1.0 })).collect();
-        // a leap at the end is a curve: nothing is known before
+        // a leap at the end is a valid curve: nothing is known before it
         assert!(fit_profile("map", &still).is_ok_and(|fitted| fitted.profile.curve.usual_s() > 50.0));
         let none: Vec<TaskHistory> = (0..9).map(|i| task(i, 0.0, |u| u)).collect();
         assert_eq!(fit_profile("map", &none), Err(ProfileError::TooFewTasks { kind: "map".into(), got: 0 }));

@@ -1,6 +1,6 @@
-//! Reports of tasks' progress as text: a table with a header, or JSON lines, read as the bytes come.
+//! Progress reports of tasks as text: a table with a header, or JSON lines, read as the bytes arrive.
 //!
-//! Owns the columns and what each must hold. What a report means for its task is the business of `task`.
+//! Owns the columns and their valid values. `task` interprets a report for its task.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -9,29 +9,29 @@ use serde_json::{Map, Value};
 
 use crate::diagnose::long_tail::oddity::{Oddities, Oddity};
 
-/// Longest line that is read unless another limit is given, in bytes.
+/// Longest line read unless another limit is given, in bytes.
 pub const LONGEST_LINE: usize = 1 << 20;
 
-/// A report of how far an attempt of a task is.
+/// A progress report of an attempt of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgressRecord<'a> {
-    /// The job; empty where it is not named.
+    /// The job; empty if not given.
     pub job: Cow<'a, str>,
-    /// Kind of work of the task, such as `map`; empty where it is not named.
+    /// Kind of work of the task, such as `map`; empty if not given.
     pub kind: Cow<'a, str>,
-    /// The stage; empty where it is not named.
+    /// The stage; empty if not given.
     pub stage: Cow<'a, str>,
     /// The task's number.
     pub task: u64,
     /// Attempt number, from 0.
     pub attempt: u32,
-    /// The node; empty where it is not named.
+    /// The node; empty if not given.
     pub node: Cow<'a, str>,
-    /// When \[s\], on the clock of the source.
+    /// Time of the report \[s\], on the clock of the source.
     pub time_s: f64,
-    /// The share that is done, 0 to 1.
+    /// Completed share of the work, 0 to 1.
     pub progress: f64,
-    /// All that is to be done, in the source's unit, where it is told.
+    /// Total work, in the source's unit, if known.
     pub total: Option<f64>,
 }
 
@@ -73,7 +73,7 @@ impl Column {
         }
     }
 
-    /// The names that it may have, for people.
+    /// Returns the accepted names of the column, for people.
     fn text(self) -> &'static str {
         match self {
             Self::Job => "job",
@@ -92,7 +92,7 @@ impl Column {
     }
 }
 
-/// Why a row is no report, and the column that is to blame where it is one.
+/// Reason why a row is not a report, and the faulty column if there is one.
 type Fault = (Oddity, Option<Column>);
 
 /// Reads lines of reports.
@@ -105,20 +105,19 @@ pub struct ProgressReader {
 type Cells<'a> = [Option<Cow<'a, str>>; COLUMNS];
 
 impl ProgressReader {
-    /// A reader that has not seen a header.
+    /// Creates a reader that has not seen a header.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns true if a text looks like reports of progress: its first line is a header with a time, or a JSON object
-    /// with one.
+    /// Returns true if a text looks like progress reports: its first line is a header with a time, or a JSON object with one.
     pub fn is_meant(text: &str) -> bool {
         let first = text.trim_start_matches('\u{feff}').lines().find(|line| !line.trim().is_empty()).unwrap_or("");
         let table = first.split('\t').any(|name| Column::named(name) == Column::Time);
         table || first.trim_start().starts_with('{') && first.contains("\"t_ms\"")
     }
 
-    /// The report of a line with its number; none for a header, an empty line, and what is not one, which is counted.
+    /// Reads the report in a line with its number; none for a header, an empty line, and an invalid line, which is counted.
     pub fn read<'a>(&mut self, line: &'a str, number: u64, oddities: &mut Oddities) -> Option<ProgressRecord<'a>> {
         let line = line.trim_start_matches('\u{feff}').trim_end_matches(['\r', '\n']);
         if line.trim().is_empty() {
@@ -187,14 +186,14 @@ fn json_cells<'a>(line: &str, number: u64, oddities: &mut Oddities) -> Option<Ce
     Some(cells)
 }
 
-/// The report that the cells make.
+/// Builds a report from the cells.
 fn record<'a>(mut cells: Cells<'a>, line: &str, number: u64, oddities: &mut Oddities) -> Option<ProgressRecord<'a>> {
     let cell = |column: Column| cells[column as usize].as_deref();
     let fields = || -> Result<_, Fault> {
         let missing = (Oddity::MissingField, None);
         let real =
             |column: Column| cell(column).map(|text| parsed(text, column, |value: &f64| value.is_finite())).transpose();
-        // the number of a task that has run in several attempts is its partition
+        // the number of a task with several attempts is its partition
         let id = if cell(Column::Partition).is_some() { Column::Partition } else { Column::TaskId };
         let task = parsed(cell(id).ok_or(missing)?, id, |_: &u64| true)?;
         let attempt = cell(Column::Attempt).map_or(Ok(0), |text| parsed(text, Column::Attempt, |_: &u32| true))?;
@@ -225,18 +224,18 @@ fn record<'a>(mut cells: Cells<'a>, line: &str, number: u64, oddities: &mut Oddi
     Some(ProgressRecord { job, kind, stage, task, attempt, node, time_s, progress, total })
 }
 
-/// The number in a column, if it can be one.
+/// Parses the number in a column, if it is valid.
 fn parsed<T: FromStr>(text: &str, column: Column, can_be: impl Fn(&T) -> bool) -> Result<T, Fault> {
     text.parse().ok().filter(can_be).ok_or((Oddity::BadNumber, Some(column)))
 }
 
-/// Cuts a stream of bytes into lines and reads them, whatever the pieces that it comes in.
+/// Cuts a stream of bytes into lines and reads them, independent of the sizes of the pieces.
 #[derive(Clone, Debug)]
 pub struct ProgressFeed {
     reader: ProgressReader,
-    /// The line that is not at its end yet.
+    /// The incomplete line.
     open: Vec<u8>,
-    /// True if the open line is too long, and dropped up to its end.
+    /// True if the incomplete line is too long; it is dropped up to its end.
     dropped: bool,
     lines: u64,
     longest: usize,
@@ -249,12 +248,12 @@ impl Default for ProgressFeed {
 }
 
 impl ProgressFeed {
-    /// A feed whose lines have at most this many bytes.
+    /// Creates a feed whose lines have at most this many bytes.
     pub fn new(longest: usize) -> Self {
         Self { reader: ProgressReader::new(), open: Vec::new(), dropped: false, lines: 0, longest }
     }
 
-    /// The next bytes; `take` gets each report with the number of its line.
+    /// Takes the next bytes; `take` gets each report with the number of its line.
     pub fn push(
         &mut self,
         bytes: &[u8],
@@ -283,13 +282,13 @@ impl ProgressFeed {
         }
     }
 
-    /// The end of the stream: what is left of a line is read if it is whole, else counted.
+    /// Ends the stream: reads an incomplete last line if it is a whole record, otherwise counts it.
     pub fn finish(&mut self, oddities: &mut Oddities, take: &mut dyn FnMut(ProgressRecord<'_>, u64, &mut Oddities)) {
         let line = std::mem::take(&mut self.open);
         if line.is_empty() {
             return;
         }
-        // a number may be cut, so that a row without its end is not taken; an object that closes is whole
+        // a number may be cut, so a row without its line end is not accepted; an object that closes is whole
         if line.trim_ascii_end().ends_with(b"}") {
             self.line(&line, oddities, take);
         } else {
@@ -297,12 +296,12 @@ impl ProgressFeed {
         }
     }
 
-    /// The stream begins anew, as that of a file that was written again.
+    /// Restarts the stream, as for a rewritten file.
     pub fn restart(&mut self) {
         *self = Self::new(self.longest);
     }
 
-    /// Lines that were read.
+    /// Returns the number of lines read.
     pub fn lines(&self) -> u64 {
         self.lines
     }
@@ -362,7 +361,7 @@ mod tests {
         let record = reader.read(text, 1, &mut oddities).unwrap();
         assert_eq!((record.job.as_ref(), record.node.as_ref(), record.task, record.total), ("a", "n1", 3, None));
         assert_eq!((record.time_s, record.progress), (1.75, 0.05));
-        // without the end of its line: whole all the same
+        // without the end of its line, but whole
         assert_eq!(read(text, 5).0, [(3, 0, 1.75, 0.05)]);
         assert!(
             ProgressReader::is_meant(text) && ProgressReader::is_meant(TABLE) && !ProgressReader::is_meant("{\"a\":1}")
@@ -391,7 +390,7 @@ mod tests {
         }
     }
 
-    /// A person who has ids such as `map_0001` must learn that these are the trouble.
+    /// A user with ids such as `map_0001` must be told that the ids are the problem.
     #[test]
     fn a_bad_number_is_told_with_its_column() {
         for (row, told) in [
@@ -426,7 +425,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes, each line is a header, empty, a report, or counted.
+        /// For any input, each line is a header, empty, a report, or counted.
         #[test]
         fn no_bytes_are_lost_in_silence(bytes in prop::collection::vec(any::<u8>(), 0..300), piece in 1..40_usize) {
             let text = [TABLE.as_bytes(), &bytes, b"\n"].concat();

@@ -1,6 +1,6 @@
-//! Reports that are all there before the first is judged, such as those of a file that does not grow: they are put in the order of
-//! time, since an agent compares tasks that run at the same time, and files are often sorted by task.
-//!
+//! Reports that are all available before the first is judged, such as a file that does not grow. They are sorted by time, because an agent compares
+//! tasks that run at the same time, and files are often sorted by task.
+//! Owns only the order: nothing is left out, so the agent counts invalid reports with their lines.
 //! Owns the order only: nothing is left out, so that the agent counts what cannot be true, with its line.
 
 use std::borrow::Cow;
@@ -26,7 +26,7 @@ struct Attempt {
     node: Box<str>,
 }
 
-/// What changes from one report of an attempt to the next.
+/// The parts of a report that change between reports of an attempt.
 #[derive(Clone, Copy, Debug)]
 struct Report {
     attempt: u32,
@@ -36,8 +36,8 @@ struct Report {
     total: Option<f64>,
 }
 
-/// Reports in the order in which they were told. Memory: 48 bytes each, and the names of each attempt once; 32 more for each report
-/// while they are put in the order of time, and 16 while they are replayed.
+/// Reports in their original order. Memory: 48 bytes per report, and the names of each attempt once; 32 more per report while they are sorted by
+/// time, and 16 while they are replayed.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
     peers: Vec<Peers>,
@@ -52,7 +52,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Takes a report of a line from 1, or 0 for none.
+    /// Takes a report from a line, counted from 1, or 0 for none.
     pub fn take(&mut self, record: &ProgressRecord<'_>, line: u64) {
         let peers = self.peers_of(record);
         let next = self.attempts.len() as u32;
@@ -81,12 +81,12 @@ impl Recording {
         number
     }
 
-    /// All reports with their lines in the order of time; those of one attempt stay in the order in which they were told, so that a time
-    /// before an earlier one's is still seen to be wrong. A time more than `leap_s` \[s\] ahead that the next report of the attempt takes
-    /// back does not move those after it.
+    /// Returns all reports with their lines in time order. Reports of one attempt keep their original order, so that a time before an earlier
+    /// report's time is still detected as wrong. A time more than `leap_s` \[s\] ahead that the next report of the attempt takes back does not move
+    /// later reports.
     pub fn replay(&self, leap_s: f64) -> impl Iterator<Item = (u64, ProgressRecord<'_>)> {
         let mut order: Vec<(f64, u32)> = self.places(leap_s).into_iter().zip(0..).collect();
-        // a stable sort: reports of the same time stay as they were told
+        // a stable sort: reports of the same time keep their order
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
         order.into_iter().map(|(_, at)| {
             let report = &self.reports[at as usize];
@@ -94,7 +94,7 @@ impl Recording {
         })
     }
 
-    /// The time at which each report takes its place.
+    /// Returns the time used to place each report.
     fn places(&self, leap_s: f64) -> Vec<f64> {
         let mut next = vec![f64::INFINITY; self.attempts.len()];
         let mut taken_back = vec![false; self.reports.len()];
@@ -140,7 +140,7 @@ impl Recording {
 mod tests {
     use super::*;
 
-    /// Lines after a replay of reports: task and time.
+    /// Returns the lines after a replay of reports, given as task and time.
     fn lines(reports: &[(u64, f64)]) -> Vec<u64> {
         let mut recording = Recording::default();
         for (&(task, time_s), line) in reports.iter().zip(1..) {
@@ -162,12 +162,12 @@ mod tests {
 
     #[test]
     fn those_of_an_attempt_stay_in_their_order() {
-        // a time before an earlier one's stays behind it
+        // a time before an earlier report's time stays behind it
         assert_eq!(lines(&[(0, 1.0), (0, 4.0), (0, 2.0), (0, 6.0), (1, 3.0), (1, 5.0)]), [1, 5, 2, 3, 6, 4]);
-        // a leap that is taken back does not drag the rest along, also where it comes first
+        // a leap that is taken back does not move the rest, even if it comes first
         assert_eq!(lines(&[(0, 1.0), (0, 1e9), (0, 3.0), (1, 2.0)]), [1, 2, 4, 3]);
         assert_eq!(lines(&[(0, 1e9), (0, 3.0), (1, 2.0)]), [3, 2, 1]);
-        // one that is confirmed, or no leap, is where the attempt went on
+        // a leap that is confirmed, or no leap, moves the attempt
         assert_eq!(lines(&[(0, 1.0), (0, 1e9), (0, 2e9), (1, 2.0)]), [1, 4, 2, 3]);
         assert_eq!(lines(&[(0, 1.0), (0, 9.0), (0, 3.0), (1, 2.0)]), [1, 4, 2, 3]);
     }

@@ -1,4 +1,4 @@
-//! What an agent is worth: its flags on runs that ended, beside the stragglers that these had.
+//! Quality of an agent: its flags on completed runs, compared with their stragglers.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use crate::diagnose::long_tail::oddity::Oddities;
 use crate::diagnose::long_tail::settings::AgentSettings;
 use crate::trace::{Attempt, JobTrace};
 
-/// The flags of an agent that sees a history as it happened.
+/// Returns the flags of an agent that sees a history as it happened.
 pub fn replay(history: &History, model: Option<&Model>, settings: AgentSettings) -> (Vec<StragglerFlag>, Oddities) {
     let (mut agent, mut oddities) = (Agent::new(model, settings), Oddities::default());
     let flags = history.replay().iter().filter_map(|record| agent.take(record, 0, &mut oddities)).collect();
@@ -18,43 +18,43 @@ pub fn replay(history: &History, model: Option<&Model>, settings: AgentSettings)
     (flags, oddities)
 }
 
-/// Tasks by whether they were stragglers and whether they were flagged.
+/// Tasks classified by straggler or not, and flagged or not.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Score {
     /// Stragglers that were flagged.
     pub true_positive: u64,
-    /// Tasks that were flagged and no stragglers.
+    /// Flagged tasks that were not stragglers.
     pub false_positive: u64,
-    /// Tasks that were neither.
+    /// Tasks that were neither flagged nor stragglers.
     pub true_negative: u64,
     /// Stragglers that were not flagged.
     pub false_negative: u64,
-    /// Sum of age at the flag over the time of the task, of stragglers that were flagged.
+    /// Sum of the age at the flag over the time of the task, of flagged stragglers.
     pub flag_points: f64,
 }
 
 impl Score {
-    /// Stragglers that were found, of all.
+    /// Returns the share of stragglers that were flagged.
     pub fn found(&self) -> Share {
         Share { part: self.true_positive, whole: self.true_positive + self.false_negative }
     }
 
-    /// Others that were flagged, of all others.
+    /// Returns the share of other tasks that were flagged.
     pub fn wrong(&self) -> Share {
         Share { part: self.false_positive, whole: self.false_positive + self.true_negative }
     }
 
-    /// TP / (TP + FN); none without a straggler.
+    /// Returns TP / (TP + FN); none without a straggler.
     pub fn true_positive_rate(&self) -> Option<f64> {
         rate(self.found())
     }
 
-    /// FP / (FP + TN); none where all are stragglers.
+    /// Returns FP / (FP + TN); none if all tasks are stragglers.
     pub fn false_positive_rate(&self) -> Option<f64> {
         rate(self.wrong())
     }
 
-    /// Mean share of their time after which stragglers were flagged; none where none was.
+    /// Returns the mean share of their time after which stragglers were flagged; none if no straggler was flagged.
     pub fn mean_flag_point(&self) -> Option<f64> {
         (self.true_positive > 0).then(|| self.flag_points / self.true_positive as f64)
     }
@@ -89,7 +89,7 @@ fn rate(share: Share) -> Option<f64> {
 /// Stragglers are tasks that took more than 1.5 medians of their group, from first to last report. \[Garraghan2015, VI.A\]
 pub const TRUTH: StragglerRule = StragglerRule { centre: Centre::Median, factor: 1.5 };
 
-/// Scores flags on the attempts of a history that ended, by what they took from first to last report.
+/// Scores flags on the finished attempts of a history, by the time from first to last report.
 pub fn score(history: &History, flags: &[StragglerFlag]) -> Score {
     let mut score = Score::default();
     for group in history.groups() {
@@ -105,8 +105,7 @@ pub fn score(history: &History, flags: &[StragglerFlag]) -> Score {
     score
 }
 
-/// Scores flags by the times of the log: for each stage of which the history tells progress, attempts that succeeded. Flag points count from
-/// the launch.
+/// Scores flags by the times of the log: the successful attempts of each stage with progress in the history. Flag points count from the launch.
 pub fn score_by_log(trace: &JobTrace, history: &History, flags: &[StragglerFlag]) -> Score {
     let (mut score, origin_s) = (Score::default(), trace.origin_us as f64 / 1e6);
     for (id, stage) in trace.stages_with_ids() {

@@ -1,21 +1,21 @@
-//! One attempt of a task as its reports tell it: what follows from a report, and what cannot be true.
+//! One attempt of a task as seen in its reports: the consequences of a report, and invalid reports.
 
 use crate::diagnose::long_tail::oddity::Oddity;
 use crate::diagnose::long_tail::record::ProgressRecord;
 
-/// Progress from which an attempt is at its end: sums of shares may miss 1 by their rounding.
+/// Progress at which an attempt counts as complete: sums of shares may miss 1 by rounding.
 const END: f64 = 1.0 - 1e-9;
 
-/// What an attempt's reports said so far.
+/// State of an attempt from its reports so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TaskState {
     /// The time of the first report \[s\], on the source's clock.
     pub(super) start_s: f64,
-    /// The time of the last one.
+    /// The time of the last report.
     pub(super) last_s: f64,
-    /// The share that was done then.
+    /// The completed share at that time.
     pub(super) progress: f64,
-    /// All that is to be done, where it is told.
+    /// Total work, if known.
     pub(super) total: Option<f64>,
 }
 
@@ -24,20 +24,20 @@ pub(super) struct TaskState {
 pub(super) struct Sample {
     /// Seconds since the first report.
     pub(super) age_s: f64,
-    /// The share that is done.
+    /// The completed share.
     pub(super) progress: f64,
-    /// True if that is all.
+    /// True if the work is complete.
     pub(super) ended: bool,
 }
 
 impl TaskState {
-    /// From an attempt's first report.
+    /// Creates the state from an attempt's first report.
     pub(super) fn new(record: &ProgressRecord<'_>) -> Self {
         Self { start_s: record.time_s, last_s: record.time_s, progress: record.progress, total: record.total }
     }
 
-    /// The next report; an error for one that cannot follow the last, which is then left out. A total that changed is
-    /// told beside the sample.
+    /// Takes the next report; returns an error for a report that cannot follow the last one, which is then left out. A changed total is returned with
+    /// the sample.
     pub(super) fn follow(&mut self, record: &ProgressRecord<'_>) -> Result<(Sample, Option<Oddity>), Oddity> {
         if record.time_s < self.last_s {
             return Err(Oddity::TimeBackwards);
@@ -52,7 +52,7 @@ impl TaskState {
         Ok((self.sample(), changed.then_some(Oddity::TotalChanged)))
     }
 
-    /// As the last report left it.
+    /// Returns the sample after the last report.
     pub(super) fn sample(&self) -> Sample {
         Sample { age_s: self.last_s - self.start_s, progress: self.progress, ended: self.progress >= END }
     }

@@ -1,27 +1,27 @@
-//! Gathers the samples of one file: series by host, device and meter, and what is odd.
+//! Collector of the samples of one file: series by host, device and meter, and oddities.
 
 use std::collections::BTreeMap;
 
 use crate::diagnose::samples::series::{Meter, Sample};
 use crate::diagnose::samples::warning::{SampleWarning, SampleWarningKind};
 
-/// Longest example that is kept, in characters.
+/// Maximum length of a stored example, in characters.
 const EXAMPLE: usize = 80;
-/// How far beyond 0 and 1 the counters of a kernel may lead a share: those of processors and disks are read one after the other.
+/// Tolerance beyond 0 and 1 for a share from kernel counters: those of CPUs and disks are read one after the other.
 const SLACK: f64 = 0.2;
 
 /// Host, device and meter.
 pub(super) type Key = (String, String, Meter);
 
-/// What one file says.
+/// Contents of one file.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
     /// The samples, in the order of the file.
     pub(super) series: BTreeMap<Key, Vec<Sample>>,
     warnings: BTreeMap<SampleWarningKind, SampleWarning>,
-    /// The line that is being read, from 1.
+    /// The current line, from 1.
     pub(super) line: u64,
-    /// Rows of devices that were used.
+    /// Number of device rows used.
     pub(super) rows: u64,
 }
 
@@ -36,7 +36,7 @@ impl Collector {
         self.warnings.entry(kind).or_insert_with(new).count += 1;
     }
 
-    /// The oddities, in the order of [`SampleWarningKind`].
+    /// Returns the oddities, in the order of [`SampleWarningKind`].
     pub(super) fn warnings(&self, file: &str) -> Vec<SampleWarning> {
         self.warnings.values().map(|warning| SampleWarning { file: file.to_owned(), ..warning.clone() }).collect()
     }

@@ -1,4 +1,4 @@
-//! `sadf -d`: rows with semicolons, each with its host and time, below headers that begin with `#`.
+//! `sadf -d`: rows with semicolons, each with its host and time, below headers that start with `#`.
 
 use crate::diagnose::samples::clock::{number, stamp};
 use crate::diagnose::samples::collect::Collector;
@@ -6,13 +6,13 @@ use crate::diagnose::samples::lines::{Line, Lines};
 use crate::diagnose::samples::section::{Section, Topic};
 use crate::diagnose::samples::warning::SampleWarningKind;
 
-/// How every header begins.
+/// Start of every header.
 pub(super) const HEADER: &str = "# hostname;interval;timestamp";
 
 /// Columns before those of the section.
 const COMMON: usize = 3;
 
-/// Reads a table; `utc_offset` is how many seconds its clock is before UTC where it does not say.
+/// Reads a table; `utc_offset` is the number of seconds that its clock is ahead of UTC if the table does not say.
 pub(super) fn read(lines: &mut Lines<'_>, utc_offset: f64, collector: &mut Collector) {
     let mut section: Option<Section> = None;
     let mut told_zone = false;
@@ -48,7 +48,7 @@ pub(super) fn read(lines: &mut Lines<'_>, utc_offset: f64, collector: &mut Colle
             collector.warn(SampleWarningKind::NoZone, line);
         }
         let to = if row.utc { row.to } else { row.to - utc_offset };
-        // sysstat calls all processors together -1
+        // sysstat numbers the aggregate of all CPUs -1
         let device = if cells[COMMON] == "-1" { "all" } else { cells[COMMON] };
         match section.values(&cells[COMMON..]) {
             Some(_) if row.interval <= 0.0 => collector.warn(SampleWarningKind::SinceBoot, line),
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use crate::diagnose::samples::series::Meter;
 
-    /// Rust's and sysstat's ways to write what is not a number.
+    /// Notations of Rust and sysstat for values that are not numbers.
     #[test]
     fn shares_that_are_not_a_number_are_counted() {
         let text = "# hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%idle\n\

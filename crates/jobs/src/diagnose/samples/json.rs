@@ -1,5 +1,5 @@
-//! `sadf -j`, and what mpstat and iostat write with `-o JSON`. The reports are taken one by one as they come, so that memory is that of
-//! one report, and of a file that is cut off those before the cut are used.
+//! `sadf -j`, and the output of mpstat and iostat with `-o JSON`. Reports are processed one by one as they arrive, so memory holds one report, and
+//! the reports before a truncation are used.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -14,16 +14,16 @@ use crate::diagnose::samples::collect::Collector;
 use crate::diagnose::samples::series::Meter;
 use crate::diagnose::samples::warning::SampleWarningKind;
 
-/// Bytes in what sysstat calls a kilobyte.
+/// Bytes in sysstat's kilobyte.
 const KILO: f64 = 1024.0;
 
-/// Most bytes between the beginnings of two reports.
+/// Maximum number of bytes between the starts of two reports.
 const LONGEST_REPORT: u64 = 1 << 24;
-/// Bytes of a line that are kept for a warning.
+/// Bytes of a line kept for a warning.
 const KEPT_LINE: usize = 400;
 
-/// Reads a text; `utc_offset` is how many seconds its clock is before UTC where it does not say. Returns why the text could not be read
-/// to its end, if it could not.
+/// Reads a text; `utc_offset` is the number of seconds that its clock is ahead of UTC if the text does not say. Returns the reason if the text could
+/// not be read to its end.
 pub(super) fn read(source: &mut dyn BufRead, utc_offset: f64, collector: &mut Collector) -> Option<String> {
     let place = Place::default();
     let mut text = Placed { source, place: &place };
@@ -34,7 +34,7 @@ pub(super) fn read(source: &mut dyn BufRead, utc_offset: f64, collector: &mut Co
     match ended {
         Ok(()) if found => return None,
         Err(error) if error.is_io() => return Some(error.to_string()),
-        // something that JSON does not have, such as a bare NaN
+        // a value that JSON does not have, such as a bare NaN
         Err(error) if !error.is_eof() => {
             collector.line = error.line() as u64;
             let line = if collector.line == place.line() { text.rest_of_line() } else { String::new() };
@@ -48,35 +48,35 @@ pub(super) fn read(source: &mut dyn BufRead, utc_offset: f64, collector: &mut Co
     None
 }
 
-/// The place that a text is read at.
+/// The current place in a text.
 #[derive(Debug, Default)]
 struct Place {
     newlines: Cell<u64>,
-    /// Bytes since the beginning of the last report.
+    /// Bytes since the start of the last report.
     bytes: Cell<u64>,
-    /// The beginning of the line.
+    /// The start of the line.
     kept: RefCell<Vec<u8>>,
 }
 
 impl Place {
-    /// The number of the line, from 1.
+    /// Returns the number of the line, from 1.
     fn line(&self) -> u64 {
         1 + self.newlines.get()
     }
 }
 
-/// A text whose place is known while somebody else reads it, byte by byte.
+/// A text whose current place is known while another reader consumes it, byte by byte.
 struct Placed<'r> {
     source: &'r mut dyn BufRead,
     place: &'r Place,
 }
 
 impl Placed<'_> {
-    /// Returns the line that is being read, as far as it is kept.
+    /// Returns the current line, up to the stored length.
     fn rest_of_line(&mut self) -> String {
         let mut line = self.place.kept.borrow().clone();
         let most = KEPT_LINE.saturating_sub(line.len()) as u64;
-        // what cannot be read is not shown
+        // unreadable bytes are not shown
         let _ = (&mut *self.source).take(most).read_until(b'\n', &mut line);
         String::from_utf8_lossy(&line).into_owned()
     }
@@ -103,7 +103,7 @@ impl Read for Placed<'_> {
     }
 }
 
-/// A walk through a text that takes its reports as they come.
+/// A walk through a text that processes its reports as they arrive.
 struct Walk<'w> {
     host: Host,
     collector: &'w mut Collector,
@@ -112,10 +112,10 @@ struct Walk<'w> {
     found: bool,
 }
 
-/// What the next value of the text is.
+/// Role of the next value of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
-    /// Anything: lists of reports are looked for in it. Its value is a text, if it is one.
+    /// Any value: searched for lists of reports. Returned if it is a string.
     Any,
     /// The list of reports.
     Reports,
@@ -216,7 +216,7 @@ struct Host {
 }
 
 impl Host {
-    /// Takes the name of the host and the date that stand before its reports.
+    /// Takes the host name and the date that precede its reports.
     fn head(&mut self, name: Option<String>, day: Option<String>, collector: &mut Collector) {
         match name {
             Some(name) => {
@@ -264,7 +264,7 @@ impl Host {
         }
     }
 
-    /// The stretch that a report is about, and whether its clock is known to be UTC.
+    /// Returns the interval of a report, and whether its clock is known to be UTC.
     fn span(&mut self, timestamp: &Value) -> Option<((f64, f64), bool)> {
         let (to, utc, interval) = match timestamp {
             Value::String(text) => match stamp(text) {
@@ -279,7 +279,7 @@ impl Host {
             }
         };
         let mut to = if utc { to } else { to - self.utc_offset };
-        // a time of day far before the last one is of the next day
+        // a time of day far before the last one belongs to the next day
         if let (Some(last), Some(midnight), true) = (self.last, self.midnight.as_mut(), interval.is_none())
             && to < last - DAY / 2.0
         {
@@ -368,7 +368,7 @@ mod tests {
         let told: Vec<_> = collector.warnings("f").iter().map(|w| (w.kind, w.line, w.example.clone())).collect();
         let line = r#""disk": [{"disk-device": "sda", "util-percent": NaN}],"#;
         assert_eq!(told, [(SampleWarningKind::CutFile, 4, line.to_owned())]);
-        // a text that says so is a number that cannot be right, and all else is used
+        // a string in place of a number is counted as a wrong number, and the rest is used
         let collector = collected(&WHOLE.replacen("25.0", "\"nan\"", 1));
         let told: Vec<_> = collector.warnings("f").iter().map(|w| (w.kind, w.line, w.count)).collect();
         assert_eq!((collector.rows, told), (3, vec![(SampleWarningKind::BadNumber, 2, 1)]));
@@ -387,7 +387,7 @@ mod tests {
         use SampleWarningKind::{NoZone, SinceBoot, Twice};
         assert_eq!(kinds, [SinceBoot, NoZone, Twice]);
     }
-    /// Memory is bounded also where a report never ends; what was before it is used.
+    /// Memory is bounded even if a report never ends; earlier reports are used.
     #[test]
     fn a_report_that_is_too_long_ends_the_reading() {
         let (before, _) =

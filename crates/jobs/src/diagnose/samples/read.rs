@@ -1,4 +1,4 @@
-//! Reads samples: finds the files, tells their format, undoes gzip, and settles what to do where two files have the same series.
+//! Reads samples: finds the files, detects their format, decompresses gzip, and resolves series that occur in two files.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -15,19 +15,19 @@ use crate::diagnose::samples::warning::{SampleWarning, SampleWarningKind};
 use crate::diagnose::samples::{csv, json, text};
 use crate::watch::Watch;
 
-/// Bytes that tell the format of a file.
+/// Number of bytes used to detect the format of a file.
 const HEAD: usize = 1 << 16;
-/// How UTF-8 text of some programs begins.
+/// UTF-8 byte order mark written by some programs at the start of a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// Lines that are looked at.
+/// Number of lines inspected.
 const LINES: usize = 40;
 
-/// Limits and what files do not say.
+/// Limits, and settings missing from the files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleOptions {
-    /// How many seconds the clock of a text without time zone is before UTC. Default 0.
+    /// Seconds by which the clock of a text without time zone is ahead of UTC. Default 0.
     pub utc_offset: f64,
-    /// Most bytes of a file after decompression; what comes later is left out, with a warning. Default 1 GiB.
+    /// Maximum number of bytes of a file after decompression; the rest is left out, with a warning. Default 1 GiB.
     pub most_bytes: u64,
 }
 
@@ -37,7 +37,7 @@ impl Default for SampleOptions {
     }
 }
 
-/// Samples that cannot be read. Nothing of the file is kept; for oddities that do not stop the reading see [`SampleWarning`].
+/// Error for samples that cannot be read. Nothing of the file is kept; for oddities that do not stop the reading see [`SampleWarning`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SampleError {
@@ -46,23 +46,23 @@ pub enum SampleError {
     Io {
         /// Name.
         file: String,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The file is something else, or in a form that is not read.
+    /// The file is something else, or in an unsupported form.
     #[error("`{file}` is {what}")]
     NotSamples {
         /// Name.
         file: String,
-        /// What it is.
+        /// Description of the file.
         what: &'static str,
-        /// What to do.
+        /// Recommendation.
         help: &'static str,
     },
 }
 
 impl SampleError {
-    /// What to do about it.
+    /// Returns the recommendation.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             Self::Io { .. } => None,
@@ -71,18 +71,18 @@ impl SampleError {
     }
 }
 
-/// What a person can give.
+/// Samples that the user can provide.
 const GIVE_SAMPLES: &str =
     "samples are read from mpstat, iostat -xt, sar -u -d -n DEV (text or JSON), sadf -d and sadf -j";
 
-/// What the beginning of a file is.
+/// Content at the start of a file.
 enum Sniffed {
     Samples(SampleFormat),
     Other(&'static str, &'static str),
     Unknown,
 }
 
-/// Tells the format of samples by how their text begins.
+/// Detects the format of samples from the start of their text.
 fn sniff(head: &[u8]) -> Sniffed {
     if head.starts_with(&[0x96, 0xd5]) || head.starts_with(&[0xd5, 0x96]) {
         let help = "write it as text: sadf -j FILE -- -u ALL -P ALL -d -n DEV > FILE.json";
@@ -115,7 +115,7 @@ fn sniff(head: &[u8]) -> Sniffed {
     if banner { Sniffed::Samples(SampleFormat::Text) } else { Sniffed::Unknown }
 }
 
-/// A reader of a file's text, unpacked where it is compressed with gzip.
+/// Returns a reader of a file's text, decompressed if it is compressed with gzip.
 fn open<'r>(source: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     let mut source = source;
     let mut magic = Vec::new();
@@ -127,7 +127,7 @@ fn open<'r>(source: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
 
 fn head(path: &Path) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    // damage after some text is counted when the file is read
+    // damage after some text is counted while the file is read
     if let Err(error) = open(File::open(path)?)?.take(HEAD as u64).read_to_end(&mut head)
         && head.is_empty()
     {
@@ -136,22 +136,22 @@ fn head(path: &Path) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Returns true if a file holds samples of sysstat that can be read, or are known and refused by [`read_samples`].
+/// Returns true if a file holds samples of sysstat that [`read_samples`] can read, or recognises and rejects.
 pub fn is_samples(path: &Path) -> bool {
     path.is_file() && head(path).is_ok_and(|head| !matches!(sniff(&head), Sniffed::Unknown))
 }
 
-/// Returns true if a file holds samples of sysstat in a form that is read.
+/// Returns true if a file holds samples of sysstat in a supported form.
 pub fn is_readable(path: &Path) -> bool {
     path.is_file() && head(path).is_ok_and(|head| matches!(sniff(&head), Sniffed::Samples(_)))
 }
 
-/// Reads the samples of several files together. Where two have the same series for the same time, that of the format that says
-/// more of its times is used, of two equal ones the first.
+/// Reads the samples of several files together. If two files have the same series for the same time, the format that states its times more completely
+/// is used; if they are equal, the first.
 ///
 /// # Errors
 ///
-/// [`SampleError`] where a file cannot be read at all. What is odd but does not stop the reading is in [`Samples::warnings`].
+/// [`SampleError`] if a file cannot be read at all. Oddities that do not stop the reading are in [`Samples::warnings`].
 pub fn read_samples(paths: &[PathBuf], options: &SampleOptions, watch: &dyn Watch) -> Result<Samples, SampleError> {
     let mut read = Vec::new();
     let sizes: Vec<u64> = paths.iter().map(|path| fs::metadata(path).map_or(0, |found| found.len())).collect();
@@ -168,18 +168,18 @@ pub fn read_samples(paths: &[PathBuf], options: &SampleOptions, watch: &dyn Watc
     Ok(joined(read))
 }
 
-/// Reads samples from bytes; `name` stands for the file in warnings and errors.
+/// Reads samples from bytes; `name` is the file's name in warnings and errors.
 ///
 /// # Errors
 ///
-/// As [`read_samples`].
+/// Same as [`read_samples`].
 pub fn read_samples_from_bytes(name: &str, bytes: &[u8], options: &SampleOptions) -> Result<Samples, SampleError> {
     let io = |source| SampleError::Io { file: name.to_owned(), source };
     let source = open(bytes).map_err(io)?;
     Ok(joined(vec![one(name, source, options)?]))
 }
 
-/// What was read of one file.
+/// Content read from one file.
 struct Read1 {
     name: String,
     format: SampleFormat,
@@ -196,7 +196,7 @@ fn one<'r>(name: &str, source: Box<dyn Read + 'r>, options: &SampleOptions) -> R
     };
     let format = format_of(name, &head)?;
     let text = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&head);
-    // behind damage nothing can be read
+    // nothing can be read after damage
     let rest: Box<dyn Read + 'r> = if damage.is_some() { Box::new(Failing(damage)) } else { Box::new(limited) };
     let mut text = BufReader::new(text.chain(rest));
     let mut collector = Collector::default();
@@ -215,7 +215,7 @@ fn one<'r>(name: &str, source: Box<dyn Read + 'r>, options: &SampleOptions) -> R
     Ok(Read1 { name: name.to_owned(), format, collector })
 }
 
-/// The format of a file, by its beginning.
+/// Returns the format of a file, from its start.
 fn format_of(name: &str, head: &[u8]) -> Result<SampleFormat, SampleError> {
     let refuse = |what, help| Err(SampleError::NotSamples { file: name.to_owned(), what, help });
     match sniff(head) {
@@ -226,11 +226,11 @@ fn format_of(name: &str, head: &[u8]) -> Result<SampleFormat, SampleError> {
     }
 }
 
-/// Puts the files together.
+/// Joins the files.
 fn joined(mut read: Vec<Read1>) -> Samples {
     let mut samples = Samples::default();
     let mut together: BTreeMap<Key, Vec<Sample>> = BTreeMap::new();
-    // preferred formats first, else in the order given
+    // preferred formats first, otherwise in the order given
     read.sort_by_key(|file| std::cmp::Reverse(file.format));
     for file in read {
         let mut taken = 0;
@@ -272,13 +272,13 @@ fn joined(mut read: Vec<Read1>) -> Samples {
     samples
 }
 
-/// Returns true if the middle of a sample lies between the first and the last of those that are there already.
+/// Returns true if the middle of a sample lies between the first and the last of the existing samples.
 fn is_covered(there: &[Sample], sample: &Sample) -> bool {
     let middle = 0.5 * (sample.from + sample.to);
     there.first().zip(there.last()).is_some_and(|(first, last)| first.from <= middle && middle <= last.to)
 }
 
-/// Lets each sample begin where the one before it ended, at the earliest.
+/// Makes each sample start no earlier than the end of the previous one.
 fn without_overlaps(samples: &mut Vec<Sample>) {
     for i in 1..samples.len() {
         samples[i].from = samples[i].from.max(samples[i - 1].to);

@@ -1,40 +1,40 @@
-//! The columns of a section of mpstat, iostat, sar or `sadf -d`: which of them are read, under all names that versions gave them.
+//! The columns of a section of mpstat, iostat, sar or `sadf -d`: the supported ones, under their names in all versions.
 
 use crate::diagnose::samples::clock::number_or_nan;
 use crate::diagnose::samples::series::Meter;
 
-/// Bytes in what sysstat calls a kilobyte.
+/// Bytes in sysstat's kilobyte.
 const KILO: f64 = 1024.0;
 
-/// What a section is about.
+/// Topic of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Topic {
-    /// Processors, one a row.
+    /// CPUs, one per row.
     Cpu,
-    /// All processors in one row without a name, as iostat has them.
+    /// All CPUs in one row without a name, as in iostat.
     AllCpus,
     /// Disks with `%util`.
     Disk,
-    /// Disks without it.
+    /// Disks without `%util`.
     DiskWithoutUtilisation,
     /// Network interfaces.
     Network,
-    /// Something that is not read.
+    /// An unsupported topic.
     Other,
 }
 
-/// A section: its topic and where its columns are.
+/// A section: its topic and the positions of its columns.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
     pub(super) topic: Topic,
     columns: Vec<String>,
 }
 
-/// The names of the user share, of the idle share and of that in which the processor waits for a disk.
+/// The names of the user share, of the idle share and of the share in which the CPU waits for a disk.
 const USER: [&str; 2] = ["%usr", "%user"];
 
 impl Section {
-    /// Reads the names of columns, the first of which names the device.
+    /// Reads the names of columns; the first one names the device.
     pub(super) fn new(columns: &[&str]) -> Self {
         let has = |names: &[&str]| columns.iter().any(|column| names.contains(column));
         let first = columns.first().map_or("", |name| name.trim_end_matches(':'));
@@ -49,7 +49,7 @@ impl Section {
         Self { topic, columns: columns.iter().map(|&name| name.to_owned()).collect() }
     }
 
-    /// The number of columns, that of the device's name included.
+    /// Returns the number of columns, including the device's name.
     pub(super) fn width(&self) -> usize {
         self.columns.len()
     }
@@ -59,8 +59,8 @@ impl Section {
         number_or_nan(cells.get(at)?)
     }
 
-    /// What a row says, whose cells stand below the columns; none where a cell that is needed holds something else than a number. A `nan`
-    /// makes the value not a number, which the collector counts.
+    /// Returns the values of a row, whose cells match the columns; none if a required cell is not a number. A `nan` yields a value that is not a
+    /// number, which the collector counts.
     pub(super) fn values(&self, cells: &[&str]) -> Option<Vec<(Meter, f64)>> {
         let value = |names: &[&str]| self.value(cells, names);
         match self.topic {

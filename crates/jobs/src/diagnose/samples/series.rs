@@ -1,20 +1,20 @@
-//! A series of samples, and what it was over a while.
+//! A series of samples, and its values over an interval.
 
 use crate::diagnose::samples::file::SampleFile;
 use crate::diagnose::samples::warning::SampleWarning;
 
-/// What a series measures.
+/// Quantity measured by a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Meter {
-    /// Share of the processor's time in user mode, 0 to 1.
+    /// Share of CPU time in user mode, 0 to 1.
     CpuUser,
-    /// Share of the processor's time that was neither idle nor waiting for a disk, 0 to 1.
+    /// Share of CPU time that was neither idle nor waiting for a disk, 0 to 1.
     CpuBusy,
     /// Share of the time in which the disk had requests, 0 to 1 (`%util`).
     DiskBusy,
-    /// Bytes received in a second.
+    /// Bytes received per second.
     Received,
-    /// Bytes sent in a second.
+    /// Bytes sent per second.
     Sent,
 }
 
@@ -22,7 +22,7 @@ impl Meter {
     /// All meters, in the order of this type.
     pub const ALL: [Self; 5] = [Self::CpuUser, Self::CpuBusy, Self::DiskBusy, Self::Received, Self::Sent];
 
-    /// What it measures, for people.
+    /// Returns the name of the quantity, for people.
     pub fn text(self) -> &'static str {
         match self {
             Self::CpuUser => "user share of the processor",
@@ -34,12 +34,12 @@ impl Meter {
     }
 }
 
-/// A mean over a stretch of time.
+/// A mean over an interval of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// Where the stretch begins, in seconds since 1970.
+    /// Start of the interval, in seconds since 1970.
     pub from: f64,
-    /// Where it ends.
+    /// End of the interval.
     pub to: f64,
     /// The mean, in the meter's unit.
     pub value: f64,
@@ -48,29 +48,29 @@ pub struct Sample {
 /// The samples of one meter of one device of one host, in order, without overlaps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// The host, as the sampler calls it; empty where it does not say.
+    /// The host's name in the samples; empty if not given.
     pub host: String,
-    /// The processor (`all` or its number), disk or network interface.
+    /// The CPU (`all` or its number), disk or network interface.
     pub device: String,
-    /// What is measured.
+    /// The measured quantity.
     pub meter: Meter,
     /// The samples.
     pub samples: Vec<Sample>,
 }
 
-/// What a series was over a while.
+/// Value of a series over an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Over {
-    /// The mean over the part that samples cover.
+    /// Mean over the part that samples cover.
     pub mean: f64,
-    /// The share of the while that samples cover, above 0, at most 1.
+    /// Share of the interval that samples cover, > 0, at most 1.
     pub covered: f64,
 }
 
 impl Series {
-    /// The mean between two times, each sample weighted by how much of it lies there; none where no sample does.
+    /// Returns the mean between two times, each sample weighted by its overlap; none if no sample overlaps.
     ///
-    /// Exact for what was sampled: a task shorter than the interval gets the mean of the interval that it lies in.
+    /// Exact for the sampled data: a task shorter than the sampling interval gets the mean of the interval that contains it.
     ///
     /// ```
     /// # use tailspn_jobs::diagnose::samples::{Meter, Sample, Series};
@@ -94,42 +94,42 @@ impl Series {
         (seen > 0.0).then(|| Over { mean: sum / seen, covered: (seen / (to - from)).min(1.0) })
     }
 
-    /// From where to where there are samples.
+    /// Returns the time range of the samples.
     pub fn span(&self) -> Option<(f64, f64)> {
         Some((self.samples.first()?.from, self.samples.last()?.to))
     }
 }
 
-/// All that samplers recorded.
+/// All samples recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
-    /// What was read.
+    /// Files that were read.
     pub files: Vec<SampleFile>,
-    /// In the order of host, device and meter.
+    /// Series in the order of host, device and meter.
     pub series: Vec<Series>,
-    /// What is odd.
+    /// Oddities.
     pub warnings: Vec<SampleWarning>,
 }
 
 impl Samples {
-    /// The hosts, in order.
+    /// Returns the hosts, in order.
     pub fn hosts(&self) -> Vec<&str> {
         let mut hosts: Vec<&str> = self.series.iter().map(|series| series.host.as_str()).collect();
         hosts.dedup();
         hosts
     }
 
-    /// The series of a meter on a host, in the order of devices.
+    /// Returns the series of a meter on a host, in the order of devices.
     pub fn of<'s>(&'s self, host: &'s str, meter: Meter) -> impl Iterator<Item = &'s Series> {
         self.series.iter().filter(move |series| series.host == host && series.meter == meter)
     }
 
-    /// The number of samples.
+    /// Returns the number of samples.
     pub fn count(&self) -> usize {
         self.series.iter().map(|series| series.samples.len()).sum()
     }
 
-    /// From where to where there are samples of any kind.
+    /// Returns the time range of samples of any kind.
     pub fn span(&self) -> Option<(f64, f64)> {
         let spans = self.series.iter().filter_map(Series::span);
         spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))

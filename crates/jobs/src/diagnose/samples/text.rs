@@ -1,4 +1,4 @@
-//! The text of mpstat, iostat and sar, as people paste it: banners, repeated headers, sections of all kinds one after the other.
+//! The text output of mpstat, iostat and sar, as pasted by people: banners, repeated headers, sections of all kinds in sequence.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::diagnose::samples::lines::{Line, Lines};
 use crate::diagnose::samples::section::{Section, Topic};
 use crate::diagnose::samples::warning::SampleWarningKind;
 
-/// Reads a text line by line; `utc_offset` is how many seconds its clock is before UTC where it does not say.
+/// Reads a text line by line; `utc_offset` is the number of seconds that its clock is ahead of UTC if the text does not say.
 pub(super) fn read(lines: &mut Lines<'_>, utc_offset: f64, collector: &mut Collector) {
     let mut reader = Reader { utc_offset, ..Reader::default() };
     while let Some(Line { text, is_cut }) = lines.next(collector) {
@@ -21,14 +21,14 @@ pub(super) fn is_banner(line: &str) -> bool {
     banner(line).is_some()
 }
 
-/// Returns true if a line names the columns of a section that is read.
+/// Returns true if a line is the header of a supported section.
 pub(super) fn is_header(line: &str) -> bool {
     let tokens: Vec<&str> = line.split_whitespace().collect();
     let (_, cells) = timed(&tokens);
     header(cells).is_some_and(|section| section.topic != Topic::Other)
 }
 
-/// The host and the date of a banner: `Linux 6.1.0 (host) 2026-11-20 _x86_64_ (2 CPU)`.
+/// Returns the host and the date of a banner: `Linux 6.1.0 (host) 2026-11-20 _x86_64_ (2 CPU)`.
 fn banner(line: &str) -> Option<(&str, &str)> {
     let rest = line.strip_prefix("Linux ")?;
     let (_, rest) = rest.split_once('(')?;
@@ -37,7 +37,7 @@ fn banner(line: &str) -> Option<(&str, &str)> {
     rest.trim_end().ends_with(')').then_some((host, day))
 }
 
-/// The time that a line begins with, if any, and what stands behind it.
+/// Returns the time at the start of a line, if any, and the rest of the line.
 fn timed<'l, 't>(tokens: &'l [&'t str]) -> (Option<f64>, &'l [&'t str]) {
     let Some(time) = tokens.first().and_then(|first| time_of_day(first)) else { return (None, tokens) };
     match tokens.get(1).and_then(|word| half(word)) {
@@ -46,7 +46,7 @@ fn timed<'l, 't>(tokens: &'l [&'t str]) -> (Option<f64>, &'l [&'t str]) {
     }
 }
 
-/// The section that a line begins, if it names columns: the first word is one that names devices, or all are names of rates.
+/// Returns the section that a line opens, if it is a header: its first word denotes devices, or all words are names of rates.
 fn header(cells: &[&str]) -> Option<Section> {
     let first = cells.first()?.trim_end_matches(':');
     let devices = matches!(first, "CPU" | "NODE" | "DEV" | "Device" | "IFACE" | "avg-cpu" | "TTY" | "BUS" | "INTR");
@@ -59,18 +59,18 @@ fn header(cells: &[&str]) -> Option<Section> {
 struct Reader {
     utc_offset: f64,
     host: String,
-    /// Midnight of the banner's day, in seconds since 1970 by the text's clock.
+    /// Midnight of the banner's day, in seconds since 1970, on the text's clock.
     midnight: Option<f64>,
-    /// The last time of day that was read, to see midnight pass.
+    /// The last time of day read, to detect midnight.
     last_time: Option<f64>,
     section: Option<Section>,
-    /// When each section's last report was, by the name of its first column: where the next one begins.
+    /// Time of each section's last report, by the name of its first column: the start of the next one.
     last_report: BTreeMap<String, f64>,
-    /// The stretch that the rows of a report are about.
+    /// Interval covered by the rows of a report.
     report: Option<(f64, f64)>,
     /// The time of iostat's last report line.
     stamped: Option<f64>,
-    /// What was warned of already in this file.
+    /// True if the user was warned about the time zone in this file.
     told_zone: bool,
     seen_banner: bool,
 }
@@ -96,7 +96,7 @@ impl Reader {
         }
         if let Some(section) = header(cells) {
             let now = time.and_then(|time| self.absolute(time));
-            // a repeated header tells where the next report begins
+            // a repeated header gives the start of the next report
             if let (Some(now), Some(name)) = (now, cells.first()) {
                 self.last_report.entry((*name).to_owned()).or_insert(now);
             }
@@ -129,7 +129,7 @@ impl Reader {
         }
     }
 
-    /// The line with which iostat begins a report.
+    /// Handles the line with which iostat starts a report.
     fn stamp(&mut self, seconds: f64, utc: bool, ambiguous: bool, line: &str, collector: &mut Collector) {
         if ambiguous {
             collector.warn(SampleWarningKind::AmbiguousDate, line);
@@ -139,7 +139,7 @@ impl Reader {
         self.section = None;
     }
 
-    /// Warns once of times without a zone.
+    /// Warns once about times without a zone.
     fn zone(&mut self, utc: bool, line: &str, collector: &mut Collector) {
         if !utc && !self.told_zone {
             self.told_zone = true;
@@ -147,7 +147,7 @@ impl Reader {
         }
     }
 
-    /// A time of day as seconds since 1970; a time far before the last one is of the next day.
+    /// Returns a time of day as seconds since 1970; a time far before the last one belongs to the next day.
     fn absolute(&mut self, time: f64) -> Option<f64> {
         let midnight = self.midnight.as_mut()?;
         if self.last_time.is_some_and(|last| time < last - DAY / 2.0) {
@@ -189,19 +189,19 @@ impl Reader {
         }
         match self.report {
             Some((from, to)) if from < to => collector.row(&self.host, row[0], (from, to), &values),
-            // the first report, or one whose header has the same time: it is about the time since boot
+            // the first report, or one whose header has the same time: it covers the time since boot
             Some((from, to)) if same(from, to) => collector.warn(SampleWarningKind::SinceBoot, line),
             _ => collector.warn(SampleWarningKind::Backwards, line),
         }
     }
 }
 
-/// Two times of the same report.
+/// Returns true if two times belong to the same report.
 fn same(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-6
 }
 
-/// What the last report of a section is kept under; the name of the column as headers have it.
+/// Returns the key of a section's last report: the name of its column in headers.
 fn section_name(section: &Section) -> &'static str {
     match section.topic {
         Topic::Cpu => "CPU",
@@ -212,7 +212,7 @@ fn section_name(section: &Section) -> &'static str {
     }
 }
 
-/// Rows of averages at the end: `Average:`, in whatever language, and `Summary:`.
+/// Returns true for rows of averages at the end: `Average:`, in any language, and `Summary:`.
 fn is_average(first: &str, tokens: &[&str]) -> bool {
     let word =
         |token: &str| token.strip_suffix(':').is_some_and(|word| word.chars().all(|c| c.is_alphabetic() || c == '.'));

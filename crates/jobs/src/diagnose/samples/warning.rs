@@ -1,4 +1,4 @@
-//! What is odd about samples: counted by kind and file, with the first line and an example. Nothing is printed here.
+//! Oddities in samples: counted by kind and file, with the first line and an example. Nothing is printed here.
 
 use std::fmt;
 
@@ -6,43 +6,43 @@ use serde::Serialize;
 
 use crate::trace::tell;
 
-/// What can be odd.
+/// Kind of oddity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SampleWarningKind {
-    /// A line that is no row of the section that it stands in; it is left out.
+    /// A line that is not a row of its section; it is left out.
     BadRow,
-    /// A share or a rate that cannot be right; the sample is left out.
+    /// An impossible share or rate; the sample is left out.
     BadNumber,
     /// A line longer than the limit; it is left out.
     LongLine,
-    /// The last line is cut off; it is left out.
+    /// The last line is truncated; it is left out.
     CutLastLine,
-    /// The file ends too early or is damaged; what was before is used.
+    /// The file ends too early or is damaged; the part before is used.
     CutFile,
-    /// Rows without date or time, which no task can be compared with; they are left out.
+    /// Rows without date or time, which cannot be matched with tasks; they are left out.
     NoTime,
-    /// The stretch of time that a row is about is not known, as in a first report since boot; it is left out.
+    /// The interval covered by a row is unknown, as in a first report since boot; it is left out.
     SinceBoot,
-    /// A date that could be read in two ways; it is taken as month/day.
+    /// An ambiguous date; it is read as month/day.
     AmbiguousDate,
-    /// Times without a time zone; they are taken as UTC, or as the caller says.
+    /// Times without a time zone; UTC is assumed, or the caller's time zone.
     NoZone,
     /// Time goes backwards; the sample is left out.
     Backwards,
-    /// The host was restarted in between.
+    /// The host was restarted between samples.
     Restart,
-    /// There is no banner, so the host is not known.
+    /// There is no banner, so the host is unknown.
     NoHost,
-    /// Disks without `%util`: how busy they are is not known.
+    /// Disks without `%util`: their utilisation is unknown.
     NoUtilisation,
     /// The same series in a second file, or twice in one; the second one is left out.
     Twice,
 }
 
 impl SampleWarningKind {
-    /// What happened, for one or several cases.
+    /// Returns a description, for one or several cases.
     pub fn text(self) -> &'static str {
         match self {
             Self::BadRow => "not a row of its section; left out",
@@ -63,18 +63,18 @@ impl SampleWarningKind {
     }
 }
 
-/// One kind of oddity of one file: how often, where first, and what was there.
+/// One kind of oddity of one file: its count, first line and an example.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SampleWarning {
-    /// What is odd.
+    /// Kind of oddity.
     pub kind: SampleWarningKind,
     /// The file.
     pub file: String,
     /// The first line, from 1; 0 for the file as a whole.
     pub line: u64,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
-    /// What was there, in a few words.
+    /// Example, in a few words.
     pub example: String,
 }
 

@@ -1,4 +1,4 @@
-//! What a method says about a run: which nodes, and why; or nothing.
+//! Answer of a method for a run: the faulty nodes and the cause, or no verdict.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,13 +7,13 @@ use crate::diagnose::finding::{Cause, Finding, FindingMethod};
 /// A method of diagnosis by system calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Method {
-    /// Totals and histograms against those of control runs, as printed.
+    /// Totals and histograms compared with control runs, as published.
     #[serde(rename = "syscalls-statistical")]
     Statistical,
-    /// Single invocations against those of control runs, as printed.
+    /// Single invocations compared with control runs, as published.
     #[serde(rename = "syscalls-semantic")]
     Semantic,
-    /// Times per call against those of the other nodes; pairs of nodes for the network.
+    /// Times per call compared with other nodes; pairs of nodes for the network.
     #[serde(rename = "syscalls-improved")]
     Improved,
 }
@@ -22,7 +22,7 @@ impl Method {
     /// All methods.
     pub const ALL: [Self; 3] = [Self::Statistical, Self::Semantic, Self::Improved];
 
-    /// Returns the method of its findings.
+    /// Returns the method that its findings carry.
     pub fn of_findings(self) -> FindingMethod {
         match self {
             Self::Statistical => FindingMethod::SyscallsStatistical,
@@ -37,18 +37,18 @@ impl Method {
     }
 }
 
-/// What a method says.
+/// Answer of a method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// The method.
     pub method: Method,
-    /// What is wrong with the nodes; `None` where nothing is said.
+    /// Cause of the fault; `None` without a verdict.
     pub cause: Option<Cause>,
     /// The output node set of the paper, the likeliest first.
     pub nodes: Vec<String>,
-    /// The same with evidence; may also hold links of which neither end could be told to be at fault.
+    /// The same with evidence; may also hold links if neither end could be identified as faulty.
     pub findings: Vec<Finding>,
-    /// Why nothing is said.
+    /// Reason for the lack of a verdict.
     pub silence: Option<String>,
 }
 

@@ -1,25 +1,25 @@
-//! The classes of system calls that are looked at, whatever a kernel or a C library calls them.
+//! The classes of system calls considered, under all names used by kernels and C libraries.
 
 use serde::{Deserialize, Serialize};
 
-/// A class of system calls, as the paper names them \[Khadke2012, 3.2\].
+/// A class of system calls, with its name in the paper \[Khadke2012, 3.2\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallClass {
-    /// A connection is taken: `accept`, `accept4`.
+    /// Accepts a connection: `accept`, `accept4`.
     Accept,
-    /// A connection is made.
+    /// Makes a connection.
     Connect,
-    /// A socket gets its address.
+    /// Assigns an address to a socket.
     Bind,
-    /// A socket is made.
+    /// Creates a socket.
     Socket,
-    /// May a file be used: `access`, `faccessat`, `faccessat2`.
+    /// Checks access to a file: `access`, `faccessat`, `faccessat2`.
     Access,
-    /// What is known of a file, by its path: `stat`, `lstat`, `newfstatat`, `fstatat64`, `statx` and their elders. `fstat` is none of
-    /// them: it asks about a file that is open already, and so never waits for the disk.
+    /// Queries a file's metadata by its path: `stat`, `lstat`, `newfstatat`, `fstatat64`, `statx` and their predecessors. `fstat` is excluded: it
+    /// queries a file that is already open, and so never waits for the disk.
     Stat,
-    /// A program is started: `execve`, `execveat`.
+    /// Starts a program: `execve`, `execveat`.
     Execve,
 }
 
@@ -28,7 +28,7 @@ impl CallClass {
     pub const ALL: [Self; 7] =
         [Self::Accept, Self::Connect, Self::Bind, Self::Socket, Self::Access, Self::Stat, Self::Execve];
 
-    /// The class of a call by its name in a log of strace; `None` for the many calls that are not looked at.
+    /// Returns the class of a call by its name in a strace log; `None` for the many calls that are not considered.
     ///
     /// ```
     /// # use tailspn_jobs::diagnose::syscalls::CallClass;
@@ -66,12 +66,12 @@ impl CallClass {
         }
     }
 
-    /// Returns the place in [`Self::ALL`].
+    /// Returns the position in [`Self::ALL`].
     pub(super) fn index(self) -> usize {
         self as usize
     }
 
-    /// Returns true if its calls are about a file by its path.
+    /// Returns true if its calls refer to files by path.
     pub fn is_about_files(self) -> bool {
         matches!(self, Self::Access | Self::Stat)
     }

@@ -1,29 +1,28 @@
-//! Logs that lack their end: their nodes made more calls than the logs show.
+//! Truncated logs: their nodes made more calls than the logs show.
 //!
-//! A log ends early if the other logs of the run go on for more than a tenth of the run. It may have been cut at the end of a line, or its
-//! node had nothing to do any more. So the node is judged by its times per call, but that it made few calls counts for nothing. A log
-//! is cut for certain if it ends inside a line, inside its compressed data, or without the last row of its table. Then its node is
-//! judged only if the log ends when the others do.
+//! A log ends early if the other logs of the run continue for more than a tenth of the run. Either it was cut at the end of a line, or its node had
+//! no more work. The node is therefore judged by its times per call, and its low number of calls is ignored. A log is certainly cut if it ends inside
+//! a line, inside its compressed data, or without the last row of its table. Then its node is judged only if the log ends when the others do.
 
 use tailspn_common::order::median;
 
 use crate::diagnose::syscalls::observed::NodeCalls;
 
-/// A log that ends before the median of the other logs, by more than this share of the run, ends early. In the labelled runs
-/// of docs/replications/system-calls.md, logs end within 0.4% of each other.
+/// A log that ends before the median of the other logs, by more than this share of the run, ends early. In the labelled runs of
+/// docs/replications/system-calls.md, logs end within 0.4% of each other.
 const EARLY_SHARE: f64 = 0.1;
 
-/// A log that lacks its end.
+/// A truncated log.
 pub(super) struct Incomplete {
     /// Index of the node.
     pub(super) node: usize,
-    /// True if the node can be judged all the same.
+    /// True if the node can be judged anyway.
     pub(super) is_judged: bool,
-    /// A sentence about it.
+    /// A sentence describing it.
     pub(super) note: String,
 }
 
-/// Returns the logs that lack their end, in the order of the nodes.
+/// Returns the truncated logs, in the order of the nodes.
 pub(super) fn incomplete(nodes: &[NodeCalls]) -> Vec<Incomplete> {
     let found = |at: usize, node: &NodeCalls| {
         let others = || nodes.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, node)| node);

@@ -1,8 +1,8 @@
-//! Why system calls could not be read or judged.
+//! Errors of reading or judging system calls.
 
 use std::io;
 
-/// What stops a diagnosis by system calls.
+/// An error that stops a diagnosis by system calls.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SyscallError {
@@ -11,27 +11,27 @@ pub enum SyscallError {
     Io {
         /// The file.
         file: String,
-        /// What the system says.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// A file is there, but is not a strace log.
+    /// A file exists, but is not a strace log.
     #[error("`{file}` is not a strace log: {what}")]
     NotStrace {
         /// The file.
         file: String,
-        /// What it is, or what is missing.
+        /// Description of the file, or of the missing part.
         what: String,
     },
-    /// A file without a line.
+    /// An empty file.
     #[error("`{file}` is empty")]
     Empty {
         /// The file.
         file: String,
     },
-    /// There is no log at all among what was given.
+    /// The given paths contain no log.
     #[error("there is no strace log in {places}")]
     NoLog {
-        /// What was given.
+        /// The given paths.
         places: String,
     },
     /// Two logs of the same node in one run.
@@ -41,21 +41,21 @@ pub enum SyscallError {
         node: String,
         /// The first file.
         first: String,
-        /// The other one.
+        /// The second file.
         second: String,
     },
     /// No node of the run can be judged.
     #[error("no node can be judged: {why}")]
     NothingToJudge {
-        /// What the logs are instead.
+        /// Forms of the logs found instead.
         why: String,
     },
-    /// A profile that cannot be used.
+    /// An unusable profile.
     #[error("`{file}` is no profile of system calls: {what}")]
     BadProfile {
         /// The file.
         file: String,
-        /// What is wrong.
+        /// The problem.
         what: String,
     },
     /// The reading was stopped.
@@ -64,7 +64,7 @@ pub enum SyscallError {
 }
 
 impl SyscallError {
-    /// What to do.
+    /// Returns the recommendation.
     pub fn help(&self) -> Option<&'static str> {
         Some(match self {
             Self::NotStrace { .. } | Self::Empty { .. } => {

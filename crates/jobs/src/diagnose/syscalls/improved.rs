@@ -1,22 +1,21 @@
-//! A diagnosis that does not mistake a busy node for a faulty one, or the peers of a faulty node for it: times per call instead of
-//! totals, calls on data instead of all, and for the network the pairs of nodes.
+//! A diagnosis that does not mistake a busy node, or the peers of a faulty node, for the faulty node: times per call instead of totals, calls on data
+//! instead of all calls, and pairs of nodes for the network.
 //!
-//! Of each node a *level* is taken for each cause. Disk: the mean time of a call of `stat` or `access` on a path with data. Network:
-//! the median over its peers of the mean time that connecting took between the two, in either direction. A fault of one node raises
-//! all of its own pairs, but only one pair of each other node, so that their medians stay. Without single calls, or without addresses,
-//! the level is the mean time of `connect`.
+//! Each node has a *level* for each cause. Disk: the mean time of a `stat` or `access` call on a path with data. Network: the median over its peers
+//! of the mean time of connecting the two nodes, in either direction. A fault of one node raises all of its own pairs, but only one pair of every
+//! other node, so the other nodes' medians stay. Without single calls, or without addresses, the level is the mean time of `connect`.
 //!
-//! A node's *score* compares it with the other nodes of the same run, so that it does not matter how busy the whole cluster is:
+//! A node's *score* compares it with the other nodes of the same run, so the load of the whole cluster does not matter:
 //!
 //! ```text
 //! score = (level + usual) / (median level of the others + usual) × median calls made by the others / calls made
 //! ```
 //!
-//! where *usual* is the median level in the control runs: differences far below what is usual do not count. The second factor is
-//! there because slots that are slow get fewer tasks, and their nodes make fewer calls; where all nodes have the same share of the work it
-//! is 1. Calls that are taken (`accept`) are not the node's own doing and do not count. Of a node whose log ends early it is at most 1. The threshold is a margin times the largest
-//! score that any node had in a control run. The first factor alone must exceed its largest value in a control run too: a node with
-//! few calls only is idle, not faulty.
+//! where *usual* is the median level in the control runs: differences far below it do not count. The second factor is there because slow slots get
+//! fewer tasks, and their nodes make fewer calls; if all nodes have the same share of the work it is 1. Accepted connections (`accept`) are not the
+//! node's own action and do not count. For a node whose log ends early the second factor is at most 1. The threshold is a margin times the largest
+//! score of any node in a control run. The first factor alone must exceed its largest value in a control run too: a node that only makes few calls is
+//! idle, not faulty.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,12 +34,12 @@ use crate::diagnose::syscalls::tally::Tally;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImprovedSettings {
-    /// How many times the largest score of the control runs a score must exceed, at least 1. Default 1.4, as chosen on labelled runs
+    /// Factor by which a score must exceed the largest score of the control runs, at least 1. Default 1.4, chosen on labelled runs
     /// (docs/replications/system-calls.md).
     pub margin: f64,
-    /// Calls that a node needs before its mean says something. Default 10.
+    /// Number of calls that make a node's mean meaningful. Default 10.
     pub least_calls: u64,
-    /// Most nodes that are named. Default 3, the size up to which the paper counts a set as a success.
+    /// Maximum number of nodes listed. Default 3, the size up to which the paper counts a set as a success.
     pub most_nodes: usize,
 }
 
@@ -50,19 +49,19 @@ impl Default for ImprovedSettings {
     }
 }
 
-/// Times below this are noise of the clock: it stands in where control runs show no time at all, in seconds.
+/// Times below this are clock noise, in seconds: this value replaces the baseline if control runs show no time at all.
 const LEAST_USUAL: f64 = 1e-6;
-/// A confidence below this is shown as 0, and names nobody.
+/// A confidence below this is shown as 0, and no node is listed.
 const LEAST_CONFIDENCE: f64 = 0.005;
-/// Nodes from which on a node can be compared with the others of its run.
+/// Number of nodes needed to compare a node with the rest of its run.
 const ENOUGH_NODES: usize = 3;
 
-/// A node as it is compared.
+/// A node's data for the comparison.
 struct Seen {
     node: String,
     files: Tally,
     connects: Tally,
-    /// Calls of its own.
+    /// Calls made by the node itself.
     made: u64,
     ends_early: bool,
 }
@@ -75,7 +74,7 @@ impl Seen {
     }
 }
 
-/// What is compared: the nodes of a run, of either kind.
+/// The data compared: the nodes of a run, of either kind.
 struct View {
     nodes: Vec<Seen>,
     pairs: Pairs,
@@ -116,7 +115,7 @@ impl View {
     }
 }
 
-/// A node's level, and how many calls it made.
+/// A node's level and its number of calls.
 #[derive(Clone, Debug)]
 struct Level {
     node: String,
@@ -125,7 +124,7 @@ struct Level {
     ends_early: bool,
 }
 
-/// What a level is made of.
+/// Basis of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     Files,
@@ -150,32 +149,32 @@ impl By {
     }
 }
 
-/// The middle one, of two the lesser.
+/// Returns the median, the lower of the middle two for an even number.
 fn lower_median(sorted: &[f64]) -> Option<f64> {
     sorted.get(sorted.len().checked_sub(1)? / 2).copied()
 }
 
-/// One node's level, beside what it is compared with.
+/// One node's level with its reference values.
 #[derive(Clone, Debug)]
 struct Scored {
     node: String,
     level: f64,
-    /// The median of the others, where there are enough of them.
+    /// Medians of the other nodes, if there are enough.
     others: Option<Others>,
     /// The first factor of the score.
     slowness: f64,
     score: f64,
 }
 
-/// What the other nodes of the run have in the middle.
+/// Medians of the other nodes of the run.
 #[derive(Clone, Copy, Debug)]
 struct Others {
     level: f64,
-    /// How many times as many calls they made.
+    /// Ratio of their number of calls to the node's.
     fewer: f64,
 }
 
-/// Scores of all nodes that have a level. With fewer than three nodes, a node is compared with what is usual.
+/// Returns the scores of all nodes with a level. With fewer than three nodes, a node is compared with the baseline.
 fn scores(levels: &[Level], usual: f64) -> Vec<Scored> {
     let score = |(at, own): (usize, &Level)| {
         let peers = || levels.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, level)| level);
@@ -191,11 +190,11 @@ fn scores(levels: &[Level], usual: f64) -> Vec<Scored> {
     levels.iter().enumerate().map(score).collect()
 }
 
-/// One cause, judged.
+/// The judgement of one cause.
 struct Judged {
     by: By,
     threshold: f64,
-    /// What the first factor of a score must exceed.
+    /// Threshold for the first factor of a score.
     least_slowness: f64,
     usual: f64,
     scored: Vec<Scored>,
@@ -207,7 +206,7 @@ impl Judged {
         let usual = median(control_levels.iter().flatten().map(|level| level.level))?.max(LEAST_USUAL);
         let levels = run.levels(by, settings.least_calls);
         let few = levels.len() < ENOUGH_NODES;
-        // compared in the same way as the run is
+        // compared in the same way as the run
         let in_control = |levels: &Vec<Level>| match few {
             true => levels.iter().flat_map(|level| scores(std::slice::from_ref(level), usual)).collect(),
             false => scores(levels, usual),
@@ -219,7 +218,7 @@ impl Judged {
         Some(Self { by, threshold, least_slowness, usual, scored: scores(&levels, usual) })
     }
 
-    /// Nodes above the threshold by more than a rounding of the confidence, the highest score first.
+    /// Returns the nodes above the threshold by more than a rounding of the confidence, the highest score first.
     fn above(&self) -> Vec<&Scored> {
         let is_sure = |scored: &Scored| self.confidence(scored) >= LEAST_CONFIDENCE;
         let is_above = |scored: &&Scored| is_sure(scored) && scored.slowness > self.least_slowness;
@@ -232,16 +231,16 @@ impl Judged {
         1.0 - self.threshold / scored.score
     }
 
-    /// By which factor the first factor of a score exceeds the largest one of the control runs; 0 without a node above the threshold. The
-    /// second factor is the same for both causes.
+    /// Returns the ratio of the first factor of a score to the largest one of the control runs; 0 without a node above the threshold. The second
+    /// factor is the same for both causes.
     fn excess(&self) -> f64 {
         let above = self.above();
         above.iter().map(|scored| scored.slowness / self.least_slowness).fold(0.0, f64::max)
     }
 }
 
-/// The improved diagnosis of a run. It gives one cause: the one whose times exceed those of the control runs by the larger factor: nodes
-/// under packet loss also have slow files now and then, and nodes with a busy disk connect more slowly.
+/// Diagnoses a run by the improved method. It reports one cause: the one whose times exceed the control runs by the larger factor, because nodes
+/// under packet loss also have slow file calls from time to time, and nodes with a busy disk connect more slowly.
 pub fn improved(run: &Run, profile: &Profile, settings: &ImprovedSettings) -> Answer {
     let method = Method::Improved;
     if let Some(why) = run.apart() {
@@ -296,10 +295,10 @@ fn finding(judged: &Judged, scored: &Scored, cause: Cause) -> Finding {
     }
 }
 
-/// Levels below this are told in milliseconds, as what is usual nearly always is, in seconds.
+/// Levels below this are reported in milliseconds, as the baseline nearly always is, in seconds.
 const MILLISECONDS_BELOW: f64 = 10.0;
 
-/// The level beside all that it was compared with.
+/// Returns the level with its reference values.
 fn evidence(judged: &Judged, scored: &Scored) -> Vec<Evidence> {
     let (scale, unit) = if scored.level < MILLISECONDS_BELOW { (1e3, "ms") } else { (1.0, "s") };
     let level = |usual: f64, whose: &str| Evidence {

@@ -1,5 +1,5 @@
-//! Invocations: a call with its arguments and its result, as one number, so that the same invocation can be found again in
-//! another run \[Khadke2012, 4.1.2\].
+//! Invocations: a call with its arguments and its result, hashed to one number, so that the same invocation can be found in another run
+//! \[Khadke2012, 4.1.2\].
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,20 +7,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnose::syscalls::class::CallClass;
 
-/// When two invocations are the same.
+/// Criterion for equal invocations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Matching {
-    /// Same call, arguments and result to the letter, as the paper says. Arguments with addresses in memory, which change from
-    /// run to run, then never match.
+    /// Identical call, arguments and result, as in the paper. Arguments with memory addresses, which change from run to run, then never match.
     Literal,
-    /// The same but for addresses in memory (`0x...`) and, of `accept`, the port of the peer, which the system deals out anew each time. The
-    /// default.
+    /// The same except for memory addresses (`0x...`) and, for `accept`, the port of the peer, which the system assigns anew each time. The default.
     #[default]
     Stable,
 }
 
-/// FNV-1a, 64 bits: short, and the same on every machine and in every version, so that a profile can be kept in a file.
+/// FNV-1a, 64 bits: short, and the same on every machine and in every version, so a profile can be stored in a file.
 #[derive(Clone, Copy)]
 struct Fnv(u64);
 
@@ -35,7 +33,7 @@ impl Fnv {
     }
 }
 
-/// The number of an invocation. Blanks do not count: strace puts them elsewhere where a call was interrupted.
+/// Returns the number of an invocation. Spaces do not count: strace places them differently if a call was interrupted.
 pub(super) fn key(class: CallClass, arguments: [&[u8]; 2], result: &[u8], matching: Matching) -> u64 {
     let mut fnv = Fnv::new();
     class.name().bytes().for_each(|byte| fnv.byte(byte));
@@ -43,7 +41,7 @@ pub(super) fn key(class: CallClass, arguments: [&[u8]; 2], result: &[u8], matchi
         hash_part(&mut fnv, part, class, matching);
     }
     fnv.byte(b'=');
-    // a decoration of the result, such as a path, follows from the arguments
+    // an annotation of the result, such as a path, follows from the arguments
     let bare = result.iter().position(|&byte| byte == b'<').unwrap_or(result.len());
     hash_part(&mut fnv, &result[..bare], class, matching);
     fnv.0
@@ -78,7 +76,7 @@ fn hash_part(fnv: &mut Fnv, text: &[u8], class: CallClass, matching: Matching) {
 pub struct Extremes(pub(super) HashMap<u64, [u64; 2]>);
 
 impl Extremes {
-    /// Takes a time in; false where `most` invocations are there already.
+    /// Adds a time; returns false if the profile already has `most` invocations.
     pub(super) fn add(&mut self, key: u64, nanoseconds: u64, most: usize) -> bool {
         if let Some([low, high]) = self.0.get_mut(&key) {
             (*low, *high) = ((*low).min(nanoseconds), (*high).max(nanoseconds));
@@ -91,7 +89,7 @@ impl Extremes {
         fits
     }
 
-    /// Takes in what another run showed.
+    /// Merges the extremes of another run.
     pub(super) fn merge(&mut self, other: &Self) {
         // minima and maxima do not depend on the order
         #[allow(clippy::iter_over_hash_type, reason = "minima and maxima do not depend on the order")]
@@ -106,12 +104,12 @@ impl Extremes {
         self.0.len()
     }
 
-    /// Returns true if there is none.
+    /// Returns true if there are no invocations.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How far a time is outside, in nanoseconds: 0 inside; `None` for an invocation that is not known.
+    /// Returns the distance of a time outside the range, in nanoseconds: 0 inside; `None` for an unknown invocation.
     pub(super) fn beyond(&self, key: u64, nanoseconds: u64, sides: Sides) -> Option<u64> {
         let [low, high] = *self.0.get(&key)?;
         Some(match sides {
@@ -121,25 +119,25 @@ impl Extremes {
     }
 }
 
-/// On which sides of the range of the control runs a time counts as outside.
+/// Sides of the range of the control runs on which a time counts as outside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sides {
-    /// Below the least and above the greatest, as the paper's "outside". The default.
+    /// Below the least and above the greatest time, like the paper's "outside". The default.
     #[default]
     Both,
-    /// Above the greatest only: a call that is faster than ever is no sign of a fault.
+    /// Only above the greatest: an unusually fast call is not a sign of a fault.
     Above,
 }
 
-/// Calls that were judged by the extremes of a profile.
+/// Calls judged by the extremes of a profile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Judged {
-    /// Calls whose invocation the profile knows.
+    /// Calls whose invocation is in the profile.
     pub known: u64,
-    /// Those of them that were outside.
+    /// Known calls outside the range.
     pub outside: u64,
-    /// By how many nanoseconds together.
+    /// Total time outside the range, in nanoseconds.
     pub beyond: u64,
 }
 
@@ -151,19 +149,19 @@ impl Judged {
     }
 }
 
-/// What was outside on one node.
+/// Calls outside the range on one node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Outside {
     /// Per class, in the order of [`CallClass::ALL`].
     pub classes: [Judged; 7],
     /// Calls of `connect` and `accept` by the address at the other end.
     pub peers: BTreeMap<String, [Judged; 2]>,
-    /// Calls of the classes whose invocation the profile does not know.
+    /// Calls of the classes whose invocation is not in the profile.
     pub unknown: u64,
 }
 
 impl Outside {
-    /// The calls of a class.
+    /// Returns the calls of a class.
     pub fn class(&self, class: CallClass) -> Judged {
         self.classes[class.index()]
     }

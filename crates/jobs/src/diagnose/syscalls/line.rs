@@ -1,65 +1,65 @@
-//! What one line of `strace` says: its prefix of process and time, and what comes after it. Nothing is copied.
+//! Content of one line of `strace`: its prefix of process and time, and the rest. Nothing is copied.
 
 /// A line without its prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Said<'l> {
-    /// A call from its beginning to its end.
+    /// A complete call.
     Whole { name: &'l [u8], rest: &'l [u8] },
-    /// A call whose end comes later; `rest` is what was printed of its arguments.
+    /// A call that ends on a later line; `rest` is the printed part of its arguments.
     Begins { name: &'l [u8], rest: &'l [u8] },
-    /// The end of a call that began earlier; `rest` begins where its arguments go on.
+    /// The end of a call that started earlier; `rest` starts where its arguments continue.
     Ends { name: &'l [u8], rest: &'l [u8] },
-    /// A call cut off inside the line.
+    /// A call truncated within the line.
     Cut,
     /// A signal.
     Signal,
     /// The end of a process.
     Exit,
-    /// What strace says about itself, a frame of a stack (`-k`), an empty line.
+    /// A message of strace itself, a stack frame (`-k`), or an empty line.
     Aside,
     /// The head of a table of totals (`-C` prints one after the calls).
     Table,
-    /// None of these.
+    /// Anything else.
     Odd,
 }
 
-/// A line taken apart.
+/// A parsed line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Line<'l> {
-    /// The process, 0 where the line names none.
+    /// The process, 0 if the line has no process number.
     pub(super) process: u64,
-    /// When, in whichever form the log has.
+    /// Time, in the form used by the log.
     pub(super) time: Option<Time>,
     pub(super) said: Said<'l>,
 }
 
-/// A time in front of a line.
+/// A time at the start of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Time {
-    /// `-ttt`: seconds since 1970; or `-r`: seconds since the call before. Which one is told by its size.
+    /// `-ttt`: seconds since 1970; or `-r`: seconds since the previous call. Its size distinguishes the two.
     Seconds(f64),
     /// `-t`, `-tt`: seconds since midnight.
     Clock(f64),
 }
 
-/// How many seconds since 1970 a time has at least; what is less is the relative time of `-r`.
+/// Least value of a time in seconds since 1970; a smaller value is a relative time of `-r`.
 pub(super) const EPOCH: f64 = 1e8;
-/// Largest number of a process that Linux gives; a larger whole number in front of a line is a time.
+/// Largest process number in Linux; a larger integer at the start of a line is a time.
 const MOST_PROCESSES: u64 = 1 << 22;
 
 const BEGUN: &[u8] = b"<unfinished ...>";
 const GONE: &[u8] = b"<detached ...>";
 
-/// Takes a line apart.
+/// Parses a line.
 pub(super) fn take_apart(line: &[u8]) -> Line<'_> {
     let (process, time, body) = prefix(line);
     Line { process, time, said: said(body) }
 }
 
-/// Process, time, and what is left.
+/// Returns process, time, and the rest.
 fn prefix(line: &[u8]) -> (u64, Option<Time>, &[u8]) {
     let (mut process, mut time, mut rest) = (None, None, line);
-    // a frame of a stack begins with a blank and an arrow, the times of -r with blanks
+    // a stack frame starts with a space and an arrow, the times of -r with spaces
     for _ in 0..4 {
         let text = rest.trim_ascii_start();
         match text.first() {
@@ -70,7 +70,7 @@ fn prefix(line: &[u8]) -> (u64, Option<Time>, &[u8]) {
                 }
                 rest = &text[end + 1..];
             }
-            // the relative time of -r beside another one
+            // the relative time of -r next to another time
             Some(b'(') if time.is_some() => {
                 let Some(end) = find(text, b')') else { break };
                 rest = &text[end + 1..];
@@ -97,7 +97,7 @@ fn prefix(line: &[u8]) -> (u64, Option<Time>, &[u8]) {
     (process.unwrap_or(0), time, rest)
 }
 
-/// The call or event in what is left of a line.
+/// Returns the call or event in the rest of a line.
 fn said(body: &[u8]) -> Said<'_> {
     let text = body.trim_ascii();
     match text {
@@ -121,11 +121,11 @@ fn said(body: &[u8]) -> Said<'_> {
     if let Some(rest) = rest.strip_suffix(BEGUN) {
         return Said::Begins { name, rest };
     }
-    // the tracer went away in the middle of the call, which is as good as its end
+    // the tracer detached in the middle of the call, which counts as its end
     if rest.ends_with(GONE) || end_of_arguments(rest).is_some() { Said::Whole { name, rest } } else { Said::Cut }
 }
 
-/// `name resumed>rest`, or `name resumed> rest` of strace before 5.
+/// Parses `name resumed>rest`, or `name resumed> rest` of strace before 5.
 fn resumed(after: &[u8]) -> Said<'_> {
     let end = after.iter().position(|&byte| !is_name(byte)).unwrap_or(after.len());
     let (name, after) = after.split_at(end);
@@ -140,19 +140,19 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'?'
 }
 
-/// What a call came to.
+/// Result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ending<'l> {
-    /// What is left of the arguments, before the last bracket.
+    /// The remaining arguments, before the last bracket.
     pub(super) arguments: &'l [u8],
     /// The result: a number, `?`, or `-1 ENOENT (No such file or directory)`.
     pub(super) result: &'l [u8],
-    /// How long it took, in nanoseconds (`-T`).
+    /// Duration, in nanoseconds (`-T`).
     pub(super) nanoseconds: Option<u64>,
 }
 
-/// Splits arguments, result and time of a call. The result is looked for from the end of the line, where no text of a
-/// program can stand: paths and strings are among the arguments.
+/// Splits arguments, result and time of a call. The result is searched for from the end of the line, which cannot contain text of a program: paths
+/// and strings are among the arguments.
 pub(super) fn ending(rest: &[u8]) -> Option<Ending<'_>> {
     let rest = rest.trim_ascii_end();
     let at = end_of_arguments(rest)?;
@@ -170,7 +170,7 @@ pub(super) fn ending(rest: &[u8]) -> Option<Ending<'_>> {
     Some(Ending { arguments: &rest[..at], result, nanoseconds })
 }
 
-/// Where the bracket stands that closes the arguments: the last one that `=` follows.
+/// Returns the position of the bracket that closes the arguments: the last one followed by `=`.
 fn end_of_arguments(rest: &[u8]) -> Option<usize> {
     let mut end = rest.len();
     while let Some(at) = rest[..end].iter().rposition(|&byte| byte == b'=') {
@@ -183,7 +183,7 @@ fn end_of_arguments(rest: &[u8]) -> Option<usize> {
     None
 }
 
-/// The text between the first pair of quotes, with its escapes.
+/// Returns the text between the first pair of quotes, with its escapes.
 pub(super) fn quoted(arguments: &[u8]) -> Option<&[u8]> {
     let start = find(arguments, b'"')? + 1;
     let mut at = start;
@@ -197,7 +197,7 @@ pub(super) fn quoted(arguments: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// The text with `\n`, octal and `\x` escapes undone.
+/// Returns the text with `\n`, octal and `\x` escapes decoded.
 pub(super) fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
     let mut at = 0;
@@ -232,7 +232,7 @@ pub(super) fn unescaped(text: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// The address in a socket address: `inet_addr("10.0.0.1")`, or `inet_pton(AF_INET6, "::1", ...)`.
+/// Returns the address in a socket address: `inet_addr("10.0.0.1")`, or `inet_pton(AF_INET6, "::1", ...)`.
 pub(super) fn inet_address(arguments: &[u8]) -> Option<&[u8]> {
     for word in [b"inet_addr(".as_slice(), b"inet_pton(AF_INET6, "] {
         if let Some(at) = arguments.windows(word.len()).position(|window| window == word) {
@@ -242,7 +242,7 @@ pub(super) fn inet_address(arguments: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// The own address of a connected socket in a decoration of `-yy`: `3<TCP:[10.0.0.1:80->10.0.0.2:4000]>`.
+/// Returns the local address of a connected socket from an annotation of `-yy`: `3<TCP:[10.0.0.1:80->10.0.0.2:4000]>`.
 pub(super) fn decorated_address(arguments: &[u8]) -> Option<&[u8]> {
     let word = b"<TCP:[".as_slice();
     let at = arguments.windows(word.len()).position(|window| window == word)? + word.len();
@@ -255,7 +255,7 @@ fn find(text: &[u8], byte: u8) -> Option<usize> {
     text.iter().position(|&b| b == byte)
 }
 
-/// A whole number.
+/// Parses an integer.
 pub(super) fn whole(text: &[u8]) -> Option<u64> {
     if text.is_empty() || text.len() > 19 || !text.iter().all(u8::is_ascii_digit) {
         return None;
@@ -263,7 +263,7 @@ pub(super) fn whole(text: &[u8]) -> Option<u64> {
     Some(text.iter().fold(0, |sum, byte| sum * 10 + u64::from(byte - b'0')))
 }
 
-/// Seconds with up to nine digits after the point, or the comma of some countries, as nanoseconds.
+/// Parses seconds with up to nine digits after the decimal point, or comma in some locales, to nanoseconds.
 pub(super) fn decimal(text: &[u8]) -> Option<u64> {
     let point = text.iter().position(|&byte| byte == b'.' || byte == b',');
     let (seconds, rest) = text.split_at(point.unwrap_or(text.len()));
@@ -276,7 +276,7 @@ pub(super) fn decimal(text: &[u8]) -> Option<u64> {
     whole(seconds)?.checked_mul(1_000_000_000)?.checked_add(part * scale)
 }
 
-/// A time: seconds, or hours, minutes and seconds.
+/// Parses a time: seconds, or hours, minutes and seconds.
 fn clock(token: &[u8]) -> Option<Time> {
     let mut parts = token.split(|&byte| byte == b':');
     let (first, second, third) = (parts.next()?, parts.next(), parts.next());

@@ -1,4 +1,4 @@
-//! Which node is at fault, told by its system calls, after Khadke and others \[Khadke2012\].
+//! Diagnosis of the faulty node by its system calls, after Khadke et al. \[Khadke2012\].
 //!
 //! ```text
 //! logs of strace ──▶ read ──▶ line ──▶ stream ──▶ NodeCalls ──▶ Run ──▶ Profile (of control runs)
@@ -7,20 +7,20 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | which calls are looked at, under all their names | [`CallClass`] |
-//! | which files, whose node, through which compression | `read` |
-//! | what one line says; interrupted calls put together | `line`, `stream` |
-//! | the tables of `strace -c`, and whose clock they are of | `table` |
+//! | the calls considered, under all their names | [`CallClass`] |
+//! | files, their nodes, decompression | `read` |
+//! | parsing one line; joining interrupted calls | `line`, `stream` |
+//! | the tables of `strace -c`, and their clock | `table` |
 //! | sums, histograms, peers of a node | [`NodeCalls`] |
-//! | logs that lack their end | `cut` |
+//! | truncated logs | `cut` |
 //! | the same invocation in another run | `invocation` |
-//! | what is usual | [`Profile`] |
-//! | the diagnoses as printed | [`statistical()`], [`semantic()`] |
-//! | a better one | [`improved()`] |
+//! | the baseline | [`Profile`] |
+//! | the diagnoses as published | [`statistical()`], [`semantic()`] |
+//! | an improved diagnosis | [`improved()`] |
 //!
-//! Guarantees: a log is read line by line, and the memory is that of the sums, of the calls that are open, and of different
-//! invocations where they are learnt ([`ReadSettings::most_invocations`]). Times are summed in whole nanoseconds. Nothing is left out in silence:
-//! see [`NodeCalls::odd`] and [`Run::notes`].
+//! Guarantees: a log is read line by line; memory holds the sums, the open calls, and, while learning, the different invocations
+//! ([`ReadSettings::most_invocations`]). Times are summed in whole nanoseconds. Everything left out is reported: see [`NodeCalls::odd`] and
+//! [`Run::notes`].
 
 mod answer;
 mod class;
@@ -70,15 +70,15 @@ use crate::watch::Watch;
 /// Settings of all methods.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DiagnosisSettings {
-    /// Of the statistical diagnosis.
+    /// Settings of the statistical diagnosis.
     pub statistical: StatisticalSettings,
-    /// Of the semantic diagnosis.
+    /// Settings of the semantic diagnosis.
     pub semantic: SemanticSettings,
-    /// Of the improved one.
+    /// Settings of the improved diagnosis.
     pub improved: ImprovedSettings,
 }
 
-/// What each of these methods says about a run that was read to be judged by this profile.
+/// Returns the answer of each method for a run that was read to be judged by this profile.
 pub fn diagnose(run: &Run, profile: &Profile, methods: &[Method], settings: &DiagnosisSettings) -> Vec<Answer> {
     let answer = |method: &Method| match method {
         Method::Statistical => statistical(run, profile, &settings.statistical),
@@ -88,11 +88,11 @@ pub fn diagnose(run: &Run, profile: &Profile, methods: &[Method], settings: &Dia
     methods.iter().map(answer).collect()
 }
 
-/// Reads a run and says what all methods find in it.
+/// Reads a run and returns the findings of all methods.
 ///
 /// # Errors
 ///
-/// As [`read_run()`].
+/// Same as [`read_run()`].
 pub fn findings(
     paths: &[String],
     profile: &Profile,
@@ -106,7 +106,7 @@ pub fn findings(
 }
 
 impl Profile {
-    /// How logs must be read to be judged by this profile: the same intervals, data and matching.
+    /// Returns the settings for reading logs to be judged by this profile: the same intervals, data and matching.
     pub fn read_settings(&self) -> ReadSettings {
         ReadSettings {
             buckets: self.buckets,

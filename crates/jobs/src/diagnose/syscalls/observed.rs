@@ -1,4 +1,4 @@
-//! What the log of one node says, in as much as a diagnosis needs: sums, histograms, peers, and what is odd about the log.
+//! Summary of one node's log for a diagnosis: sums, histograms, peers, and oddities of the log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,22 +9,22 @@ use crate::diagnose::syscalls::invocation::{Extremes, Outside};
 use crate::diagnose::syscalls::tally::{Histogram, Tally};
 use crate::diagnose::syscalls::warning::Oddity;
 
-/// What a log of strace consists of.
+/// Form of a strace log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
     /// Every call with its time: `-f -T` with any of `-t`, `-tt`, `-ttt`, `-r`.
     Calls,
-    /// Totals by the clock on the wall: `-c -w`.
+    /// Totals of wall-clock time: `-c -w`.
     WallTotals,
-    /// Totals of processor time: `-c` without `-w`. What waits for a disk or a network does not show in it.
+    /// Totals of CPU time: `-c` without `-w`. Waiting for a disk or a network does not show in it.
     ProcessorTotals,
-    /// Every call, but without `-T`, so that no time is known.
+    /// Every call, but without `-T`, so no time is known.
     Untimed,
 }
 
 impl Form {
-    /// How strace is told to write it.
+    /// Returns a description with the strace options that produce it.
     pub fn text(self) -> &'static str {
         match self {
             Self::Calls => "calls with times (-T)",
@@ -38,13 +38,13 @@ impl Form {
 /// The calls of one class on one node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassCalls {
-    /// All calls, also those of which the time or the end is unknown.
+    /// All calls, including calls with an unknown time or end.
     pub calls: u64,
-    /// Those that failed.
+    /// Failed calls.
     pub errors: u64,
-    /// Those whose time is known.
+    /// Calls with a known time.
     pub timed: Tally,
-    /// The same by their times; empty of totals.
+    /// The same by their times; empty for totals.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub histogram: Histogram,
 }
@@ -53,56 +53,56 @@ fn is_empty(histogram: &Histogram) -> bool {
     histogram.0.is_empty()
 }
 
-/// What one node's log says.
+/// Summary of one node's log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeCalls {
-    /// The node's name: what was given, or what comes before the first dot of the file's name.
+    /// The node's name: as given, or the file's name up to the first dot.
     pub node: String,
     /// The file.
     pub file: String,
-    /// What the log consists of.
+    /// The form of the log.
     pub form: Form,
     /// Per class, in the order of [`CallClass::ALL`].
     pub classes: [ClassCalls; 7],
-    /// Calls of `stat` (without those on open files) and `access` on paths with data; of totals, on any.
+    /// Calls of `stat` (except on open files) and `access` on paths with data; for totals, on any path.
     pub data_files: Tally,
-    /// Blocking calls of `connect` by the address that they went to; none of totals.
+    /// Blocking calls of `connect` by destination address; none for totals.
     pub peers: BTreeMap<String, Tally>,
-    /// Own addresses, as far as the log shows them.
+    /// Own addresses visible in the log.
     pub addresses: BTreeSet<String>,
-    /// Calls of `connect` that did not wait (`EINPROGRESS`): how long the connection took is not in the log.
+    /// Calls of `connect` that did not wait (`EINPROGRESS`): their connection time is not in the log.
     pub not_waited: u64,
-    /// Calls of `stat` that ask about an open file by an empty path. They are counted in no class.
+    /// Calls of `stat` on an open file through an empty path. They are not counted in any class.
     pub on_open_files: u64,
-    /// First and last time of the log: seconds since 1970, where it has such times.
+    /// First and last time of the log: seconds since 1970, if it has such times.
     pub span: Option<[f64; 2]>,
-    /// The extremes of each invocation, where they were learnt.
+    /// The extremes of each invocation, if learned.
     pub extremes: Extremes,
-    /// Which calls were outside the extremes of a profile, where one was given.
+    /// Calls outside the extremes of a profile, if one was given.
     pub outside: Outside,
     /// Numbers of lines.
     pub lines: LineCounts,
     /// True if the log ends inside a line, inside its compressed data, or without the last row of its table.
     pub cut: bool,
-    /// True if the logs of the other nodes go on for much longer, so that a small number of calls says nothing. Set by
+    /// True if the logs of the other nodes continue for much longer, so a small number of calls means nothing. Set by
     /// [`Run::of`](crate::diagnose::syscalls::Run::of).
     pub ends_early: bool,
-    /// What is odd about the log.
+    /// Oddities of the log.
     pub odd: Vec<Oddity>,
 }
 
 impl NodeCalls {
-    /// The calls of a class.
+    /// Returns the calls of a class.
     pub fn class(&self, class: CallClass) -> &ClassCalls {
         &self.classes[class.index()]
     }
 
-    /// The time that all calls of a class took together, in seconds.
+    /// Returns the total time of all calls of a class, in seconds.
     pub fn total(&self, class: CallClass) -> f64 {
         self.class(class).timed.seconds()
     }
 
-    /// Blocking calls of `connect` to other machines; of totals, all calls of `connect`.
+    /// Returns the blocking calls of `connect` to other machines; for totals, all calls of `connect`.
     pub fn connects(&self) -> Tally {
         if self.form != Form::Calls {
             return self.class(CallClass::Connect).timed;
@@ -113,14 +113,14 @@ impl NodeCalls {
     }
 }
 
-/// Lines of a log by what they say.
+/// Lines of a log by content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineCounts {
     /// All lines.
     pub lines: u64,
-    /// Calls on one line, of any class and of none.
+    /// Calls on one line, of any class or none.
     pub whole: u64,
-    /// Beginnings of calls that go on later.
+    /// Starts of calls that continue later.
     pub begun: u64,
     /// Ends of such calls.
     pub resumed: u64,
@@ -128,13 +128,13 @@ pub struct LineCounts {
     pub signals: u64,
     /// Ends of processes.
     pub exits: u64,
-    /// Calls of the classes that had no end: their process ended, or the log did.
+    /// Calls of the classes without an end: their process ended, or the log did.
     pub never_ended: u64,
     /// Rows of a table of totals.
     pub rows: u64,
 }
 
-/// Sums of a class that came from totals.
+/// Builds the sums of a class from totals.
 pub(super) fn totals_of(calls: u64, errors: u64, nanoseconds: u64) -> ClassCalls {
     ClassCalls { calls, errors, timed: Tally { calls, nanoseconds }, histogram: Default::default() }
 }

@@ -1,4 +1,4 @@
-//! What is usual: what control runs showed, per node, and the ranges that follow \[Khadke2012, 4.1\].
+//! The baseline: results of control runs, per node, and the ranges derived from them \[Khadke2012, 4.1\].
 
 use std::collections::BTreeMap;
 
@@ -16,17 +16,17 @@ use crate::diagnose::syscalls::tally::{Buckets, Tally};
 /// Version of the file; it grows when a key changes its meaning.
 const FORMAT_VERSION: u32 = 1;
 
-/// What control runs showed.
+/// Results of control runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// Version of the file.
     format_version: u32,
-    /// Into which intervals times were sorted.
+    /// Intervals that times were sorted into.
     pub buckets: Buckets,
-    /// Which paths hold data.
+    /// Paths that hold data.
     pub data: DataFolders,
-    /// When two invocations are the same.
+    /// Criterion for equal invocations.
     pub matching: Matching,
     /// The runs.
     pub runs: Vec<ControlRun>,
@@ -38,9 +38,9 @@ pub struct Profile {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControlRun {
-    /// What it was called.
+    /// Name of the run.
     pub name: String,
-    /// The form of its logs. Runs are compared with control runs of the same form only.
+    /// The form of its logs. Runs are only compared with control runs of the same form.
     pub form: Form,
     /// Nodes.
     pub nodes: Vec<ControlNode>,
@@ -73,22 +73,22 @@ impl ControlNode {
     }
 }
 
-/// A least and a greatest value.
+/// A range of values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Range {
-    /// The least.
+    /// The least value.
     pub low: f64,
-    /// The greatest.
+    /// The greatest value.
     pub high: f64,
 }
 
 impl Range {
-    /// Returns true if a value is outside.
+    /// Returns true if a value is outside the range.
     pub fn excludes(self, value: f64) -> bool {
         value < self.low || value > self.high
     }
 
-    /// How far a value is outside; 0 inside.
+    /// Returns the distance of a value outside the range; 0 inside.
     pub fn beyond(self, value: f64) -> f64 {
         (self.low - value).max(value - self.high).max(0.0)
     }
@@ -102,7 +102,7 @@ impl Range {
 }
 
 impl Profile {
-    /// What these control runs show together.
+    /// Builds a profile from control runs.
     pub fn of<'r>(
         runs: impl IntoIterator<Item = &'r Run>,
         buckets: Buckets,
@@ -132,7 +132,7 @@ impl Profile {
         profile
     }
 
-    /// Reads a profile from its file's text; `file` is its name in messages.
+    /// Reads a profile from the text of its file; `file` is its name in messages.
     ///
     /// # Errors
     ///
@@ -149,21 +149,21 @@ impl Profile {
         Ok(profile)
     }
 
-    /// The text of its file.
+    /// Returns the text of its file.
     ///
     /// # Errors
     ///
-    /// Where JSON cannot express it, which does not happen.
+    /// If JSON cannot express it, which does not happen.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self).map(|text| text + "\n")
     }
 
-    /// The extremes of the invocations of a node.
+    /// Returns the extremes of the invocations of a node.
     pub fn extremes_of(&self, node: &str) -> Option<&Extremes> {
         self.extremes.get(node).filter(|extremes| !extremes.is_empty())
     }
 
-    /// Runs of a form.
+    /// Returns the runs of a form.
     pub fn runs_of(&self, form: Form) -> impl Iterator<Item = &ControlRun> {
         self.runs.iter().filter(move |run| run.form == form)
     }
@@ -172,28 +172,28 @@ impl Profile {
         self.runs_of(form).filter_map(move |run| run.nodes.iter().find(|found| found.node == node))
     }
 
-    /// Returns true if a node was seen in a control run of a form.
+    /// Returns true if a control run of a form contains a node.
     pub fn knows(&self, form: Form, node: &str) -> bool {
         self.nodes(form, node).next().is_some()
     }
 
-    /// The range of the total time in a class of calls on a node, in seconds; `None` for a node that is in no control run.
+    /// Returns the range of the total time in a class of calls on a node, in seconds; `None` for a node without control run.
     pub fn total(&self, form: Form, node: &str, class: CallClass) -> Option<Range> {
         Range::over(self.nodes(form, node).map(|found| found.classes[class.index()].timed.seconds()))
     }
 
-    /// The range of the mean times of a class of calls over all nodes, in seconds; `None` for the class: calls on paths with data.
+    /// Returns the range of the mean times of a class of calls over all nodes, in seconds; with `None` as class, of calls on paths with data.
     pub fn mean(&self, form: Form, class: Option<CallClass>) -> Option<Range> {
         let tally = |node: &ControlNode| class.map_or(node.data_files, |class| node.classes[class.index()].timed);
         Range::over(self.runs_of(form).flat_map(|run| &run.nodes).filter_map(|node| tally(node).mean()))
     }
 
-    /// How many invocations are known, over all nodes.
+    /// Returns the number of known invocations, over all nodes.
     pub fn invocations(&self) -> usize {
         self.extremes.values().map(Extremes::len).sum()
     }
 
-    /// The range of the number of calls of a class on a node with a time in one interval.
+    /// Returns the range of the number of calls of a class on a node with a time in one interval.
     pub fn bucket(&self, form: Form, node: &str, class: CallClass, bucket: usize) -> Option<Range> {
         let count = |found: &ControlNode| found.classes[class.index()].histogram.count(bucket) as f64;
         Range::over(self.nodes(form, node).map(count))
@@ -208,7 +208,7 @@ impl Serialize for Extremes {
 }
 
 impl Extremes {
-    /// By key, so that the same profile has the same text.
+    /// Returns the entries sorted by key, so that equal profiles have equal text.
     fn sorted(&self) -> BTreeMap<String, [u64; 2]> {
         #[allow(clippy::iter_over_hash_type, reason = "a tree puts them in order")]
         self.0.iter().map(|(key, range)| (format!("{key:016x}"), *range)).collect()

@@ -1,4 +1,4 @@
-//! Reads the logs of a run: which files, whose node, line by line, through any compression.
+//! Reads the logs of a run: finds the files and their nodes, and reads line by line through any compression.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, Read};
@@ -23,8 +23,7 @@ pub struct NodeLog {
 }
 
 impl NodeLog {
-    /// A file with the name of its node in front (`n1=logs/a.strace`), or a file whose name begins with that of the node, up to the
-    /// first dot.
+    /// Parses a file with the name of its node in front (`n1=logs/a.strace`), or a file whose name starts with the node's name, up to the first dot.
     pub fn parse(text: &str) -> Self {
         if !Path::new(text).exists()
             && let Some((node, path)) = text.split_once('=')
@@ -43,11 +42,12 @@ impl NodeLog {
     }
 }
 
-/// The files that a person means by a path: it, or all files in it. `true` where the files were named, so that each must be a log.
+/// Returns the files that a path stands for: the file itself, or all files in the folder; `true` if the files were named explicitly, so each must be
+/// a log.
 ///
 /// # Errors
 ///
-/// [`SyscallError::Io`] where a folder cannot be listed.
+/// [`SyscallError::Io`] if a folder cannot be listed.
 pub fn logs_at(text: &str) -> Result<(Vec<NodeLog>, bool), SyscallError> {
     let log = NodeLog::parse(text);
     if !log.path.is_dir() {
@@ -66,16 +66,16 @@ pub fn logs_at(text: &str) -> Result<(Vec<NodeLog>, bool), SyscallError> {
     Ok((files, false))
 }
 
-/// Bytes that tell whether a file is a log of strace.
+/// Number of bytes used to detect whether a file is a strace log.
 const SNIFFED: u64 = 1 << 14;
 
-/// Returns true if a file looks like a log of strace, plain or compressed: most of its first lines are calls with the
-/// number of a process, a time or a duration, or there is a table of totals.
+/// Returns true if a file looks like a strace log, plain or compressed: most of its first lines are calls with a process number, a time or a
+/// duration, or there is a table of totals.
 pub fn is_strace(path: &Path) -> bool {
     let head = |path: &Path| -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
         if let Plain::Text(text) = plain(File::open(path)?)? {
-            // damage after some text is counted when the file is read
+            // damage after some text is counted while the file is read
             let _ = text.take(SNIFFED).read_to_end(&mut head);
         }
         Ok(head)
@@ -101,17 +101,16 @@ fn looks_like_strace(head: &[u8]) -> bool {
     calls > others
 }
 
-/// Lines between two looks at Ctrl-C.
+/// Lines between two checks for Ctrl-C.
 const LINES_BETWEEN_LOOKS: u64 = 4096;
-/// Lines without anything of strace after which a file is taken for something else.
+/// Lines without any strace content after which a file is treated as something else.
 const PATIENCE: u64 = 1000;
 
 /// Reads the log of a node.
 ///
 /// # Errors
 ///
-/// [`SyscallError`] where the file cannot be read or is not a strace log. What is odd but does not stop the reading is in
-/// [`NodeCalls::odd`].
+/// [`SyscallError`] if the file cannot be read or is not a strace log. Oddities that do not stop the reading are in [`NodeCalls::odd`].
 pub fn read_log(
     log: &NodeLog,
     invocations: Invocations<'_>,
@@ -125,11 +124,11 @@ pub fn read_log(
     read_from(&log.node, &file, source, size, invocations, settings, watch)
 }
 
-/// Reads the log of a node from bytes; `name` stands for its file in messages.
+/// Reads the log of a node from bytes; `name` is the file's name in messages.
 ///
 /// # Errors
 ///
-/// As [`read_log`].
+/// Same as [`read_log`].
 pub fn read_log_bytes(
     node: &str,
     name: &str,
@@ -205,7 +204,7 @@ fn trimmed(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Goes to the end of a line that is too long; what cannot be read ends the log at the next look.
+/// Skips to the end of a line that is too long; a read error ends the log at the next read.
 fn skip_line(text: &mut impl BufRead) {
     while let Ok(part) = text.fill_buf() {
         if part.is_empty() {

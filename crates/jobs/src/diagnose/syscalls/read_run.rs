@@ -9,22 +9,20 @@ use crate::diagnose::syscalls::settings::ReadSettings;
 use crate::diagnose::syscalls::stream::Invocations;
 use crate::watch::Watch;
 
-/// What a run is read for.
+/// Purpose of reading a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose<'p> {
-    /// To learn from it what is usual.
+    /// To learn the baseline from it.
     Learn,
-    /// To be judged by a profile.
+    /// To judge it by a profile.
     Judge(&'p Profile),
 }
 
-/// Reads a run: a folder with a file for each node, or files, each with `NODE=` in front where its name does not say whose it
-/// is.
+/// Reads a run: a folder with a file for each node, or files, each with `NODE=` in front if its name does not identify the node.
 ///
 /// # Errors
 ///
-/// [`SyscallError`] where a file that was named cannot be read, where there is no log, where two are of one node, or where none
-/// has times that can be judged.
+/// [`SyscallError`] if a named file cannot be read, if there is no log, if two logs are of one node, or if no log has times that can be judged.
 pub fn read_run(
     paths: &[String],
     purpose: Purpose<'_>,
@@ -35,11 +33,11 @@ pub fn read_run(
     Run::of(name_of(paths), nodes, notes)
 }
 
-/// Reads the logs of a run's nodes, at least one, and notes which files were left out; [`Run::of`] puts them together.
+/// Reads the logs of a run's nodes, at least one, and records the files left out; [`Run::of`] joins them.
 ///
 /// # Errors
 ///
-/// As [`read_run`], but for what only the logs together show.
+/// Same as [`read_run`], except for errors that only the logs together show.
 pub fn read_nodes(
     paths: &[String],
     purpose: Purpose<'_>,
@@ -65,7 +63,7 @@ pub fn read_nodes(
     Ok((nodes, notes))
 }
 
-/// What a run is called: the folder, or the first file.
+/// Returns the name of a run: the folder, or the first file.
 fn name_of(paths: &[String]) -> String {
     paths.first().map_or_else(String::new, |path| {
         let path = path.trim_end_matches('/');

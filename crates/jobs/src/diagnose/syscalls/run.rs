@@ -1,24 +1,24 @@
-//! A run: the logs of its nodes, and what stands against judging them together.
+//! A run: the logs of its nodes, and obstacles to judging them together.
 
 use crate::diagnose::syscalls::cut::{Incomplete, incomplete};
 use crate::diagnose::syscalls::error::SyscallError;
 use crate::diagnose::syscalls::observed::{Form, NodeCalls};
 
-/// What nodes did in one run.
+/// The nodes of one run with their calls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// What it is called: the folder, or the first file.
+    /// Name: the folder, or the first file.
     pub name: String,
     /// Nodes in the order of their names, all of one form that can be judged.
     pub nodes: Vec<NodeCalls>,
     /// The form of their logs.
     pub form: Form,
-    /// Nodes that were left out, files that are no logs, and other reasons to doubt what is said.
+    /// Nodes left out, files that are not logs, and other reasons to doubt the results.
     pub notes: Vec<String>,
 }
 
 impl Run {
-    /// Puts nodes together, and leaves out those that cannot be judged beside the others.
+    /// Joins nodes, and leaves out nodes that cannot be judged with the rest.
     ///
     /// # Errors
     ///
@@ -49,25 +49,25 @@ impl Run {
         Ok(Self { name, nodes, form, notes })
     }
 
-    /// Why the logs cannot be of one run: those of two nodes do not overlap in time. No method says anything of such nodes together.
+    /// Returns the reason why the logs cannot be of one run: the logs of two nodes do not overlap in time. No method judges such nodes together.
     pub fn apart(&self) -> Option<String> {
         apart(&self.nodes)
     }
 
-    /// A node by its name.
+    /// Returns a node by its name.
     pub fn node(&self, name: &str) -> Option<&NodeCalls> {
         self.nodes.iter().find(|node| node.node == name)
     }
 }
 
-/// Marks or leaves out the nodes whose logs lack their end. Logs that do not overlap are all kept: see [`Run::apart`].
+/// Marks or leaves out the nodes with truncated logs. Logs that do not overlap are all kept: see [`Run::apart`].
 fn without_incomplete(mut nodes: Vec<NodeCalls>, notes: &mut Vec<String>) -> Result<Vec<NodeCalls>, SyscallError> {
     if apart(&nodes).is_some() {
         return Ok(nodes);
     }
     let found = incomplete(&nodes);
     notes.extend(found.iter().map(|found| found.note.clone()));
-    // the last one first, so that the indices of the others stay
+    // the last one first, so that the other indices stay valid
     for Incomplete { node, is_judged, .. } in found.into_iter().rev() {
         if is_judged {
             nodes[node].ends_early = true;
@@ -81,7 +81,7 @@ fn without_incomplete(mut nodes: Vec<NodeCalls>, notes: &mut Vec<String>) -> Res
     Ok(nodes)
 }
 
-/// Connections whose time is not in the log.
+/// Returns a note on connections whose time is not in the log.
 fn not_waited(node: &NodeCalls) -> Option<String> {
     let name = &node.node;
     let count = node.not_waited;
@@ -90,7 +90,7 @@ fn not_waited(node: &NodeCalls) -> Option<String> {
     })
 }
 
-/// Logs that do not overlap in time are of different runs, or of clocks that disagree.
+/// Returns a note on logs that do not overlap in time: they are of different runs, or of clocks that disagree.
 fn apart(nodes: &[NodeCalls]) -> Option<String> {
     let spans: Vec<(&str, [f64; 2])> = nodes.iter().filter_map(|n| Some((n.node.as_str(), n.span?))).collect();
     let (late, [from, _]) = spans.iter().max_by(|a, b| a.1[0].total_cmp(&b.1[0]))?;

@@ -1,5 +1,4 @@
-//! The semantic diagnosis: invocations that took longer or shorter than ever, and the pair of nodes that each is about
-//! \[Khadke2012, 4.3\].
+//! The semantic diagnosis: invocations that took longer or shorter than ever before, and the pair of nodes that each concerns \[Khadke2012, 4.3\].
 
 use std::collections::BTreeMap;
 
@@ -18,25 +17,25 @@ use crate::diagnose::syscalls::tally::SECOND;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SemanticSettings {
-    /// How many of the highest pairs must all be of one node; the paper says "all the highest". Default: as many as a node has, one
-    /// less than there are nodes.
+    /// Number of the highest pairs that must all belong to one node; the paper says "all the highest". Default: all pairs of a node, one less than
+    /// the number of nodes.
     pub highest_pairs: Option<usize>,
 }
 
 /// Scores of pairs for one cause.
 struct Scores {
     cause: Cause,
-    /// Calls outside their ranges, per pair; the paper's *scr*.
+    /// Calls outside their ranges, per pair; *scr* in the paper.
     pairs: BTreeMap<Pair, u64>,
-    /// Time by which they were outside, over that of all nodes, in seconds.
+    /// Time outside the ranges, summed over all nodes, in seconds.
     beyond_s: f64,
 }
 
-/// The semantic diagnosis of a run that was read with the profile's invocations.
+/// Diagnoses a run that was read with the profile's invocations, by the semantic method.
 ///
 /// A call of `connect` counts for the pair of its two nodes. A call on a file has no peer: it counts for each pair of its node.
-/// A cause is named where all the highest pairs are of one node, and no other; where both causes are, the one that took more time
-/// beyond the ranges.
+/// A cause is reported if all the highest pairs belong to one node, and no other. If both causes qualify, the one with more time outside the ranges
+/// is reported.
 pub fn semantic(run: &Run, settings: &SemanticSettings) -> Answer {
     let method = Method::Semantic;
     if let Some(why) = run.apart() {
@@ -64,7 +63,7 @@ pub fn semantic(run: &Run, settings: &SemanticSettings) -> Answer {
     Answer::of(method, scores.cause, vec![node], vec![finding])
 }
 
-/// The one node that all the highest pairs have in common.
+/// Returns the one node common to all the highest pairs.
 fn isolated(pairs: &BTreeMap<Pair, u64>, highest: usize) -> Option<String> {
     let mut scores: Vec<u64> = pairs.values().copied().collect();
     scores.sort_unstable_by(|a, b| b.cmp(a));
@@ -90,7 +89,7 @@ fn all_pairs(run: &Run) -> BTreeMap<Pair, u64> {
     pairs
 }
 
-/// Out-of-range connections between two nodes.
+/// Returns the out-of-range connections between two nodes.
 fn network(run: &Run) -> Scores {
     let owners = owners(&run.nodes);
     let mut scores = Scores { cause: Cause::Network, pairs: all_pairs(run), beyond_s: 0.0 };
@@ -115,7 +114,7 @@ fn on_files(node: &NodeCalls) -> Judged {
     }
 }
 
-/// Out-of-range calls on files, for each pair of their node.
+/// Returns the out-of-range calls on files, for each pair of their node.
 fn files(run: &Run) -> Scores {
     let mut scores = Scores { cause: Cause::Disk, pairs: all_pairs(run), beyond_s: 0.0 };
     for node in &run.nodes {

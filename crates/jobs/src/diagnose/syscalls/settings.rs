@@ -1,4 +1,4 @@
-//! How logs of strace are read: which files are data, how times are counted.
+//! Settings for reading strace logs: data paths and the counting of times.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,22 +6,22 @@ use crate::diagnose::syscalls::invocation::{Matching, Sides};
 use crate::diagnose::syscalls::table::Clock;
 use crate::diagnose::syscalls::tally::Buckets;
 
-/// Which paths hold data.
+/// Paths that hold data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DataFolders {
-    /// Beginnings of paths with data; none: everything outside of the folders of the system and of programs.
+    /// Prefixes of paths with data; none: all paths outside the folders of the system and of programs.
     pub folders: Vec<String>,
 }
 
-/// Folders of the system, in which no data of a job lies.
+/// System folders, which hold no data of a job.
 const SYSTEM: [&[u8]; 13] = [
     b"/usr/", b"/lib/", b"/lib64/", b"/lib32/", b"/etc/", b"/proc/", b"/sys/", b"/dev/", b"/bin/", b"/sbin/",
     b"/boot/", b"/run/", b"/snap/",
 ];
 
 impl DataFolders {
-    /// Returns true if a path is one of data.
+    /// Returns true if a path holds data.
     pub fn holds(&self, path: &[u8]) -> bool {
         if self.folders.is_empty() {
             return !SYSTEM.iter().any(|folder| path.starts_with(folder) || path == &folder[..folder.len() - 1]);
@@ -33,22 +33,22 @@ impl DataFolders {
     }
 }
 
-/// How logs are read.
+/// Settings for reading logs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadSettings {
-    /// Into which intervals times are sorted.
+    /// Intervals that times are sorted into.
     pub buckets: Buckets,
-    /// Which paths hold data.
+    /// Paths that hold data.
     pub data: DataFolders,
-    /// When two invocations are the same.
+    /// Criterion for equal invocations.
     pub matching: Matching,
-    /// On which sides of its range an invocation counts as outside.
+    /// Sides of its range on which an invocation counts as outside.
     pub sides: Sides,
-    /// Which clock totals were taken by; `None` to tell by the totals themselves.
+    /// Clock of the totals; `None` to detect it from the totals.
     pub clock: Option<Clock>,
-    /// Bytes of a line; a longer one is left out and counted. Default 1 MiB.
+    /// Maximum bytes of a line; longer lines are left out and counted. Default 1 MiB.
     pub longest_line: usize,
-    /// Different invocations that are kept for each node, of about 40 bytes. Default 1 million.
+    /// Maximum number of different invocations kept per node, at about 40 bytes each. Default 1 million.
     pub most_invocations: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The statistical diagnosis, step by step as printed \[Khadke2012, 4.2\].
+//! The statistical diagnosis, step by step as published \[Khadke2012, 4.2\].
 
 use serde::{Deserialize, Serialize};
 
@@ -9,21 +9,21 @@ use crate::diagnose::syscalls::observed::{Form, NodeCalls};
 use crate::diagnose::syscalls::profile::{Profile, Range};
 use crate::diagnose::syscalls::run::Run;
 
-/// What a percentage difference is a share of; the paper does not say.
+/// Reference of a percentage difference; the paper does not specify it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
-    /// Of the greater value: 25% is a third more than the lesser one. The default.
+    /// The greater value: 25% is a third more than the lesser one. The default.
     #[default]
     OfGreater,
-    /// Of the lesser value.
+    /// The lesser value.
     OfLesser,
-    /// Of their mean.
+    /// Their mean.
     OfMean,
 }
 
 impl Difference {
-    /// The difference of two values ≥ 0 as a share: 0 where both are 0, and infinite where it is one of nothing.
+    /// Returns the difference of two values ≥ 0 as a share: 0 if both are 0, and infinite if the reference is 0.
     pub fn between(self, a: f64, b: f64) -> f64 {
         let (greater, lesser) = (a.max(b), a.min(b));
         let base = match self {
@@ -39,28 +39,28 @@ impl Difference {
     }
 }
 
-/// To how many others a node must be different to be marked in step 3; the paper says "any node".
+/// Number of other nodes that a node must differ from to be marked in step 3; the paper says "any node".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Against {
     /// It must exceed every other node by the share. The default.
     #[default]
     All,
-    /// It must exceed some other node by it.
+    /// It must exceed at least one other node by the share.
     Any,
 }
 
-/// Settings of the statistical diagnosis. The defaults are the paper's, or the nearest reading of it.
+/// Settings of the statistical diagnosis. The defaults are the paper's, or the closest reading of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StatisticalSettings {
-    /// What a percentage difference is a share of.
+    /// Reference of a percentage difference.
     pub difference: Difference,
-    /// Steps 1 and 2: by how much every other node must differ from the greatest. Default 0.25.
+    /// Steps 1 and 2: share by which every other node must differ from the greatest. Default 0.25.
     pub hog_share: f64,
-    /// Step 3: by how much the scores of two nodes must differ. Default 0.5.
+    /// Step 3: share by which the scores of two nodes must differ. Default 0.5.
     pub isolation_share: f64,
-    /// Step 3: to how many others.
+    /// Step 3: number of other nodes.
     pub against: Against,
 }
 
@@ -70,19 +70,19 @@ impl Default for StatisticalSettings {
     }
 }
 
-/// A hog that step 1 or 2 found: the node with the greatest total time.
+/// A hog found by step 1 or 2: the node with the greatest total time.
 struct Hog<'r> {
     node: &'r NodeCalls,
     class: CallClass,
     cause: Cause,
-    /// Least difference to another node.
+    /// Smallest difference to another node.
     least: f64,
 }
 
-/// The statistical diagnosis of a run.
+/// Diagnoses a run by the statistical method.
 ///
-/// Nodes that the profile does not know cannot be outside of it, and step 3 needs single calls: totals (`-c`) skip it. Where
-/// steps 1 and 2 find nothing, so does the diagnosis: there is no *max* to return.
+/// Nodes missing from the profile cannot be outside of it. Step 3 needs single calls: totals (`-c`) skip it. If steps 1 and 2 find nothing, neither
+/// does the diagnosis: there is no *max* to return.
 pub fn statistical(run: &Run, profile: &Profile, settings: &StatisticalSettings) -> Answer {
     let method = Method::Statistical;
     if let Some(why) = run.apart() {
@@ -124,13 +124,13 @@ impl<'a> Judge<'a> {
 
     fn is_outside(&self, node: &NodeCalls, class: CallClass) -> bool {
         let total = node.total(class);
-        // that a log which ends early has less says nothing
+        // a lower total of a log that ends early means nothing
         let counts = |range: &Range| !node.ends_early || total > range.high;
         self.range(node, class).is_some_and(|range| range.excludes(total) && counts(&range))
     }
 
-    /// Steps (a) and (b) of both hogs: the node with the greatest total time, if that is outside its range and every other
-    /// node's differs enough from it.
+    /// Steps (a) and (b) of both hogs: returns the node with the greatest total time, if that is outside its range and every other node's total
+    /// differs enough from it.
     fn greatest(&self, class: CallClass) -> Option<(&'a NodeCalls, f64)> {
         let max =
             self.run.nodes.iter().reduce(|max, node| if node.total(class) > max.total(class) { node } else { max })?;
@@ -157,7 +157,7 @@ impl<'a> Judge<'a> {
         Some(Hog { node, class, cause: Cause::Network, least })
     }
 
-    /// Step 3's score of a node: by how many calls its intervals are outside their ranges.
+    /// Step 3's score of a node: the number of calls by which its intervals are outside their ranges.
     fn score(&self, node: &NodeCalls, class: CallClass) -> f64 {
         let own = node.class(class).histogram.0.len();
         let form = self.run.form;
@@ -172,7 +172,7 @@ impl<'a> Judge<'a> {
         (0..buckets).filter_map(beyond).sum()
     }
 
-    /// Steps 3 and 4: the nodes that are "possibly faulty", in the order of their names.
+    /// Steps 3 and 4: returns the nodes that are "possibly faulty", in the order of their names.
     fn isolated(&self, cause: Cause) -> Vec<String> {
         let nodes = &self.run.nodes;
         let mut marked = vec![false; nodes.len()];
@@ -216,7 +216,7 @@ impl<'a> Judge<'a> {
             (true, _) => vec![hog.class],
             (false, _) => vec![CallClass::Accept, hog.class],
         };
-        // the node that is only possibly faulty is half as sure
+        // a node that is only possibly faulty has half the confidence
         let sure = hog.least.min(1.0) * if is_max { 1.0 } else { 0.5 };
         Finding {
             method: Method::Statistical.of_findings(),

@@ -1,5 +1,4 @@
-//! From lines to sums: joins calls that were interrupted, and adds each to what its node did. Memory is that of the sums and of the
-//! calls that are open.
+//! From lines to sums: joins interrupted calls, and adds each call to the sums of its node. Memory holds the sums and the open calls.
 
 use std::collections::HashMap;
 
@@ -14,10 +13,10 @@ use crate::diagnose::syscalls::table::Totals;
 use crate::diagnose::syscalls::tally::Tally;
 use crate::diagnose::syscalls::warning::{OddKind, Oddities};
 
-/// What is done about single invocations while a log is read.
+/// Handling of single invocations while a log is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Invocations<'p> {
-    /// Nothing.
+    /// They are ignored.
     #[default]
     Ignore,
     /// Their extremes are kept, for a profile.
@@ -26,15 +25,15 @@ pub enum Invocations<'p> {
     Judge(&'p Extremes),
 }
 
-/// A call whose end is not there yet.
+/// A call whose end has not been read yet.
 struct Open {
     class: CallClass,
     arguments: Vec<u8>,
 }
 
-/// Most calls open at once: one for each thread. What is more than this is no log.
+/// Maximum number of open calls: one for each thread. A text with more is not a log.
 const MOST_OPEN: usize = 200_000;
-/// Most different addresses.
+/// Maximum number of different addresses.
 const MOST_PEERS: usize = 10_000;
 
 /// Reads one log.
@@ -45,7 +44,7 @@ pub(super) struct Stream<'s> {
     totals: Totals,
     in_table: bool,
     odd: Oddities,
-    /// The last relative time (`-r`) summed up.
+    /// The sum of relative times (`-r`) so far.
     relative: f64,
     calls: NodeCalls,
 }
@@ -80,14 +79,14 @@ impl<'s> Stream<'s> {
         lines.whole + lines.begun + lines.resumed + lines.rows == 0
     }
 
-    /// Tells of an oddity that the reader of lines met.
+    /// Records an oddity met by the line reader.
     pub(super) fn odd(&mut self, kind: OddKind, text: &[u8]) {
         let line = self.calls.lines.lines + 1;
         self.calls.cut |= kind == OddKind::CutFile;
         self.odd.add(kind, line, text);
     }
 
-    /// Takes a line in; `whole` says that it has its end.
+    /// Takes a line; `whole` is true if it has its line end.
     pub(super) fn line(&mut self, line: &[u8], whole: bool) {
         self.calls.lines.lines += 1;
         if self.in_table {
@@ -148,7 +147,7 @@ impl<'s> Stream<'s> {
                 return;
             }
             Time::Seconds(seconds) => seconds,
-            // without a date nothing can be compared with other nodes
+            // without a date it cannot be compared with other nodes
             Time::Clock(_) => return,
         };
         let span = self.calls.span.get_or_insert([seconds; 2]);
@@ -160,7 +159,7 @@ impl<'s> Stream<'s> {
         self.lose(process, line);
         match ending(rest) {
             Some(end) => self.ended(class, [end.arguments, b""], end.result, end.nanoseconds, line),
-            // the tracer went away
+            // the tracer detached
             None => self.calls.classes[class.index()].calls += 1,
         }
     }
@@ -191,14 +190,14 @@ impl<'s> Stream<'s> {
         }
     }
 
-    /// A call that is still open when its process calls again has no end in this log.
+    /// Handles a call that is still open when its process calls again: it has no end in this log.
     fn lose(&mut self, process: u64, line: &[u8]) {
         if self.open.remove(&process).is_some() {
             self.odd.add(OddKind::BeginningWithoutEnd, self.calls.lines.lines, line);
         }
     }
 
-    /// Takes a call in that ended.
+    /// Takes a completed call.
     fn ended(&mut self, class: CallClass, arguments: [&[u8]; 2], result: &[u8], took: Option<u64>, line: &[u8]) {
         let path = class.is_about_files().then(|| quoted(arguments[0]).or_else(|| quoted(arguments[1]))).flatten();
         if class == CallClass::Stat && is_on_open_file(path, arguments) {
@@ -233,7 +232,7 @@ impl<'s> Stream<'s> {
         self.invocation(class, arguments, result, took, peer, line);
     }
 
-    /// A connection was made, or was only begun.
+    /// Records a connection that was made, or only started.
     fn connected(&mut self, peer: Option<&str>, result: &[u8], took: u64, line: &[u8]) {
         if result.starts_with(b"-1 EINPROGRESS") {
             self.calls.not_waited += 1;
@@ -249,7 +248,7 @@ impl<'s> Stream<'s> {
         }
     }
 
-    /// Own addresses: what a socket is bound to, and what `-yy` shows.
+    /// Records own addresses: the address that a socket is bound to, and those shown by `-yy`.
     fn note_addresses(&mut self, class: CallClass, arguments: [&[u8]; 2], result: &[u8]) {
         let bound = || inet_address(arguments[0]).or_else(|| inet_address(arguments[1]));
         let own = match class {
@@ -298,13 +297,13 @@ impl<'s> Stream<'s> {
         }
     }
 
-    /// A call was made, but its process ended in it, or the log did.
+    /// Counts a call without end: its process ended during the call, or the log did.
     fn never_ended(&mut self, class: CallClass) {
         self.calls.lines.never_ended += 1;
         self.calls.classes[class.index()].calls += 1;
     }
 
-    /// What the log said, when it is at its end.
+    /// Returns the summary at the end of the log.
     pub(super) fn end(mut self) -> NodeCalls {
         let opened: Vec<CallClass> = std::mem::take(&mut self.open).into_values().map(|open| open.class).collect();
         opened.into_iter().for_each(|class| self.never_ended(class));
@@ -331,7 +330,7 @@ impl<'s> Stream<'s> {
         }
         self.calls.odd = self.odd.into_list();
         if self.calls.form == Form::Untimed {
-            // the form says it for all calls
+            // the form already states it for all calls
             self.calls.odd.retain(|odd| odd.kind != OddKind::NoTime);
         }
         self.calls
@@ -344,13 +343,13 @@ impl std::fmt::Debug for Stream<'_> {
     }
 }
 
-/// Returns true if a call asks about an open file: an empty path, or none with the flag that allows it.
+/// Returns true if a call queries an open file: an empty path, or no path with the flag that allows it.
 fn is_on_open_file(path: Option<&[u8]>, arguments: [&[u8]; 2]) -> bool {
     let has_flag = || arguments.iter().any(|part| part.windows(13).any(|window| window == b"AT_EMPTY_PATH"));
     path.map_or_else(has_flag, <[u8]>::is_empty)
 }
 
-/// The path that is meant: escapes undone, and behind the folder that a decoration (`-y`) names.
+/// Returns the full path: escapes decoded, and prefixed by the folder in an annotation (`-y`).
 fn full_path(path: &[u8], arguments: &[u8]) -> Vec<u8> {
     let plain = if path.contains(&b'\\') { unescaped(path) } else { path.to_vec() };
     if plain.starts_with(b"/") {

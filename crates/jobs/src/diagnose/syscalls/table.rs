@@ -1,26 +1,25 @@
-//! The table of totals that `strace -c` writes.
+//! The table of totals written by `strace -c`.
 
 use crate::diagnose::syscalls::class::CallClass;
 use crate::diagnose::syscalls::line::{decimal, whole};
 use crate::diagnose::syscalls::observed::{ClassCalls, Form, totals_of};
 use crate::diagnose::syscalls::tally::Tally;
 
-/// Which clock totals were taken by, where the person knows.
+/// Clock of totals, if the user knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// The clock on the wall: `-w` was given.
+    /// Wall clock: `-w` was given.
     Wall,
-    /// Processor time: it was not.
+    /// CPU time: `-w` was not given.
     Processor,
 }
 
-/// A call of `stat` or `access` takes longer than this on the wall when strace stops it twice on its way; its processor time is
-/// less.
+/// Least wall-clock time of a `stat` or `access` call, which strace stops twice; its CPU time is less.
 const FASTEST_FILE_CALL_S: f64 = 4e-6;
-/// A server waits longer than this in each `accept`, by the clock on the wall, unless it is never idle.
+/// Least wall-clock time that a server waits in each `accept`, unless it is never idle.
 const FASTEST_ACCEPT_S: f64 = 0.02;
 
-/// Names of columns, as their header and `-U` call them.
+/// Names of columns in their header and in `-U`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Seconds,
@@ -30,7 +29,7 @@ enum Column {
     Other,
 }
 
-/// What a table of totals adds up to.
+/// Sums of a table of totals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
     columns: Vec<Column>,
@@ -40,7 +39,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// The head of a table.
+    /// Reads the head of a table.
     pub(super) fn head(&mut self, line: &[u8]) {
         let text = String::from_utf8_lossy(line).replace("% time", "%time");
         let column = |word: &str| match word {
@@ -55,7 +54,7 @@ impl Totals {
         self.has_total = false;
     }
 
-    /// A line of the table: true where it is the row of a call. Cells are told by their number: only that of the errors may be empty. Of
+    /// Reads a line of the table: true if it is the row of a call. Cells are identified by their count: only the cell of the errors may be empty. In
     /// a line without its end, the last cell may be cut: only `total` is known to be whole.
     pub(super) fn row(&mut self, line: &[u8], is_whole: bool) -> Result<bool, ()> {
         let text = line.trim_ascii();
@@ -109,8 +108,8 @@ impl Totals {
         self.line
     }
 
-    /// Which clock the totals are of. Nothing in the table says so; processor time shows by calls on files that are faster than strace
-    /// lets them be, on a server that waits for nobody.
+    /// Returns the clock of the totals. The table does not state it; CPU time is recognised by calls on files that are faster than strace allows, on
+    /// a server that never waits.
     pub(super) fn form(&self, clock: Option<Clock>) -> Form {
         let wall = match clock {
             Some(clock) => clock == Clock::Wall,

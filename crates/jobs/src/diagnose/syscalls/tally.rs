@@ -1,50 +1,50 @@
-//! How often and how long: sums of exact nanoseconds, and histograms of times.
+//! Counts and durations: sums of exact nanoseconds, and histograms of times.
 
 use serde::{Deserialize, Serialize};
 
 /// Nanoseconds in a second.
 pub(super) const SECOND: f64 = 1e9;
 
-/// A number of calls and the time that they took together.
+/// A number of calls and their total time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Calls whose time is known.
+    /// Calls with a known time.
     pub calls: u64,
-    /// Their times together, in nanoseconds.
+    /// Their total time, in nanoseconds.
     pub nanoseconds: u64,
 }
 
 impl Tally {
-    /// Takes a call in.
+    /// Adds a call.
     pub(super) fn add(&mut self, nanoseconds: u64) {
         self.calls += 1;
         self.nanoseconds = self.nanoseconds.saturating_add(nanoseconds);
     }
 
-    /// Takes other calls in.
+    /// Adds other calls.
     pub(super) fn merge(&mut self, other: Self) {
         self.calls = self.calls.saturating_add(other.calls);
         self.nanoseconds = self.nanoseconds.saturating_add(other.nanoseconds);
     }
 
-    /// The times together, in seconds.
+    /// Returns the total time, in seconds.
     pub fn seconds(self) -> f64 {
         self.nanoseconds as f64 / SECOND
     }
 
-    /// The mean time of a call in seconds; `None` without calls.
+    /// Returns the mean time of a call in seconds; `None` without calls.
     pub fn mean(self) -> Option<f64> {
         (self.calls > 0).then(|| self.seconds() / self.calls as f64)
     }
 }
 
-/// Into which intervals of time calls are sorted. The paper does not say \[Khadke2012, 4.1.1\]; ours grow by a factor.
+/// Intervals of time that calls are sorted into. The paper does not specify them \[Khadke2012, 4.1.1\]; ours grow by a factor.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Buckets {
-    /// End of the first interval, in seconds, > 0. Default one microsecond, which is what `strace -T` resolves.
+    /// End of the first interval, in seconds, > 0. Default one microsecond, the resolution of `strace -T`.
     pub first_s: f64,
-    /// How much longer each interval's end is than that of the one before, at least 1.1. Default 2.
+    /// Ratio of each interval's end to the previous one, at least 1.1. Default 2.
     pub factor: f64,
 }
 
@@ -54,34 +54,34 @@ impl Default for Buckets {
     }
 }
 
-/// Most intervals: with a factor of 1.1 they reach beyond a day.
+/// Maximum number of intervals: with a factor of 1.1 they reach beyond a day.
 const MOST_BUCKETS: usize = 300;
 
 impl Buckets {
-    /// Returns true if the numbers make sense.
+    /// Returns true if the numbers are valid.
     pub(super) fn is_valid(self) -> bool {
         self.first_s > 0.0 && self.first_s.is_finite() && self.factor >= 1.1 && self.factor.is_finite()
     }
 
-    /// The interval that a time falls into: 0 is what is shorter than the first end.
+    /// Returns the interval of a time: 0 for times below the first end.
     pub fn of(self, nanoseconds: u64) -> usize {
         let times = nanoseconds as f64 / (self.first_s * SECOND);
         if times < 1.0 {
             return 0;
         }
-        // a time that is an end exactly belongs to what comes after it, whatever the logarithm is rounded to
+        // a time exactly at an end belongs to the next interval, however the logarithm is rounded
         let guess = (times.ln() / self.factor.ln()).floor();
         let guess = if times >= self.factor.powf(guess + 1.0) { guess + 1.0 } else { guess };
         (1 + guess as usize).min(MOST_BUCKETS - 1)
     }
 
-    /// Where an interval ends, in seconds.
+    /// Returns the end of an interval, in seconds.
     pub fn end(self, bucket: usize) -> f64 {
         self.first_s * self.factor.powi(i32::try_from(bucket).unwrap_or(i32::MAX))
     }
 }
 
-/// Calls by their time; intervals behind the last one that is listed are empty.
+/// Calls by their time; intervals after the last one listed are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Histogram(pub Vec<u64>);
@@ -94,7 +94,7 @@ impl Histogram {
         self.0[bucket] += 1;
     }
 
-    /// Calls in an interval.
+    /// Returns the number of calls in an interval.
     pub fn count(&self, bucket: usize) -> u64 {
         self.0.get(bucket).copied().unwrap_or(0)
     }

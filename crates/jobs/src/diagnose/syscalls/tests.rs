@@ -1,10 +1,10 @@
-//! The diagnoses on logs written by hand: each rule alone, and what must not be judged.
+//! Tests of the diagnoses on handwritten logs: each rule alone, and logs that must not be judged.
 
 use crate::diagnose::finding::{Cause, Subject};
 use crate::diagnose::syscalls::*;
 use crate::watch::Unwatched;
 
-/// A call and how long it took, in milliseconds.
+/// A call and its duration, in milliseconds.
 type Call<'c> = (&'c str, f64);
 
 fn text(calls: &[Call<'_>]) -> String {
@@ -87,8 +87,7 @@ fn step_1_needs_stat_apart_and_access_outside() {
     assert!(silent([1.0, 2.0, 1.0, 1.0], [1.1; 4]), "access is inside its range");
     assert!(silent([1.0, 2.0, 1.6, 1.0], [1.0, 1.5, 1.0, 1.0]), "2.0 and 1.6 differ by a fifth");
     assert!(silent([1.0, 1.2, 0.8, 0.8], [1.0, 1.5, 1.0, 1.0]), "1.2 is still in the range of stat");
-    // with the difference as a share of the lesser value, 2.0 and 1.6 are exactly 25% apart, which is not more than
-    // that
+    // with the difference as a share of the lesser value, 2.0 and 1.6 are exactly 25% apart, which is not more than 25%
     let lesser = StatisticalSettings { difference: Difference::OfLesser, ..settings };
     assert!(say(&nodes([1.0, 2.0, 1.6, 1.0], [1.0, 1.5, 1.0, 1.0], EVEN, [1.0; 4]), &lesser).cause.is_none());
     let share = StatisticalSettings { hog_share: 0.19, ..settings };
@@ -109,10 +108,10 @@ fn step_2_needs_connect_apart_only() {
 fn steps_3_and_4_add_nodes_that_may_be_faulty() {
     let settings = StatisticalSettings::default();
     let disk = |rest| say(&nodes([1.0, 2.0, 1.0, 1.0], [1.0, 1.5, 1.0, 1.0], EVEN, rest), &settings).nodes;
-    // accept (and execve) of n4 outside: its interval of execve gains a call that the profile has elsewhere
+    // accept (and execve) of n4 outside: its interval of execve gains a call that the profile has in another interval
     assert_eq!(disk([1.0, 1.0, 1.0, 9.0]), ["n2", "n4"]);
     assert_eq!(disk([1.0; 4]), ["n2"]);
-    // coming from a network hog, accept does not count, but execve still does
+    // with a network hog, accept does not count, but execve still does
     let mut connect = EVEN;
     connect[2] = [100.0; 4];
     let network = say(&nodes([1.0; 4], [1.0; 4], connect, [1.0, 1.0, 1.0, 9.0]), &settings);
@@ -169,12 +168,12 @@ fn without_a_node_in_all_the_highest_pairs_nothing_is_said() {
     assert_eq!(semantic_answer(&nodes([1.0; 4], [1.0; 4], EVEN, [1.0; 4]), &settings).cause, None);
 }
 
-/// Calls often enough for means.
+/// Repeats calls often enough for means.
 fn often(nodes: Vec<Vec<Call<'static>>>) -> Vec<Vec<Call<'static>>> {
     nodes.into_iter().map(|calls| calls.repeat(20)).collect()
 }
 
-/// What is usual where calls are made often enough for means.
+/// The baseline for calls that are frequent enough for means.
 fn often_profile() -> Profile {
     let often_control = |scale: f64| {
         let even = EVEN.map(|row| row.map(|time| time * scale));
@@ -200,7 +199,7 @@ fn peers_of_a_faulty_node_are_not_blamed() {
     let answer = improved_answer(busy);
     assert_eq!((answer.cause, answer.nodes.as_slice()), (Some(Cause::Network), ["n2".to_owned()].as_slice()));
     let finding = &answer.findings[0];
-    // level 500 ms; usual 0.11 ms; the others' median 0.1 ms; they make 1 time as many calls
+    // level 500 ms; usual 0.11 ms; the others' median 0.1 ms; they make as many calls (factor 1)
     assert!((finding.score - 500.11 / 0.21).abs() < 1e-6, "{finding:?}");
     assert_eq!(finding.subject, Subject::Node { node: "n2".to_owned() });
 }
@@ -212,10 +211,10 @@ fn a_slow_disk_shows_in_the_mean_and_in_fewer_calls() {
     slow[3].truncate(100);
     let answer = improved_answer(slow);
     assert_eq!((answer.cause, answer.nodes.as_slice()), (Some(Cause::Disk), ["n4".to_owned()].as_slice()));
-    // mean of 5 and 1 against 1, usual 1.1; 89 calls of its own, where the others made 160
+    // mean of 5 and 1 against 1, usual 1.1; 89 calls of its own; the others made 160
     let expected = (3.0 + 1.1) / (1.0 + 1.1) * 160.0 / 89.0;
     assert!((answer.findings[0].score - expected).abs() < 0.02, "{}", answer.findings[0].score);
-    // libraries of the system are no data
+    // system libraries are not data
     let mut libraries = often(nodes([1.0; 4], [1.0; 4], EVEN, [1.0; 4]));
     libraries[3].extend([("stat /usr/lib/libc.so", 500.0)].repeat(20));
     assert_eq!(improved_answer(libraries).cause, None);
@@ -232,11 +231,11 @@ fn too_few_nodes_are_not_compared() {
     let mut nodes = often(nodes([1.0; 4], [1.0; 4], EVEN.map(|row| row.map(|t| 900.0 * t)), [1.0; 4]));
     nodes.truncate(1);
     let answer = improved_answer(nodes.clone());
-    // something is slow, but at which end?
+    // something is slow, but the faulty end is unknown
     assert_eq!((answer.cause, answer.nodes.len(), answer.findings[0].cause), (None, 0, Cause::Unknown));
     assert_eq!(answer.findings[0].subject, Subject::Job, "no node is named");
     assert!(answer.silence.is_some());
-    // there are no other nodes to tell of
+    // there are no other nodes to report
     let evidence = &answer.findings[0].evidence;
     assert_eq!((evidence.len(), &*evidence[0].unit), (1, "ms"), "{evidence:?}");
     assert!(evidence[0].what.ends_with("against the control runs") && (evidence[0].value - 90.0).abs() < 0.01);
@@ -263,7 +262,7 @@ fn a_profile_survives_its_file() {
     assert_eq!((total.low, total.high), (0.001, 0.0012));
     assert_eq!(profile.total(Form::WallTotals, "n1", CallClass::Stat), None);
     assert_eq!(profile.total(Form::Calls, "n9", CallClass::Stat), None);
-    // 1.0 ms is in the interval from 0.512 to 1.024 ms, 1.1 and 1.2 ms in the one after it
+    // 1.0 ms is in the interval from 0.512 to 1.024 ms, 1.1 and 1.2 ms in the next one
     let range =
         |bucket| profile.bucket(Form::Calls, "n1", CallClass::Stat, bucket).map(|range| (range.low, range.high));
     assert_eq!([10, 11, 12].map(range), [Some((0.0, 1.0)), Some((0.0, 1.0)), Some((0.0, 0.0))]);
@@ -286,7 +285,7 @@ fn nodes_that_do_not_fit_together_are_told() {
     assert!(matches!(untimed, Err(SyscallError::NothingToJudge { .. })));
 }
 
-/// Half a log is no slow node: what is missing in it counts for nothing, what is slow in it still does.
+/// Half a log does not make a slow node: missing calls are ignored, slow calls still count.
 #[test]
 fn a_log_that_ends_early_is_reported_and_its_node_is_not_blamed_for_it() {
     let mut logs = often(nodes([1.0, 1.0, 1.0, 1.5], [1.0, 1.0, 1.0, 1.5], EVEN, [1.0; 4]));
@@ -300,20 +299,20 @@ fn a_log_that_ends_early_is_reported_and_its_node_is_not_blamed_for_it() {
         ["n4: its log ends 50.0 s before those of the other nodes, so its number of calls is not compared"]
     );
     assert!(early.node("n4").unwrap().ends_early && improved(&early, &often_profile(), &settings).nodes.is_empty());
-    // without the rule it would be blamed, for it made half as many calls
+    // without the rule it would be blamed, because it made half as many calls
     early.nodes[3].ends_early = false;
     assert_eq!(improved(&early, &often_profile(), &settings).nodes, ["n4"]);
-    // what is slow in it is still seen
+    // slow calls in it are still detected
     logs[3].iter_mut().for_each(|call| call.1 *= 20.0);
     assert_eq!(improved(&run(&[], &logs), &often_profile(), &settings).nodes, ["n4"]);
-    // a tenth of the run is not early
+    // a tenth of the run does not count as early
     let mut later = often(nodes([1.0; 4], [1.0; 4], EVEN, [1.0; 4]));
     later.iter_mut().for_each(|calls| calls.truncate(100));
     later[3].truncate(92);
     assert_eq!(run(&[], &later).notes, Vec::<String>::new());
 }
 
-/// Tables and logs without times that were cut: what is missing is not known.
+/// Truncated tables and logs without times: the missing part is unknown.
 #[test]
 fn cut_tables_and_cut_logs_without_times_are_not_judged() {
     let head = "% time     seconds  usecs/call     calls    errors syscall\n";
@@ -337,7 +336,7 @@ fn cut_tables_and_cut_logs_without_times_are_not_judged() {
     assert!(run.notes.iter().all(|note| note.contains("its log was cut")) && run.notes.len() == 2, "{:?}", run.notes);
     let all = Run::of("r".into(), vec![read("n1", &[head, rows].concat())], Vec::new()).unwrap_err();
     assert_eq!(all.to_string(), "no node can be judged: the logs of all nodes were cut");
-    // a log of calls that is cut inside its last line: with times, it ends when the others do; without, nobody knows
+    // a log of calls that is cut inside its last line: with times, it ends when the others do; without, its end is unknown
     for (time, judged) in [("1700000000.5 ", 2), ("", 1)] {
         let calls = format!("7 {time}stat(\"/data/a\", 0) = 0 <0.001>\n");
         let cut = read("n2", &format!("{calls}7 {time}stat(\"/data"));
@@ -347,7 +346,7 @@ fn cut_tables_and_cut_logs_without_times_are_not_judged() {
     }
 }
 
-/// The node with a slow disk is named by all that can, until a log of another time stands beside it.
+/// All methods that can judge the run report the node with a slow disk, until a log of another time is added.
 #[test]
 fn logs_that_do_not_overlap_name_no_node() {
     let slow = often(nodes([1.0, 9.0, 1.0, 1.0], [1.0, 9.0, 1.0, 1.0], EVEN, [1.0; 4]));

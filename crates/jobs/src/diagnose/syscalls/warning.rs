@@ -1,4 +1,4 @@
-//! What is odd about a log of system calls: counted by kind, with the first line and an example.
+//! Oddities of a system call log: counted by kind, with the first line and an example.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use crate::trace::tell;
 
-/// What can be odd.
+/// Kind of oddity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OddKind {
     /// A line that strace does not write.
     UnknownLine,
-    /// A call that is cut off in the middle of its line.
+    /// A call truncated in the middle of its line.
     CutCall,
     /// A line longer than the limit.
     LongLine,
@@ -21,9 +21,9 @@ pub enum OddKind {
     CutFile,
     /// The end of a call that never began in this log.
     EndWithoutBeginning,
-    /// The beginning of a call while another one of the same process was open: its end is missing.
+    /// The start of a call while another call of the same process was open: its end is missing.
     BeginningWithoutEnd,
-    /// More calls were open at once than are kept.
+    /// More calls open at once than are kept.
     ManyOpen,
     /// More different invocations than are kept.
     ManyInvocations,
@@ -33,16 +33,16 @@ pub enum OddKind {
     NoTime,
     /// A row of a table of totals that cannot be read.
     BadRow,
-    /// A row of a table of totals that is cut off: the file ends inside it.
+    /// A truncated row of a table of totals: the file ends inside it.
     CutRow,
-    /// A table of totals without its last row, `total`: the file was cut.
+    /// A table of totals without its last row, `total`: the file is truncated.
     TableWithoutTotal,
     /// A table of totals after single calls (`-C`).
     TableAfterCalls,
 }
 
 impl OddKind {
-    /// What happened, and what became of it.
+    /// Returns a description, with the handling.
     pub fn text(self) -> &'static str {
         match self {
             Self::UnknownLine => "not a line of strace; left out",
@@ -66,13 +66,13 @@ impl OddKind {
 /// One kind of oddity of one log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Oddity {
-    /// What is odd.
+    /// Kind of oddity.
     pub kind: OddKind,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
-    /// The first line of it, from 1.
+    /// Line of the first occurrence, from 1.
     pub line: u64,
-    /// What stood there, in a few words.
+    /// Example, in a few words.
     pub example: String,
 }
 
@@ -82,7 +82,7 @@ impl fmt::Display for Oddity {
     }
 }
 
-/// Characters of an example.
+/// Maximum length of an example, in characters.
 const EXAMPLE: usize = 80;
 
 /// Counts oddities.

@@ -1,4 +1,4 @@
-//! What an application could not be faster than, given the times that its tasks took.
+//! Lower bounds of an application's time, given the times of its tasks.
 
 use std::collections::HashMap;
 
@@ -7,12 +7,12 @@ use crate::trace::attempt::Attempt;
 use crate::trace::ids::{ApplicationId, Moment, StageId};
 use crate::trace::job_trace::{Job, JobTrace};
 
-/// A lower bound of the time from the first submission of a job to the last end of one.
+/// A lower bound of the time from the first submission of a job to the last end of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Bound {
-    /// All work, evenly on all slots.
+    /// All work, spread evenly over all slots.
     Slots,
-    /// The stages one after the other as they depend on each other, each as long as its longest task.
+    /// The stages in the order of their dependencies, each as long as its longest task.
     CriticalPath,
     /// The longest task.
     LongestTask,
@@ -20,17 +20,17 @@ pub enum Bound {
     Driver,
 }
 
-/// The bounds of an application \[s\]. Each is a lower bound for the same tasks with the same times on as many slots: the actual
-/// time is longer where tasks wait although a slot is free, where waves are uneven, or where work is done twice.
+/// The bounds of an application \[s\]. Each is a lower bound for the same tasks with the same times on the same number of slots: the actual time is
+/// longer if tasks wait although a slot is free, if waves are uneven, or if work is repeated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// The first submission of a job, else the first launch.
+    /// The first submission of a job, or else the first launch.
     pub start: Moment,
-    /// From that to the last end of a job (else of a task).
+    /// Time from that to the last end of a job (or else of a task).
     pub span: f64,
-    /// The slots that the first bound is by.
+    /// The slots used by the first bound.
     pub slots: Slots,
-    /// Time of all attempts that did their task.
+    /// Time of all attempts that completed their task.
     pub work: f64,
     /// [`Bound::Slots`]: `work` over slots.
     pub by_slots: f64,
@@ -40,12 +40,12 @@ pub struct Bounds {
     pub by_longest_task: f64,
     /// [`Bound::Driver`].
     pub by_driver: f64,
-    /// True if the log states what stages depend on; else the critical path takes all stages of a job as independent.
+    /// True if the log has the dependencies of stages; otherwise the critical path treats all stages of a job as independent.
     pub knows_dependencies: bool,
 }
 
 impl Bounds {
-    /// The largest bound and what it is.
+    /// Returns the largest bound and its kind.
     pub fn largest(&self) -> (Bound, f64) {
         let all = [
             (Bound::Slots, self.by_slots),
@@ -57,14 +57,14 @@ impl Bounds {
     }
 }
 
-/// What of a trace belongs to one application.
+/// The parts of a trace that belong to one application.
 struct Own<'t> {
     stages: Vec<StageId>,
     jobs: &'t [Job],
     attempts: &'t [Attempt],
 }
 
-/// The bounds of an application; none where no task of it was done in a known time.
+/// Returns the bounds of an application; none if no task of it was completed in a known time.
 pub fn bounds_of(trace: &JobTrace, application: ApplicationId) -> Option<Bounds> {
     let stages = trace.stages_of(application).map(StageId::from_index).collect();
     let attempts = trace.attempts_of_application(application);
@@ -88,7 +88,7 @@ pub fn bounds_of(trace: &JobTrace, application: ApplicationId) -> Option<Bounds>
     })
 }
 
-/// When the first job was submitted and the last one ended; else, or where a job has no end, the first launch and the last end of
+/// Returns the submission of the first job and the end of the last one; without jobs, or if a job has no end, the first launch and the last end of
 /// attempts.
 fn span(own: &Own<'_>) -> Option<(Moment, Moment)> {
     let first = own.jobs.iter().filter_map(|job| job.submitted).min();
@@ -102,21 +102,21 @@ fn span(own: &Own<'_>) -> Option<(Moment, Moment)> {
     (end >= start).then_some((start, end))
 }
 
-/// The attempt that did a task first: when it ended, and its time \[s\].
+/// Returns the end of the attempt that completed a task first, and its time \[s\].
 fn winner(task: &[Attempt]) -> Option<(Moment, f64)> {
     let done = task.iter().filter(|attempt| attempt.succeeded() && attempt.finish().is_some());
     let winner = done.min_by_key(|attempt| attempt.finish())?;
     Some((winner.finish()?, winner.duration()?))
 }
 
-/// What a stage adds to a chain: its longest task, without the time in which it waited for stages before, as reduce tasks do that
-/// begin while maps run \[s\].
+/// Returns a stage's contribution to a chain: its longest task, without the time in which it waited for earlier stages, as reduce tasks do that start
+/// while maps run \[s\].
 fn own_length(trace: &JobTrace, stage: StageId, parents_end: Option<Moment>) -> f64 {
     let after = |(end, time): (Moment, f64)| parents_end.map_or(time, |before| time.min(end.seconds_since(before)));
     trace.tasks_of(stage).filter_map(winner).map(after).fold(0.0, f64::max)
 }
 
-/// The time within a span in which no attempt ran \[s\].
+/// Returns the time within a span in which no attempt ran \[s\].
 fn idle(own: &Own<'_>, start: Moment, end: Moment) -> f64 {
     let mut runs: Vec<(i64, i64)> = own
         .attempts
@@ -134,7 +134,7 @@ fn idle(own: &Own<'_>, start: Moment, end: Moment) -> f64 {
     idle as f64 / 1e6
 }
 
-/// The longest chain of stages within jobs, and of jobs that were submitted after others had ended.
+/// Returns the longest chain of stages within jobs, and of jobs that were submitted after other jobs had ended.
 fn critical_path(trace: &JobTrace, own: &Own<'_>) -> f64 {
     let mut parents: HashMap<u32, &[u32]> = HashMap::new();
     let mut stage_ends: HashMap<u32, Moment> = HashMap::new();
@@ -166,8 +166,7 @@ fn critical_path(trace: &JobTrace, own: &Own<'_>) -> f64 {
     after_each_other(&jobs)
 }
 
-/// The length of the longest chain of stages that ends in each stage. A stage that waits for itself, which no good log has,
-/// counts once.
+/// Returns the length of the longest chain of stages that ends in each stage. A stage that waits for itself, which no valid log has, counts once.
 fn chain_lengths(lengths: &HashMap<u32, f64>, parents: &HashMap<u32, &[u32]>) -> HashMap<u32, f64> {
     let mut ends: HashMap<u32, f64> = HashMap::new();
     let mut numbers: Vec<u32> = lengths.keys().copied().collect();
@@ -191,7 +190,7 @@ fn chain_lengths(lengths: &HashMap<u32, f64>, parents: &HashMap<u32, &[u32]>) ->
     ends
 }
 
-/// The longest chain of jobs, in the order of submission, each of which was submitted after the one before had ended.
+/// Returns the longest chain of jobs, in the order of submission, each submitted after the previous one had ended.
 fn after_each_other(jobs: &[(&Job, f64)]) -> f64 {
     let mut by_end: Vec<usize> = (0..jobs.len()).filter(|&i| jobs[i].0.completed.is_some()).collect();
     by_end.sort_by_key(|&i| jobs[i].0.completed);
@@ -219,7 +218,7 @@ mod tests {
         let parents: HashMap<u32, &[u32]> = HashMap::from([(2, &[0, 1][..]), (0, &[][..])]);
         let ends = chain_lengths(&lengths, &parents);
         assert_eq!((ends[&0], ends[&1], ends[&2], ends[&3]), (1.0, 2.0, 6.0, 8.0));
-        // a circle ends
+        // a cycle ends
         let circle: HashMap<u32, &[u32]> = HashMap::from([(0, &[1][..]), (1, &[0][..])]);
         assert!(chain_lengths(&lengths, &circle)[&0] <= 4.0);
     }

@@ -1,10 +1,10 @@
-//! Which attempts were copies, and what came of them.
+//! Copies among the attempts, and their fates.
 
 use crate::trace::analysis::stragglers::observed;
 use crate::trace::attempt::{Attempt, Outcome};
 use crate::trace::job_trace::JobTrace;
 
-/// What came of a copy.
+/// Fate of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyFate {
     /// It was the first attempt of its task to succeed.
@@ -20,13 +20,13 @@ pub enum CopyFate {
 /// All copies of a trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Copies {
-    /// Each copy, as an index into [`JobTrace::attempts`], with what came of it.
+    /// Each copy, as an index into [`JobTrace::attempts`], with its fate.
     pub fates: Vec<(usize, CopyFate)>,
     /// Tasks that had a copy.
     pub tasks: u64,
-    /// Time of attempts of tasks with copies that were in vain: all but the first that succeeded \[s\].
+    /// Wasted time of attempts of tasks with copies: all but the first successful attempt \[s\].
     pub wasted: f64,
-    /// Time of all attempts whose end is known, or that were seen to run \[s\].
+    /// Time of all attempts with a known end or an observed run time \[s\].
     pub busy: f64,
 }
 
@@ -37,10 +37,10 @@ impl Copies {
     }
 }
 
-/// The first attempt of a task to succeed, as an index.
+/// Returns the first attempt of a task to succeed, as an index.
 fn winner(attempts: &[Attempt]) -> Option<usize> {
     let done = attempts.iter().enumerate().filter(|(_, attempt)| attempt.succeeded());
-    // one whose end is not known comes last
+    // an attempt with an unknown end comes last
     done.min_by_key(|(_, attempt)| (attempt.finish().is_none(), attempt.finish())).map(|(i, _)| i)
 }
 
@@ -54,7 +54,7 @@ pub fn copies(trace: &JobTrace) -> Copies {
         if task.iter().any(|attempt| attempt.speculative) {
             found.tasks += 1;
             let in_vain = task.iter().enumerate().filter(|(i, attempt)| {
-                // a failure is no price of copying
+                // a failure is not a cost of copying
                 Some(*i) != winner && !attempt.outcome.is_failure()
             });
             found.wasted += in_vain.map(|(_, attempt)| time(attempt)).sum::<f64>();

@@ -1,12 +1,12 @@
-//! What a trace says of the jobs in it: times of tasks, stragglers, copies, waves, and what bounds the time.
+//! Analyses of a trace: times of tasks, stragglers, copies, waves, and bounds of the time.
 //!
 //! | question | file |
 //! |---|---|
-//! | how long tasks of a stage take | `times` |
-//! | which attempts are stragglers, by which rule | `stragglers` |
-//! | which attempts were copies, and what came of them | `copies` |
-//! | how many tasks could run at once | `slots` |
-//! | what an application could not be faster than | `bounds` |
+//! | times of a stage's tasks | `times` |
+//! | stragglers, by two rules | `stragglers` |
+//! | copies and their fates | `copies` |
+//! | number of tasks that could run at once | `slots` |
+//! | lower bounds of an application's time | `bounds` |
 //!
 //! Everything here follows from the trace alone; nothing is simulated or estimated.
 

@@ -1,23 +1,23 @@
-//! How many tasks could run at once.
+//! Number of tasks that could run at once.
 
 use crate::trace::attempt::Attempt;
 use crate::trace::ids::ApplicationId;
 use crate::trace::job_trace::JobTrace;
 
-/// The tasks that can run at once.
+/// Number of tasks that can run at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slots {
     /// Number.
     pub count: u64,
-    /// True if the log states the cores; else it is the most attempts that were seen at once, which is a lower bound.
+    /// True if the log has the cores; otherwise it is the maximum number of attempts observed at once, which is a lower bound.
     pub stated: bool,
 }
 
-/// The most of these spans that overlap; an end at the same time as a beginning comes first.
+/// Returns the maximum number of overlapping spans; an end at the same time as a start comes first.
 pub fn most_at_once(spans: impl Iterator<Item = (i64, i64)>, weight: impl Fn(usize) -> i64) -> i64 {
     let mut steps: Vec<(i64, i64)> = Vec::new();
     for (i, (from, to)) in spans.enumerate() {
-        // what takes no time is there for a moment
+        // a span of length zero exists for a moment
         steps.push((from, weight(i)));
         steps.push((to.max(from.saturating_add(1)), -weight(i)));
     }
@@ -31,11 +31,11 @@ pub fn most_at_once(spans: impl Iterator<Item = (i64, i64)>, weight: impl Fn(usi
     most
 }
 
-/// Spark launches the next task of a core some milliseconds before it notes the end of the last one \[µs\].
+/// Spark launches the next task of a core some milliseconds before it records the end of the previous one \[µs\].
 const OVERLAP: i64 = 20_000;
 
-/// The slots of an application: the most cores of executors that were there at once, over the cores of a task. Where the log does
-/// not state the cores of an executor that ran tasks, the most attempts at once, without overlaps of up to 20 ms.
+/// Returns the slots of an application: the maximum number of executor cores at one time, divided by the cores of a task. If the log lacks the cores
+/// of an executor that ran tasks, the maximum number of attempts at once, without overlaps of up to 20 ms.
 pub fn slots_of(trace: &JobTrace, application: ApplicationId) -> Slots {
     let executors: Vec<_> = trace.executors.iter().filter(|e| e.application == application).collect();
     let attempts = trace.attempts_of_application(application);
@@ -55,7 +55,7 @@ pub fn slots_of(trace: &JobTrace, application: ApplicationId) -> Slots {
     Slots { count: most_attempts_at_once(attempts), stated: false }
 }
 
-/// The most attempts that ran at once, without overlaps of up to 20 ms.
+/// Returns the maximum number of attempts that ran at once, without overlaps of up to 20 ms.
 pub fn most_attempts_at_once(attempts: &[Attempt]) -> u64 {
     let runs = attempts.iter().filter_map(|attempt| {
         Some((attempt.launch()?.microseconds(), attempt.finish()?.microseconds().saturating_sub(OVERLAP)))

@@ -1,4 +1,4 @@
-//! Which attempts are stragglers, by two rules of the field.
+//! Stragglers among the attempts, by two common rules.
 
 use std::collections::HashMap;
 
@@ -8,25 +8,25 @@ use crate::trace::attempt::{Attempt, Outcome};
 use crate::trace::ids::StageId;
 use crate::trace::job_trace::JobTrace;
 
-/// An attempt that takes more than this many medians of its stage is a straggler: the rule of Mantri
-/// \[Ananthanarayanan2010\], and of Spark's speculation until 3.x.
+/// An attempt that takes more than this many times its stage's median is a straggler: the rule of Mantri \[Ananthanarayanan2010\], and of Spark's
+/// speculation until 3.x.
 pub const MEDIAN_FACTOR: f64 = 1.5;
 
-/// An attempt that takes more than this many times what its task usually takes is a straggler \[Phan2018\].
+/// An attempt that takes more than this many times its task's usual time is a straggler \[Phan2018\].
 pub const USUAL_FACTOR: f64 = 1.2;
 
-/// Fewest attempts of a stage that succeeded for its median to say what is usual.
+/// Fewest attempts of a stage that must succeed for its median to be a baseline.
 const FEWEST: usize = 3;
 
-/// What tasks usually take, from other runs of the same program: for each task, found by the numbers of its stage and of itself,
-/// the median over the runs of the times of its attempts that succeeded \[Phan2018\].
+/// Usual times of tasks, from other runs of the same program: for each task, identified by the numbers of its stage and of itself, the median over
+/// the runs of the times of its successful attempts \[Phan2018\].
 #[derive(Clone, Debug, Default)]
 pub struct Usual {
     times: HashMap<(u32, u32), f64>,
 }
 
 impl Usual {
-    /// From runs that are taken as usual.
+    /// Builds the usual times from baseline runs.
     pub fn from_runs(runs: &[JobTrace]) -> Self {
         let mut found: HashMap<(u32, u32), Vec<f64>> = HashMap::new();
         for run in runs {
@@ -43,28 +43,28 @@ impl Usual {
         Self { times: found.into_iter().filter_map(|(task, times)| Some((task, median(times)?))).collect() }
     }
 
-    /// What a task of a stage usually takes \[s\], where the runs say.
+    /// Returns the usual time of a task of a stage \[s\], if the runs have it.
     pub fn time(&self, stage: u32, task: u32) -> Option<f64> {
         self.times.get(&(stage, task)).copied()
     }
 
-    /// Returns true if there is none.
+    /// Returns true if there are no usual times.
     pub fn is_empty(&self) -> bool {
         self.times.is_empty()
     }
 }
 
-/// How long an attempt was seen to run.
+/// Observed run time of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observed {
     /// Seconds from its launch.
     pub seconds: f64,
-    /// True if it took longer than that: it was killed, lost or evicted, or the log does not tell its end.
+    /// True if it took longer than that: it was killed, lost or evicted, or its end is not in the log.
     pub at_least: bool,
 }
 
-/// How long an attempt was seen to run: to its end, or, where the log does not tell it, to the end of its stage, or of the log. None
-/// where its launch is not known, or its end cannot be right.
+/// Returns the observed run time of an attempt: to its end, or, if the log does not have it, to the end of its stage, or of the log. None if its
+/// launch is unknown, or its end is invalid.
 pub fn observed(trace: &JobTrace, attempt: &Attempt) -> Option<Observed> {
     let at_least = attempt.outcome != Outcome::Success;
     if let Some(seconds) = attempt.duration() {
@@ -78,17 +78,16 @@ pub fn observed(trace: &JobTrace, attempt: &Attempt) -> Option<Observed> {
 /// The stragglers of a stage, as indices into [`JobTrace::attempts_of`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageStragglers {
-    /// The median time of attempts that succeeded \[s\]; none with fewer than 3.
+    /// Median time of successful attempts \[s\]; none with fewer than 3.
     pub median: Option<f64>,
-    /// Longer than [`MEDIAN_FACTOR`] medians.
+    /// Attempts longer than [`MEDIAN_FACTOR`] times the median.
     pub over_median: Vec<usize>,
-    /// Longer than [`USUAL_FACTOR`] times what the task usually takes.
+    /// Attempts longer than [`USUAL_FACTOR`] times the task's usual time.
     pub over_usual: Vec<usize>,
 }
 
-/// Finds the stragglers of a stage, by both rules. An attempt that failed is none: it ended for another reason. One that was
-/// killed or has no end counts for as long as it was seen to run. Without `usual` for a task, the median of its stage is taken
-/// as what it usually takes.
+/// Finds the stragglers of a stage, by both rules. A failed attempt is not a straggler: it ended for another reason. An attempt that was killed or
+/// has no end counts with its observed run time. For a task missing from `usual`, the median of its stage serves as its usual time.
 pub fn stragglers(trace: &JobTrace, stage: StageId, usual: &Usual) -> StageStragglers {
     let attempts = trace.attempts_of(stage);
     let number = trace.stage(stage).map_or(0, |stage| stage.number);

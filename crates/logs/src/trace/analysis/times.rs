@@ -1,35 +1,35 @@
-//! How long the tasks of a stage take.
+//! Times of a stage's tasks.
 
 use serde::{Deserialize, Serialize};
 use tailspn_common::order::quantile;
 
 use crate::trace::attempt::Attempt;
 
-/// Order statistics of the times of attempts that succeeded \[s\].
+/// Order statistics of the times of successful attempts \[s\].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Times {
-    /// How many there are.
+    /// Number of times.
     pub count: u64,
-    /// The shortest.
+    /// Shortest time.
     pub min: f64,
-    /// A quarter is at most this long.
+    /// 25% quantile.
     pub p25: f64,
-    /// Half is at most this long.
+    /// Median.
     pub median: f64,
-    /// Three quarters are at most this long.
+    /// 75% quantile.
     pub p75: f64,
-    /// 95% are at most this long.
+    /// 95% quantile.
     pub p95: f64,
-    /// The longest.
+    /// Longest time.
     pub max: f64,
-    /// Their mean.
+    /// Mean.
     pub mean: f64,
-    /// All of them together.
+    /// Sum.
     pub total: f64,
 }
 
 impl Times {
-    /// Of these times, in any order; none without any.
+    /// Computes the statistics of these times, in any order; none without times.
     pub fn of(mut times: Vec<f64>) -> Option<Self> {
         times.sort_unstable_by(f64::total_cmp);
         let (&min, &max) = (times.first()?, times.last()?);
@@ -49,7 +49,7 @@ impl Times {
     }
 }
 
-/// The times of the attempts that succeeded; none where none did.
+/// Returns the times of the successful attempts; none if no attempt succeeded.
 pub fn times_of(attempts: &[Attempt]) -> Option<Times> {
     let done = attempts.iter().filter(|attempt| attempt.succeeded());
     Times::of(done.filter_map(Attempt::duration).collect())

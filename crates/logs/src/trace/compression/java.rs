@@ -1,15 +1,15 @@
-//! The block framings of the Java libraries that Spark uses: `LZ4BlockOutputStream` of lz4-java, the stream of snappy-java, and
-//! the chunks of compress-lzf. None of them is what the tools of the same name write. The blocks themselves are decoded by
-//! crates, but for LZF, which is a page of code.
+//! The block framings of the Java libraries used by Spark: `LZ4BlockOutputStream` of lz4-java, the stream of snappy-java, and the chunks of
+//! compress-lzf. The tools of the same names write different framings. The blocks themselves are decoded by crates, except for LZF, which is a page
+//! of code.
 
 use std::io::{self, Read};
 
 use crate::trace::compression::damage::damaged;
 
-/// Largest block that is believed; the libraries write 32 to 64 KiB by default, and 32 MiB at most.
+/// Largest block accepted; the libraries write 32 to 64 KiB by default, and 32 MiB at most.
 const LARGEST_BLOCK: usize = 1 << 26;
 
-/// How blocks are framed.
+/// Framing of blocks.
 pub(super) trait Framing {
     /// Reads the next block into `block`; false at the end of the stream.
     fn next(&mut self, source: &mut dyn Read, block: &mut Vec<u8>) -> io::Result<bool>;
@@ -45,7 +45,7 @@ impl<R: Read, F: Framing> Read for JavaBlocks<R, F> {
     }
 }
 
-/// Fills `buffer`; false where the stream ends before its first byte.
+/// Fills `buffer`; returns false if the stream ends before its first byte.
 fn fill(source: &mut dyn Read, buffer: &mut [u8]) -> io::Result<bool> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -60,7 +60,7 @@ fn fill(source: &mut dyn Read, buffer: &mut [u8]) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The next `length` bytes.
+/// Returns the next `length` bytes.
 fn bytes(source: &mut dyn Read, length: usize) -> io::Result<Vec<u8>> {
     if length > LARGEST_BLOCK {
         return Err(damaged(format!("a block of {length} bytes")));
@@ -84,7 +84,7 @@ fn big(bytes: &[u8]) -> u32 {
 /// size 0 ends a stream, and another stream may follow.
 pub(super) struct Lz4Block;
 
-/// Seed of the checksum, and the bits of it that are kept.
+/// Seed of the checksum, and the mask of its used bits.
 const LZ4_SEED: u32 = 0x9747_b28c;
 const LZ4_CHECKSUM: u32 = 0x0fff_ffff;
 
@@ -124,13 +124,13 @@ impl Framing for Lz4Block {
     }
 }
 
-/// After a head of 16 bytes, blocks of raw snappy with their compressed size before them, big-endian. The head may come again.
+/// After a head of 16 bytes, blocks of raw snappy preceded by their compressed size, big-endian. The head may occur again.
 #[derive(Default)]
 pub(super) struct Snappy {
     decoder: snap::raw::Decoder,
 }
 
-/// How a head begins, read as the size of a block.
+/// Start of a head, read as the size of a block.
 const SNAPPY_HEAD: u32 = 0x8253_4e41;
 
 impl Framing for Snappy {
@@ -182,9 +182,8 @@ impl Framing for Lzf {
     }
 }
 
-/// The text of a packed LZF chunk. A control byte below 32 is followed by one byte more than its value of plain text; else
-/// its upper three bits are a length (7: one more byte of it) and its lower five, with a further byte, how far back to copy
-/// from. None where the data is damaged.
+/// Returns the text of a packed LZF chunk. A control byte below 32 is followed by that many bytes plus one of plain text; otherwise its upper three
+/// bits are a length (7: one more byte of it) and its lower five, with a further byte, the distance to copy from. None if the data are damaged.
 fn unpack_lzf(data: &[u8], text: &mut Vec<u8>) -> Option<()> {
     let mut data = data.iter().copied();
     while let Some(control) = data.next() {

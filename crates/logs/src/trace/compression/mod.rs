@@ -1,5 +1,5 @@
-//! Undoes what compressed a log, told by its first bytes: gzip, zstd, and the three framings of Spark that no other tool
-//! writes. A file may be compressed more than once, such as a zstd log in a gzip attachment.
+//! Decompresses a log; the compression is detected by its first bytes: gzip, zstd, and the three framings of Spark that no other tool writes. A file
+//! may be compressed more than once, such as a zstd log in a gzip attachment.
 
 mod damage;
 mod java;
@@ -15,21 +15,21 @@ use crate::trace::compression::zstd::ZstdFrames;
 
 pub(in crate::trace) use crate::trace::compression::damage::damaged;
 
-/// How often a file may be compressed.
+/// Maximum number of nested compressions.
 const MOST_LAYERS: usize = 4;
-/// Bytes that are read at once.
+/// Number of bytes read at once.
 const CHUNK: usize = 1 << 18;
 
-/// A compression that is not undone, and what to do.
+/// An unsupported compression, with a recommendation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// Name of the compression.
     pub what: &'static str,
-    /// What to do instead.
+    /// Recommendation.
     pub help: &'static str,
 }
 
-/// Text, or why there is none.
+/// Text, or the unsupported compression.
 #[allow(missing_debug_implementations, reason = "a stream has no useful debug form")]
 pub enum Plain<'r> {
     /// The decompressed stream.
@@ -38,11 +38,11 @@ pub enum Plain<'r> {
     Refused(Refused),
 }
 
-/// Undoes all compressions of a stream.
+/// Removes all compressions of a stream.
 ///
 /// # Errors
 ///
-/// Where the first bytes cannot be read.
+/// An error if the first bytes cannot be read.
 pub fn plain<'r>(source: impl Read + 'r) -> io::Result<Plain<'r>> {
     let mut reader: Box<dyn BufRead + 'r> = Box::new(BufReader::with_capacity(CHUNK, source));
     for _ in 0..MOST_LAYERS {
@@ -50,7 +50,7 @@ pub fn plain<'r>(source: impl Read + 'r) -> io::Result<Plain<'r>> {
         reader = Box::new(io::Cursor::new(head.clone()).chain(rest));
         reader = match head.as_slice() {
             [0x1f, 0x8b, ..] => buffered(MultiGzDecoder::new(reader)),
-            // frames, and the skippable frames that may stand before them
+            // frames, and the skippable frames that may precede them
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => buffered(ZstdFrames::new(reader)),
             b if b.starts_with(b"LZ4Block") => buffered(JavaBlocks::new(reader, Lz4Block)),
             b if b.starts_with(b"\x82SNAPPY\0") => buffered(JavaBlocks::new(reader, Snappy::default())),
@@ -62,10 +62,10 @@ pub fn plain<'r>(source: impl Read + 'r) -> io::Result<Plain<'r>> {
     Ok(Plain::Refused(Refused { what: "compressed many times over", help: "unpack it first" }))
 }
 
-/// Bytes that tell how a stream is compressed.
+/// Number of bytes used to detect the compression of a stream.
 const MAGIC: usize = 10;
 
-/// The first bytes of a stream, and what comes after them. Damage in them is the beginning of plain text.
+/// Returns the first bytes of a stream, and the rest. Damage in them is treated as the start of plain text.
 fn peek<'r>(mut reader: Box<dyn BufRead + 'r>) -> io::Result<(Vec<u8>, Box<dyn BufRead + 'r>)> {
     let mut head = Vec::with_capacity(MAGIC);
     reader.by_ref().take(MAGIC as u64).read_to_end(&mut head)?;
@@ -76,7 +76,7 @@ fn buffered<'r>(reader: impl Read + 'r) -> Box<dyn BufRead + 'r> {
     Box::new(BufReader::with_capacity(CHUNK, reader))
 }
 
-/// Forms that are known but not read.
+/// Returns a known but unsupported form.
 fn refused(head: &[u8]) -> Option<Refused> {
     let known: [(&[u8], &str, &str); 8] = [
         (

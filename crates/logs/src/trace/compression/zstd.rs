@@ -1,5 +1,5 @@
-//! Zstandard, with two things that event logs need: several frames one after the other, and what was decoded of a frame that
-//! has no end because the job still runs or was killed. Source: \[RFC8878\].
+//! Zstandard, with two features needed for event logs: several consecutive frames, and partial output of a frame that has no end because the job
+//! still runs or was killed. Source: \[RFC8878\].
 
 use std::io::{self, BufRead, Read};
 
@@ -8,7 +8,7 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use crate::trace::compression::damage::damaged;
 
-/// A last block without content, and room for a checksum: it makes the decoder hand out what it keeps back for references.
+/// A last block without content, and room for a checksum: it makes the decoder release the data it retains for references.
 const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
 
 /// Decodes all frames of a stream.
@@ -17,7 +17,7 @@ pub(super) struct ZstdFrames<R> {
     decoder: FrameDecoder,
     /// True if a frame is being decoded.
     inside: bool,
-    /// What is told once everything that was decoded is out.
+    /// Error to return after all decoded data.
     failed: Option<io::Error>,
     ended: bool,
 }
@@ -27,7 +27,7 @@ impl<R: BufRead> ZstdFrames<R> {
         Self { source, decoder: FrameDecoder::new(), inside: false, failed: None, ended: false }
     }
 
-    /// Begins the next frame; false at the end of the stream.
+    /// Starts the next frame; returns false at the end of the stream.
     fn begin(&mut self) -> io::Result<bool> {
         loop {
             if self.source.fill_buf()?.is_empty() {
@@ -43,11 +43,11 @@ impl<R: BufRead> ZstdFrames<R> {
         }
     }
 
-    /// Ends a frame whose rest is missing or damaged, so that what was decoded can be read.
+    /// Ends a frame whose rest is missing or damaged, so that the decoded part can be read.
     fn cut(&mut self, error: io::Error) {
         self.failed = Some(error);
         self.ended = true;
-        // it cannot fail: an empty raw block needs nothing of what came before
+        // it cannot fail: an empty raw block needs no earlier data
         let _ = self.decoder.decode_blocks(LAST_BLOCK.as_slice(), BlockDecodingStrategy::All);
     }
 

@@ -1,8 +1,8 @@
-//! Which counter of MapReduce is which metric.
+//! Mapping from MapReduce counters to metrics.
 
 use crate::trace::metric::{Metric, Metrics};
 
-/// The metric of a counter, and how many of the metric's units one of it is.
+/// Returns the metric of a counter, and the number of the metric's units per unit of the counter.
 fn metric(counter: &str) -> Option<(Metric, u64)> {
     Some(match counter {
         "HDFS_BYTES_READ" => (Metric::InputBytes, 1),
@@ -24,7 +24,7 @@ fn metric(counter: &str) -> Option<(Metric, u64)> {
     })
 }
 
-/// Notes a counter; false where its value cannot be right.
+/// Records a counter; returns false if its value is invalid.
 pub(super) fn count(counter: &str, value: Option<i64>, metrics: &mut Metrics) -> bool {
     let Some((metric, factor)) = metric(counter) else { return true };
     let value = value.and_then(|value| u64::try_from(value).ok()).and_then(|value| value.checked_mul(factor));

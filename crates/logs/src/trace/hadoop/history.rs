@@ -1,4 +1,4 @@
-//! What submissions, starts and ends do to the trace, whatever the format they are told in.
+//! Effects of submissions, starts and ends on the trace, for all formats.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::trace::job_trace::{Application, Job, StageKind};
 use crate::trace::metric::{Metric, Metrics, PROGRESS_POINTS};
 use crate::trace::warning::WarningKind;
 
-/// Microseconds in a millisecond, the unit of all times.
+/// Microseconds per millisecond, the unit of all times.
 const MILLISECOND: i64 = 1000;
 
 /// The kinds of stages, by their number.
@@ -21,7 +21,7 @@ const KINDS: [(StageKind, &str); 4] = [
     (StageKind::Cleanup, "cleanup"),
 ];
 
-/// The number of the stage of a task, by the word for its type, else by its id.
+/// Returns the number of a task's stage, by the word for its type, or else by its id.
 fn stage_number(kind: &str, id: &TaskId<'_>) -> Option<u32> {
     Some(match kind {
         "MAP" => 0,
@@ -58,7 +58,7 @@ impl<'a> TaskId<'a> {
     }
 }
 
-/// What is told of a job; what is not told is empty or 0.
+/// Facts about a job; missing ones are empty or 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct JobFacts<'a> {
     pub(super) id: &'a str,
@@ -69,11 +69,11 @@ pub(super) struct JobFacts<'a> {
     pub(super) finished: i64,
     pub(super) maps: Option<u32>,
     pub(super) reduces: Option<u32>,
-    /// The word for how it is or ended.
+    /// The word for its state or outcome.
     pub(super) status: &'a str,
 }
 
-/// What is told of an attempt; what is not told is empty or 0.
+/// Facts about an attempt; missing ones are empty or 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AttemptFacts<'a> {
     pub(super) id: &'a str,
@@ -89,11 +89,11 @@ pub(super) struct AttemptFacts<'a> {
     pub(super) locality: &'a str,
     /// `VIRGIN`, `SPECULATIVE`, or nothing.
     pub(super) avataar: &'a str,
-    /// The word for how it ended.
+    /// The word for its outcome.
     pub(super) status: &'a str,
 }
 
-/// An attempt that has begun.
+/// An attempt that has started.
 #[derive(Clone, Copy, Debug)]
 struct Running {
     stage: StageId,
@@ -105,7 +105,7 @@ struct Running {
     launch: Option<Moment>,
 }
 
-/// Tells a trace what happened.
+/// Adds the events of a history to a trace.
 #[derive(Debug, Default)]
 pub(super) struct History {
     applications: HashMap<String, ApplicationId>,
@@ -113,12 +113,12 @@ pub(super) struct History {
 }
 
 impl History {
-    /// What comes now belongs to another job, even if its id was there before.
+    /// Starts another job for the following events, even if its id occurred before.
     pub(super) fn next_job(&mut self) {
         self.applications.clear();
     }
 
-    /// The application of a job, made where it is not there yet.
+    /// Returns the application of a job, creating it if needed.
     fn application(&mut self, job: &str, builder: &mut Builder) -> ApplicationId {
         if let Some(&id) = self.applications.get(job) {
             return id;
@@ -128,14 +128,14 @@ impl History {
         id
     }
 
-    /// The only job of an application, and the application's id.
+    /// Returns the only job of an application, and the application's id.
     fn job_of<'b>(&mut self, job: &str, builder: &'b mut Builder) -> (ApplicationId, &'b mut Job) {
         let application = self.application(job, builder);
         let number = job.rsplit('_').next().and_then(|number| number.parse().ok()).unwrap_or(0);
         (application, builder.job(application, number).0)
     }
 
-    /// Something is told of a job.
+    /// Adds facts about a job.
     pub(super) fn job(&mut self, facts: &JobFacts<'_>, builder: &mut Builder) {
         if facts.id.is_empty() {
             builder.warn(WarningKind::MissingField, || "a job without an id".to_owned());
@@ -170,7 +170,7 @@ impl History {
             application.user = facts.user.to_owned();
         }
         for (number, tasks) in [(0, facts.maps), (1, facts.reduces)] {
-            // no stage where there is nothing to do
+            // no stage if there is no work
             if let Some(tasks) = tasks.filter(|&tasks| tasks > 0) {
                 let stage = self.stage(id, facts.id, number, builder);
                 builder.stage_mut(stage).tasks = Some(tasks);
@@ -178,7 +178,7 @@ impl History {
         }
     }
 
-    /// A stage of a job, made where it is not there yet.
+    /// Returns a stage of a job, creating it if needed.
     fn stage(&mut self, id: ApplicationId, job: &str, number: u32, builder: &mut Builder) -> StageId {
         let (stage, is_new) = builder.stage(id, number, 0);
         if is_new {
@@ -192,7 +192,7 @@ impl History {
         stage
     }
 
-    /// The stage of a task or attempt, by its id.
+    /// Returns the stage of a task or attempt, by its id.
     fn stage_of(&mut self, id: &TaskId<'_>, kind: &str, builder: &mut Builder) -> Option<StageId> {
         let number = stage_number(kind, id)?;
         let job = id.job_id();
@@ -200,7 +200,7 @@ impl History {
         Some(self.stage(application, &job, number, builder))
     }
 
-    /// A task of a stage begins to wait for its first attempt, or has ended.
+    /// Adds a task that starts to wait for its first attempt, or has ended.
     pub(super) fn task(&mut self, id: &str, kind: &str, start: i64, finish: i64, builder: &mut Builder) {
         let stage = TaskId::parse(id).and_then(|id| self.stage_of(&id, kind, builder));
         let Some(stage) = stage else {
@@ -214,7 +214,7 @@ impl History {
         stage.completed = stage.completed.max(finish);
     }
 
-    /// An attempt begins.
+    /// Starts an attempt.
     pub(super) fn start(&mut self, facts: &AttemptFacts<'_>, builder: &mut Builder) {
         if let Some(running) = self.running(facts, builder) {
             self.running.insert(facts.id.to_owned(), running);
@@ -245,7 +245,7 @@ impl History {
         })
     }
 
-    /// An attempt has ended.
+    /// Ends an attempt.
     pub(super) fn end(
         &mut self,
         facts: &AttemptFacts<'_>,
@@ -279,7 +279,7 @@ impl History {
         builder.attempt(new)
     }
 
-    /// Ends the history: attempts of whose end nothing is told, and which stage waits for which.
+    /// Ends the history: adds attempts without an end, and the dependencies of stages.
     pub(super) fn close(mut self, builder: &mut Builder) -> Result<(), TraceError> {
         let mut open: Vec<(String, Running)> = self.running.drain().collect();
         open.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
@@ -318,7 +318,7 @@ impl History {
     }
 }
 
-/// Host and rack; `/rack/host` holds both, and dots may be escaped.
+/// Returns the node of a host and rack; `/rack/host` holds both, and dots may be escaped.
 fn node(facts: &AttemptFacts<'_>, builder: &mut Builder) -> Option<NodeId> {
     let host = facts.host.replace('\\', "");
     let (rack, name) = match host.strip_prefix('/').and_then(|path| path.rsplit_once('/')) {
@@ -328,7 +328,7 @@ fn node(facts: &AttemptFacts<'_>, builder: &mut Builder) -> Option<NodeId> {
     builder.node(&name, Some(rack.as_str()).filter(|rack| !rack.is_empty()))
 }
 
-/// When the phases of an attempt ended, as times since its launch.
+/// Records the ends of an attempt's phases, as times since its launch.
 fn phases(facts: &AttemptFacts<'_>, launch: Option<Moment>, metrics: &mut Metrics, builder: &mut Builder) {
     let map = builder.time(facts.map_finish, MILLISECOND);
     let shuffle = builder.time(facts.shuffle_finish, MILLISECOND);
@@ -345,7 +345,7 @@ fn phases(facts: &AttemptFacts<'_>, launch: Option<Moment>, metrics: &mut Metric
     }
 }
 
-/// Notes the milliseconds that each twelfth of an attempt's progress took, where they can be right.
+/// Records the milliseconds of each twelfth of an attempt's progress, if they are valid.
 pub(super) fn progress(splits: &[i64], metrics: &mut Metrics) {
     let mut us = [0; PROGRESS_POINTS];
     if splits.len() != PROGRESS_POINTS {

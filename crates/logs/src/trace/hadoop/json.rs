@@ -1,5 +1,5 @@
-//! The job history since 0.21: a line `Avro-Json`, a line with the schema, then one event a line, with blank lines between.
-//! Values that may be missing come plain or in an object that names their type, by version.
+//! The job history since 0.21: a line `Avro-Json`, a line with the schema, then one event per line, with blank lines between. Optional values are
+//! plain or in an object with their type, depending on the version.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,7 +16,7 @@ use crate::trace::loose::{Number, Text, or_default};
 use crate::trace::metric::Metrics;
 use crate::trace::warning::WarningKind;
 
-/// Reads a history; the first line that is none of this format is given back.
+/// Reads a history; returns the number of the first line that does not parse.
 pub(in crate::trace) fn read(lines: &mut Lines<'_>, builder: &mut Builder) -> Result<Option<u64>, TraceError> {
     let mut history = History::default();
     let mut first_bad = None;
@@ -61,7 +61,7 @@ fn take_in(event: &Event<'_>, history: &mut History, builder: &mut Builder) -> R
         _ if kind.ends_with("_ATTEMPT_FINISHED") => end(&fields.attempt("SUCCEEDED"), fields, history, builder)?,
         _ if kind.ends_with("_ATTEMPT_FAILED") => end(&fields.attempt("FAILED"), fields, history, builder)?,
         _ if kind.ends_with("_ATTEMPT_KILLED") => end(&fields.attempt("KILLED"), fields, history, builder)?,
-        // others are not needed
+        // other events are not needed
         _ => {}
     }
     Ok(())
@@ -113,7 +113,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Only<'a> {
     }
 }
 
-/// The fields of all event types that are needed.
+/// The required fields of all event types.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Fields<'a> {
@@ -202,7 +202,7 @@ impl Fields<'_> {
     }
 }
 
-/// Counters in their groups, or an object that names their type and holds them.
+/// Counters in their groups, or an object with their type that contains them.
 #[derive(Default)]
 struct Counters<'a> {
     groups: Vec<Group<'a>>,
@@ -256,7 +256,7 @@ impl<'de: 'a, 'a> Visitor<'de> for CountersVisitor<'a> {
     }
 }
 
-/// Numbers in a list, or an object that names their type and holds them.
+/// Numbers in a list, or an object with their type that contains them.
 #[derive(Default)]
 struct Splits(Vec<i64>);
 

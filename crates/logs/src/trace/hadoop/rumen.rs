@@ -1,5 +1,5 @@
-//! Rumen: an object of JSON for each job, one after the other, with tasks and attempts in it. A job may have millions of
-//! attempts, so that its lists are read entry by entry. Numbers that are not known are -1.
+//! Rumen: a JSON object for each job, one after the other, which contains its tasks and attempts. A job may have millions of attempts, so its lists
+//! are read entry by entry. Unknown numbers are -1.
 
 use std::fmt;
 
@@ -14,16 +14,16 @@ use crate::trace::loose::{Number, Text, or_default};
 use crate::trace::metric::{Metric, Metrics};
 use crate::trace::warning::WarningKind;
 
-/// What is gathered while a trace is read.
+/// State while a trace is read.
 struct Reader<'b> {
     history: History,
     builder: &'b mut Builder,
     state: StreamState,
-    /// Why the reading ends early: the limit on attempts.
+    /// Reason for ending the reading early: the limit on attempts.
     refused: Option<TraceError>,
 }
 
-/// Reads a trace. Damage within a job keeps what was read of it.
+/// Reads a trace. If a job is damaged, the part before the damage is kept.
 pub(in crate::trace) fn read(lines: Lines<'_>, builder: &mut Builder) -> Result<Option<u64>, TraceError> {
     let mut stream = lines.into_stream();
     stream.open()?;
@@ -58,7 +58,7 @@ pub(in crate::trace) fn read(lines: Lines<'_>, builder: &mut Builder) -> Result<
 }
 
 impl Reader<'_> {
-    /// Notes why the text cannot be read further.
+    /// Records the reason why the text cannot be read further.
     fn note(&mut self, error: &serde_json::Error, state: &StreamState) {
         self.builder.at.line = error.line() as u64;
         match state.take_damage().as_deref() {
@@ -84,7 +84,7 @@ impl<'de> DeserializeSeed<'de> for JobSeed<'_, '_> {
     }
 }
 
-/// What is told of a job beside its tasks.
+/// Facts about a job, except its tasks.
 #[derive(Default)]
 struct Job {
     id: String,
@@ -150,7 +150,7 @@ impl<'de> Visitor<'de> for JobSeed<'_, '_> {
     }
 }
 
-/// Reads a list of tasks, each of which is forgotten when its attempts are in the trace.
+/// Reads a list of tasks; each is dropped after its attempts are added to the trace.
 struct TasksSeed<'r, 'b>(&'r mut Reader<'b>);
 
 impl<'de> DeserializeSeed<'de> for TasksSeed<'_, '_> {

@@ -1,6 +1,6 @@
-//! The job history of 0.20 and 1.x: records such as `MapAttempt TASKID="..." START_TIME="..." .`, one after the other. A value
-//! may hold line ends, and escapes with a backslash. Several histories may stand in one file, each after a line
-//! `!!FILE=name!!`, with the XML settings of their jobs between them.
+//! The job history of 0.20 and 1.x: records such as `MapAttempt TASKID="..." START_TIME="..." .`, one after the other. A value may contain line ends,
+//! and escapes with a backslash. One file may contain several histories, each after a line `!!FILE=name!!`, with the XML settings of their jobs
+//! between them.
 
 use std::borrow::Cow;
 
@@ -12,13 +12,13 @@ use crate::trace::input::Lines;
 use crate::trace::metric::Metrics;
 use crate::trace::warning::{Spot, WarningKind};
 
-/// How records begin.
+/// First words of records.
 const KINDS: [&str; 5] = ["Meta", "Job", "Task", "MapAttempt", "ReduceAttempt"];
 
-/// Bytes of a record; a longer one is damaged.
+/// Maximum bytes of a record; a longer one is damaged.
 const LONGEST_RECORD: usize = 1 << 24;
 
-/// A record that is being gathered.
+/// A record being collected.
 #[derive(Default)]
 struct Open {
     text: Vec<u8>,
@@ -48,20 +48,20 @@ impl Open {
     }
 }
 
-/// Reads a history; the first line that is none of this format is given back.
+/// Reads a history; returns the number of the first line that does not parse.
 pub(in crate::trace) fn read(lines: &mut Lines<'_>, builder: &mut Builder) -> Result<Option<u64>, TraceError> {
     let mut history = History::default();
     let mut open: Option<Open> = None;
     let mut first_bad = None;
     let mut in_xml = false;
     while lines.next(builder)? {
-        // a file of several histories may begin with a form feed or the like
+        // a file of several histories may start with a form feed or similar
         let line = lines.line();
         let line = &line[line.iter().take_while(|byte| byte.is_ascii_control()).count()..];
         let begins = begins_record(line) || line.starts_with(b"!!FILE=");
         if begins {
             in_xml = line.starts_with(b"!!FILE=") && line.ends_with(b".xml!!");
-            // the record before has no end
+            // the previous record has no end
             if let Some(cut) = open.take() {
                 bad(&cut, WarningKind::BadLine, &mut first_bad, builder);
             }
@@ -100,7 +100,7 @@ fn bad(record: &Open, kind: WarningKind, first_bad: &mut Option<u64>, builder: &
     builder.warnings.add(kind, record.first, example);
 }
 
-/// The keys of a record with their values, escapes undone.
+/// The keys of a record with their values, escapes decoded.
 struct Record<'a> {
     kind: &'a str,
     pairs: Vec<(&'a str, Cow<'a, str>)>,
@@ -145,7 +145,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// A text without its backslashes: each stands before a character that is meant literally.
+/// Returns a text without its backslashes: each escapes the next character.
 fn unescaped(text: &str) -> Cow<'_, str> {
     if !text.contains('\\') {
         return Cow::Borrowed(text);
@@ -219,14 +219,14 @@ fn attempt(record: &Record<'_>, history: &mut History, builder: &mut Builder) ->
     history.end(&facts, &mut metrics, builder)
 }
 
-/// The host of a tracker such as `tracker_host:localhost/127.0.0.1:52187`.
+/// Returns the host of a tracker such as `tracker_host:localhost/127.0.0.1:52187`.
 fn tracker_host(tracker: &str) -> &str {
     let host = tracker.strip_prefix("tracker_").unwrap_or(tracker);
     host.split([':', '/']).next().unwrap_or("")
 }
 
-/// Names and values of counters: `{(group)(display)[(name)(display)(value)][...]}`, with escapes. A group's head is followed
-/// by a bracket and has no value.
+/// Returns names and values of counters: `{(group)(display)[(name)(display)(value)][...]}`, with escapes. A group's head is followed by a bracket and
+/// has no value.
 fn counters(text: &str) -> Vec<(String, Option<i64>)> {
     let mut found = Vec::new();
     for entry in brackets(text) {
@@ -239,7 +239,7 @@ fn counters(text: &str) -> Vec<(String, Option<i64>)> {
     found
 }
 
-/// What stands in square brackets, escapes kept.
+/// Returns the texts in square brackets, with escapes kept.
 fn brackets(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut inside: Option<String> = None;
@@ -262,7 +262,7 @@ fn brackets(text: &str) -> Vec<String> {
     found
 }
 
-/// What stands in parentheses, escapes undone.
+/// Returns the texts in parentheses, with escapes decoded.
 fn parentheses(text: &str) -> impl Iterator<Item = String> {
     let mut found = Vec::new();
     let mut inside: Option<String> = None;

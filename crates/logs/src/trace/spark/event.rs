@@ -1,4 +1,4 @@
-//! The events that are needed. Everything else in them is skipped, so that keys of later versions and of vendors do no harm.
+//! The required events. Everything else in them is skipped, so keys of later versions and of vendors do no harm.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 use crate::trace::loose::{Number, Text, or_default};
 use crate::trace::spark::sql::Accumulable;
 
-/// The name of an event without its package, found without reading the whole line where it stands first, as Spark writes it.
+/// Returns the name of an event without its package, found without reading the whole line if it comes first, as Spark writes it.
 pub(super) fn name(line: &[u8]) -> Option<&[u8]> {
     let mut rest = line;
     for token in ["{", "\"Event\"", ":", "\""] {
@@ -20,12 +20,12 @@ pub(super) fn name(line: &[u8]) -> Option<&[u8]> {
     Some(last_part(&rest[..end]))
 }
 
-/// The last part of a name with dots.
+/// Returns the last part of a name with dots.
 fn last_part(name: &[u8]) -> &[u8] {
     name.rsplit(|&byte| byte == b'.').next().unwrap_or(name)
 }
 
-/// An event of which only the name is wanted.
+/// An event that only needs its name.
 #[derive(Deserialize)]
 pub(super) struct AnyEvent<'a> {
     #[serde(rename = "Event", borrow)]
@@ -237,7 +237,7 @@ pub(super) struct TaskInfo<'a> {
     pub(super) measures: Measures<'a>,
 }
 
-/// Accumulables of a task: those of RAPIDS, by name. The others, which may be hundreds, are read and dropped.
+/// Accumulables of a task: those of RAPIDS, by name. The rest, which may be hundreds, are read and dropped.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measures<'a>(pub(super) Vec<(Text<'a>, Text<'a>)>);
 

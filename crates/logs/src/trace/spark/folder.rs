@@ -1,4 +1,4 @@
-//! Which files of a folder make a Spark event log, and in which order.
+//! The files of a folder that form a Spark event log, and their order.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use crate::trace::error::TraceError;
 use crate::trace::input::files_of;
 use crate::trace::warning::WarningKind;
 
-/// Something odd about the files of a log.
+/// An oddity of a log's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::trace) struct PartOddity {
     pub(in crate::trace) kind: WarningKind,
@@ -20,16 +20,16 @@ pub(in crate::trace) struct Parts<T> {
     pub(in crate::trace) warnings: Vec<PartOddity>,
 }
 
-/// The parts of the Spark log that a folder is; none where it is not one.
+/// Returns the parts of the Spark log in a folder; none if the folder is not a Spark log.
 pub(in crate::trace) fn parts_of(folder: &Path) -> Result<Option<Parts<PathBuf>>, TraceError> {
     let name = |file: &PathBuf| file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     Ok(parts_by_name(files_of(folder)?.into_iter().map(|file| (name(&file), file))))
 }
 
-/// Returns those of the named files of a folder that make a Spark log, in order; none if they do not.
+/// Returns the named files of a folder that form a Spark log, in order; none if they do not.
 ///
-/// * Rolled since 3.0: `events_<n>_<application>`, by number; a compacted part replaces all up to its number.
-/// * 1.0 to 1.2: `EVENT_LOG_1`, `EVENT_LOG_2`, ... beside files that say things by their names.
+/// * Rolled since 3.0: `events_<n>_<application>`, by number; a compacted part replaces all parts up to its number.
+/// * 1.0 to 1.2: `EVENT_LOG_1`, `EVENT_LOG_2`, ... next to files whose names carry information.
 /// * Databricks: `eventlog-<date>`, by date, and `eventlog`, the last.
 pub(in crate::trace) fn parts_by_name<T>(files: impl IntoIterator<Item = (String, T)>) -> Option<Parts<T>> {
     let mut rolled: Vec<Rolled<T>> = Vec::new();

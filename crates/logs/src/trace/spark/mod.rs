@@ -2,16 +2,16 @@
 //!
 //! | file | owns |
 //! |---|---|
-//! | `folder` | which files of a folder make a log, and in which order |
-//! | `start` | the application of a log, by its beginning |
-//! | `event` | the events that are needed, as serde reads them |
-//! | `reader` | what each event does to the trace |
+//! | `folder` | the files of a folder that form a log, and their order |
+//! | `start` | the application of a log, from its start |
+//! | `event` | the required events, as read by serde |
+//! | `reader` | the effect of each event on the trace |
 //! | `sql` | descriptions of queries, and the operators of each stage |
-//! | `task` | starts and ends of tasks, and what is measured of them |
+//! | `task` | starts and ends of tasks, with their metrics |
 //!
-//! What is missing in which version: stages have no `Parent IDs` before 1.4 (dependencies are unknown), tasks no `Killed`
-//! before 2.2 (it follows from the reason), processor times come with 2.1, partition ids with 3.x; killed and failed tasks
-//! often have no metrics. Local runs before 3.x add no executor. Processor times do not contain Python workers.
+//! Fields missing by version: stages have no `Parent IDs` before 1.4 (dependencies are unknown), tasks no `Killed` before 2.2 (it follows from the
+//! reason), CPU times come with 2.1, partition ids with 3.x; killed and failed tasks often have no metrics. Local runs before 3.x add no executor.
+//! CPU times do not include Python workers.
 
 mod event;
 mod folder;

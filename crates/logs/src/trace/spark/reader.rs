@@ -1,4 +1,4 @@
-//! What each event does to the trace.
+//! Effect of each event on the trace.
 
 use serde::Deserialize;
 
@@ -16,7 +16,7 @@ use crate::trace::spark::state::{MILLISECOND, State, small};
 use crate::trace::spark::task::{end_task, start_task, unfinished};
 use crate::trace::warning::WarningKind;
 
-/// Settings that are kept: what decides how tasks are cut, placed, copied, sized and run. Settings of a user's own are not.
+/// Settings that are kept, because they determine how tasks are cut, placed, copied, sized and run. User-defined settings are dropped.
 const SETTINGS: &[&str] = &[
     "spark.speculation",
     "spark.locality.wait",
@@ -41,7 +41,7 @@ const SETTINGS: &[&str] = &[
     "spark.rdd.compress",
 ];
 
-/// Reads a log; the first line that is none of this format is given back.
+/// Reads a log; returns the number of the first line that does not parse.
 pub(in crate::trace) fn read(lines: &mut Lines<'_>, builder: &mut Builder) -> Result<Option<u64>, TraceError> {
     let mut state = State::default();
     let mut first_bad = None;
@@ -68,7 +68,7 @@ pub(in crate::trace) fn read(lines: &mut Lines<'_>, builder: &mut Builder) -> Re
     Ok(first_bad)
 }
 
-/// Takes in a line; false where it is no event.
+/// Processes a line; returns false if it is not an event.
 fn event(line: &[u8], state: &mut State, builder: &mut Builder) -> Result<bool, TraceError> {
     if let Some(name) = name(line) {
         return named(name, line, state, builder);
@@ -84,7 +84,7 @@ fn parse<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Option<T> {
 }
 
 fn named(name: &[u8], line: &[u8], state: &mut State, builder: &mut Builder) -> Result<bool, TraceError> {
-    /// Does something with an event if the line is one.
+    /// Processes an event if the line is one.
     macro_rules! with {
         ($call:expr) => {
             Ok(parse(line).map(|event| $call(event, &mut *state, &mut *builder)).is_some())
@@ -120,12 +120,12 @@ fn named(name: &[u8], line: &[u8], state: &mut State, builder: &mut Builder) -> 
         b"SparkListenerSQLExecutionEnd" => {
             Ok(parse(line).map(|event: QueryEvent<'_>| state.queries.end(&event, builder)).is_some())
         }
-        // not needed; a line that is cut off is told by its end
+        // not needed; a truncated line is recognised by its end
         _ => Ok(line.trim_ascii_end().ends_with(b"}")),
     }
 }
 
-/// A further application begins: stages and tasks of the old one mean nothing in it.
+/// Handles the start of a further application: its stages and tasks are unrelated to the previous one's.
 fn leave(state: &mut State, builder: &mut Builder) -> Result<(), TraceError> {
     state.queries.end_all(builder);
     unfinished(state, builder)?;
@@ -269,7 +269,7 @@ fn complete_stage(event: StageEvent<'_>, state: &mut State, builder: &mut Builde
     state.queries.complete_stage(id, number, &event.info.accumulables, builder);
 }
 
-/// Notes what an event says of a stage, at its beginning or its end.
+/// Records the facts about a stage in an event, at its start or its end.
 fn note_stage(info: &StageInfo<'_>, state: &mut State, builder: &mut Builder) -> Option<StageId> {
     let application = state.application(builder);
     let Some(number) = small(info.id) else {

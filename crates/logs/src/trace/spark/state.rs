@@ -1,4 +1,4 @@
-//! What a reader of Spark event logs has seen so far.
+//! State of a reader of Spark event logs.
 
 use std::collections::HashMap;
 
@@ -10,33 +10,33 @@ use crate::trace::loose::Number;
 use crate::trace::spark::sql::Queries;
 use crate::trace::warning::WarningKind;
 
-/// Microseconds in a millisecond, the unit of all times of Spark that are not told apart.
+/// Microseconds per millisecond, the unit of all Spark times without an explicit unit.
 pub(super) const MILLISECOND: i64 = 1000;
 
-/// What is known while a log is read, beside the trace.
+/// State while a log is read, in addition to the trace.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) application: Option<ApplicationId>,
-    /// True if the application has told its start.
+    /// True if the log has recorded the application's start.
     pub(super) started: bool,
-    /// Attempts that have begun and not ended, by Spark's task id.
+    /// Attempts that have started and not ended, by Spark's task id.
     pub(super) running: HashMap<u64, Running>,
     pub(super) planned: HashMap<u32, AnnouncedStage>,
     pub(super) queries: Queries,
 }
 
-/// A small whole number: an id, an index, a count.
+/// Converts a small integer: an id, an index, a count.
 pub(super) fn small(number: Number) -> Option<u32> {
     u32::try_from(number.value()?).ok()
 }
 
 impl State {
-    /// The application that events belong to.
+    /// Returns the application that events belong to.
     pub(super) fn application(&mut self, builder: &mut Builder) -> ApplicationId {
         *self.application.get_or_insert_with(|| builder.new_application(Application::default()))
     }
 
-    /// The stage of a task, made where the log has not submitted it.
+    /// Returns the stage of a task, creating it if the log has not submitted it.
     pub(super) fn stage_of_task(&mut self, number: u32, attempt: u32, builder: &mut Builder) -> StageId {
         let application = self.application(builder);
         let (id, is_new) = builder.stage(application, number, attempt);
@@ -46,7 +46,7 @@ impl State {
                     let stage = builder.stage_mut(id);
                     stage.name.clone_from(&planned.name);
                     stage.parents.clone_from(&planned.parents);
-                    // a further attempt redoes only what is missing
+                    // a further attempt repeats only the missing tasks
                     stage.tasks = planned.tasks.filter(|_| attempt == 0);
                 }
                 None => builder.warn(WarningKind::MissingStage, || format!("stage {number}, attempt {attempt}")),
@@ -56,7 +56,7 @@ impl State {
     }
 }
 
-/// An attempt that has begun.
+/// An attempt that has started.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Running {
     pub(super) stage: StageId,

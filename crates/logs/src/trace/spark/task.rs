@@ -1,4 +1,4 @@
-//! Starts and ends of tasks, and what is measured of them.
+//! Starts and ends of tasks, with their metrics.
 
 use crate::trace::attempt::{Locality, Outcome};
 use crate::trace::builder::{Builder, NewAttempt};
@@ -31,7 +31,7 @@ impl Running {
     }
 }
 
-/// What a start and an end of a task have in common, and Spark's task id.
+/// Returns the common fields of a task's start and end, and Spark's task id.
 fn running(event: &TaskEvent<'_>, state: &mut State, builder: &mut Builder) -> Option<(u64, Running)> {
     let TaskInfo { id, index, .. } = event.info;
     let (Some(stage), Some(task), Some(id)) = (small(event.stage), small(index), id.value()) else {
@@ -67,19 +67,19 @@ fn locality(text: &str, builder: &mut Builder) -> Locality {
     })
 }
 
-/// A task begins.
+/// Starts a task.
 pub(super) fn start_task(event: TaskEvent<'_>, state: &mut State, builder: &mut Builder) {
     if let Some((id, running)) = running(&event, state, builder) {
         state.running.insert(id, running);
     }
 }
 
-/// A task ends.
+/// Ends a task.
 pub(super) fn end_task(event: &TaskEvent<'_>, state: &mut State, builder: &mut Builder) -> Result<(), TraceError> {
     builder.reading.task_ends += 1;
     let Some((id, running)) = running(event, state, builder) else { return Ok(()) };
     if event.reason.reason.as_str() == "Resubmitted" {
-        // told of an attempt that ended before; the task gets a new one
+        // reported for an attempt that ended before; the task gets a new one
         builder.warn(WarningKind::Resubmitted, || format!("task id {id}"));
         return Ok(());
     }
@@ -128,7 +128,7 @@ fn outcome(reason: &EndReason<'_>, builder: &mut Builder) -> Outcome {
     }
 }
 
-/// Microseconds, bytes or records of a number of the log.
+/// Microseconds, bytes or records per unit of a number in the log.
 #[derive(Clone, Copy)]
 enum Scale {
     Milliseconds,
@@ -180,7 +180,7 @@ fn amount(number: Number, scale: Scale) -> Option<u64> {
     }
 }
 
-/// Keeps the attempts that have begun and of whose end the log says nothing.
+/// Stores the attempts that have started but have no end in the log.
 pub(super) fn unfinished(state: &mut State, builder: &mut Builder) -> Result<(), TraceError> {
     let mut open: Vec<(u64, Running)> = state.running.drain().collect();
     open.sort_unstable_by_key(|(id, _)| *id);
