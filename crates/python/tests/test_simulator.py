@@ -185,7 +185,7 @@ def test_other_threads_run_meanwhile() -> None:
 
     thread = threading.Thread(target=count)
     thread.start()
-    tailspn.simulator({}, ["job.reduces"], runs=20)(np.full((300, 1), 40.0))
+    tailspn.simulator({}, ["job.reduces"], runs=20)(np.full((3000, 1), 40.0))
     done.set()
     thread.join()
     assert turns[0] > 10
