@@ -74,8 +74,9 @@ cold = { fixed_s = 3 }
 warm = { fixed_s = 2 }
 "#;
 
-/// Two queues with hardly any drift, 250,000 states: a steady state of many sweeps, and an end of many jumps.
-fn long_queues() -> String {
+/// Queues with hardly any drift and 501 states each: with two of them, a steady state takes many sweeps, and an end many jumps; with
+/// three, there are 126 million states.
+fn long_queues(queues: &[&str]) -> String {
     let queue = |q: &str| {
         format!(
             r#"<place id="{q}"><initialMarking><value>250</value></initialMarking><capacity><value>500</value></capacity></place>{}{}{}{}"#,
@@ -85,7 +86,8 @@ fn long_queues() -> String {
             arc(q, &format!("go{q}")),
         )
     };
-    format!(r#"<?xml version="1.0"?><pnml><net id="n" type="P/T net">{}{}</net></pnml>"#, queue("p"), queue("q"))
+    let queues: String = queues.iter().map(|name| queue(name)).collect();
+    format!(r#"<?xml version="1.0"?><pnml><net id="n" type="P/T net">{queues}</net></pnml>"#)
 }
 
 fn transition(id: &str, rate: &str) -> String {
@@ -106,8 +108,9 @@ fn commands(folder: &Path) -> Vec<Vec<String>> {
         path.display().to_string()
     };
     let (queues, sweep, optimize) =
-        (write("queues.xml", &long_queues()), write("sweep.toml", SWEEP), write("optimize.toml", OPTIMIZE));
+        (write("queues.xml", &long_queues(&["p", "q"])), write("sweep.toml", SWEEP), write("optimize.toml", OPTIMIZE));
     let stages = write("stages.toml", STAGES);
+    let many = write("many.xml", &long_queues(&["p", "q", "r"]));
     let far = shared("data/regressions");
     let far = far.map(|folder| format!("whatif {} --json", folder.join("far-launch-time.spark.gz").display()));
     let lines = [
@@ -119,6 +122,10 @@ fn commands(folder: &Path) -> Vec<Vec<String>> {
         format!("solve {queues} --steady --json"),
         format!("solve {queues} --at 50000 --json"),
         format!("solve {queues} --until #(q)=0 --json"),
+        format!("solve {many} --json"),
+        format!("solve {many} --untimed --json"),
+        format!("query {queues} S=?[#(p)>3] --json"),
+        format!("query {queues} P=?[F<=50000#(q)=0] --json"),
         "estimate --reps 1e12 --json".to_owned(),
         format!("estimate {stages} --reps 1e12 --json"),
         format!("estimate {stages} --speculation spark4 --reps 1e12 --json"),

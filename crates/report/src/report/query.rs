@@ -13,6 +13,9 @@ use crate::solve::CslQuery;
 pub struct QueryReport {
     /// The net.
     pub net: NetSummary,
+    /// True if a question has no answer.
+    #[serde(default)]
+    pub partial: bool,
     /// States of the net.
     pub states: usize,
     /// The questions, in the order of the request.
@@ -119,7 +122,8 @@ impl Report for QueryReport {
 impl QueryReport {
     /// The answers to questions about a net with this many states.
     pub fn new(net: NetSummary, states: usize, queries: Vec<QueryRow>) -> Self {
-        Self { net, states, queries, version: env!("CARGO_PKG_VERSION").into() }
+        let partial = queries.iter().any(|row| row.failed().is_some());
+        Self { net, partial, states, queries, version: env!("CARGO_PKG_VERSION").into() }
     }
 
     fn answer(&self) -> String {
