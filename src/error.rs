@@ -97,6 +97,7 @@ converts![
     crate::sim::DirectObstacle,
     crate::sim::NoQuantity,
     crate::sim::QuestionError,
+    crate::sim::RareError,
     crate::sim::RunError,
     crate::sim::ScoreError,
     crate::sim::ShiftError,

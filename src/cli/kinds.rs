@@ -157,6 +157,7 @@ fn inputs(command: &Command) -> Option<Inputs> {
         Command::Simulate(args) => ("simulate", net, vec![args.net.net.clone()]),
         Command::Solve(args) => ("solve", net, vec![args.net.net.clone()]),
         Command::Query(args) => ("query", net, vec![args.net.net.clone()]),
+        Command::Rare(args) => ("rare", net, vec![args.net.net.clone()]),
         Command::Structure(args) => ("structure", net, vec![args.net.net.clone()]),
         Command::SpnGc(args) => ("spn-gc", job, one(&args.plan)),
         Command::Estimate(args) => ("estimate", job, one(&args.plan)),

@@ -35,6 +35,7 @@ mod plan;
 mod properties;
 mod query;
 mod question;
+mod rare;
 mod remaining;
 mod report;
 mod report_source;
@@ -170,6 +171,7 @@ fn run_command(command: &Command, terminal: &Terminal) -> Result<Exit, Failure> 
         Command::Simulate(args) => simulate::run(args, terminal),
         Command::Solve(args) => solve::run(args, terminal),
         Command::Query(args) => query::run(args, terminal),
+        Command::Rare(args) => rare::run(args, terminal),
         Command::Structure(args) => structure::run(args, terminal),
         Command::SpnGc(args) => spn_gc::run(args, terminal),
         Command::Estimate(args) => estimate::run(args, terminal),

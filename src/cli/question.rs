@@ -66,6 +66,13 @@ pub(crate) fn expression(net: &Net, option: &str, text: &str) -> Result<Code, Fa
     code.ok_or(Failure { exit: Exit::Usage, notes: parser.notes })
 }
 
+/// The same, not lowered.
+pub(crate) fn resolved(net: &Net, option: &str, text: &str) -> Result<Expr, Failure> {
+    let mut parser = Parser { net, notes: Vec::new() };
+    let expression = parser.expression(option, text);
+    expression.ok_or(Failure { exit: Exit::Usage, notes: parser.notes })
+}
+
 /// Lists the available names after an unknown one.
 pub(crate) fn known_names(net: &Net, error: &ExprError) -> Option<String> {
     let names: Vec<&str> = match error {

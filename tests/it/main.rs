@@ -29,6 +29,7 @@ mod cli_planned;
 mod cli_plans;
 #[cfg(feature = "cli")]
 mod cli_query;
+mod cli_rare;
 mod cli_remaining;
 #[cfg(feature = "cli")]
 mod cli_report;

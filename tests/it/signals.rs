@@ -126,6 +126,7 @@ fn commands(folder: &Path) -> Vec<Vec<String>> {
         format!("solve {many} --untimed --json"),
         format!("query {queues} S=?[#(p)>3] --json"),
         format!("query {queues} P=?[F<=50000#(q)=0] --json"),
+        format!("rare {queues} --until #(q)>=499 --avoid #(q)=0 --effort 16000000 --json"),
         "estimate --reps 1e12 --json".to_owned(),
         format!("estimate {stages} --reps 1e12 --json"),
         format!("estimate {stages} --speculation spark4 --reps 1e12 --json"),

@@ -9,6 +9,7 @@ mod knobs;
 mod planned;
 mod plots;
 mod query;
+mod rare;
 mod remaining;
 mod report;
 mod run;
@@ -30,6 +31,7 @@ pub(crate) use knobs::{OptimizeArgs, SensitivityArgs};
 pub(crate) use planned::{ChoiceArgs, PlanArgs};
 pub(crate) use plots::{PlotArgs, PlotFormat};
 pub(crate) use query::QueryArgs;
+pub(crate) use rare::RareArgs;
 pub(crate) use remaining::RemainingArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use run::{LogArgs, Method, NetArgs, PartArgs, PlaceArgs, PrintArgs, RunArgs};
@@ -92,6 +94,8 @@ pub(crate) enum Command {
     Solve(Box<SolveArgs>),
     /// Answer questions of CSL and CSRL about a net, in the syntax of PRISM
     Query(Box<QueryArgs>),
+    /// Estimate the probability of a rare event of a net, by splitting
+    Rare(Box<RareArgs>),
     /// Analyse a net's structure without simulation: invariants, siphons, bounds, deadlocks
     Structure(StructureArgs),
     /// Write the net of a MapReduce job on a GPU cluster

@@ -30,6 +30,8 @@ pub enum Purpose {
     Node = 6,
     /// The points of a Latin hypercube, and the shift of a Sobol sequence; the owner is the axis.
     Design = 7,
+    /// The states in which the replications of a level of splitting begin; the owner is the level.
+    Split = 8,
     /// Delay before a stage of the cluster simulator starts; the owner is the stage.
     Setup = 12,
     /// The difference of a whole run from a typical run.

@@ -23,6 +23,7 @@
 //! | exact answers in place of simulated ones | [`AnswerMethod`], [`exact_report`] |
 //! | the markings of a net without time, and formulas of CTL | [`ExplorationReport`]; tables of verdicts: `verdict_tables` |
 //! | answers to questions of CSL and CSRL | [`QueryReport`] |
+//! | the probability of a rare event of a net | [`RareReport`] |
 //! | structural analysis of a net | [`StructureReport`] |
 //! | the result of a job estimate | [`JobReport`] |
 //! | the quality of detectors on a job that ran | [`DetectionReport`] |
@@ -82,6 +83,7 @@ pub(crate) mod plot;
 mod png;
 pub(crate) mod points;
 mod query;
+mod rare;
 mod read;
 mod remaining;
 pub(crate) mod rows_plot;
@@ -151,6 +153,7 @@ pub use plot::{Picture, PlotError, Width};
 pub use png::{PngError, png};
 pub use points::{CdfPoint, QUANTILES, QuantilePoint};
 pub use query::{QueryBound, QueryReport, QueryRow};
+pub use rare::{LevelRow, RareReport, RareSettings};
 pub use read::{Found, KINDS, ReadError, Shown, page, read_json};
 pub use remaining::{DoneByRow, RemainingBasis, RemainingReport, RemainingStageRow, remaining_report};
 pub use solve::{

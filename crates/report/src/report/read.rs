@@ -20,6 +20,7 @@ use crate::report::long_tail::ProgressModelReport;
 use crate::report::optimize::OptimizeReport;
 use crate::report::plot::PlotError;
 use crate::report::query::QueryReport;
+use crate::report::rare::RareReport;
 use crate::report::remaining::RemainingReport;
 use crate::report::solve::SolveReport;
 use crate::report::stages::StagesReport;
@@ -92,6 +93,8 @@ kinds! {
     Exploration(ExplorationReport),
     /// Result of `query`.
     Query(QueryReport),
+    /// Result of `rare`.
+    Rare(RareReport),
     /// Result of `structure`.
     Structure(StructureReport),
     /// Result of `check`.

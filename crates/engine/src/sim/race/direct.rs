@@ -39,6 +39,64 @@ pub(crate) struct DirectForm<'a> {
     places: Vec<u32>,
 }
 
+/// Reason why a replication ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The goal is reached.
+    Goal,
+    /// Nothing is enabled any more.
+    Dead,
+    /// The next firing is beyond the horizon.
+    Late,
+    /// No firings are left, or the run is stopped.
+    Spent,
+}
+
+/// Replications that begin in any marking at any time: all delays are exponential, so that a marking and a time are a state.
+#[derive(Debug)]
+pub(crate) struct Walker<'f, 'a, O> {
+    form: &'f DirectForm<'a>,
+    game: Game<'f, 'a, O>,
+    units: Units,
+}
+
+impl<'f, 'a, O: Observer> Walker<'f, 'a, O> {
+    pub(crate) fn new(form: &'f DirectForm<'a>, observer: O) -> Self {
+        let units = Units::new(form.rules.setup.program.timed.len());
+        Self { form, game: Game::new(&form.rules, observer), units }
+    }
+
+    /// Plays from a marking and a tick until something ends the replication; the draws are those of `replication`.
+    pub(crate) fn walk(&mut self, marking: &[u32], from: u64, replication: u64) -> Result<Stop, Fault> {
+        let outcome = self.game.resume(marking, from, replication)?;
+        self.form.play_on(&mut self.game, &mut self.units, outcome)
+    }
+
+    /// The marking at the end of the walk.
+    pub(crate) fn marking(&self) -> &[u32] {
+        self.game.marking()
+    }
+
+    /// The tick of the last firing, or of the start where nothing fired.
+    pub(crate) fn now(&self) -> u64 {
+        self.game.now()
+    }
+
+    pub(crate) fn observer(&self) -> &O {
+        self.game.observer()
+    }
+
+    /// Firings of the walk.
+    pub(crate) fn firings(&self) -> u64 {
+        self.game.firings()
+    }
+
+    /// Returns true if the run was stopped within the walk.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.game.is_stopped()
+    }
+}
+
 /// Units of all timed transitions in the present marking, with sums of blocks.
 #[derive(Debug)]
 struct Units {
@@ -60,6 +118,11 @@ impl<'a> DirectForm<'a> {
             places[t as usize] = place;
         }
         Self { rules: Rules::new(setup, DIRECT_FIRINGS), law, shares, places }
+    }
+
+    /// The two halves of the seed.
+    pub(crate) fn key(&self) -> [u32; 2] {
+        self.rules.setup.key
     }
 
     /// Runs replications as [`Engine::run`] does, with an observer of the caller's.
@@ -88,32 +151,46 @@ impl<'a> DirectForm<'a> {
         replication: u64,
         samples: &mut Samples,
     ) -> Result<(), Fault> {
+        let outcome = game.begin(replication)?;
+        match self.play_on(game, units, outcome)? {
+            Stop::Goal => game.end_now(Ending::Goal, samples),
+            Stop::Dead => game.end_dead(samples),
+            Stop::Late => return self.end_late(game, samples),
+            Stop::Spent => game.end_spent(samples),
+        }
+        Ok(())
+    }
+
+    /// Plays on from the present marking and time, until something ends the replication.
+    #[inline(always)]
+    fn play_on<O: Observer>(
+        &self,
+        game: &mut Game<'_, 'a, O>,
+        units: &mut Units,
+        mut outcome: Outcome,
+    ) -> Result<Stop, Fault> {
         let last_tick = self.rules.last_tick::<u64>();
-        let key = self.rules.setup.key;
+        let (key, replication) = (self.rules.setup.key, game.replication());
         units.reset();
-        let mut outcome = game.begin(replication)?;
         if outcome == Outcome::Tangible {
             self.look_at(game, units, &game.program().timed)?;
         }
-        let mut now = 0;
+        let mut now = game.now();
         for pair in 0..=u32::MAX {
             let words = event_block(key, replication, pair);
             for [word, selector] in [[words[0], words[1]], [words[2], words[3]]] {
                 if outcome == Outcome::Goal {
-                    game.end_now(Ending::Goal, samples);
-                    return Ok(());
+                    return Ok(Stop::Goal);
                 }
                 if units.total == 0 {
-                    game.end_dead(samples);
-                    return Ok(());
+                    return Ok(Stop::Dead);
                 }
                 now += self.law.delay(exponential(word), units.total);
                 if now > last_tick {
-                    return self.end_late(game, samples);
+                    return Ok(Stop::Late);
                 }
                 if game.is_spent() {
-                    game.end_spent(samples);
-                    return Ok(());
+                    return Ok(Stop::Spent);
                 }
                 let place = units.select(DirectLaw::selection(selector, units.total));
                 let t = game.program().timed[place];
@@ -121,8 +198,7 @@ impl<'a> DirectForm<'a> {
                 self.look_at(game, units, game.touched(t))?;
             }
         }
-        game.end_now(Ending::Firings, samples);
-        Ok(())
+        Ok(Stop::Spent)
     }
 
     fn end_late<O: Observer>(&self, game: &mut Game<'_, 'a, O>, samples: &mut Samples) -> Result<(), Fault> {

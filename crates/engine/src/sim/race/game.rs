@@ -124,6 +124,10 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         }
     }
 
+    pub(crate) fn observer(&self) -> &O {
+        &self.observer
+    }
+
     /// The observer, when all is played.
     pub(crate) fn into_observer(self) -> O {
         self.observer
@@ -142,15 +146,32 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         self.replication
     }
 
+    /// The tick of the last firing.
+    pub(crate) fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Firings of this replication.
+    pub(crate) fn firings(&self) -> u64 {
+        self.firings
+    }
+
     /// Begins a replication: the initial marking, and immediate firings at time 0. All timed transitions must then be
     /// looked at.
     pub(crate) fn begin(&mut self, replication: u64) -> Result<Outcome, Fault> {
+        let rules = self.rules;
+        self.resume(&rules.setup.program.initial, 0, replication)
+    }
+
+    /// Begins a replication in another marking and at another tick: otherwise as [`Self::begin`].
+    #[inline]
+    pub(crate) fn resume(&mut self, marking: &[u32], now: u64, replication: u64) -> Result<Outcome, Fault> {
         self.replication = replication;
-        self.marking.copy_from_slice(&self.rules.setup.program.initial);
+        self.marking.copy_from_slice(marking);
         self.firings = 0;
         self.next_look = BETWEEN_LOOKS.min(self.rules.max_firings);
         self.firings_before = 0;
-        self.now = 0;
+        self.now = now;
         self.observer.begin();
         self.choices.fill(0);
         if self.is_goal()? {

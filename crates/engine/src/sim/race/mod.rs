@@ -22,12 +22,12 @@ pub(crate) use clock::ClockForm;
 pub(crate) use clock::clock_firings;
 #[cfg(feature = "gpu")]
 pub(crate) use direct::DIRECT_FIRINGS;
-pub(crate) use direct::DirectForm;
+pub(crate) use direct::{DirectForm, Stop, Walker};
 pub use direct_law::{DirectLaw, DirectObstacle};
 #[cfg(feature = "gpu")]
 pub(crate) use guards::Guards;
 pub(crate) use lockstep::LockstepForm;
-pub(crate) use observe::{Areas, Observer};
+pub(crate) use observe::{Areas, Blind, Observer};
 pub(crate) use rates::RunningRates;
 
 use crate::compile::Program;

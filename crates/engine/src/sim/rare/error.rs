@@ -1,0 +1,41 @@
+//! Reason why there is no probability of a rare event.
+
+use crate::compile::CompileError;
+use crate::semantics::Fault;
+use crate::sim::run_error::RunError;
+
+/// Reason why there is no probability.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RareError {
+    /// The net cannot be compiled.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// The walks cannot be run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Splitting needs a state from which walks can start: marking and time.
+    #[error("splitting needs exponential delays at rates that are not too far apart: {}", .0.join("; "))]
+    Delays(Vec<String>),
+    /// Every run reaches such a goal sooner or later, or never ends.
+    #[error("the goal needs a limit: a time, or a marking to avoid")]
+    Unlimited,
+    /// The goal has no threshold that could be cut into levels.
+    #[error("the goal is not of the form `expression >= number`; state the importance")]
+    NoImportance,
+    /// No walk of the pilot got further.
+    #[error("no walk gets beyond {reached} on the way to the event; more walks, or another importance, may help")]
+    NoWay {
+        /// The last level, as importance or time \[s\].
+        reached: f64,
+    },
+    /// Not enough batches were complete.
+    #[error("stopped before two batches were complete")]
+    Stopped,
+}
+
+impl From<Fault> for RareError {
+    fn from(fault: Fault) -> Self {
+        Self::Run(fault.into())
+    }
+}

@@ -1,0 +1,162 @@
+//! The event whose probability is sought, and the questions that its levels ask.
+
+use crate::compile::{Code, Op, lower};
+use crate::fold::{Folding, Keep, fold_markings};
+use crate::net::expr::{BinaryOp, ExprError};
+use crate::net::{Expr, Net};
+use crate::sim::question::{Goal, Question};
+use crate::sim::rare::error::RareError;
+
+/// A rare event.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RareEvent {
+    /// The goal is reached in time, and before a marking to avoid.
+    Before {
+        /// The goal; holds also in vanishing markings.
+        goal: Expr,
+        /// The marking to avoid.
+        avoid: Option<Expr>,
+        /// The time within which the goal is reached \[s\].
+        within_s: Option<f64>,
+        /// Grows on the way to the goal; by default the left side of a goal such as `#(queue) >= 20`.
+        importance: Option<Expr>,
+    },
+    /// The goal is not reached within a time, or never.
+    Beyond {
+        /// The goal; without one, the dead marking.
+        goal: Option<Expr>,
+        /// The time \[s\].
+        limit_s: f64,
+    },
+}
+
+impl RareEvent {
+    /// A goal that is reached before a marking to avoid, before a time \[s\], or before both; the texts are expressions of the net.
+    ///
+    /// # Errors
+    ///
+    /// A text that is no expression of the net.
+    pub fn before(
+        net: &Net,
+        goal: &str,
+        avoid: Option<&str>,
+        within_s: Option<f64>,
+        importance: Option<&str>,
+    ) -> Result<Self, ExprError> {
+        let parse = |text: &str| net.expression(text);
+        Ok(Self::Before {
+            goal: parse(goal)?,
+            avoid: avoid.map(parse).transpose()?,
+            within_s,
+            importance: importance.map(parse).transpose()?,
+        })
+    }
+
+    /// A goal, or the dead marking, that is not reached within a time \[s\].
+    ///
+    /// # Errors
+    ///
+    /// A text that is no expression of the net.
+    pub fn beyond(net: &Net, goal: Option<&str>, limit_s: f64) -> Result<Self, ExprError> {
+        Ok(Self::Beyond { goal: goal.map(|text| net.expression(text)).transpose()?, limit_s })
+    }
+
+    /// The net with its equal parts counted, and the same event of it; none if nothing folds or the event distinguishes them.
+    pub(super) fn folded(&self, net: &Net) -> Option<(Folding, Self)> {
+        let folding = fold_markings(net, &Keep { expressions: self.expressions(), ..Keep::default() });
+        if !folding.is_folded() {
+            return None;
+        }
+        let image = |expression: &Option<Expr>| match expression {
+            Some(expression) => folding.expression(expression).map(Some),
+            None => Some(None),
+        };
+        let event = match self {
+            Self::Before { goal, avoid, within_s, importance } => Self::Before {
+                goal: folding.expression(goal)?,
+                avoid: image(avoid)?,
+                within_s: *within_s,
+                importance: Some(folding.expression(importance.as_ref().or(threshold(goal))?)?),
+            },
+            Self::Beyond { goal, limit_s } => Self::Beyond { goal: image(goal)?, limit_s: *limit_s },
+        };
+        Some((folding, event))
+    }
+
+    fn expressions(&self) -> Vec<Expr> {
+        match self {
+            Self::Before { goal, avoid, importance, .. } => {
+                let importance = importance.as_ref().or(threshold(goal));
+                [Some(goal), avoid.as_ref(), importance].into_iter().flatten().cloned().collect()
+            }
+            Self::Beyond { goal, .. } => goal.iter().cloned().collect(),
+        }
+    }
+
+    /// The event in terms of a compiled net.
+    pub(super) fn plan(&self, net: &Net) -> Result<Plan, RareError> {
+        Ok(match self {
+            Self::Before { avoid: None, within_s: None, .. } => return Err(RareError::Unlimited),
+            Self::Before { goal, avoid, within_s, importance } => Plan::Before {
+                importance: lower(net, importance.as_ref().or(threshold(goal)).ok_or(RareError::NoImportance)?),
+                goal: lower(net, goal),
+                avoid: avoid.as_ref().map(|avoid| lower(net, avoid)),
+                within_s: *within_s,
+            },
+            Self::Beyond { goal, limit_s } => {
+                Plan::Beyond { goal: goal.as_ref().map(|goal| lower(net, goal)), limit_s: *limit_s }
+            }
+        })
+    }
+}
+
+/// The left side of a comparison with a lower limit.
+fn threshold(goal: &Expr) -> Option<&Expr> {
+    match goal {
+        Expr::Binary(BinaryOp::GreaterOrEqual | BinaryOp::Greater | BinaryOp::Equal, value, limit) => {
+            limit.as_number().map(|_| &**value)
+        }
+        _ => None,
+    }
+}
+
+/// A rare event of a compiled net.
+#[derive(Debug)]
+pub(super) enum Plan {
+    Before { goal: Code, avoid: Option<Code>, within_s: Option<f64>, importance: Code },
+    Beyond { goal: Option<Code>, limit_s: f64 },
+}
+
+impl Plan {
+    /// All expressions that end a walk in some marking.
+    pub(super) fn codes(&self) -> impl Iterator<Item = &Code> {
+        let (first, second) = match self {
+            Self::Before { goal, avoid, .. } => (Some(goal), avoid.as_ref()),
+            Self::Beyond { goal, .. } => (goal.as_ref(), None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// The end of the walks towards a level: a value of the importance or a time \[s\], or the event itself.
+    pub(super) fn question(&self, level: Option<f64>) -> Question {
+        match self {
+            Self::Before { goal, avoid, within_s, importance } => {
+                let mut ops = goal.ops().to_vec();
+                if let Some(code) = avoid {
+                    ops.extend_from_slice(code.ops());
+                    ops.push(Op::Binary(BinaryOp::Or));
+                }
+                if let Some(level) = level {
+                    ops.extend_from_slice(importance.ops());
+                    ops.extend([Op::Number(level), Op::Binary(BinaryOp::GreaterOrEqual), Op::Binary(BinaryOp::Or)]);
+                }
+                Question { goal: Goal::Marking(Code::new(ops)), horizon: *within_s, ..Question::default() }
+            }
+            Self::Beyond { goal, limit_s } => Question {
+                goal: goal.clone().map_or(Goal::Dead, Goal::Marking),
+                horizon: Some(level.unwrap_or(*limit_s)),
+                ..Question::default()
+            },
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Probabilities of rare events by fixed-effort multilevel splitting \[Garvels2000\].
+//!
+//! The way to the event is cut into levels. On each level the same number of walks starts from the states in which walks reached the
+//! level, and the share that reaches the next level is a conditional probability; their product is the probability of the event, without
+//! bias. A pilot of its own finds the levels, so that about a fifth of the walks pass each.
+//!
+//! * **Goal before something else or before a time**: levels of an importance expression over the marking. For a goal such as
+//!   `#(queue) >= 20` it is the left side.
+//! * **Time beyond a limit**: levels of time.
+//!
+//! All delays must be exponential, so that a marking and a time are a state from which walks can start. Independent batches give the
+//! interval; it is symmetric on a log scale, since the error of a small probability is a factor.
+
+mod error;
+mod event;
+mod levels;
+mod pilot;
+
+use std::num::NonZeroUsize;
+
+use rayon::prelude::*;
+
+use crate::compile::{Program, compile};
+use crate::estimate::{Doubt, Measured, student_quantile};
+use crate::net::Net;
+use crate::rng::split;
+use crate::sim::question::Question;
+use crate::sim::race::{DirectForm, DirectLaw, Setup};
+use crate::sim::rare::levels::{Batch, Levels};
+use crate::sim::record::FoldedParts;
+use crate::sim::run::result_clock;
+use crate::sim::run_error::RunError;
+use crate::watch::{Quiet, Unwatched, Watch};
+
+pub use error::RareError;
+pub use event::RareEvent;
+
+/// Settings of a splitting run.
+#[derive(Clone, Copy, Debug)]
+pub struct Splitting<'a> {
+    /// Number of walks on each level of a batch.
+    pub effort: u32,
+    /// Number of independent batches; at least 2 are needed for an interval.
+    pub batches: u32,
+    /// The seed.
+    pub seed: u64,
+    /// Number of threads; by default one per core. Results do not depend on it.
+    pub threads: Option<NonZeroUsize>,
+    /// Confidence level of the interval.
+    pub level: f64,
+    /// Whether equal parts of the net are counted.
+    pub fold: bool,
+    /// Progress in batches, and stopping.
+    pub watch: &'a dyn Watch,
+}
+
+impl Default for Splitting<'_> {
+    fn default() -> Self {
+        Self { effort: 4000, batches: 32, seed: 0, threads: None, level: 0.95, fold: true, watch: &Unwatched }
+    }
+}
+
+/// A level and the share of walks that passed it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LevelShare {
+    /// Value of the importance, or the time \[s\]; none for the event itself.
+    pub at: Option<f64>,
+    /// Mean share of the walks from the level before that reached this one.
+    pub share: f64,
+}
+
+/// The probability of a rare event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RareEstimate {
+    /// The probability, with its confidence interval; its samples are batches.
+    pub probability: Measured,
+    /// Standard error over the probability; none without a batch that reached the event.
+    pub relative_error: Option<f64>,
+    /// The levels, the event last.
+    pub levels: Vec<LevelShare>,
+    /// Number of batches that were requested.
+    pub planned: u32,
+    /// Firings of all batches and of the pilot.
+    pub firings: u64,
+    /// The folded parts of the net; none if it ran unfolded.
+    pub folded: Option<FoldedParts>,
+}
+
+impl Splitting<'_> {
+    /// Estimates the probability of an event of a net. The estimate is unbiased; its interval is approximate.
+    ///
+    /// ```
+    /// use tailspn_engine::net::{NetBuilder, Timing};
+    /// use tailspn_engine::sim::{RareEvent, Splitting};
+    ///
+    /// let mut b = NetBuilder::new("a queue at half load, with one customer");
+    /// let queue = b.place("queue", 1);
+    /// let (arrive, serve) = (b.transition("arrive", Timing::exponential(1.0)), b.transition("serve", Timing::exponential(2.0)));
+    /// b.output(arrive, queue, 1.0);
+    /// b.input(queue, serve, 1.0);
+    /// let net = b.build().unwrap();
+    ///
+    /// let event = RareEvent::before(&net, "#(queue) >= 30", Some("#(queue) == 0"), None, None).unwrap();
+    /// let found = Splitting { batches: 8, ..Splitting::default() }.run(&net, &event).unwrap();
+    /// let exact = 1.0 / (2f64.powi(30) - 1.0);
+    /// assert!((found.probability.value / exact - 1.0).abs() < 5.0 * found.relative_error.unwrap());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Nets with delays that are not exponential, events without a limit or an importance, and events that no walk gets nearer to.
+    pub fn run(&self, net: &Net, event: &RareEvent) -> Result<RareEstimate, RareError> {
+        let folded = if self.fold { event.folded(net) } else { None };
+        if let Some((folding, event)) = &folded
+            && let Ok(found) = self.run_on(folding.net(), event)
+        {
+            return Ok(RareEstimate { folded: FoldedParts::of(folding), ..found });
+        }
+        // errors refer to the net as it was read
+        self.run_on(net, event)
+    }
+
+    fn run_on(&self, net: &Net, event: &RareEvent) -> Result<RareEstimate, RareError> {
+        let plan = event.plan(net)?;
+        let program = plan.codes().fold(compile(net)?, Program::observing);
+        let last = plan.question(None);
+        let clock = result_clock(&program, &last, self.seed, &Quiet(self.watch))?;
+        let obstacles = DirectLaw::obstacles(&program, clock);
+        if !obstacles.is_empty() {
+            return Err(RareError::Delays(obstacles.iter().map(ToString::to_string).collect()));
+        }
+        let key = split(self.seed);
+        let setup = Setup { program: &program, question: &last, clock, key, keep_times: false, watch: self.watch };
+        let pilot = pilot::find(&plan, self.effort, setup)?;
+        let ends: Vec<Option<f64>> = pilot.levels.iter().copied().map(Some).chain([None]).collect();
+        let questions: Vec<Question> = ends.iter().map(|end| plan.question(*end)).collect();
+        let forms = questions.iter().map(|question| DirectForm::new(Setup { question, ..setup })).collect();
+        let levels = Levels { plan: &plan, forms, ends, clock, effort: self.effort, program: &program };
+        let batches = self.batches(&levels)?;
+        let firings = pilot.firings + batches.iter().map(|batch| batch.firings).sum::<u64>();
+        self.summed_up(&levels.ends, &batches, firings)
+    }
+
+    /// The batches that were complete before the run was stopped, in their order.
+    fn batches(&self, levels: &Levels<'_, '_>) -> Result<Vec<Batch>, RareError> {
+        let threads = self.threads.map_or(0, NonZeroUsize::get);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|error| RunError::Threads(error.to_string()))?;
+        let mut batches = Vec::new();
+        let round = pool.current_num_threads() as u32;
+        while (batches.len() as u32) < self.batches && !self.watch.stopped() {
+            let first = batches.len() as u32;
+            let numbers = first..(first + round).min(self.batches);
+            let run = |number| levels.batch(number);
+            let found: Vec<_> = pool.install(|| numbers.into_par_iter().map(run).collect());
+            for batch in found {
+                match batch? {
+                    Some(batch) => batches.push(batch),
+                    None => return Ok(batches),
+                }
+            }
+            self.watch.progress(batches.len() as u64, u64::from(self.batches));
+        }
+        Ok(batches)
+    }
+
+    fn summed_up(&self, ends: &[Option<f64>], batches: &[Batch], firings: u64) -> Result<RareEstimate, RareError> {
+        let count = batches.len() as f64;
+        if batches.len() < 2 {
+            return Err(RareError::Stopped);
+        }
+        let products: Vec<f64> = batches.iter().map(Batch::product).collect();
+        let mean = products.iter().sum::<f64>() / count;
+        let variance = products.iter().map(|p| (p - mean) * (p - mean)).sum::<f64>() / (count - 1.0);
+        let relative_error = (mean > 0.0).then(|| (variance / count).sqrt() / mean);
+        let doubt = match relative_error {
+            Some(error) => {
+                let factor = (error * student_quantile(0.5 + 0.5 * self.level, count - 1.0)).exp();
+                Doubt::Interval { low: mean / factor, high: (mean * factor).min(1.0) }
+            }
+            None => Doubt::Unknown("no walk reached the event".to_owned()),
+        };
+        let share = |k: usize| {
+            let passed: Vec<f64> = batches.iter().filter_map(|batch| batch.shares.get(k).copied()).collect();
+            passed.iter().sum::<f64>() / passed.len().max(1) as f64
+        };
+        Ok(RareEstimate {
+            probability: Measured { value: mean, doubt, level: self.level, samples: batches.len() as u64 },
+            relative_error,
+            levels: ends.iter().enumerate().map(|(k, at)| LevelShare { at: *at, share: share(k) }).collect(),
+            planned: self.batches,
+            firings,
+            folded: None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

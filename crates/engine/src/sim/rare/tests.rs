@@ -1,0 +1,168 @@
+//! Splitting against closed forms.
+
+use super::*;
+use crate::net::{Law, NetBuilder, Timing};
+
+/// A queue with arrivals at rate `load` and service at rate 1, which holds one customer.
+fn queue(load: f64) -> Net {
+    let mut b = NetBuilder::new("queue");
+    let queue = b.place("queue", 1);
+    let (arrive, serve) =
+        (b.transition("arrive", Timing::exponential(load)), b.transition("serve", Timing::exponential(1.0)));
+    b.output(arrive, queue, 1.0);
+    b.input(queue, serve, 1.0);
+    b.build().unwrap()
+}
+
+/// Gambler's ruin: from one customer, the probability of `top` before none.
+fn ruin(load: f64, top: i32) -> f64 {
+    let ratio = 1.0 / load;
+    (ratio - 1.0) / (ratio.powi(top) - 1.0)
+}
+
+fn full_before_empty(net: &Net, top: i32) -> RareEvent {
+    RareEvent::before(net, &format!("#(queue) >= {top}"), Some("#(queue) == 0"), None, None).unwrap()
+}
+
+#[test]
+fn a_full_queue_before_an_empty_one() {
+    for (load, top, seed) in [(0.25, 20, 1), (0.5, 40, 2), (0.9, 8, 3), (0.1, 3, 4)] {
+        let net = queue(load);
+        let found = Splitting { seed, batches: 64, ..Splitting::default() }.run(&net, &full_before_empty(&net, top));
+        let found = found.unwrap();
+        let (value, exact) = (found.probability.value, ruin(load, top));
+        let error = found.relative_error.unwrap();
+        assert!(error < 0.08, "{load} {top}: {error}");
+        assert!((value / exact - 1.0).abs() < 5.0 * error, "{load} {top}: {value} instead of {exact}, error {error}");
+    }
+}
+
+/// The last of `n` tasks ends after `d`: 1 - (1 - exp(-d))^n.
+#[test]
+fn tasks_that_last_long() {
+    let mut b = NetBuilder::new("tasks");
+    for i in 0..12 {
+        let (todo, done) = (b.place(&format!("todo{i}"), 1), b.place(&format!("done{i}"), 0));
+        let task = b.transition(&format!("task{i}"), Timing::exponential(1.0));
+        b.input(todo, task, 1.0);
+        b.output(task, done, 1.0);
+    }
+    let net = b.build().unwrap();
+    for (limit, fold) in [(4.0, true), (20.0, true), (20.0, false)] {
+        let event = RareEvent::beyond(&net, None, limit).unwrap();
+        let found = Splitting { fold, seed: 7, ..Splitting::default() }.run(&net, &event).unwrap();
+        let exact = -(12.0 * (-(-limit).exp()).ln_1p()).exp_m1();
+        let error = found.relative_error.unwrap();
+        assert!(error < 0.06, "{limit}: {error}");
+        assert!((found.probability.value / exact - 1.0).abs() < 5.0 * error, "{limit}: {found:?} instead of {exact}");
+        assert_eq!(found.folded.is_some(), fold);
+    }
+}
+
+/// Twelve arrivals within a short time: the tail of a Poisson distribution.
+#[test]
+fn many_arrivals_within_a_short_time() {
+    let mut b = NetBuilder::new("arrivals");
+    let count = b.place("count", 0);
+    let arrive = b.transition("arrive", Timing::exponential(1.0));
+    b.output(arrive, count, 1.0);
+    let net = b.build().unwrap();
+    let event = RareEvent::before(&net, "#(count) >= 12", None, Some(0.5), None).unwrap();
+    let found = Splitting { batches: 64, effort: 10_000, ..Splitting::default() }.run(&net, &event).unwrap();
+    let mut term = (-0.5_f64).exp();
+    let below: Vec<f64> = (1..40)
+        .map(|k| {
+            let now = term;
+            term *= 0.5 / f64::from(k);
+            now
+        })
+        .collect();
+    let exact: f64 = below[12..].iter().sum();
+    let error = found.relative_error.unwrap();
+    assert!((found.probability.value / exact - 1.0).abs() < 5.0 * error && error < 0.1, "{found:?} {exact}");
+}
+
+#[test]
+fn a_goal_that_never_comes_is_beyond_any_time() {
+    let mut b = NetBuilder::new("may stop");
+    let (start, good, bad) = (b.place("start", 1), b.place("good", 0), b.place("bad", 0));
+    for (name, to, rate) in [("win", good, 1e-4), ("lose", bad, 1.0)] {
+        let t = b.transition(name, Timing::exponential(rate));
+        b.input(start, t, 1.0);
+        b.output(t, to, 1.0);
+    }
+    let net = b.build().unwrap();
+    let event = RareEvent::beyond(&net, Some("#(bad) >= 1"), 1000.0).unwrap();
+    let found = Splitting { effort: 20_000, ..Splitting::default() }.run(&net, &event).unwrap();
+    let exact = 1e-4 / 1.0001;
+    let error = found.relative_error.unwrap();
+    assert!((found.probability.value / exact - 1.0).abs() < 5.0 * error, "{found:?}");
+}
+
+/// Immediate transitions: each customer is urgent with probability 0.1, and only urgent ones stay.
+#[test]
+fn immediate_choices_on_the_way() {
+    let mut b = NetBuilder::new("urgent");
+    let (queue, new) = (b.place("queue", 1), b.place("new", 0));
+    let (arrive, serve) =
+        (b.transition("arrive", Timing::exponential(2.0)), b.transition("serve", Timing::exponential(1.0)));
+    let (urgent, other) =
+        (b.transition("urgent", Timing::immediate(0.1, 1)), b.transition("other", Timing::immediate(0.9, 1)));
+    b.output(arrive, new, 1.0);
+    for t in [urgent, other] {
+        b.input(new, t, 1.0);
+    }
+    b.output(urgent, queue, 1.0);
+    b.input(queue, serve, 1.0);
+    let net = b.build().unwrap();
+    let found = Splitting { batches: 64, ..Splitting::default() }.run(&net, &full_before_empty(&net, 12)).unwrap();
+    let (exact, error) = (ruin(0.2, 12), found.relative_error.unwrap());
+    assert!((found.probability.value / exact - 1.0).abs() < 5.0 * error && error < 0.1, "{found:?} {exact}");
+}
+
+#[test]
+fn threads_do_not_show() {
+    let net = queue(0.3);
+    let event = full_before_empty(&net, 15);
+    let run = |threads| {
+        let threads = NonZeroUsize::new(threads);
+        Splitting { threads, batches: 7, effort: 200, ..Splitting::default() }.run(&net, &event).unwrap()
+    };
+    assert_eq!(run(1), run(3));
+}
+
+#[test]
+fn what_cannot_be_split_is_refused() {
+    let net = queue(0.5);
+    let run = |event: &RareEvent| Splitting { batches: 2, effort: 50, ..Splitting::default() }.run(&net, event);
+    let before = |goal, avoid, importance| RareEvent::before(&net, goal, avoid, None, importance).unwrap();
+    assert_eq!(run(&before("#(queue) >= 9", None, None)), Err(RareError::Unlimited));
+    let ending = "#(queue) % 9 == 8 && #(queue) > 9";
+    assert_eq!(run(&before(ending, Some("#(queue) == 0"), None)), Err(RareError::NoImportance));
+    let flat = run(&before("#(queue) >= 90", Some("#(queue) == 0"), Some("3")));
+    assert_eq!(flat, Err(RareError::NoWay { reached: 3.0 }));
+
+    let mut b = NetBuilder::new("fixed");
+    let (start, end) = (b.place("start", 1), b.place("end", 0));
+    let t = b.transition("t", Timing::general(Law::Deterministic { delay: 2.0 }));
+    b.input(start, t, 1.0);
+    b.output(t, end, 1.0);
+    let fixed = b.build().unwrap();
+    let event = RareEvent::beyond(&fixed, None, 1.0).unwrap();
+    assert!(matches!(Splitting::default().run(&fixed, &event), Err(RareError::Delays(_))));
+}
+
+/// Intervals of 95% cover in at least 272 of 300 runs.
+#[test]
+fn intervals_cover() {
+    let net = queue(0.3);
+    let event = full_before_empty(&net, 10);
+    let exact = ruin(0.3, 10);
+    let covers = |seed| {
+        let found = Splitting { seed, batches: 12, effort: 100, ..Splitting::default() }.run(&net, &event).unwrap();
+        let [low, high] = found.probability.ends().unwrap();
+        u32::from(low <= exact && exact <= high)
+    };
+    let covering: u32 = (0..300).map(covers).sum();
+    assert!(covering >= 272, "{covering} of 300");
+}

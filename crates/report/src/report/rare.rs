@@ -1,0 +1,165 @@
+//! The probability of a rare event of a net.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::document::parts::{folded_words, wall};
+use crate::document::{Column, Document, Number, Report, Table};
+use crate::estimate::Measured;
+use crate::report::json::Word;
+use crate::report::number::{count, plain};
+use crate::report::summary::NetSummary;
+use crate::sim::{FoldedParts, RareEstimate};
+
+/// The probability of a rare event, and the levels on the way to it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RareReport {
+    /// The net.
+    pub net: NetSummary,
+    /// The goal, as it was written.
+    pub goal: String,
+    /// The marking to avoid, as it was written.
+    pub avoid: Option<String>,
+    /// The time within which the goal is reached \[s\].
+    pub within_s: Option<f64>,
+    /// The time within which the goal is not reached \[s\].
+    pub beyond_s: Option<f64>,
+    /// The probability of the event; its samples are batches.
+    pub probability: Measured,
+    /// Standard error over the probability; none if no walk reached the event.
+    pub relative_error: Option<f64>,
+    /// True if there are fewer batches than requested.
+    pub partial: bool,
+    /// The levels, the event last.
+    pub levels: Vec<LevelRow>,
+    /// Number of walks on each level of a batch.
+    pub effort: u64,
+    /// Firings of all walks.
+    pub firings: u64,
+    /// The folded parts of the net; none if it ran unfolded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folded: Option<FoldedParts>,
+    /// The seed.
+    pub seed: u64,
+    /// Wall time \[s\].
+    pub wall_s: f64,
+    /// Version of this crate.
+    pub version: Word,
+}
+
+/// A level of splitting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LevelRow {
+    /// Value of the importance, or time \[s\]; none for the event itself.
+    pub at: Option<f64>,
+    /// Share of the walks from the level before that reached this one.
+    pub share: f64,
+}
+
+/// A question about a rare event, in the user's words, and how it was answered.
+#[derive(Clone, Copy, Debug)]
+pub struct RareSettings<'a> {
+    /// The goal.
+    pub goal: &'a str,
+    /// The marking to avoid.
+    pub avoid: Option<&'a str>,
+    /// The time within which the goal is reached \[s\].
+    pub within_s: Option<f64>,
+    /// The time within which the goal is not reached \[s\].
+    pub beyond_s: Option<f64>,
+    /// Number of walks on each level of a batch.
+    pub effort: u64,
+    /// The seed.
+    pub seed: u64,
+    /// Wall time.
+    pub wall: Duration,
+}
+
+impl RareReport {
+    /// Reports the result of a splitting run.
+    pub fn new(net: NetSummary, asked: &RareSettings<'_>, found: &RareEstimate) -> Self {
+        Self {
+            net,
+            goal: asked.goal.to_owned(),
+            avoid: asked.avoid.map(str::to_owned),
+            within_s: asked.within_s,
+            beyond_s: asked.beyond_s,
+            probability: found.probability.clone(),
+            relative_error: found.relative_error,
+            partial: found.probability.samples < u64::from(found.planned),
+            levels: found.levels.iter().map(|level| LevelRow { at: level.at, share: level.share }).collect(),
+            effort: asked.effort,
+            firings: found.firings,
+            folded: found.folded,
+            seed: asked.seed,
+            wall_s: asked.wall.as_secs_f64(),
+            version: env!("CARGO_PKG_VERSION").into(),
+        }
+    }
+
+    /// The event in words.
+    fn event(&self) -> String {
+        let goal = if self.goal == "dead" { "the dead marking" } else { &self.goal };
+        let within = self.within_s.map(|limit| format!(" within {} s", plain(limit))).unwrap_or_default();
+        let avoid = self.avoid.as_ref().map(|avoid| format!(" before {avoid}")).unwrap_or_default();
+        match self.beyond_s {
+            Some(limit) => format!("{goal} is not reached within {} s", plain(limit)),
+            None => format!("{goal} is reached{within}{avoid}"),
+        }
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let partial = format!("The run was ended early, after {} batches.", self.probability.samples);
+        let never = "No walk reached the event: it may be rarer than the levels show.".to_owned();
+        let rough = self.relative_error.filter(|error| *error > ROUGH).map(|error| {
+            format!("The relative error is {:.0}%; more batches or a larger effort make it smaller.", 100.0 * error)
+        });
+        let partial = self.partial.then_some(partial);
+        partial.into_iter().chain(self.relative_error.is_none().then_some(never)).chain(rough).collect()
+    }
+}
+
+/// A relative error above which the interval is not to be trusted much.
+const ROUGH: f64 = 0.3;
+
+impl Report for RareReport {
+    const KIND: &'static str = "rare";
+
+    fn document(&self) -> Document<'_> {
+        let probability = || Number::measured("/probability", &self.probability, "");
+        let mut provenance = vec![
+            ["method".to_owned(), format!("splitting on {} levels", self.levels.len())],
+            ["walks".to_owned(), format!("{} on each level, {} batches", self.effort, self.probability.samples)],
+            ["firings".to_owned(), count(self.firings.into())],
+            ["seed".to_owned(), self.seed.to_string()],
+            ["time of the walks".to_owned(), wall(self.wall_s)],
+            ["version".to_owned(), self.version.to_string()],
+        ];
+        provenance.extend(self.folded.as_ref().map(|folded| ["folded".to_owned(), folded_words(folded)]));
+        let mut document = Document {
+            kind: "rare event",
+            title: self.net.title(),
+            question: format!("How likely is it that {}? The net has {}.", self.event(), self.net.size()),
+            answer: vec!["The probability is ".into(), probability().into(), ".".into()],
+            remarks: self.remarks(),
+            provenance,
+            ..Document::default()
+        };
+        document.fact("probability", probability());
+        if let Some(error) = self.relative_error {
+            document.fact("relative_error", Number::new("/relative_error", error, "").percent());
+        }
+        let at = if self.beyond_s.is_some() { "time" } else { "importance" };
+        let columns = vec![Column::new(at), Column::new("walks that got there").key("level")];
+        let row = |(i, level): (usize, &LevelRow)| {
+            let at = level.at.map_or("the event".to_owned(), |at| {
+                if self.beyond_s.is_some() { format!("{} s", plain(at)) } else { plain(at) }
+            });
+            vec![at.into(), Number::new(format!("/levels/{i}/share"), level.share, "").percent().into()]
+        };
+        let caption = "Share of the walks from the level before. Their product is about the probability.";
+        document.table(Table::new("Levels", caption, columns).rows(self.levels.iter().enumerate().map(row)));
+        document
+    }
+}

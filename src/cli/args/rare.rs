@@ -1,0 +1,49 @@
+//! Arguments of `rare`.
+
+use clap::Args;
+
+use crate::cli::args::{NetArgs, PrintArgs, RunArgs};
+use crate::cli::values;
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+    tailspn rare net.xml --until '#(queue) >= 30' --avoid '#(queue) == 0'
+    tailspn rare net.xml --until '#(failed) >= 3' --within 3600
+    tailspn rare job.xml --beyond 2400
+    tailspn rare net.xml --until '#(a) >= 5 && #(b) >= 5' --within 60 --importance 'min(#(a), #(b))'
+
+The method and its limits are described in docs/rare.md. Times are in seconds.
+")]
+pub(crate) struct RareArgs {
+    #[command(flatten)]
+    pub(crate) net: NetArgs,
+    /// The goal: an expression that is not 0 there, or `dead` (nothing can fire)
+    #[arg(long, value_name = "EXPR", default_value = "dead", help_heading = "Question")]
+    pub(crate) until: String,
+    /// The probability that the goal is reached within this time
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = values::seconds, help_heading = "Question")]
+    pub(crate) within: Option<f64>,
+    /// The probability that the goal is reached before this expression is not 0
+    #[arg(long, value_name = "EXPR", help_heading = "Question")]
+    pub(crate) avoid: Option<String>,
+    /// The probability that the goal is not reached within this time
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = values::seconds, conflicts_with_all = ["within", "avoid", "importance"], help_heading = "Question")]
+    pub(crate) beyond: Option<f64>,
+    /// An expression that grows on the way to the goal [default: the left side of a goal such as `#(queue) >= 30`]
+    #[arg(long, value_name = "EXPR", help_heading = "Question")]
+    pub(crate) importance: Option<String>,
+    /// Walks on each level of a batch
+    #[arg(long, value_name = "N", default_value = "4000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
+    pub(crate) effort: u64,
+    /// Independent batches, from which the interval comes
+    #[arg(long, value_name = "N", default_value = "32", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
+    pub(crate) batches: u64,
+    /// Keep equal parts of the net apart instead of counting them
+    #[arg(long, help_heading = "Run")]
+    pub(crate) no_fold: bool,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+}

@@ -1,0 +1,103 @@
+//! `rare`: the probability of a rare event of a net, by splitting.
+
+use std::time::Instant;
+
+use tailspn::net::Net;
+use tailspn::report::{NetSummary, RareReport, RareSettings, Subject};
+use tailspn::sim::{RareError, RareEvent, Splitting};
+use tailspn::watch::TimeLimit;
+
+use crate::cli::args::RareArgs;
+use crate::cli::exact::phases;
+use crate::cli::exit::Exit;
+use crate::cli::load::{compile_net, read_net};
+use crate::cli::notes::Failure;
+use crate::cli::output::Terminal;
+use crate::cli::question::resolved;
+use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+
+/// Most walks on a level, and most batches: their numbers are parts of the addresses of random words.
+const MOST_WALKS: u64 = 1 << 24;
+const MOST_BATCHES: u64 = 1 << 20;
+
+/// Estimates the probability.
+pub(crate) fn run(args: &RareArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    let started = Instant::now();
+    let loaded = read_net(&args.net)?;
+    terminal.brief_warnings(&loaded.warnings);
+    let subject = NetSummary::new(&Subject::of(loaded.net.name(), &compile_net(&loaded.net)?));
+    // messages about mistakes name parts of the net as the file has them
+    event(&loaded.net, args)?;
+    let (net, _) = phases(&loaded.net)?;
+    let event = event(&net, args)?;
+    let small = |option: &str, count: u64, most: u64| {
+        let refused = || Failure::plain(Exit::Usage, format!("{option}: at most {most}"));
+        u32::try_from(count).ok().filter(|_| count < most).ok_or_else(refused)
+    };
+    catch_interrupt(terminal);
+    let progress = Progress::new(terminal.shows_progress(), "batches");
+    let watch = TimeLimit::new(&progress, args.run.max_time);
+    let settings = Splitting {
+        effort: small("--effort", args.effort, MOST_WALKS)?,
+        batches: small("--batches", args.batches, MOST_BATCHES)?,
+        seed: args.run.seed.unwrap_or(0),
+        threads: args.run.threads,
+        level: args.run.level,
+        fold: !args.no_fold,
+        watch: &watch,
+    };
+    let found = settings.run(&net, &event).map_err(|error| failure(&error))?;
+    drop(progress);
+    let settings = RareSettings {
+        goal: &args.until,
+        avoid: args.avoid.as_deref(),
+        within_s: args.within,
+        beyond_s: args.beyond,
+        effort: args.effort,
+        seed: args.run.seed.unwrap_or(0),
+        wall: started.elapsed(),
+    };
+    terminal.report(&RareReport::new(subject, &settings, &found), &args.print)?;
+    let is_partial = found.probability.samples < u64::from(found.planned);
+    Ok(if is_partial && interrupted() { Exit::Interrupted } else { Exit::Success })
+}
+
+/// The event of the arguments.
+fn event(net: &Net, args: &RareArgs) -> Result<RareEvent, Failure> {
+    let given = |option: &str, text: &Option<String>| match text {
+        Some(text) => resolved(net, option, text).map(Some),
+        None => Ok(None),
+    };
+    let goal = if args.until == "dead" { None } else { Some(resolved(net, "--until", &args.until)?) };
+    match (goal, args.beyond) {
+        (goal, Some(limit_s)) => Ok(RareEvent::Beyond { goal, limit_s }),
+        (Some(goal), None) => Ok(RareEvent::Before {
+            goal,
+            avoid: given("--avoid", &args.avoid)?,
+            within_s: args.within,
+            importance: given("--importance", &args.importance)?,
+        }),
+        (None, None) => Err(Failure::helped(
+            Exit::Usage,
+            "there is no question",
+            "--beyond T asks for a late end of the net; --until EXPR with --within T or --avoid EXPR for a goal",
+        )),
+    }
+}
+
+fn failure(error: &RareError) -> Failure {
+    let exit = if interrupted() { Exit::Interrupted } else { Exit::Refused };
+    let help = match error {
+        RareError::Unlimited => "add --within T, --avoid EXPR, or both; --beyond T asks for the opposite of --within T",
+        RareError::NoImportance => "--importance EXPR, such as the smallest of the numbers that must grow",
+        RareError::NoWay { .. } => {
+            "--effort N takes more walks; --importance EXPR should grow with every step towards the goal"
+        }
+        RareError::Delays(_) => "`tailspn simulate` runs any delays",
+        RareError::Stopped => "--max-time gives more time; --effort takes fewer walks",
+        RareError::Compile(_) | RareError::Run(_) => return Failure::plain(Exit::Model, error.to_string()),
+        _ => return Failure::plain(exit, error.to_string()),
+    };
+    let exit = if matches!(error, RareError::Unlimited | RareError::NoImportance) { Exit::Usage } else { exit };
+    Failure::helped(exit, error.to_string(), help)
+}
