@@ -16,7 +16,7 @@ pub(crate) struct NativeTable {
     /// The title; may be empty.
     #[pyo3(get)]
     title: String,
-    /// The table that CSV has a column of, for each of its columns.
+    /// For each column, true if the CSV form of the table contains it.
     #[pyo3(get)]
     wide: bool,
     columns: Vec<(String, Values)>,
