@@ -1,4 +1,4 @@
-//! Can a net get stuck, and can its queues grow without end? Asked without looking at a single state.
+//! Can a net deadlock, and can its queues grow without bound? Answered without exploring a single state.
 //!
 //! ```text
 //!          gpu      disk                    Two kinds of tasks need a GPU and a disk at once. They take

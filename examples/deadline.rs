@@ -1,4 +1,4 @@
-//! How many reduce tasks does a job need, so that 95% of its runs are done within a deadline?
+//! Finds the number of reduce tasks with which 95% of the runs of a job meet a deadline.
 //!
 //! ```text
 //! reduces   8 ── 12 ── 16 ── 20 ── 24 ── 28 ── 32 ── 36 ── 40
@@ -6,8 +6,8 @@
 //!                                      ▲ this one, shown with confidence
 //! ```
 //!
-//! Bisection, where each step is taken when an interval lies on one side of the deadline, and not by an estimate. The answer is
-//! checked against the exact distribution of the job time.
+//! The search is a bisection. It takes a step only when a whole interval, not just an estimate, lies on one side of the deadline.
+//! The answer is checked against the exact distribution of the job time.
 
 use std::error::Error;
 use std::path::Path;
@@ -42,7 +42,7 @@ fn all_at_once() -> Plan {
     plan
 }
 
-/// The exact 95% quantile of the default job with so many reduces [s].
+/// The exact 95% quantile of the default job with this number of reduces [s].
 fn exact_p95(reduces: f64) -> Result<f64, Box<dyn Error>> {
     let mut plan = all_at_once();
     plan.job.reduces = reduces as u64;
@@ -69,7 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let chosen = outcome.chosen().ok_or("nothing was found")?.cost;
     println!("answer: {chosen} reduces");
-    // the chosen number meets the deadline, and one that is out of the indifference zone on the cheaper side does not
+    // the chosen number meets the deadline; a cheaper one outside the indifference zone does not
     let deadline_s = search.plan.optimize.deadline_s.ok_or("no deadline")?;
     assert!(exact_p95(chosen)? <= deadline_s);
     assert!(exact_p95(chosen - 2.0)? > deadline_s);

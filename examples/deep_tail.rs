@@ -1,11 +1,11 @@
-//! How often does a job take how much too long?
+//! Estimates extreme quantiles of the job time: how long the slowest jobs take.
 //!
 //! ```text
 //! start ─load─▶ M × (read, to GPU, GPU, to host, spill) ─shuffle─▶ R × (merge, reduce)
 //! ```
 //!
 //! One job in a thousand takes longer than the 99.9% quantile. A million replications have a thousand such jobs, enough
-//! for an interval of a few tenths of a percent; the exact value is beside it.
+//! for an interval of a few tenths of a percent. The exact value is printed next to it.
 
 use std::error::Error;
 

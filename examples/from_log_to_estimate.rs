@@ -1,5 +1,5 @@
-//! How long would this job take on twice the input, or on four executors? Logs of two small runs of a Spark job (a sort) give a
-//! model of its stages; the model's net gives the job time at another size, with the spread that whole runs have.
+//! Predicts the time of a job on twice the input, or on four executors. The logs of two small runs of a Spark job (a sort) give a
+//! model of its stages; the model's net gives the job time at another size, including the spread between whole runs.
 //!
 //! ```text
 //! event logs ──▶ JobTrace ──▶ ObservedRun ──▶ fit_stages ──▶ StagePlan ──▶ StageNet ──▶ simulation ──▶ JobTimes
@@ -43,11 +43,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let times = job_times(&plan)?;
         let [low, middle, high] = [0.05, 0.5, 0.95].map(|p| times.quantile(p));
         println!(
-            "{input_mb} MB on {executors} executors: {middle:.1} s, with 90 % probability between {low:.1} and {high:.1} s"
+            "{input_mb} MB on {executors} executors: {middle:.1} s, with 90% probability between {low:.1} and {high:.1} s"
         );
         assert!(low < middle && middle < high);
     }
-    // the job of the first log took 7.641 s, that of the second 11.941 s
+    // the job of the first log took 7.641 s, the job of the second 11.941 s
     let mut plan = fitted.plan;
     plan.job.input_mb = 64.0;
     let times = job_times(&plan)?;

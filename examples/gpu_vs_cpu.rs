@@ -1,11 +1,11 @@
-//! Does a GPU give the same numbers as the processor?
+//! Checks that a GPU gives the same numbers as the CPU.
 //!
 //! ```text
 //! start ─load─▶ M × (read, to GPU, GPU, to host, spill) ─shuffle─▶ R × (merge, reduce)
 //! ```
 //!
-//! Draws, clocks and results are integers on both, so every passage time is equal to the last bit. Takes the best adapter
-//! that there is, or the one with `$TAILSPN_ADAPTER` in its name; without any there is nothing to compare, and it says so.
+//! Draws, clocks and results are integers on both, so every passage time is equal bit for bit. The example takes the best
+//! adapter, or the one with `$TAILSPN_ADAPTER` in its name; without an adapter it reports that there is nothing to compare.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! Which sums of tokens does a net never change, and which firings lead back to where it was?
+//! Finds the sums of tokens that a net never changes, and the firings that lead back to the same marking.
 //!
 //! ```text
 //! ready ─produce─▶ full ─fill─▶ buffer ─fetch─▶ loaded ─consume─▶ waiting

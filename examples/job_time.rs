@@ -1,4 +1,4 @@
-//! How does the time of a job grow with its input?
+//! Shows how the time of a job grows with its input.
 //!
 //! ```text
 //!             ┌─▶ map 1: read, to GPU, GPU, to host, spill ─┐           ┌─▶ reduce 1: merge, reduce

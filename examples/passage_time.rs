@@ -1,4 +1,4 @@
-//! How long until a buffer overflows for the first time, and by when has it done so in one of a hundred cases?
+//! Computes the time until a buffer overflows for the first time: its mean, and the time by which one run in a hundred overflows.
 //!
 //! ```text
 //! arrive (2/s) ─▶ queue (overflows at 10) ─▶ serve (3/s)
@@ -18,7 +18,7 @@ fn main() -> Result<(), tailspn::Error> {
     b.output(arrive, queue, 1.0);
     b.input(queue, serve, 1.0);
     let net = b.build()?;
-    // the goal ends a run, so that the states are finitely many although the net is unbounded
+    // the goal ends a run, so the number of states is finite although the net is unbounded
     let mut time = net.solution().until("#(queue) >= 10")?.passage()?;
     let mean = time.mean()?.value;
     println!("mean time to the overflow  {mean:10.2} s, standard deviation {:.2} s", time.standard_deviation()?);

@@ -1,4 +1,4 @@
-//! How long does a net that was drawn in PIPE take?
+//! Computes the completion time of a net drawn in PIPE.
 //!
 //! ```text
 //!            ┌─▶ a1 ─run_a─▶ ac ─a_ok 90%─▶ a2 ─┐

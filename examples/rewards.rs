@@ -1,4 +1,4 @@
-//! What does a repair shop cost per hour: machines that stand still, and a fee for each repair?
+//! Computes the cost per hour of a repair shop: machines that stand still, and a fee for each repair.
 //!
 //! ```text
 //! works (3 machines) ─fail (each 1 in 10 h)─▶ broken ─repair (one at a time, 1 in 2 h)─▶ works

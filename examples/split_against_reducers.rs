@@ -1,4 +1,4 @@
-//! Which split size goes with how many reduces?
+//! Finds the best combination of split size and number of reduces.
 //!
 //! ```text
 //!             reduces ──▶
@@ -7,7 +7,7 @@
 //!     ▼
 //! ```
 //!
-//! A grid of both, each point simulated on the same random numbers, as a heat map of text. Each mean is checked against the exact one.
+//! Simulates a grid of both on the same random numbers and prints it as a heat map. Each mean is checked against the exact one.
 
 use std::error::Error;
 use std::path::Path;
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Sweep::new(SweepPlan::from_toml(GRID)?, Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/models/mapreduce")))?;
     let outcome = sweep.run(&Unwatched)?;
     let axes = &sweep.plan.axis;
-    // the first result is that of the base
+    // the first result belongs to the base
     let results: Vec<_> = outcome.stored.results.into_values().skip(1).collect();
 
     let means: Vec<f64> = results.iter().filter_map(|result| Some(result.mean_s?.value)).collect();

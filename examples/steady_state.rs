@@ -1,10 +1,10 @@
-//! How long is a queue in the long run, and how often is it full?
+//! Computes the mean length of a queue in the long run, and the share of time in which it is full.
 //!
 //! ```text
 //! arrive (2/s) ─▶ queue (at most 5) ─▶ serve (3/s)
 //! ```
 //!
-//! All markings are found, and the balance of their Markov chain is solved: no replications, no interval.
+//! It explores all markings and solves the balance equations of their Markov chain: no replications, no interval.
 
 use tailspn::prelude::*;
 

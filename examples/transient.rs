@@ -1,4 +1,4 @@
-//! How likely does a machine that is new now work at a given time, and how much of that time has it worked?
+//! Computes the probability that a machine, new at time 0, works at a given time, and the share of that time in which it worked.
 //!
 //! ```text
 //! works ─fail (1 in 10 h)─▶ broken ─repair (1 in 2 h)─▶ works

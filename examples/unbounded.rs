@@ -1,12 +1,12 @@
-//! Can a queue grow without end, and how is that shown?
+//! Can a queue grow without bound, and how is that proved?
 //!
 //! ```text
 //!        ┌── again ◀──┐
 //! ready ─┴─▶ produce ─┴─▶ buffer ─▶ consume
 //! ```
 //!
-//! Nothing keeps the buffer down. The proof is a firing sequence that can be repeated for ever; the coverability graph stays finite,
-//! as it writes ω for any number of tokens.
+//! Nothing limits the buffer. The proof is a firing sequence that can be repeated forever. The coverability graph stays finite,
+//! because ω stands for any number of tokens.
 
 use std::error::Error;
 
@@ -16,7 +16,7 @@ use tailspn::report::graph_dot;
 use tailspn::solve::{ExploreError, Limits, coverability, coverability_graph, explore};
 use tailspn::watch::Unwatched;
 
-/// A producer and a consumer, with so much room between them.
+/// A producer and a consumer, with this much room between them.
 fn program(room: Option<u32>) -> Result<Program, Box<dyn Error>> {
     let mut b = NetBuilder::new("producer and consumer");
     let (ready, buffer) = (b.place("ready", 1), b.place("buffer", 0));

@@ -1,8 +1,8 @@
-//! What ran, what was slow, and what would have been the least time? A log of 88 tasks on four nodes, three of which had less
-//! processor time than the fourth, read from the file that Spark wrote (without what no reader needs).
+//! Reads a Spark event log and prints what ran, what was slow, and a lower bound of the job time. The log has 88 tasks on four
+//! nodes, three of them with less CPU time than the fourth; events that no reader needs were removed.
 //!
 //! ```text
-//! event log ──▶ JobTrace ──▶ stragglers, copies, bounds
+//! event log ──▶ JobTrace ──▶ stragglers, speculative copies, bounds
 //! ```
 
 use tailspn::trace::analysis::{CopyFate, Usual, bounds_of, copies, stragglers, times_of};
@@ -26,7 +26,7 @@ fn main() -> Result<(), TraceError> {
     }
     let copies = copies(&trace);
     let won = copies.count(CopyFate::Won);
-    println!("{} copies, {won} of them won; {:.1} s of attempts in vain", copies.fates.len(), copies.wasted);
+    println!("{} speculative copies, {won} of them won; {:.1} s of wasted attempts", copies.fates.len(), copies.wasted);
     for (id, application) in trace.applications_with_ids() {
         let Some(bounds) = bounds_of(&trace, id) else { continue };
         let (by, least) = bounds.largest();

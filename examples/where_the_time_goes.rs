@@ -4,8 +4,8 @@
 //! start ─load─▶ M × (read, to GPU, GPU, to host, spill) ─shuffle─▶ R × (merge, reduce)
 //! ```
 //!
-//! Of all maps only the last one holds the job up, and of all reduces only the last one. The phases on that chain make up
-//! the job time; a phase's share says by how many percent the job gets faster when the phase gets one percent faster.
+//! Only the last map and the last reduce hold the job up. The phases on that chain make up the job time. The share of a phase
+//! is the percentage by which the job gets faster when the phase gets one percent faster.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! Which setting of a job buys most?
+//! Ranks the settings of a job by their effect on its time.
 //!
 //! ```text
 //! base ──┬─▶ GPUs twice as fast ────▶ ─ 12 s
@@ -6,7 +6,7 @@
 //!        └─▶ ...
 //! ```
 //!
-//! One setting at a time is changed against the base, on the same random numbers, so that a difference of two means is known far better
+//! Changes one setting at a time against the base, on the same random numbers, so that the difference of two means is far more precise
 //! than the means. Each difference is checked against the exact one.
 
 use std::error::Error;

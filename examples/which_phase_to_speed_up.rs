@@ -1,12 +1,12 @@
-//! Which phase of a job is worth making faster: what is a tenth off its mean worth, for the mean and for the tail?
+//! Ranks the phases of a job by the time saved when one gets 10% faster, for the mean and for the tail.
 //!
 //! ```text
 //! phase 3 a tenth faster ─▶ mean − 2.7 s, p95 − 3.4 s
 //! phase 9 a tenth faster ─▶ mean − 3.4 s, p95 − 5.0 s
 //! ```
 //!
-//! One run gives the derivatives by all phases: each replication's time moves with the delays on its critical chain
-//! (infinitesimal perturbation analysis). Each is checked against the difference of two exact times.
+//! One run gives the derivatives with respect to all phases: each replication's time moves with the delays on its critical chain
+//! (infinitesimal perturbation analysis). Each derivative is checked against the difference of two exact times.
 
 use tailspn::job_time::EstimateMethod;
 use tailspn::mapreduce::params::GivenPhases;
@@ -15,7 +15,7 @@ use tailspn::optimize::Measure;
 use tailspn::prelude::*;
 use tailspn::sensitivity::KnobEffect;
 
-/// The default job, all tasks at once, by the means of its phases; one of them is multiplied.
+/// The default job with all tasks at once, from the means of its phases, one of them scaled.
 fn job(phase: Phase, factor: f64) -> Result<Planned, tailspn::Error> {
     let plan = Plan::default();
     let times = phase_times(&plan, &mut || 0.5)?;
@@ -25,7 +25,7 @@ fn job(phase: Phase, factor: f64) -> Result<Planned, tailspn::Error> {
     Ok(JobPlan::MapReduce(Box::new(Plan { phases, ..plan })).slots(false))
 }
 
-/// The change of the mean, or of a quantile, for a tenth less of each phase [s]: value and half width.
+/// The change of the mean, or of a quantile, if a phase gets 10% shorter [s]: value and half width.
 fn tenths(measure: Measure) -> Result<Vec<(String, [f64; 2])>, tailspn::Error> {
     let mut study = Sensitivity::of_job(job(Phase::Load, 1.0)?)?;
     for phase in Phase::ALL {

@@ -1,5 +1,5 @@
-//! Why were some tasks slow, and what should be done? A log of 36 tasks on three workers and the samples of two of them: a neighbour
-//! computed on worker2 for eight seconds, one task had three times the data, one collected garbage.
+//! Finds out why some tasks were slow and what to do about it. Input: a log of 36 tasks on three workers, and samples of two of the
+//! workers. A neighbour computed on worker2 for eight seconds, one task had three times the data, one collected garbage.
 //!
 //! ```text
 //! event log ──▶ JobTrace ─┐

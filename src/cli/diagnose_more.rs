@@ -129,7 +129,7 @@ fn of_this_run(trace: &JobTrace, read: History, said: &mut Said) -> History {
     }
     if let Some(ahead) = clock_ahead(trace, &known) {
         said.warnings.push(format!(
-            "the clock of the reports of progress is {:.1} s {} that of the log, by attempts that are in both: times are those of the log",
+            "the clock of the progress reports is {:.1} s {} the clock of the log, judging by attempts in both; times follow the log",
             ahead.abs(),
             if ahead > 0.0 { "ahead of" } else { "behind" }
         ));

@@ -1,4 +1,4 @@
-//! Shared by the exact answers of `solve` and `simulate`: phases, states, and why there is no answer.
+//! Code that the exact answers of `solve` and `simulate` share: phases, states, and the reasons why there is no answer.
 
 use std::fmt::Display;
 
@@ -33,7 +33,7 @@ pub(super) fn find_states(
     explore(program, goal, limits, &progress)
 }
 
-/// Failure: the question has no answer of this kind, or the work was stopped.
+/// Returns the failure of a question that this method cannot answer, or of stopped work.
 pub(super) fn refused(error: &dyn Display) -> Failure {
     Failure::plain(if interrupted() { Exit::Interrupted } else { Exit::Refused }, error.to_string())
 }

@@ -246,7 +246,7 @@ impl Terminal {
     }
 }
 
-/// Length of the terminal code for colour or weight at the start of the text; 0 if there is none.
+/// Length of the terminal code for colour or weight at the start of the text; 0 without a code.
 fn colour_at(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("\x1b[") else { return 0 };
     let digits = rest.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(rest.len());

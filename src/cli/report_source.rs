@@ -109,7 +109,7 @@ impl ReportSource {
         Self::Stdin(receive)
     }
 
-    /// Returns the next chunk; waits a moment if there is none.
+    /// Returns the next chunk; waits a moment if no chunk is ready.
     pub(crate) fn next(&mut self) -> Result<Chunk, Failure> {
         match self {
             Self::Stdin(receive) => match receive.recv_timeout(POLL) {

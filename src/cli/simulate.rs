@@ -1,4 +1,4 @@
-//! `simulate`: replications of a net, and what they show.
+//! `simulate`: replications of a net, and their results.
 
 use tailspn::estimate::StopRule;
 use tailspn::report::{AnswerMethod, Subject, count, simulation_report};
@@ -21,9 +21,9 @@ use crate::cli::steady;
 use crate::cli::targets::{Wanted, of_ensemble, targets, tell_unmet};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
-/// Replications where nothing else is asked for.
+/// Default number of replications.
 const REPLICATIONS: u64 = 10_000;
-/// Most replications for a relative error, where nothing else is asked for.
+/// Default limit of replications for a relative error.
 const MOST_REPLICATIONS: u64 = 100_000_000;
 
 /// Simulates the net.
@@ -86,12 +86,12 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     Ok(end_of(&found))
 }
 
-/// How the process ends after a run.
+/// Returns the exit of the process after a run.
 pub(crate) fn end_of(run: &Run) -> Exit {
     if run.provenance.cut_short && interrupted() { Exit::Interrupted } else { Exit::Success }
 }
 
-/// When a run for a relative error ends.
+/// Stop rule of a run for a relative error.
 pub(crate) fn stop_rule(rel_error: Option<f64>, reps: Option<u64>, level: f64) -> Option<StopRule> {
     let max_reps = reps.unwrap_or(MOST_REPLICATIONS);
     rel_error.map(|rel_error| StopRule { rel_error, level, max_reps, ..StopRule::default() })
@@ -110,7 +110,7 @@ fn ensemble(args: &SimulateArgs) -> Ensemble {
     }
 }
 
-/// A net that may never reach its goal gets a limit of firings, and one replication to show that it keeps to it.
+/// Sets a limit of firings for a net that may never reach its goal, and checks with one replication that the net keeps to it.
 fn be_patient(
     prepared: &mut Prepared,
     goal: &str,
@@ -129,8 +129,8 @@ fn be_patient(
     Err(Failure::helped(Exit::Refused, message, help))
 }
 
-/// A run for an error of the mean time would go on for long where the goal is never reached: looks for a replication that
-/// reaches it.
+/// Looks for a replication that reaches the goal. Without one, a run for an error of the mean time would continue for a long
+/// time.
 fn seek_goal(
     prepared: &Prepared,
     goal: &str,
@@ -153,7 +153,7 @@ fn seek_goal(
     Err(Failure::helped(Exit::Refused, message, help))
 }
 
-/// Why nothing was run, for the person who asked.
+/// Explains to the user why nothing was run.
 pub(crate) fn failure(error: &RunError) -> Failure {
     match error {
         RunError::Fault(fault) => Failure::plain(Exit::Model, fault.to_string()),
@@ -178,7 +178,7 @@ pub(crate) fn failure(error: &RunError) -> Failure {
     }
 }
 
-/// No graphics card that can do what was asked of one.
+/// Failure: no GPU can do what the command requires.
 pub(crate) fn no_gpu(note: Note) -> Failure {
     let help = "`tailspn devices` lists the adapters; `--backend auto` uses one where it can and the processor else";
     Failure::new(Exit::Gpu, note.with_help(help))
@@ -196,7 +196,7 @@ fn times_s(run: &Run) -> impl Iterator<Item = f64> {
     run.samples.passage_times.iter().map(|&ticks| run.samples.clock.seconds(ticks))
 }
 
-/// What a reader of the numbers should know.
+/// Prints remarks that a reader of the numbers should know.
 fn remarks(run: &Run, asked: &Asked, terminal: &Terminal) {
     let samples = &run.samples;
     let reached = samples.ended(Ending::Goal);

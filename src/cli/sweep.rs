@@ -1,4 +1,4 @@
-//! `sweep` and `merge`: many configurations of one job or net, what each changes, and which setting helps most.
+//! `sweep` and `merge`: many configurations of one job or net, their effects, and the setting that helps most.
 
 use std::path::Path;
 use std::time::Instant;
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<Exit, Failure
     Ok(if interrupted() && !stored.is_complete() { Exit::Interrupted } else { Exit::Success })
 }
 
-/// On what points ran, in words.
+/// Describes the device on which the points ran.
 fn place_of(placement: &Placement) -> String {
     let device = placement.device.as_ref().map_or_else(String::new, |device| format!(" {}", device.adapter));
     format!(", on the {}{device} ({})", placement.backend.name(), placement.reason)
@@ -67,7 +67,7 @@ fn apply(args: &SweepArgs, plan: &mut SweepPlan) {
     settings.budget_time_s = args.budget_time.map(|wall| wall.as_secs_f64()).or(settings.budget_time_s);
 }
 
-/// How the sweep is run, by the arguments.
+/// Returns the settings of the run from the arguments.
 fn settings(args: &SweepArgs) -> SweepSettings {
     SweepSettings {
         level: args.level,
@@ -82,7 +82,7 @@ fn settings(args: &SweepArgs) -> SweepSettings {
     }
 }
 
-/// Puts shards together.
+/// Merges shards.
 pub(crate) fn merge(args: &MergeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     may_draw(&args.print.plots, args.print.force)?;
     let Some(output) = &args.output else {
@@ -94,12 +94,12 @@ pub(crate) fn merge(args: &MergeArgs, terminal: &Terminal) -> Result<Exit, Failu
         _ => Failure::plain(Exit::Refused, error.to_string()),
     })?;
     let plan = SweepPlan::from_toml(&stored.header.plan)
-        .map_err(|error| Failure::plain(Exit::Model, format!("the plan in the shards is none: {error}")))?;
+        .map_err(|error| Failure::plain(Exit::Model, format!("the shards contain an invalid plan: {error}")))?;
     show(&plan, &stored, &args.print, terminal)?;
     Ok(Exit::Success)
 }
 
-/// Prints what was found, and draws it.
+/// Prints and draws the results.
 fn show(plan: &SweepPlan, stored: &Stored, print: &SweepPrintArgs, terminal: &Terminal) -> Result<(), Failure> {
     let report: SweepReport = sweep_report(plan, stored);
     terminal.report(&report, &print.form)?;

@@ -103,7 +103,7 @@ fn bad_arguments_and_inputs_end_with_their_codes() {
     starts(&["diagnose", "no-such-file"], "7", "no-such-file");
     // a profile is checked even if there is no strace log
     starts(&["diagnose", LOG, "--profile", "no-such.json"], "7", "no-such.json");
-    starts(&["diagnose", LOG, "--profile", "Cargo.toml"], "3", "is no profile of system calls");
+    starts(&["diagnose", LOG, "--profile", "Cargo.toml"], "3", "is not a system-call profile");
     let folder = tempfile::tempdir().unwrap();
     let binary = folder.path().join("sa20");
     std::fs::write(&binary, b"\x96\xd5\x75\x21\0\0").unwrap();
@@ -197,7 +197,7 @@ fn reports_and_log_of_a_run_are_matched() {
     };
     let right = with(&|_| {});
     assert!(!spans(&right).is_empty() && right["warnings"].as_array().unwrap().is_empty(), "{right}");
-    for (shift, told) in [(8_000, "s ahead of that of the log"), (-10_000, "s behind that of the log")] {
+    for (shift, told) in [(8_000, "s ahead of the clock of the log"), (-10_000, "s behind the clock of the log")] {
         let shifted = with(&|columns| columns[5] = (columns[5].parse::<i64>().unwrap() + shift).to_string());
         let warnings = shifted["warnings"].to_string();
         let (before, _) = warnings.split_once(told).unwrap_or_else(|| panic!("{warnings}"));

@@ -1,17 +1,17 @@
-//! Whole files in memory, up to a limit: what a person gives may be the wrong file, a device or an endless pipe.
+//! Whole files in memory, up to a limit: a path from a user may be the wrong file, a device or an endless pipe.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Most bytes of a file that is read whole: 1 GiB.
+/// Largest file that is read into memory: 1 GiB.
 pub const MOST_BYTES: u64 = 1 << 30;
 
 /// Reads a file of at most [`MOST_BYTES`].
 ///
 /// # Errors
 ///
-/// What the system says; [`io::ErrorKind::FileTooLarge`] if there is more.
+/// Errors of the operating system; [`io::ErrorKind::FileTooLarge`] if the file is larger.
 pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     read(File::open(path)?, MOST_BYTES)
 }
@@ -26,7 +26,7 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     String::from_utf8(read_file(path)?).map_err(invalid)
 }
 
-/// Reads a source to its end, at most so many bytes.
+/// Reads a source to its end, up to a number of bytes.
 ///
 /// # Errors
 ///

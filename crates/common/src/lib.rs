@@ -1,5 +1,5 @@
-//! The little that all crates share: progress of long work ([`watch`]), parts of it in several processes ([`share`]), order statistics
-//! ([`order`]), known words that were meant ([`spelling`]) and files up to a limit ([`bounded`]).
+//! The code that all crates share: progress of long work ([`watch`]), its parts in several processes ([`share`]), order statistics
+//! ([`order`]), suggestions for misspelt words ([`spelling`]) and files up to a limit ([`bounded`]).
 //!
 //! The crate `tailspn` re-exports the first three, as `tailspn::watch`, `tailspn::share` and through `tailspn::estimate`.
 

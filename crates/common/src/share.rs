@@ -1,8 +1,8 @@
-//! A computation shared among processes: which part of it is done here, and all parts put together again.
+//! A computation shared among processes: the part that this process runs, and the merge of all parts.
 //!
 //! A command runs its replications in steps, the same steps in the same order in each process. With [`Share::part`] a step runs the
-//! replications of one shard and keeps what it found as a [`Piece`]; with [`Share::merged`] the same step runs nothing and gets the pieces of
-//! all shards, put together.
+//! replications of one shard and keeps the result as a [`Piece`]; with [`Share::merged`] the same step runs nothing and gets the merged
+//! pieces of all shards.
 
 use std::fmt;
 use std::hash::Hasher as _;
@@ -27,8 +27,8 @@ impl Shard {
     /// The whole.
     pub const WHOLE: Self = Self { index: 1, of: 1 };
 
-    /// Returns its share of `count` things that are cut only at multiples of `unit`: the shares of all shards follow each other and differ by
-    /// at most one unit.
+    /// Returns this shard's range of `count` items, cut only at multiples of `unit`. The ranges of all shards follow each other, and their
+    /// lengths differ by at most one unit.
     ///
     /// ```
     /// # use tailspn_common::share::Shard;
@@ -62,7 +62,7 @@ pub trait Piece: Serialize + DeserializeOwned {
     fn append(&mut self, next: Self) -> Result<(), ShareError>;
 }
 
-/// Why the parts of a computation do not make a whole.
+/// Error of parts that cannot be merged into a whole.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShareError {
@@ -75,12 +75,12 @@ pub enum ShareError {
         /// The number of the shard, from 1.
         shard: usize,
     },
-    /// Bytes that are no piece of this kind.
+    /// A piece that does not parse.
     #[error("the part of shard {shard} cannot be read: {why}")]
     Unreadable {
         /// The number of the shard, from 1.
         shard: usize,
-        /// What is wrong.
+        /// Reason from the parser.
         why: String,
     },
     /// A shard that was stopped before its last replication.
@@ -91,10 +91,10 @@ pub enum ShareError {
         /// The first one after it.
         begin: u64,
     },
-    /// A run whose number of replications is not known beforehand.
+    /// A run with an unknown number of replications.
     #[error("a stop rule decides how many replications run, and a shard has to know their number")]
     NoNumber,
-    /// Bytes of a shard that are not those that were written.
+    /// A shard that was truncated or changed after it was written.
     #[error("it is cut or damaged")]
     Damaged,
     /// A piece that cannot be written.
@@ -128,7 +128,7 @@ pub fn pieces_to_bytes(pieces: &Pieces) -> Result<Vec<u8>, ShareError> {
 ///
 /// # Errors
 ///
-/// [`ShareError::Damaged`] unless these are the bytes that were written.
+/// [`ShareError::Damaged`] if the bytes were truncated or changed.
 pub fn pieces_from_bytes(bytes: &[u8]) -> Result<Pieces, ShareError> {
     let (sum, results) = bytes.split_first_chunk().ok_or(ShareError::Damaged)?;
     if u64::from_le_bytes(*sum) != checksum(results) {
@@ -143,7 +143,7 @@ fn checksum(bytes: &[u8]) -> u64 {
     hash.finish()
 }
 
-/// The share of a computation that is done here. Clones share their steps.
+/// The share of a computation that this process runs. Clones share their steps.
 #[derive(Clone, Debug, Default)]
 pub struct Share(Role);
 
@@ -156,27 +156,27 @@ enum Role {
 }
 
 impl Share {
-    /// Does the part of `shard`, and keeps what each step finds.
+    /// Runs the part of `shard`, and keeps the result of each step.
     pub fn part(shard: Shard) -> Self {
         Self(Role::Part(shard, Arc::default()))
     }
 
-    /// Runs nothing: takes what the shards found, which are in their order.
+    /// Runs nothing: takes the results of the shards, which are in order.
     pub fn merged(shards: Vec<Pieces>) -> Self {
         Self(Role::Merged(Arc::new(shards), Arc::default()))
     }
 
-    /// Returns whether only a part is computed.
+    /// Returns true if only a part is computed.
     pub fn is_part(&self) -> bool {
         matches!(self.0, Role::Part(..))
     }
 
-    /// Returns whether all is computed here.
+    /// Returns true if this process computes everything.
     pub fn is_whole(&self) -> bool {
         matches!(self.0, Role::Whole)
     }
 
-    /// Returns which of `count` replications are run here; they are cut only at multiples of `unit`.
+    /// Returns the range of `count` replications that this process runs, cut only at multiples of `unit`.
     pub fn range(&self, count: u64, unit: u64) -> Range<u64> {
         match &self.0 {
             Role::Part(shard, _) => shard.range(count, unit),
@@ -184,7 +184,7 @@ impl Share {
         }
     }
 
-    /// Keeps what a step found, if only a part is computed; `question` is all that the result depends on but the shard.
+    /// Keeps the result of a step if only a part is computed; `question` is everything that the result depends on except the shard.
     ///
     /// # Errors
     ///
@@ -197,7 +197,7 @@ impl Share {
         Ok(())
     }
 
-    /// Takes what the steps found so far, if only a part is computed.
+    /// Takes the results of the steps so far, if only a part is computed.
     pub fn take_pieces(&self) -> Pieces {
         match &self.0 {
             Role::Part(_, pieces) => std::mem::take(&mut pieces.lock().unwrap_or_else(PoisonError::into_inner)),
@@ -205,11 +205,11 @@ impl Share {
         }
     }
 
-    /// Returns what all shards found in the next step, put together, if it is the same question; none if this process computes it.
+    /// Returns the merged results of all shards for the next step, if the question is the same; none if this process computes the step.
     ///
     /// # Errors
     ///
-    /// [`ShareError`]: the parts do not make a whole.
+    /// [`ShareError`]: the parts cannot be merged.
     pub fn given<T: Piece>(&self, question: &dyn fmt::Debug) -> Result<Option<T>, ShareError> {
         let Role::Merged(shards, steps) = &self.0 else { return Ok(None) };
         let step = steps.fetch_add(1, Ordering::Relaxed);
@@ -231,7 +231,7 @@ impl Share {
     }
 }
 
-/// A number that is the same for equal values in every process, and almost surely another one for others.
+/// A number that is the same for equal values in every process, and almost surely differs for different values.
 fn fingerprint(value: &dyn fmt::Debug) -> u64 {
     struct Written(XxHash64);
     impl fmt::Write for Written {
@@ -241,17 +241,17 @@ fn fingerprint(value: &dyn fmt::Debug) -> u64 {
         }
     }
     let mut written = Written(XxHash64::with_seed(0));
-    // never fails: the hash takes everything
+    // never fails: the hash accepts any bytes
     let _ = fmt::Write::write_fmt(&mut written, format_args!("{value:?}"));
     written.0.finish()
 }
 
-/// The results of numbered things, such as replications or points, one after the other.
+/// The results of numbered items, such as replications or points, in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listed<T> {
-    /// The number of the first thing.
+    /// The number of the first item.
     pub first: u64,
-    /// The result of each.
+    /// The result of each item.
     pub found: Vec<T>,
 }
 

@@ -1,6 +1,6 @@
 //! The known word that a person most likely meant.
 
-/// Returns the known word that is most like `word`, unless none is like it: at most a third of the letters differ, or one.
+/// Returns the known word most similar to `word`, if at most a third of the letters, or one letter, differ.
 pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     let distance = |other: &&str| steps_between(word, other);
     let best = known.iter().min_by_key(|other| distance(other))?;
@@ -8,7 +8,7 @@ pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     (distance(best) <= most).then_some(*best)
 }
 
-/// Returns the end of a message about an unknown word: ``; did you mean `...`?``, or nothing if no known word is like it.
+/// Returns the end of a message about an unknown word: ``; did you mean `...`?``, or nothing if no known word is similar.
 pub fn did_you_mean(word: &str, known: &[&str]) -> String {
     nearest(word, known).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }

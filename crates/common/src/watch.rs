@@ -1,10 +1,10 @@
-//! Watching long work from outside: how far it is, and whether it should end early.
+//! Watching long work from outside: reports its progress and can end it early.
 
 use std::time::{Duration, Instant};
 
 /// Watches a run from outside.
 pub trait Watch: Sync {
-    /// `done` of the `planned` pieces of work are there: replications, states. 0 planned: nobody knows how many there are.
+    /// `done` of the `planned` pieces of work are finished: replications, states. 0 planned: their number is unknown.
     fn progress(&self, done: u64, planned: u64);
     /// Returns true if the run should end early and keep what it has.
     fn stopped(&self) -> bool;
@@ -38,7 +38,7 @@ pub struct TimeLimit<'a> {
 impl<'a> TimeLimit<'a> {
     /// Stops `max_time` from now, or never without one, and whenever `watch` stops.
     pub fn new(watch: &'a dyn Watch, max_time: Option<Duration>) -> Self {
-        // a time beyond the clock is no limit
+        // a time beyond the range of the clock sets no limit
         Self::at(watch, max_time.and_then(|time| Instant::now().checked_add(time)))
     }
 
@@ -47,7 +47,7 @@ impl<'a> TimeLimit<'a> {
         Self { watch, deadline }
     }
 
-    /// The time that is left; none where it is not limited.
+    /// The remaining time; none without a limit.
     pub fn left(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
@@ -63,7 +63,7 @@ impl Watch for TimeLimit<'_> {
     }
 }
 
-/// Passes on only whether to stop: for a part of the work, which is counted otherwise.
+/// Passes on only stops: for a part of the work whose progress is counted elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub struct Quiet<'a>(pub &'a dyn Watch);
 

@@ -1,4 +1,4 @@
-//! Commands: of the command line, and in process on a thread of their own, while Python handles signals.
+//! Commands: from the command line, or in process on a separate thread while Python handles signals.
 
 use std::any::Any;
 use std::ffi::OsString;
@@ -15,11 +15,11 @@ use tailspn::cli::{Call, Output, Problem, Shape};
 
 use crate::net::NativeNet;
 
-/// Time between two looks at signals and progress.
+/// Time between two checks of signals and progress.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
-/// Time that a command has to end after Ctrl-C.
+/// Time for a command to end after Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(800);
-/// The stack of a command, as large as that of a main thread.
+/// Stack size of a command, the same as of a main thread.
 const STACK_BYTES: usize = 8 << 20;
 
 /// The end of a command in process.
@@ -37,9 +37,9 @@ pub(crate) struct Outcome {
     samples: Option<Py<PyArray1<f64>>>,
     /// The part of a command with `--shard`, as it stands in a file.
     part: Option<Py<PyBytes>>,
-    /// Why it failed: message, help, and file, line and column.
+    /// Reasons for the failure: message, help, and file, line and column.
     problems: Vec<Reason>,
-    /// The message of a mistake of the program.
+    /// The message of an internal error.
     panic: Option<String>,
     /// The exception of a signal handler.
     interruption: Option<Py<PyAny>>,
@@ -54,8 +54,8 @@ pub(crate) fn cli(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| tailspn::cli::run_with(arguments))
 }
 
-/// Runs a command in process, without the GIL. `progress` is called with done, planned and what is counted. The argument `<net>`
-/// means `net`. With `parts`, the first shards of this command or all, no replications run: those of the shards are put together.
+/// Runs a command in process, without the GIL. `progress` is called with done, planned and the unit. The argument `<net>`
+/// means `net`. With `parts`, the first shards of this command or all, no replications run: the shards are merged.
 #[pyfunction]
 #[pyo3(signature = (arguments, samples=false, progress=None, net=None, parts=None))]
 pub(crate) fn run(
@@ -92,7 +92,7 @@ struct Wait<'c> {
 }
 
 impl Wait<'_> {
-    /// Returns how the command ended; none if it did not in time after Ctrl-C.
+    /// Returns the end of the command; none if it did not end in time after Ctrl-C.
     fn until_ended(&mut self, py: Python<'_>, ended: &Mutex<Receiver<Ended>>) -> Option<Ended> {
         loop {
             let received = py.detach(|| ended.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(TICK));

@@ -1,4 +1,4 @@
-//! Many settings of a job or net at once, a row of times each.
+//! Many settings of a job or net at once, with a row of times for each.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -31,7 +31,7 @@ fn invalid(error: impl ToString) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// The times of the rows in a line, and which rows have none, with the reason.
+/// The times of all rows in sequence, and the rows without times, with the reason.
 type Drawn<'py> = (Bound<'py, PyArray1<f64>>, Vec<(usize, String)>);
 
 #[pymethods]
@@ -44,7 +44,7 @@ impl NativeSimulator {
         Ok(Self { subject, tables: LawTables::default(), with_stages: false, stages: Vec::new() })
     }
 
-    /// Takes the text of a job's plan. With `with_stages`, the times of its stages follow that of the job.
+    /// Takes the text of a job's plan. With `with_stages`, the times of the stages follow the time of the job.
     #[staticmethod]
     fn of_plan(text: &str, with_stages: bool) -> PyResult<Self> {
         let plan = JobPlan::from_toml(text).map_err(invalid)?;
@@ -63,7 +63,7 @@ impl NativeSimulator {
     }
 
     /// Simulates each row of `values`, a value for each of the `keys`, with its own seed, without the GIL. Returns the times of the runs,
-    /// row by row, without the rows that give no job or net; and these rows with their reasons.
+    /// row by row, and the rows that give no valid job or net, with the reasons.
     #[pyo3(signature = (keys, values, seeds, runs, progress=None))]
     fn times<'py>(
         &self,
@@ -97,7 +97,7 @@ impl NativeSimulator {
     }
 }
 
-/// The rows that are done, and whether the rest should be left.
+/// The number of finished rows, and a flag to skip the rest.
 #[derive(Default)]
 struct Rows {
     done: AtomicU64,
@@ -114,7 +114,7 @@ impl Watch for Rows {
     }
 }
 
-/// Simulates on a thread, while this one handles signals and reports progress; an exception of either ends the work.
+/// Simulates on another thread while this one handles signals and reports progress; an exception of either ends the work.
 fn drawn(
     py: Python<'_>,
     draws: &Draws<'_>,

@@ -14,7 +14,7 @@ fn refused(error: impl ToString) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Reads a result from what `--json` prints.
+/// Reads a result from the output of `--json`.
 #[pyfunction]
 pub(crate) fn read(json: &str) -> PyResult<Found> {
     read_json(json).map(Found).map_err(|error: ReadError| refused(error))
@@ -22,7 +22,7 @@ pub(crate) fn read(json: &str) -> PyResult<Found> {
 
 #[pymethods]
 impl Found {
-    /// Returns the text of a terminal with so many columns.
+    /// Returns the text for a terminal of this width.
     #[pyo3(signature = (width=80, all=false))]
     fn text(&self, width: usize, all: bool) -> String {
         let rows = all.then_some(usize::MAX);

@@ -62,7 +62,7 @@ impl NativeNet {
         self.0.transitions().iter().map(|transition| transition.id.clone()).collect()
     }
 
-    /// Returns the most tokens of each place; none if it is unbounded.
+    /// Returns the capacity of each place; none if the place is unbounded.
     #[getter]
     fn capacities(&self) -> Vec<Option<u32>> {
         self.0.places().iter().map(|place| place.capacity).collect()
@@ -81,7 +81,7 @@ impl NativeNet {
         self.0.parameters().iter().map(row).collect()
     }
 
-    /// Returns when the transitions fire.
+    /// Returns the timings of the transitions.
     #[getter]
     fn timings(&self) -> Vec<TimingRow> {
         self.0.transitions().iter().map(|transition| timing_row(&self.0, &transition.timing)).collect()
@@ -107,7 +107,7 @@ impl NativeNet {
         self.0.arcs().iter().map(row).collect()
     }
 
-    /// Returns the net as PIPE XML, and what PIPE does not get as it is.
+    /// Returns the net as PIPE XML, and the features that PIPE does not represent exactly.
     fn pipe(&self) -> (String, Vec<String>) {
         let written = write(&self.0, &WriteOptions::default());
         (written.xml, written.warnings.into_iter().map(|warning| warning.message).collect())
@@ -119,8 +119,8 @@ impl NativeNet {
     }
 }
 
-/// When a transition fires: `immediate` or the name of its distribution, the weight or rate as text, the numbers of another distribution,
-/// the priority, the servers (0 for infinitely many), and whether it has age memory.
+/// Timing of a transition: `immediate` or the name of its distribution, the weight or rate as text, the parameters of another
+/// distribution, the priority, the servers (0 for infinitely many), and true for age memory.
 type TimingRow = (&'static str, Option<String>, Vec<f64>, u32, u32, bool);
 
 fn timing_row(net: &Net, timing: &Timing) -> TimingRow {
@@ -143,7 +143,7 @@ fn timing_row(net: &Net, timing: &Timing) -> TimingRow {
     }
 }
 
-/// The numbers of a distribution, in the order in which [`law`] takes them.
+/// The parameters of a distribution, in the order in which [`law`] takes them.
 fn numbers(law: &Law) -> Vec<f64> {
     match law {
         Law::Deterministic { delay } => vec![*delay],
@@ -210,8 +210,8 @@ impl NativeBuilder {
         Ok(())
     }
 
-    /// Adds a timed transition: an exponential one by its rate, another one by its distribution and the numbers of it.
-    /// 0 servers are infinitely many.
+    /// Adds a timed transition: exponential by its rate, or any other by its distribution and parameters. 0 servers means infinitely
+    /// many.
     #[pyo3(signature = (id, distribution, rate, numbers, servers, age))]
     fn timed(
         &mut self,
@@ -257,7 +257,7 @@ impl NativeBuilder {
     }
 }
 
-/// A distribution by its name and its numbers.
+/// A distribution by its name and its parameters.
 fn law(name: &str, numbers: &[f64]) -> PyResult<Law> {
     Ok(match (name, numbers) {
         ("deterministic", &[delay]) => Law::Deterministic { delay },

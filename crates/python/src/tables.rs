@@ -16,7 +16,7 @@ pub(crate) struct NativeTable {
     /// The title; may be empty.
     #[pyo3(get)]
     title: String,
-    /// The table that CSV has a column of, for each of its columns.
+    /// True if CSV has a column for each column of the table, rather than a row for each number.
     #[pyo3(get)]
     wide: bool,
     columns: Vec<(String, Values)>,

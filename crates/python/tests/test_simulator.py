@@ -56,7 +56,7 @@ def test_seeds_belong_to_rows() -> None:
     np.testing.assert_array_equal(first, simulate(rates, seed=7))
     np.testing.assert_array_equal(first[:10], simulate(rates[:10], seed=7))
     assert not np.array_equal(first, simulate(rates, seed=8))
-    # without a seed calls go on, and a simulator made anew repeats them
+    # without a seed, calls continue with new numbers, and a new simulator repeats them
     calls = [simulate(rates) for _ in range(2)]
     again = tailspn.simulator(task(), ["rate"], seed=3)
     assert not np.array_equal(calls[0], calls[1])

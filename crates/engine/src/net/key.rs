@@ -59,7 +59,7 @@ impl<I: fmt::Display> fmt::Display for PartKey<I> {
     }
 }
 
-/// Reason why a result has no value of a name.
+/// Error of a lookup by name in a result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LookupError {

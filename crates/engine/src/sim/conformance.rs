@@ -17,8 +17,8 @@ fn chain(b: &mut NetBuilder, name: &str, from: PlaceId, laws: &[Timing]) -> Plac
     place
 }
 
-/// A fork into tasks, each of which is slow with some probability, and a join: all delays exponential, or some of them
-/// with other distributions.
+/// A fork into tasks and a join; each task is slow with some probability. Delays are all exponential, or some have other
+/// distributions.
 pub(super) fn straggling_tasks(tasks: u32, others: &[Law]) -> Program {
     let mut b = NetBuilder::new("straggling tasks");
     let start = b.place("start", 1);
@@ -98,7 +98,7 @@ pub(super) fn job(maps: u32, reduces: u32, gpu: f64, slots: Option<u32>) -> Net 
     b.build().unwrap()
 }
 
-/// Every distribution whose delays are integers all the way.
+/// Every distribution that draws its delays with integer arithmetic only.
 pub(super) fn integer_laws() -> Vec<Law> {
     vec![
         Law::Deterministic { delay: 0.5 },
@@ -163,8 +163,8 @@ fn engine(engine: EngineChoice, replications: u64) -> Ensemble {
     Ensemble { engine, replications, ..Ensemble::default() }
 }
 
-/// Seen to fail with the sample number of the choice, the owner of a delay, or the order of maximum and delay changed in
-/// the schedule engine.
+/// Fails if the schedule engine changes the sample number of the choice, the owner of a delay, or the order of maximum and
+/// delay.
 #[test]
 fn schedule_and_clock_form_agree_bit_for_bit() {
     for laws in [Vec::new(), other_laws()] {
@@ -202,7 +202,7 @@ fn a_goal_at_final_places_is_the_same_for_both() {
     assert!(schedule.ended(crate::sim::Ending::Horizon) > 0);
 }
 
-/// Runs the same on 1 and on 2 threads, in one run and in two that start in the middle of a block.
+/// Results are the same on 1 and on 2 threads, and in one run or in two that split in the middle of a block.
 #[test]
 fn same_seed_same_bits_however_the_work_is_cut() {
     let program = straggling_tasks(4, &other_laws());
@@ -246,8 +246,8 @@ fn every_vector_level_gives_the_same_bits() {
     }
 }
 
-/// Seen to fail with the shift of the time off by one, with the selection from the other word of a pair, and with an
-/// inhibitor taken for a test.
+/// Fails if the shift of the time is off by one, if the other word of a pair selects, or if an inhibitor is treated as a
+/// test.
 #[test]
 fn lockstep_and_direct_form_agree_bit_for_bit() {
     let program = two_loops(6);

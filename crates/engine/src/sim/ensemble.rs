@@ -20,7 +20,7 @@ pub struct Ensemble {
     pub replications: u64,
     /// Stop as soon as all targets are met; without targets, as soon as the mean passage time is known to the rule's relative error.
     pub stop: Option<StopRule>,
-    /// What is to be known when the run stops. Default: nothing but the mean passage time.
+    /// Quantities that the run must estimate before it stops. Default: only the mean passage time.
     pub targets: Vec<Target>,
     /// Number of the first replication; shards of one experiment have different ones. Default 0.
     pub first: u64,
@@ -68,7 +68,7 @@ impl Ensemble {
         self.stop.is_some() && (self.targets.is_empty() || self.targets.iter().any(is_time))
     }
 
-    /// Returns the replications that a run is to add before its stop rule is asked again; none if it is content.
+    /// Returns the number of replications to add before the next check of the stop rule; none if the rule is satisfied.
     pub(in crate::sim) fn next_round(&self, rule: &StopRule, samples: &Samples) -> Option<u64> {
         let width = if self.targets.is_empty() {
             let estimate = samples.passage.mean_estimate(rule.level);
@@ -81,18 +81,18 @@ impl Ensemble {
         rule.next_round(samples.replications, width)
     }
 
-    /// Returns the run if other processes did it: what their shares found of `question`, put together. `nothing` has the accumulators of
-    /// the question.
+    /// Returns the run merged from the shares of other processes, if there are any. `nothing` has the empty accumulators of
+    /// `question`.
     ///
     /// # Errors
     ///
-    /// [`ShareError`]: the shares do not make a whole, or are of another question.
+    /// [`ShareError`]: the shares are incomplete, or belong to another question.
     pub fn given(&self, question: &dyn fmt::Debug, nothing: &Samples) -> Result<Option<Run>, ShareError> {
         let Some(mut run) = self.share.given::<Run>(question)? else { return Ok(None) };
         if !nothing.is_like(&run.samples) || run.provenance.seed != self.seed || run.samples.first != self.first {
             return Err(ShareError::Unlike("the net, the question or the seed is another one"));
         }
-        // the first shards alone are a run that ended early
+        // the first shards alone count as a run that ended early
         run.provenance.cut_short |= run.samples.replications < self.replications;
         Ok(Some(run))
     }
@@ -101,7 +101,7 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// [`ShareError::NoNumber`] if a stop rule decides about their number.
+    /// [`ShareError::NoNumber`] if a stop rule sets their number.
     pub fn shared(&self) -> Result<Self, ShareError> {
         if !self.share.is_part() {
             return Ok(self.clone());

@@ -13,11 +13,11 @@ use crate::sim::steady::{BatchAverages, BatchLength, SteadyError, SteadyState, r
 use crate::sim::unfired::enabled_but_unfired;
 use crate::watch::{Quiet, Unwatched, Watch};
 
-/// Number of independent runs. One run alone does not show whether it has seen all of the net.
+/// Number of independent runs. A single run does not show whether it has visited all of the net.
 pub const LONG_RUNS: u64 = 8;
 /// Equal parts of each run whose averages the statistics start from.
 const PARTS: u32 = 500;
-/// Inverse of the share of the firings that show how much time they take.
+/// Inverse of the share of the firings spent on measuring the time per firing.
 const PILOT: u64 = 20;
 
 /// Runs a program for about `firings` firings, in [`LONG_RUNS`] independent runs of equal parts; no part is left out.
@@ -26,7 +26,7 @@ const PILOT: u64 = 20;
 ///
 /// # Errors
 ///
-/// Those of [`run_steady`].
+/// The errors of [`run_steady`].
 pub fn long_runs(
     program: &Program,
     rewards: &[Reward],
@@ -43,7 +43,7 @@ pub fn long_runs(
 
 /// Model time of a part \[s\] such that all parts together have about this many firings.
 fn part_length(program: &Program, firings: u64, seed: u64, watch: &dyn Watch) -> Result<f64, SteadyError> {
-    // a replication of its own, so that the length of the runs does not depend on what they show
+    // a separate replication, so that the length of the runs does not depend on their results
     let pilot = (firings / PILOT).max(1);
     let settings = SteadyState {
         batches: 1,
@@ -88,7 +88,7 @@ pub struct SteadySimulation<'a> {
     watch: &'a dyn Watch,
 }
 
-/// Why a steady-state simulation gives no result.
+/// Error of a steady-state simulation.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SteadyRunError {
@@ -169,8 +169,8 @@ impl<'a> SteadySimulation<'a> {
         self
     }
 
-    /// Counts replicas that no reward tells apart, or with `false` keeps them apart. Default true. Results are in terms of the net
-    /// either way.
+    /// Counts replicas that no reward distinguishes, or with `false` keeps them apart. Default true. Results are in terms of the
+    /// original net either way.
     pub fn fold(mut self, fold: bool) -> Self {
         self.fold = fold;
         self
@@ -219,7 +219,7 @@ impl SteadyResult {
         &self.net
     }
 
-    /// Ids of transitions that were enabled and never fired: what they change was not seen, and numbers that did not vary have no interval.
+    /// Ids of transitions that were enabled and never fired. Their effect was not observed, and numbers that did not vary have no interval.
     pub fn unfired(&self) -> &[String] {
         &self.unfired
     }
@@ -290,7 +290,7 @@ impl SteadyResult {
         }
     }
 
-    /// The plain mean of all runs, and why it has no interval.
+    /// The plain mean of all runs, and the reason why it has no interval.
     fn without_interval(&self, runs: &[&[f64]], error: &BatchError) -> Measured {
         let moments: FloatMoments = runs.iter().flat_map(|run| run.iter().copied()).collect();
         let doubt = Doubt::Unknown(error.to_string());

@@ -109,7 +109,7 @@ impl Prepared {
         run
     }
 
-    /// What a run of this program is to know, from the same in terms of the original net. A transition that never fires is known.
+    /// Converts the targets of a run from the original net to this program. A transition that never fires needs no target.
     pub fn targets(&self, targets: &[Target]) -> Vec<Target> {
         let Some(folding) = &self.folding else { return targets.to_vec() };
         let of = |number: usize, replicas: f64, target: &Target, quantity: fn(u32) -> Quantity| Target {

@@ -1,21 +1,21 @@
-//! What a run is asked: when a replication ends and what is observed on the way.
+//! The question of a run: when a replication ends, and the quantities observed until then.
 
 use crate::compile::Code;
 
 /// When a replication has reached its goal; its time is then the passage time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Goal {
-    /// The dead marking: nothing is enabled any more. The passage time is that of the last firing.
+    /// The dead marking: nothing is enabled any more. The passage time is the time of the last firing.
     #[default]
     Dead,
     /// The first marking in which the expression is not 0; also the initial one, and also a vanishing one.
     Marking(Code),
-    /// None: replications run to the horizon.
+    /// No goal: replications run to the horizon.
     Horizon,
 }
 
 impl Goal {
-    /// A goal that is never reached, so that a dead marking is none.
+    /// A goal that is never reached, so that a dead marking does not count as one.
     pub(in crate::sim) fn never() -> Self {
         Self::Marking(Code::constant(0.0))
     }
@@ -37,7 +37,7 @@ pub struct Reward {
 pub struct Group {
     /// Name in the results.
     pub name: String,
-    /// Its transitions.
+    /// Transitions of the group.
     pub transitions: Vec<u32>,
 }
 
@@ -50,12 +50,12 @@ pub struct Question {
     pub horizon: Option<f64>,
     /// Model time \[s\] from which token averages, throughputs and rewards are collected. Default 0.
     pub warm_up: f64,
-    /// Firings (timed and immediate) after which a replication is cut off; looked at before each timed firing, so that
-    /// the immediate ones after the last may go beyond. Default: 2^40, see [`MAX_FIRINGS`].
+    /// Firings (timed and immediate) after which a replication is cut off. The engine checks before each timed firing, so the
+    /// immediate firings after the last timed one may exceed the limit. Default: 2^40, see [`MAX_FIRINGS`].
     pub max_firings: Option<u64>,
-    /// Whether token counts are averaged over time, per counter.
+    /// True for each counter whose tokens are averaged over time.
     pub tokens: bool,
-    /// Whether firings are counted per transition.
+    /// True if firings are counted per transition.
     pub throughput: bool,
     /// Groups whose first and last firing times are observed.
     pub groups: Vec<Group>,
@@ -70,21 +70,21 @@ pub struct Question {
 pub struct Snapshot {
     /// Model time \[s\].
     pub time: f64,
-    /// What is evaluated.
+    /// Expression to evaluate.
     pub value: Code,
 }
 
-/// Firings of one replication after which it is cut off, where nothing else is asked for.
+/// Default number of firings after which a replication is cut off.
 pub const MAX_FIRINGS: u64 = 1 << 40;
 
 impl Question {
-    /// Whether nothing but passage times and groups is asked for: what the schedule engine can answer.
+    /// Returns true if the question asks for passage times and groups only, which the schedule engine can answer.
     pub fn is_passage_only(&self) -> bool {
         !self.tokens && !self.throughput && self.rewards.is_empty() && self.snapshots.is_empty()
     }
 }
 
-/// How a replication ended.
+/// The way in which a replication ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// At its goal.

@@ -237,7 +237,7 @@ impl<'a> Simulation<'a> {
     ///
     /// # Errors
     ///
-    /// A name that is none of these.
+    /// An unknown name.
     pub fn known_to(mut self, name: &str, precision: Precision) -> Result<Self, NoQuantity> {
         for quantity in Quantity::named(self.net, &self.question, name)? {
             quantity.observe(&mut self.question);

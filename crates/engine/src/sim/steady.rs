@@ -1,7 +1,7 @@
 //! Averages of the steady state from long runs, batch by batch.
 //!
-//! A replication is cut into batches of equal length in time or in firings; the averages of each batch are what
-//! batch-means statistics start from. The first batches, in which the net still remembers its start, can be left out.
+//! A replication is cut into batches of equal length in time or in firings; batch-means statistics start from the
+//! averages of each batch. The first batches, in which the net still remembers its start, can be left out.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,12 +17,12 @@ use crate::sim::race::{Areas, ClockForm, DirectForm, DirectLaw, Observer, Runnin
 use crate::sim::samples::Samples;
 use crate::watch::Watch;
 
-/// How long a batch is.
+/// Length of a batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BatchLength {
-    /// So many seconds of model time, above 0. A firing at the end of a batch belongs to it.
+    /// Seconds of model time, above 0. A firing at the end of a batch belongs to it.
     Seconds(f64),
-    /// So many firings, timed and immediate, at least 1; a batch ends in the first tangible marking after them.
+    /// Number of firings, timed and immediate, at least 1; a batch ends in the first tangible marking after them.
     Firings(u64),
 }
 
@@ -47,7 +47,7 @@ impl SteadyState {
     /// 100 batches of this length, behind 10 that are left out, with seed 0 and no rewards.
     ///
     /// Ratios of sums, such as a throughput, are averaged without bias only over batches of equal *time*; batches of
-    /// equal firings suit a net whose speed is not known, to find a time to go on with.
+    /// equal firings suit a net of unknown speed, to find a batch time for the next run.
     pub fn new(length: BatchLength) -> Self {
         Self { length, batches: 100, discarded: 10, rewards: Vec::new(), seed: 0, replication: 0 }
     }
@@ -68,11 +68,11 @@ pub struct BatchAverages {
     pub firings: u128,
     /// Firings per transition in complete batches, left-out ones included.
     pub fired: Vec<u64>,
-    /// Whether the run was stopped from outside before its last batch.
+    /// True if the run was stopped from outside before its last batch.
     pub cut_short: bool,
 }
 
-/// Why a long run gives no steady state.
+/// Error of a long run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SteadyError {
@@ -96,7 +96,7 @@ pub enum SteadyError {
     /// The operating system gives no threads.
     #[error("no threads to run on: {0}")]
     Threads(String),
-    /// No batch is asked for, or one without length.
+    /// The settings request no batches, or batches without length.
     #[error("a steady state needs at least one batch, and each batch a length")]
     NoBatch,
     /// The net is wrong.
@@ -165,7 +165,7 @@ pub fn run_steady(program: &Program, settings: &SteadyState, watch: &dyn Watch) 
 ///
 /// # Errors
 ///
-/// What [`run_steady`] refuses in one of the runs, the first one's error.
+/// The errors of [`run_steady`]; if several runs fail, the error of the first.
 pub fn run_steady_runs(
     program: &Program,
     settings: &SteadyState,
@@ -207,7 +207,7 @@ impl Watch for Shared<'_> {
     }
 }
 
-/// Seconds within which so many firings are all but certain: each waits for no more than the slowest mean delay.
+/// Seconds within which this many firings are all but certain: each waits at most about the slowest mean delay.
 fn longest_run(program: &Program, firings: Option<u64>) -> Option<f64> {
     let means = program.timed.iter().filter_map(|&t| match &program.firing[t as usize] {
         Firing::Immediate { .. } => None,
@@ -237,9 +237,9 @@ struct Batches<'a> {
     tick: f64,
     length: BatchLength,
     clock: Clock,
-    /// How many batches are asked for.
+    /// Number of requested batches.
     all: usize,
-    /// When the present batch began, and ends where batches have a length in seconds.
+    /// Start of the present batch, and its end if batches have a length in seconds.
     began: u64,
     ends: Option<u64>,
     firings: u64,
@@ -286,7 +286,7 @@ impl<'a> Batches<'a> {
         batches
     }
 
-    /// Tick at which the present batch ends, where batches have a length in seconds.
+    /// Tick at which the present batch ends, if batches have a length in seconds.
     fn end_tick(&self) -> Option<u64> {
         match self.length {
             BatchLength::Seconds(seconds) => Some(self.clock.ticks(seconds * (self.done.seconds.len() + 1) as f64)),

@@ -1,4 +1,4 @@
-//! What a run is to know, and how well, before it stops.
+//! Quantities that a run must estimate before it stops, and their precision.
 
 use crate::estimate::{Estimate, EstimateError, FloatMoments, wilson};
 use crate::net::{Net, PlaceId};
@@ -33,7 +33,7 @@ pub enum Precision {
     Absolute(f64),
 }
 
-/// A quantity, and how well it is to be known.
+/// A quantity and its required precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
     /// The number.
@@ -58,7 +58,7 @@ impl Quantity {
     ///
     /// # Errors
     ///
-    /// A name that is none of these.
+    /// An unknown name.
     pub fn named(net: &Net, question: &Question, name: &str) -> Result<Vec<Self>, NoQuantity> {
         let number = |index: usize| u32::try_from(index).expect("ids fit");
         let classes = net.classes().len();
@@ -101,7 +101,7 @@ impl Quantity {
         Err(NoQuantity { name: name.to_owned(), hint: did_you_mean(name, &known) })
     }
 
-    /// Makes a question ask for this.
+    /// Adds this quantity to a question.
     pub fn observe(self, question: &mut Question) {
         match self {
             Self::Tokens(_) => question.tokens = true,
@@ -112,7 +112,7 @@ impl Quantity {
 }
 
 impl Target {
-    /// Half width over the one that is allowed: 1 or less if the quantity is known well enough, infinite if nothing is known of it.
+    /// Half width divided by the allowed one: 1 or less if the quantity is precise enough, infinite if it has no estimate yet.
     pub fn excess(&self, samples: &Samples, averages: &Averages, level: f64) -> f64 {
         let Some((value, half_width)) = self.quantity.interval(samples, averages, level) else { return f64::INFINITY };
         let allowed = match self.precision {
@@ -138,7 +138,7 @@ impl Target {
 }
 
 impl Quantity {
-    /// Value and half width of the interval; a value that is not finite is known as well as it will be.
+    /// Value and half width of the interval; a value that is not finite cannot become more precise.
     fn interval(self, samples: &Samples, averages: &Averages, level: f64) -> Option<(f64, f64)> {
         let of = |moments: &[FloatMoments], i: u32| match moments.get(i as usize)?.mean_estimate(level) {
             Ok(Estimate { value, half_width, .. }) => Some((value, half_width)),
@@ -187,7 +187,7 @@ mod tests {
         b.build().unwrap()
     }
 
-    /// Half width over the one that was asked for.
+    /// Half width divided by the requested one.
     fn excess(found: &Measured, precision: Precision) -> f64 {
         let half_width = found.half_width().unwrap();
         match precision {
@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    /// Seen to fail with the first target alone.
+    /// Fails if only the first target counts.
     #[test]
     fn a_run_stops_when_all_targets_are_met_and_not_long_after() {
         let net = machines(4);
@@ -230,8 +230,8 @@ mod tests {
         }
     }
 
-    /// A net of replicas counts them; its targets are those of the original net. Seen to fail without the number of replicas in the
-    /// width of a folded place.
+    /// A net of replicas counts them; the targets refer to the original net. Fails if the width of a folded place ignores the
+    /// number of replicas.
     #[test]
     fn a_place_of_a_folded_net_is_known_sooner() {
         let net = machines(6);

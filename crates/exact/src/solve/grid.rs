@@ -55,8 +55,8 @@ pub enum GridError {
         /// The end of the grid \[s\].
         end: f64,
     },
-    /// No quantile belongs to this probability: it must be above 0, and below what the grid holds.
-    #[error("there is no quantile of probability {probability} on the grid, which holds up to {most}")]
+    /// A probability without a quantile: it must be above 0, and below the probability at the end of the grid.
+    #[error("the grid has no quantile of probability {probability}; it ends at probability {most}")]
     NoQuantile {
         /// The requested probability.
         probability: f64,

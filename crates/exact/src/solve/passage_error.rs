@@ -16,7 +16,7 @@ pub enum PassageError {
         probability: f64,
     },
     /// The quantile is beyond the probability of ever getting there.
-    #[error("there is no quantile of probability {asked}: the target is reached with probability {probability}")]
+    #[error("no quantile of probability {asked} exists: the target is reached with probability {probability}")]
     NoQuantile {
         /// The requested probability.
         asked: f64,

@@ -65,7 +65,7 @@ impl Solve for Net {
 ///
 /// Erlang and hyperexponential delays become exponential phases; other delays have no exact solution.
 #[derive(Clone)]
-#[must_use = "a solution does nothing until one of its questions is asked"]
+#[must_use = "a solution computes nothing until one of its questions is called"]
 pub struct Solution<'a> {
     net: &'a Net,
     goal: Option<&'a str>,

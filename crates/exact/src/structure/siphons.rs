@@ -33,12 +33,12 @@ pub fn minimal_traps(flow: &Flow, limits: &Limits, budget: &Budget<'_>) -> Sets 
     minimal_siphons(&flow.reversed(), limits, budget)
 }
 
-/// The largest siphon within `rows`; empty if there is none.
+/// The largest siphon within `rows`; empty if `rows` contains no siphon.
 pub fn largest_siphon(flow: &Flow, rows: &[u32]) -> Vec<u32> {
     Search::new(flow).largest(rows)
 }
 
-/// The largest trap within `rows`; empty if there is none.
+/// The largest trap within `rows`; empty if `rows` contains no trap.
 pub fn largest_trap(flow: &Flow, rows: &[u32]) -> Vec<u32> {
     largest_siphon(&flow.reversed(), rows)
 }

@@ -23,10 +23,10 @@ pub enum ConfError {
         reason: String,
     },
     /// It has no `<configuration>` with properties. Provide the `*_conf.xml` stored with the job's history.
-    #[error("no <configuration> with a <property>: this is no configuration of Hadoop")]
+    #[error("no <configuration> with a <property>: this is not a Hadoop configuration")]
     NoProperty,
     /// It is larger than any real configuration.
-    #[error("{bytes} bytes are no configuration of Hadoop; at most {MOST_BYTES} are read")]
+    #[error("a Hadoop configuration of {bytes} bytes is too large; the limit is {MOST_BYTES} bytes")]
     TooLarge {
         /// Size.
         bytes: usize,

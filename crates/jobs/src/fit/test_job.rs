@@ -238,7 +238,7 @@ impl Maker {
         self.split(job, conf);
         let Some(conf) = conf else {
             self.note(
-                "no configuration: Hadoop's settings keep their defaults; give the job's *_conf.xml beside the log",
+                "no configuration: Hadoop's settings keep their defaults; pass the job's *_conf.xml along with the log",
             );
             return;
         };

@@ -73,7 +73,7 @@ pub enum JobTimeError {
 
 /// A probability without a quantile: it must be above 0 and below 1.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("there is no quantile of probability {probability}; it must be above 0 and below 1")]
+#[error("no quantile of probability {probability} exists; the probability must be above 0 and below 1")]
 pub struct QuantileError {
     /// The requested probability.
     pub probability: f64,

@@ -164,7 +164,7 @@ pub struct LastTask {
 
 /// A task without stages ends while tasks with stages may still run: the distribution has a jump that no curve represents.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("a task of exactly {fixed_s} s runs beside tasks of random length; the exact solution cannot mix them")]
+#[error("a task of exactly {fixed_s} s runs alongside tasks of random length; the exact solution cannot mix them")]
 pub struct FixedBesideRandom {
     /// The length of the longest such task \[s\].
     pub fixed_s: f64,
@@ -173,7 +173,7 @@ pub struct FixedBesideRandom {
 /// Returns the distribution of the time until the last of independent `tasks` that start together has finished.
 ///
 /// ```text
-/// P(T <= t) = Π_i F_i(t),   F_i the law of task i
+/// P(T <= t) = Π_i F_i(t),   F_i the distribution of task i
 /// ```
 ///
 /// Exact up to the stated errors of the curve (1e-12 in probability) and of negligible stages.

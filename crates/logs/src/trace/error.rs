@@ -5,7 +5,7 @@ use std::io;
 use crate::trace::format::Format;
 use crate::trace::listed_log::ListedLog;
 
-/// Error for a log that cannot be read. No part of it is kept; for oddities that do not stop the reading see [`Warning`](crate::trace::Warning).
+/// Error for an unreadable log. No part of the log is kept; oddities that do not stop the reader are [`Warning`](crate::trace::Warning)s.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {

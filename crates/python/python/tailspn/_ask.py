@@ -22,11 +22,11 @@ Input = "str | os.PathLike[str] | Net | Plan | Mapping[str, Any]"
 Progress = Callable[[int, int, str], object]
 """Called with what is done, what is planned (0 if that is not known), and what is counted, such as ``replications``."""
 
-# what only the command line has: how and where it prints
+# options of the command line only: the form and the destination of its output
 _PRINTING = {"json", "csv", "markdown", "all", "help", "force", "samples"}
 
 
-# commands that take a net as it is, without a file
+# commands that take a net object without a file
 _TAKE_NETS = {"query", "simulate", "solve"}
 
 # commands whose replications can be shared; `distributed` does it
@@ -62,7 +62,7 @@ def _values(value: Any) -> list[str]:
 
 
 def _arguments(command: str, options: Mapping[str, Any]) -> list[str]:
-    """Return the options as the command line has them; an unknown name raises TypeError."""
+    """Return the options in the form of the command line; an unknown name raises TypeError."""
     known = _options(command)
     arguments: list[str] = []
     for name, value in options.items():
@@ -84,7 +84,7 @@ def _arguments(command: str, options: Mapping[str, Any]) -> list[str]:
 
 
 def _path_of(given: Any, folder: str) -> str:
-    """Return the file of an input; what is no file is written into the folder."""
+    """Return the file of an input; an input that is not a file is written into the folder."""
     if isinstance(given, Mapping):
         given = Plan.from_dict(dict(given))
     if isinstance(given, Plan):
@@ -168,7 +168,7 @@ def part(function: Callable[..., Any], inputs: Sequence[Any], options: Mapping[s
 def merged(
     function: Callable[..., Any], inputs: Sequence[Any], options: Mapping[str, Any], parts: Sequence[bytes]
 ) -> Result:
-    """Put the first shards of a question together, or all."""
+    """Merge the first shards of a question, or all of them."""
     if not parts:
         raise ValueError("there are no parts")
     return _result(_outcome(**_shared(function, inputs, options), parts=parts))
@@ -203,7 +203,7 @@ def _result(outcome: _tailspn.Outcome) -> Result:
 
 
 def simulate(net: Any, *, samples: bool = False, progress: Progress | None = None, **options: Any) -> Result:
-    """Replicate a net and show times, averages and rewards with intervals.
+    """Replicate a net and return times, averages and rewards with intervals.
 
     ``net`` is a `Net` or a file. With ``samples`` the times of all replications that reached the goal are in
     ``result.samples``: a NumPy array of float64, shape (reached,), in seconds and in the order of the replications.
@@ -242,7 +242,7 @@ def sweep(plan: Any = None, *, progress: Progress | None = None, **options: Any)
 
 
 def sensitivity(subject: Any = None, *, progress: Progress | None = None, **options: Any) -> Result:
-    """Rank what moves the time of a job or a net."""
+    """Rank the settings by their effect on the time of a job or a net."""
     return _ask("sensitivity", [subject], options, progress=progress)
 
 
@@ -267,12 +267,12 @@ def diagnose(*paths: Any, progress: Progress | None = None, **options: Any) -> R
 
 
 def compare(*files: Any, progress: Progress | None = None, **options: Any) -> Result:
-    """Compare results or logs: what differs, and how surely."""
+    """Compare results or logs: the differences and their significance."""
     return _ask("compare", files, options, progress=progress)
 
 
 def remaining(log: Any, *, progress: Progress | None = None, **options: Any) -> Result:
-    """Tell when a run that has not ended will be done."""
+    """Predict when a running job will finish."""
     return _ask("remaining", [log], options, progress=progress)
 
 

@@ -1,4 +1,4 @@
-"""Why a question has no answer."""
+"""Errors of questions without an answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Problem(NamedTuple):
-    """A problem, and the place in a file or an option that it is about."""
+    """A problem, and its place in a file or an option."""
 
     message: str
     help: str | None = None
@@ -29,7 +29,7 @@ class Error(Exception):
     """A question has no answer.
 
     ``problems`` lists all reasons; ``file``, ``line`` and ``column`` (both from 1) are the place of the first one, or None.
-    ``partial`` is the result as far as there is one, else None. ``exit_code`` is the command's.
+    ``partial`` is the result so far, or None. ``exit_code`` is the command's.
     """
 
     def __init__(self, problems: Sequence[Problem], exit_code: int = 1, partial: Result | None = None) -> None:
@@ -47,15 +47,15 @@ class Error(Exception):
 
 
 class InternalError(Error):
-    """A mistake of tailspn. Please report it."""
+    """A bug in tailspn. Please report it."""
 
 
 class UsageError(Error, ValueError):
-    """The arguments make no sense."""
+    """Invalid arguments."""
 
 
 class ModelError(Error, ValueError):
-    """A net or a plan is wrong."""
+    """An invalid net or plan."""
 
 
 class LogError(Error, ValueError):
@@ -63,11 +63,11 @@ class LogError(Error, ValueError):
 
 
 class RefusedError(Error):
-    """The question has no answer, or not by the method asked for."""
+    """The question has no answer, or not by the requested method."""
 
 
 class GpuError(Error):
-    """A GPU is required, and none can do it."""
+    """A GPU is required, but no GPU can run this."""
 
 
 class FileError(Error, OSError):

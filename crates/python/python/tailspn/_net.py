@@ -31,7 +31,7 @@ class Arc(NamedTuple):
 
 
 class Timing(NamedTuple):
-    """When a transition fires."""
+    """Timing of a transition."""
 
     distribution: str
     """``immediate``, ``exponential``, or the name of another distribution of delays."""
@@ -59,7 +59,7 @@ class Net:
     def open(cls, path: str | os.PathLike[str]) -> Net:
         """Read a net: PIPE XML of any version, PNML, GreatSPN, or JANI.
 
-        Raises OSError if the file cannot be read, and ValueError with the line and the column if it is no net.
+        Raises OSError if the file cannot be read, and ValueError with the line and the column if it is not a net.
         """
         name = os.fspath(path)
         return cls(_tailspn.NativeNet.open(name), path=os.path.abspath(name))
@@ -98,7 +98,7 @@ class Net:
 
     @property
     def timings(self) -> dict[str, Timing]:
-        """When the transitions fire, by id."""
+        """Timings of the transitions, by id."""
         rows = zip(self.transitions, self._native.timings)
         return {
             transition: Timing(
@@ -123,7 +123,7 @@ class Net:
         return self._native.classes
 
     def to_pipe(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the net as PIPE XML, and write it to a file if one is named. A warning names each feature that PIPE lacks."""
+        """Return the net as PIPE XML, and write it to a file if a path is given. Warns about each feature that PIPE lacks."""
         text, remarks = self._native.pipe()
         for remark in remarks:
             warnings.warn(remark, stacklevel=2)
@@ -136,7 +136,7 @@ class Net:
         """Return the net as a directed graph with an edge per arc, keyed by its kind.
 
         Nodes have ``kind``: places with ``tokens`` (of all classes), ``marking`` (of each class) and ``capacity``, transitions
-        with the fields of `Timing`. Edges have ``kind``, ``weight`` (of all classes; an expression stays a text) and
+        with the fields of `Timing`. Edges have ``kind``, ``weight`` (of all classes; an expression stays text) and
         ``weights``. The graph has the ``parameters`` and ``classes`` of the net.
         """
         import networkx
@@ -166,19 +166,19 @@ class Net:
         return reachability_graph(self, vanishing=vanishing)
 
     def simulate(self, **options: Any) -> Result:
-        """Replicate the net; as `tailspn.simulate`."""
+        """Replicate the net; see `tailspn.simulate`."""
         from tailspn._ask import simulate
 
         return simulate(self, **options)
 
     def solve(self, **options: Any) -> Result:
-        """Answer without replications; as `tailspn.solve`."""
+        """Answer without replications; see `tailspn.solve`."""
         from tailspn._ask import solve
 
         return solve(self, **options)
 
     def query(self, *formulas: str, **options: Any) -> Result:
-        """Answer questions in the syntax of PRISM; as `tailspn.query`."""
+        """Answer questions in the syntax of PRISM; see `tailspn.query`."""
         from tailspn._ask import query
 
         return query(self, *formulas, **options)
@@ -221,12 +221,12 @@ def deterministic(delay: float) -> Distribution:
 
 
 def uniform(low: float, high: float) -> Distribution:
-    """Return an even distribution between two times [s]."""
+    """Return a uniform distribution between two times [s]."""
     return Distribution("uniform", (low, high))
 
 
 def erlang(stages: int, mean: float) -> Distribution:
-    """Return the sum of so many exponential stages with this mean [s] together."""
+    """Return an Erlang distribution: a number of exponential stages with this total mean [s]."""
     if stages < 1 or stages != int(stages):
         raise ValueError(f"{stages} stages; there must be a whole number of at least 1")
     return Distribution("erlang", (stages, mean))
@@ -248,7 +248,7 @@ def pareto(shape: float, scale: float) -> Distribution:
 
 
 def empirical(samples: Iterable[float]) -> Distribution:
-    """Return the distribution of measured times [s], all as likely."""
+    """Return the distribution of measured times [s], each equally likely."""
     return Distribution("empirical", tuple(samples))
 
 
@@ -264,16 +264,16 @@ class NetBuilder:
     """
 
     def __init__(self, name: str = "net") -> None:
-        """Begin a net."""
+        """Start a net."""
         self._native = _tailspn.NativeBuilder(name)
 
     def parameter(self, name: str, value: float | str) -> NetBuilder:
-        """Add a rate parameter that expressions may name."""
+        """Add a rate parameter that expressions may use."""
         self._native.parameter(name, str(value))
         return self
 
     def place(self, id: str, tokens: int = 0, *, capacity: int | None = None) -> NetBuilder:
-        """Add a place with so many tokens at the start."""
+        """Add a place with this number of initial tokens."""
         self._native.place(id, tokens, capacity)
         return self
 
@@ -288,7 +288,7 @@ class NetBuilder:
     ) -> NetBuilder:
         """Add a timed transition: exponential by its rate [1/s], or with another distribution of its delay.
 
-        ``servers`` is how many enablings are served at once, None for all of them; ``memory`` is ``enabling`` or ``age``.
+        ``servers`` is the number of enablings served at once, None for all of them; ``memory`` is ``enabling`` or ``age``.
         """
         if (rate is None) == (delay is None):
             raise ValueError("a timed transition has either a rate or a delay")
@@ -300,7 +300,7 @@ class NetBuilder:
         return self
 
     def immediate(self, id: str, weight: float | str = 1, *, priority: int = 1) -> NetBuilder:
-        """Add an immediate transition; of those enabled with the highest priority one fires, by its weight."""
+        """Add an immediate transition. Among enabled ones of the highest priority, weights decide which fires."""
         self._native.immediate(id, str(weight), priority)
         return self
 
@@ -313,7 +313,7 @@ class NetBuilder:
         return self._arc("output", place, transition, weight)
 
     def inhibitor(self, place: str, transition: str, weight: float | str = 1) -> NetBuilder:
-        """Add an arc that disables the transition when the place holds so many tokens."""
+        """Add an arc that disables the transition while the place holds this many tokens."""
         return self._arc("inhibitor", place, transition, weight)
 
     def test(self, place: str, transition: str, weight: float | str = 1) -> NetBuilder:
@@ -325,5 +325,5 @@ class NetBuilder:
         return self
 
     def build(self) -> Net:
-        """Return the net. Raises ValueError with everything that is wrong with it."""
+        """Return the net. Raises ValueError that lists every problem of an invalid net."""
         return Net(self._native.build())

@@ -19,7 +19,7 @@ class Plan:
     """
 
     def __init__(self, text: str, *, name: str = "plan.toml", path: str | None = None) -> None:
-        """Take the text of a plan. ``path`` is the file that it was read from, if it is as it was there."""
+        """Take the text of a plan. ``path`` is the file with this text, if the plan is unchanged since it was read."""
         self.text = text
         """The plan as TOML."""
         self.name = name
@@ -33,7 +33,7 @@ class Plan:
 
     @classmethod
     def from_dict(cls, sections: dict[str, Any]) -> Plan:
-        """Make a plan of its sections, such as ``{"job": {"reduces": 40}}``."""
+        """Build a plan from its sections, such as ``{"job": {"reduces": 40}}``."""
         return cls(_toml.dumps(sections))
 
     def to_dict(self) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class Plan:
 
 
 def _absolute(plan: dict[str, Any], folder: str) -> None:
-    """Find the files that a sweep names next to its own."""
+    """Resolve the paths of a sweep relative to its own file."""
     sweep = plan.get("sweep")
     if isinstance(sweep, dict):
         for key in ("base", "net"):

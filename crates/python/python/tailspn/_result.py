@@ -42,22 +42,22 @@ class Measured(float):
 
     @property
     def low(self) -> float | None:
-        """Lower end of the interval; of an exact number with certain bounds, the lower bound."""
+        """Lower end of the interval; for an exact number with proven bounds, the lower bound."""
         return self._end("low", 0)
 
     @property
     def high(self) -> float | None:
-        """Upper end of the interval; of an exact number with certain bounds, the upper bound."""
+        """Upper end of the interval; for an exact number with proven bounds, the upper bound."""
         return self._end("high", 1)
 
     @property
     def level(self) -> float | None:
-        """Confidence level of the interval, such as 0.95; None of an exact number."""
+        """Confidence level of the interval, such as 0.95; None for an exact number."""
         return None if self.exact else self._record.get("level")
 
     @property
     def samples(self) -> int:
-        """Number of independent samples; 0 of an exact number."""
+        """Number of independent samples; 0 for an exact number."""
         return int(self._record.get("samples") or 0)
 
     @property
@@ -206,7 +206,7 @@ class Result(Record):
 
     @property
     def plan(self) -> Any:
-        """The fitted plan, of `fit`; of other results the key ``plan`` of their JSON."""
+        """The fitted plan of `fit`; for other results, the key ``plan`` of their JSON."""
         from tailspn._plan import Plan
 
         if self._data:
@@ -219,7 +219,7 @@ class Result(Record):
         return self._json
 
     def text(self, width: int = 80, *, all: bool = False) -> str:
-        """Return the text of a terminal with so many columns; with all columns and rows if ``all`` is true."""
+        """Return the text for a terminal of this width; with all columns and rows if ``all`` is true."""
         return self._found.text(width, all)
 
     def html(self) -> str:

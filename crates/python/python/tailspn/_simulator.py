@@ -27,10 +27,10 @@ class Simulator:
     """Simulates a net or a job at many parameter values in one call; made by `tailspn.simulator`.
 
     Calling it with parameters of shape (n, p) returns summaries of shape (n, k); with shape (p,), of shape (k,). A torch
-    tensor gives a tensor of the same type. So it is a simulator for the package ``sbi`` as it is.
+    tensor gives a tensor of the same type. The package ``sbi`` can use it directly as a simulator.
 
-    The rows run on all cores, without the GIL. Each row has random numbers of its own: without ``seed``, calls of one
-    simulator go on with new numbers, and a simulator made anew repeats them; with ``seed``, the same rows give the same
+    The rows run on all cores, without the GIL. Each row has its own random numbers. Without ``seed``, calls of one
+    simulator continue with new numbers, and a new simulator repeats them. With ``seed``, the same rows give the same
     numbers.
     """
 
@@ -84,7 +84,7 @@ class Simulator:
     def samples(self, parameters: Any, *, seed: int | None = None, progress: Progress | None = None) -> Numbers:
         """Return the times of all runs [s], shape (n, runs, len(columns)).
 
-        A run of a net that does not reach its goal is NaN, after those of its row that do.
+        A run of a net that does not reach its goal is NaN and comes last in its row.
         """
         rows = np.ascontiguousarray(np.atleast_2d(_array(parameters)))
         width = len(self.parameters)
@@ -108,7 +108,7 @@ class Simulator:
         return self._native
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle the net as PIPE XML, or the plan; other processes go on from there."""
+        """Pickle the net as PIPE XML, or the plan; other processes continue from it."""
         subject = self._subject.to_pipe() if isinstance(self._subject, Net) else self._subject
         return {**self.__dict__, "_native": None, "_subject": subject}
 
@@ -118,7 +118,7 @@ class Simulator:
         self.__dict__.update(state, _subject=Net.parse(subject) if isinstance(subject, str) else subject)
 
     def _seeds(self, rows: Numbers, seed: int | None) -> npt.NDArray[np.uint64]:
-        """Return a seed for each row; without ``seed``, of this call and its parameters."""
+        """Return a seed for each row; without ``seed``, derived from this call and its parameters."""
         if seed is None:
             # the parameters too: processes that got a copy of the simulator differ in them only
             digest = hashlib.blake2b(rows.tobytes(), digest_size=16).digest()
@@ -152,7 +152,7 @@ def simulator(
 
     ``summary`` takes the times of shape (n, runs) [s], and with ``stages`` of shape (n, runs, 1 + stages), and returns the
     summaries of shape (n, k). With ``stages``, a run of a plan of stages also has the time of each stage, from the launch of
-    its first task to the end of its last one. ``invalid`` says what becomes of rows that are no net or job, such as a
+    its first task to the end of its last one. ``invalid`` sets the result of rows that give no valid net or job, such as a
     negative rate: an error, or NaN.
     """
     return Simulator(
@@ -194,7 +194,7 @@ def _array(parameters: Any) -> Numbers:
 
 
 def _like(values: Numbers, parameters: Any) -> Any:
-    """Return a tensor of the same type and device if the parameters are one."""
+    """Return a tensor of the same type and device if the parameters are a tensor."""
     if not _is_tensor(parameters):
         return values
     torch = sys.modules["torch"]

@@ -1,4 +1,4 @@
-"""Distributions of times: frozen like those of ``scipy.stats``, from samples or from an exact curve."""
+"""Distributions of times, from samples or from an exact curve, like the frozen distributions of ``scipy.stats``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Times(ABC):
     @property
     @abstractmethod
     def exact(self) -> bool:
-        """True if the distribution is computed, False if it is that of samples."""
+        """True if the distribution is computed, False if it comes from samples."""
 
     @abstractmethod
     def mean(self) -> float:
@@ -79,7 +79,7 @@ class Times(ABC):
         return float(np.sqrt(self.var()))
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return the two times [s] between which a time lies with this probability, as often below as above."""
+        """Return the central interval [s] that contains a time with this probability."""
         if not 0 <= confidence <= 1:
             raise ValueError(f"confidence is {confidence}; it must be between 0 and 1")
         low, high = self.ppf([(1 - confidence) / 2, (1 + confidence) / 2])
@@ -96,7 +96,7 @@ class Times(ABC):
 
 
 class EmpiricalTimes(Times):
-    """The distribution of samples, each as likely: moments divide by their number, quantiles are samples."""
+    """The distribution of equally likely samples: moments divide by their number, quantiles are samples."""
 
     def __init__(self, samples: npt.ArrayLike) -> None:
         """Take samples [s] of any shape. Raises ValueError without samples, and for NaN."""
@@ -150,7 +150,7 @@ class EmpiricalTimes(Times):
 
 
 class CurveTimes(Times):
-    """A distribution by points of its distribution function: cubic between them, exponential beyond the last one.
+    """A distribution through points of its distribution function: cubic between them, exponential beyond the last one.
 
     If the goal may never be reached, ``probability`` is below 1: the rest of the time is infinite.
     """
@@ -249,7 +249,7 @@ class CurveTimes(Times):
         return np.where(q <= self._shares[0], self._times[0], high)
 
     def _tail_hazard(self) -> float:
-        """Return the rate [1/s] at which the rest of the probability is used up beyond the last point."""
+        """Return the hazard rate [1/s] of the tail beyond the last point."""
         if self._left <= 0:
             return 1.0
         before = self.probability - self._shares[-2]
@@ -349,7 +349,7 @@ def _number(value: Any, default: float = float("nan")) -> float:
 
 
 def _increasing(times: npt.ArrayLike, shares: npt.ArrayLike) -> tuple[Numbers, Numbers]:
-    """Return the points in the order of their times, once each, with probabilities that never fall."""
+    """Return the points in the order of their times, without duplicates, with probabilities that never fall."""
     x, first = np.unique(np.asarray(times, dtype=np.float64), return_index=True)
     y = np.maximum.accumulate(np.clip(np.asarray(shares, dtype=np.float64)[first], 0.0, 1.0))
     if x.size < 2:

@@ -1,4 +1,4 @@
-"""Replications on many machines, by any executor: shards of a question, put together to the digits of one run."""
+"""Replications on many machines, by any executor: shards of a question, merged to the digits of one run."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = ["Question", "Unfinished", "merge", "part", "run"]
 class Unfinished(RuntimeError):
     """The workers failed before all shards were done.
 
-    ``parts`` are the finished ones by their numbers from 1; `run` takes them as ``parts`` and goes on. The cause is the last
+    ``parts`` are the finished shards by their numbers from 1; `run` takes them as ``parts`` and continues. The cause is the last
     failure.
     """
 
     def __init__(self, message: str, parts: Mapping[int, bytes]) -> None:
-        """Store what is done."""
+        """Store the finished shards."""
         super().__init__(message)
         self.parts = dict(parts)
 
@@ -38,9 +38,9 @@ def part(question: Question, index: int, of: int) -> bytes:
 
 
 def merge(question: Question, parts: Mapping[int, bytes]) -> Result:
-    """Put shards together: all of them, or the first ones as a shorter run.
+    """Merge shards: all of them, or the first ones as a shorter run.
 
-    The result has the digits of ``question()``. Raises RefusedError if the parts are of another question.
+    The result has the digits of ``question()``. Raises RefusedError if the parts belong to another question.
     """
     return _ask.merged(question.func, question.args, question.keywords, [parts[index] for index in sorted(parts)])
 
@@ -59,18 +59,18 @@ def run(
 ) -> Result:
     """Ask a question on the workers of an executor, a shard at a time.
 
-    ``question`` is a ``functools.partial`` of `simulate`, `estimate`, `whatif` or `sensitivity` with the number of replications. The
-    result has the same digits as ``question()``, whatever the number of shards.
+    ``question`` is a ``functools.partial`` of `simulate`, `estimate`, `whatif` or `sensitivity` with the number of replications.
+    The result has the same digits as ``question()``, whatever the number of shards.
 
-    ``executor`` is any ``concurrent.futures.Executor``, or a function that makes one: then a pool that breaks is made anew. A shard
-    whose worker fails is run again, at most ``retries`` times; then, or if a pool breaks that was given as it is, `Unfinished`
-    carries what is done. A mistake in the question is raised at once.
+    ``executor`` is any ``concurrent.futures.Executor``, or a function that makes one; with a function, a broken pool is
+    replaced. A shard whose worker fails runs again, at most ``retries`` times. After that, or if an executor breaks that cannot
+    be replaced, `Unfinished` carries the finished shards. An error in the question is raised at once.
 
-    With ``until``, shards run in rounds of ``round_shards`` (an eighth of them unless given), and the first rounds that it is
-    content with are the result: the same ones on any number of workers.
+    With ``until``, shards run in rounds of ``round_shards`` (default: an eighth of them) until ``until(result)`` is true. The
+    result has the same rounds on any number of workers.
 
-    ``folder`` keeps each shard in a file as soon as it is done, and goes on with those that are there; ``parts`` does so with
-    shards in memory. ``progress`` is called with the shards that are done, all shards, and ``"shards"``.
+    ``folder`` keeps each shard in a file as soon as it is done, and reuses the files that exist; ``parts`` does the same with
+    shards in memory. ``progress`` is called with the number of finished shards, their total, and ``"shards"``.
     """
     work = _Work(question, executor, shards, retries, dict(parts or {}), folder, progress)
     size = shards if until is None else round_shards or max(1, shards // 8)
@@ -87,7 +87,7 @@ def run(
 
 
 class _Work:
-    """The shards of a question, and who runs them."""
+    """The shards of a question, and their executor."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class _Work:
         return self.folder and self.folder / f"part-{index:05}-of-{self.shards:05}"
 
     def _read(self) -> None:
-        """Take the shards that the folder has."""
+        """Load the shards in the folder."""
         if self.folder is None:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -137,7 +137,7 @@ class _Work:
             self.progress(len(self.parts), self.shards, "shards")
 
     def finish(self, wanted: range) -> None:
-        """Run the shards that are not done."""
+        """Run the unfinished shards."""
         while missing := [index for index in wanted if index not in self.parts]:
             pool = self._executor
             if pool is None:
@@ -170,7 +170,7 @@ class _Work:
                 future.cancel()
 
     def _take(self, index: int, future: Future[bytes]) -> bool:
-        """Keep what a worker found; return True if the shard has to be run again."""
+        """Keep the result of a worker; return True if the shard has to run again."""
         try:
             self._keep(index, future.result())
         except (BrokenExecutor, Error):
@@ -187,7 +187,7 @@ class _Work:
             raise Unfinished(message, self.parts) from error
 
     def close(self) -> None:
-        """Shut down a pool that was made here."""
+        """Shut down a pool that this object created."""
         if self._make is not None and self._executor is not None:
             self._executor.shutdown(wait=False, cancel_futures=True)
             self._executor = None

@@ -158,7 +158,7 @@ impl Number {
         }
     }
 
-    /// Returns the interval; none if there is none, for a point, and for an open bound.
+    /// Returns the interval; none for a point, for an open bound, and for a number without an interval.
     pub fn interval(&self) -> Option<String> {
         let ends = self.shown().1?;
         let rounding = ROUNDING * self.shown().0.abs();

@@ -80,7 +80,7 @@ pub struct SteadySettings<'a> {
     pub throughputs: bool,
     /// Names of the rewards, in the order of the run.
     pub rewards: &'a [String],
-    /// Indices of the transitions that could fire; the report names those that fired rarely.
+    /// Indices of the transitions that could fire; the report names the ones that fired rarely.
     pub possible: &'a [u32],
     /// Ids of transitions that were enabled and never fired: a number that did not vary then has no interval.
     pub unfired: &'a [String],

@@ -1,14 +1,14 @@
-//! The race in clock form: every timed transition draws its own delay; the first to run out fires.
+//! The race in clock form: every timed transition draws its own delay; the first clock to run out fires.
 //!
 //! * An exponential transition with one server and a constant rate keeps its clock while it stays enabled.
 //! * An exponential transition whose total rate changes (several servers, or a rate that depends on the marking) draws
-//!   anew, which leaves the law as it is because the exponential law has no memory.
-//! * A transition of another law has a clock for each enabling that is served. One is started when the number served
-//!   grows. When it falls without the transition itself firing, the clock that was started last is dropped; with age
-//!   memory it is put aside, and the one put aside last goes on where it stopped when the number grows again.
+//!   anew, which does not change the distribution because the exponential distribution has no memory.
+//! * A transition with another distribution has one clock for each enabling that is served. A clock starts when the number
+//!   served grows. When the number falls without a firing of the transition itself, the clock that started last is dropped.
+//!   With age memory it is put aside instead, and the clock put aside last resumes when the number grows again.
 //!
-//! Each draw takes the next sample number of its transition, so that a new start never sees an old draw.
-//! Of clocks that run out together the transition with the smallest number fires first.
+//! Each draw takes the next sample number of its transition, so that a restarted clock never repeats an old draw.
+//! If several clocks run out together, the transition with the smallest number fires first.
 
 use crate::compile::{Firing, Program};
 use crate::net::{Memory, Servers};
@@ -24,10 +24,10 @@ use crate::sim::race::{Setup, with_observer};
 use crate::sim::sampler::{Sampler, Ticks, exponential_scale};
 use crate::sim::samples::Samples;
 
-/// Numbers of servers whose scales are made in advance.
+/// Number of servers up to which scales are precomputed.
 const SCALES: u32 = 64;
 
-/// How a timed transition keeps time.
+/// Clock of a timed transition, by its kind.
 #[derive(Debug)]
 enum Timer {
     /// Immediate, or never fires.
@@ -40,12 +40,12 @@ enum Timer {
         servers: Servers,
         /// For 1, 2, ... servers.
         scales: Vec<Option<Scale>>,
-        /// Its place in [`State::served`].
+        /// Index in [`State::served`].
         place: usize,
     },
-    /// A rate that depends on the marking; its place in [`State::rates`].
+    /// A rate that depends on the marking; the index in [`State::rates`].
     Marking { place: usize },
-    /// Another law; its place in [`State::crowds`].
+    /// Another distribution; the index in [`State::crowds`].
     General { sampler: Sampler, servers: Servers, memory: Memory, place: usize },
 }
 
@@ -54,16 +54,16 @@ enum Timer {
 pub(crate) struct ClockForm<'a> {
     rules: Rules<'a>,
     timers: Vec<Timer>,
-    /// How many timers are of the kinds that have a state: served, marking, general.
+    /// Number of timers of each kind that has a state: served, marking, general.
     places: [usize; 3],
 }
 
-/// Clocks of a transition with another law.
+/// Clocks of a transition with a distribution that is not exponential.
 #[derive(Debug)]
 struct Crowd<T> {
-    /// When they run out, in the order in which they were started.
+    /// Times at which the clocks run out, in the order in which they were started.
     running: Vec<T>,
-    /// What is left of those put aside.
+    /// Remaining times of the clocks put aside.
     aside: Vec<T>,
 }
 
@@ -80,9 +80,9 @@ struct State<T: Ticks> {
     crowds: Vec<Crowd<T>>,
 }
 
-/// Timed firings of one replication for which the clock form has random words, where a draw takes up to so many.
+/// Timed firings of one replication for which the clock form has random words, if a draw takes up to `words` of them.
 pub(crate) fn clock_firings(words: u32) -> u64 {
-    // a transition draws at most once per firing, but for laws with several servers
+    // a transition draws at most once per firing, except distributions with several servers
     u64::from(u32::MAX / words.max(1))
 }
 
@@ -291,7 +291,7 @@ impl Engine for ClockForm<'_> {
     }
 }
 
-/// How transition `t` keeps time; counts the places of each kind.
+/// Returns the timer of transition `t`; counts the timers of each kind.
 fn timer(program: &Program, t: usize, clock: Clock, places: &mut [usize; 3]) -> Timer {
     let mut next_place = |kind: usize| {
         places[kind] += 1;
@@ -344,8 +344,8 @@ impl<T: Ticks> State<T> {
 }
 
 impl<T: Ticks> Crowd<T> {
-    /// Makes the number of running clocks `served` and gives the time of the first to run out. `fired` says that one
-    /// has run out now.
+    /// Changes the number of running clocks to `served` and returns the time of the first to run out. `fired` means that one
+    /// has just run out.
     fn serve(&mut self, served: u32, now: T, fired: bool, memory: Memory, mut draw: impl FnMut() -> T) -> Option<T> {
         if fired && let Some(out) = self.running.iter().position(|&time| time == now) {
             self.running.remove(out);

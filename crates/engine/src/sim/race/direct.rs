@@ -17,12 +17,12 @@ use crate::sim::samples::Samples;
 /// Timed firings of one replication for which the direct form has random words.
 pub(crate) const DIRECT_FIRINGS: u64 = 1 << 33;
 
-/// What a timed transition adds to the total.
+/// Contribution of a timed transition to the total.
 #[derive(Clone, Copy, Debug)]
 enum Share {
-    /// So many units while it is enabled.
+    /// A fixed number of units while the transition is enabled.
     Plain(u64),
-    /// So many units for each server.
+    /// A fixed number of units for each server.
     Served(u64, Servers),
     /// The rate depends on the marking.
     Marking,
@@ -35,7 +35,7 @@ pub(crate) struct DirectForm<'a> {
     law: DirectLaw,
     /// Per transition; immediate ones have none.
     shares: Vec<Share>,
-    /// Per transition: its place among the timed ones.
+    /// Per transition: its index among the timed ones.
     places: Vec<u32>,
 }
 
@@ -253,7 +253,7 @@ impl Engine for DirectForm<'_> {
     }
 }
 
-/// What a transition adds to the total.
+/// Returns the contribution of a transition to the total.
 fn share(firing: &Firing, law: DirectLaw) -> Share {
     match firing {
         Firing::Exponential { rate, servers } => match (rate.as_constant(), *servers) {
@@ -266,7 +266,7 @@ fn share(firing: &Firing, law: DirectLaw) -> Share {
 }
 
 impl Units {
-    /// Blocks are about as many as they are long.
+    /// The number of blocks is about equal to their length.
     fn new(timed: usize) -> Self {
         let shift = (usize::BITS - timed.leading_zeros()) / 2;
         let blocks = (timed >> shift) + 1;

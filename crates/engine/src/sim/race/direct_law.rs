@@ -25,11 +25,11 @@ use crate::compile::{Firing, Program};
 use crate::net::Servers;
 use crate::sim::clock::{Clock, NEVER};
 
-/// Bits that the largest total of a program keeps below, where servers are bounded and rates constant.
+/// Bits that hold the largest total of a program, if servers are bounded and rates constant.
 const BOUNDED_BITS: i32 = 32;
 /// The same for the total at the start of other programs, whose totals may grow.
 const START_BITS: i32 = 28;
-/// The same where the slowest rate would otherwise have too few units.
+/// The same, if the slowest rate would otherwise have too few units.
 const WIDE_START_BITS: i32 = 44;
 /// The slowest constant rate must have at least this many units, so that rounding costs at most 2^-15 of it.
 const LEAST_UNITS: u64 = 1 << 14;
@@ -39,7 +39,7 @@ const LEAST_TICKS: f64 = 65_536.0;
 /// and a constant rate, adds less than 2^32.
 pub(crate) const MOST_UNITS: u64 = 1 << 62;
 
-/// Why a program cannot run in direct form.
+/// Reason why a program cannot run in direct form.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DirectObstacle {
@@ -54,7 +54,7 @@ pub enum DirectObstacle {
     Stiff {
         /// Id of the slowest transition.
         transition: String,
-        /// Its rate [1/s].
+        /// Rate of that transition [1/s].
         rate: f64,
         /// The largest total rate that is known [1/s].
         total: f64,
@@ -74,11 +74,11 @@ pub enum DirectObstacle {
 pub struct DirectLaw {
     /// `k`: a rate of 1/s has `2^exponent` units.
     pub exponent: i32,
-    /// What the shift of a time is on top of the bits of the total.
+    /// Constant part of the shift of a time; the bits of the total are added to it.
     pub base: i32,
-    /// Whether no marking has a total of 2^32 units or more.
+    /// True if every marking has a total below 2^32 units.
     pub fits_32_bits: bool,
-    /// Whether totals above 2^32 units are to be expected.
+    /// True if totals above 2^32 units are likely.
     pub is_wide: bool,
 }
 
@@ -108,7 +108,7 @@ impl DirectLaw {
         Self { exponent, base, fits_32_bits, is_wide }
     }
 
-    /// What keeps `program` from running in direct form on `clock`; empty if nothing does.
+    /// Returns the reasons why `program` cannot run in direct form on `clock`; empty if it can.
     pub fn obstacles(program: &Program, clock: Clock) -> Vec<DirectObstacle> {
         let general = program.timed.iter().filter(|&&t| matches!(program.firing[t as usize], Firing::General { .. }));
         let mut obstacles: Vec<_> = general
@@ -150,7 +150,7 @@ impl DirectLaw {
         }
     }
 
-    /// What selects the transition: a number below `total`.
+    /// Returns the number below `total` that selects the transition.
     #[inline(always)]
     pub fn selection(word: u32, total: u64) -> u64 {
         if total >> 32 == 0 {
@@ -161,7 +161,7 @@ impl DirectLaw {
     }
 }
 
-/// Servers that can be busy at once, tokens at the start counted where there is no bound.
+/// Servers that can be busy at once; without a bound, the tokens at the start.
 fn busy(tokens: u64, servers: Servers) -> f64 {
     match servers {
         Servers::Single => 1.0,
@@ -170,7 +170,7 @@ fn busy(tokens: u64, servers: Servers) -> f64 {
     }
 }
 
-/// Rate of one server as far as it is known: the one at the start where it depends on the marking.
+/// Rate of one server; if it depends on the marking, its value at the start.
 fn known_rate(program: &Program, t: usize) -> Option<(f64, Servers)> {
     let Firing::Exponential { rate, servers } = &program.firing[t] else { return None };
     let known = rate.eval(&program.initial);
@@ -199,7 +199,7 @@ fn largest_total(program: &Program) -> (f64, bool) {
     (rates.map(|(rate, servers)| rate * busy(tokens, servers)).sum(), bounded)
 }
 
-/// The same in units for one `k`; `None` where 64 bits do not hold it.
+/// The same in units for one `k`; `None` if it does not fit 64 bits.
 fn largest_units(program: &Program, exponent: i32) -> Option<u64> {
     let law = DirectLaw { exponent, base: 0, fits_32_bits: false, is_wide: false };
     let tokens = program.initial_tokens();

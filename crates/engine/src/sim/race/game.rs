@@ -12,17 +12,17 @@ use crate::sim::samples::Samples;
 
 /// Firings remembered when a loop is suspected.
 const TRAIL: u32 = 1024;
-/// Firings at one instant after which time is said to stand still: 2^24, about a second of work.
+/// Firings at one instant after which the engine reports that time stands still: 2^24, about a second of work.
 const MAX_FIRINGS_AT_ONCE: u64 = 1 << 24;
-/// Firings between two looks at whether the run is stopped: some milliseconds of work on the largest nets.
+/// Firings between two checks of the stop flag: some milliseconds of work on the largest nets.
 const BETWEEN_LOOKS: u64 = 1 << 12;
 
-/// What does not change from one replication to the next.
+/// Data that all replications share.
 #[derive(Debug)]
 pub(crate) struct Rules<'a> {
     pub(crate) setup: Setup<'a>,
     pub(crate) guards: Guards,
-    /// Per transition: whether the goal may have been reached by its firing.
+    /// Per transition: true if its firing may reach the goal.
     may_reach: Vec<bool>,
     /// Groups of one transition with a constant positive weight: that transition.
     alone: Vec<Option<u32>>,
@@ -64,7 +64,7 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// How the firings at one instant went on.
+/// Outcome of the firings at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The marking is tangible and not the goal.
@@ -80,21 +80,21 @@ pub(crate) struct Game<'r, 'a, O> {
     replication: u64,
     marking: Vec<u32>,
     firings: u64,
-    /// Firings at which to look whether the replication goes on.
+    /// Firings at which to check next whether the replication continues.
     next_look: u64,
-    /// Whether the run was stopped within this replication.
+    /// True if the run was stopped within this replication.
     stopped: bool,
-    /// How many firings had happened when the time last changed.
+    /// Number of firings when the time last changed.
     firings_before: u64,
     now: u64,
     observer: O,
     /// Per group: choices drawn so far.
     choices: Vec<u32>,
     candidates: Candidates,
-    /// Groups to look at, each at most once.
+    /// Groups to check, each at most once.
     pending: Vec<u32>,
     waiting: Vec<bool>,
-    /// Timed transitions to look at, each once, where immediate ones have fired.
+    /// Timed transitions to check, each once, if immediate ones have fired.
     touched: Vec<u32>,
     marks: Vec<bool>,
     trail: Vec<u32>,
@@ -217,7 +217,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         if self.touched.is_empty() { self.program().affects.row(t as usize) } else { &self.touched }
     }
 
-    /// Whether the replication has had its firings, or the run is stopped.
+    /// Returns true if the replication has used up its firings or the run is stopped.
     #[inline(always)]
     pub(crate) fn is_spent(&mut self) -> bool {
         self.firings >= self.next_look && self.look()
@@ -230,12 +230,12 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         spent || self.stopped
     }
 
-    /// Whether the run was stopped within the last replication, of which nothing is kept.
+    /// Returns true if the run was stopped within the last replication, which is then discarded.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stopped
     }
 
-    /// Ends the replication that is spent; one that was stopped leaves no trace.
+    /// Ends a replication that has used up its firings; discards it if the run was stopped.
     pub(crate) fn end_spent(&mut self, samples: &mut Samples) {
         if !self.stopped {
             self.end_now(Ending::Firings, samples);
@@ -257,7 +257,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         }
     }
 
-    /// Ends the replication at the horizon that was asked for.
+    /// Ends the replication at the requested horizon.
     pub(crate) fn end_at_horizon(&mut self, samples: &mut Samples) {
         self.end(Ending::Horizon, self.rules.last_tick::<u64>(), samples);
     }
@@ -268,13 +268,13 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         samples.record(ending, time, self.firings, self.rules.setup.keep_times);
     }
 
-    /// The error where the next firing is beyond the last tick although no horizon was asked for.
+    /// The error for a next firing beyond the last tick in a run without a horizon.
     pub(crate) fn past_the_clock(&self) -> Fault {
         let clock = self.rules.setup.clock;
         Fault::PastTheClock { limit: clock.seconds(self.rules.last_tick::<u64>()) }
     }
 
-    /// Fires one transition; whether the goal is reached.
+    /// Fires one transition; returns true if the goal is reached.
     #[inline(always)]
     fn fire_one(&mut self, t: u32) -> Result<bool, Fault> {
         self.observer.fires(t, &self.marking, self.now);
@@ -289,7 +289,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         if value.is_finite() { Ok(value != 0.0) } else { Err(Fault::BadExpression { what: "the goal".to_owned() }) }
     }
 
-    /// Notes what a firing of `t` can influence.
+    /// Records which groups and timed transitions a firing of `t` can influence.
     fn spread(&mut self, t: u32) {
         let program = self.rules.setup.program;
         for &u in program.affects.row(t as usize) {
@@ -334,7 +334,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         Ok(Outcome::Tangible)
     }
 
-    /// Which immediate transition of a group fires, if any.
+    /// Returns the immediate transition of a group that fires, if any.
     #[inline]
     fn choose(&mut self, group: u32) -> Result<Option<u32>, Fault> {
         let Setup { program, key, .. } = self.rules.setup;

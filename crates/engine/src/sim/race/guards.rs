@@ -1,7 +1,7 @@
 //! Enabling tests lowered to ranges of counters.
 //!
 //! Inputs, tests, inhibitors and (with one token class) capacities of constant arcs all say that a counter lies in a
-//! range. One pass over ranges replaces four; what is no range is left to [`is_enabled`], which stays the definition.
+//! range. One pass over ranges replaces four; all other tests are left to [`is_enabled`], which remains the definition.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ impl Range {
 #[derive(Debug)]
 pub(crate) struct Guards {
     ranges: Csr<Range>,
-    /// Per transition: whether its ranges are all that there is to test.
+    /// Per transition: true if there is nothing to test but its ranges.
     complete: Vec<bool>,
     /// Per group of immediate transitions: ranges that all of them need.
     gates: Csr<Range>,
@@ -50,20 +50,20 @@ impl Guards {
         self.ranges.row(t).iter().map(|range| [range.counter, range.low, range.span])
     }
 
-    /// Whether any transition of a group may be enabled; false only where none is.
+    /// Returns true if some transition of a group may be enabled, and false only if no transition is.
     #[inline]
     pub(crate) fn may_choose(&self, group: usize, marking: &[u32]) -> bool {
         self.gates.row(group).iter().all(|range| range.holds(marking))
     }
 
-    /// What [`is_enabled`] says.
+    /// Returns the same as [`is_enabled`].
     #[inline(always)]
     pub(crate) fn is_enabled(&self, program: &Program, t: usize, marking: &[u32]) -> Result<bool, Fault> {
         Ok(self.ranges.row(t).iter().all(|range| range.holds(marking))
             && (self.complete[t] || is_enabled(program, t, marking)?))
     }
 
-    /// How many enablings of a timed transition are served.
+    /// Returns the number of enablings of a timed transition that are served.
     #[inline]
     pub(crate) fn served(&self, program: &Program, t: usize, servers: Servers, marking: &[u32]) -> Result<u32, Fault> {
         if servers == Servers::Single || !self.complete[t] {
@@ -92,7 +92,7 @@ fn common(ranges: &Csr<Range>, group: &[u32]) -> Vec<Range> {
     ranges.row(*first as usize).iter().filter(shared).copied().collect()
 }
 
-/// The ranges of one transition, one per counter unless none can hold.
+/// The ranges of one transition, one per counter unless no range can hold.
 fn ranges(program: &Program, t: usize) -> Vec<Range> {
     let mut bounds: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
     let mut never = false;

@@ -12,7 +12,7 @@ const NOWHERE: u32 = u32::MAX;
 pub(crate) struct Heap<T: Ticks> {
     keys: Vec<T::Key>,
     slots: Vec<u32>,
-    /// Whether the top has been taken and not been filled again. Meanwhile a key that is the least of all stands there.
+    /// True while the top is taken and not yet refilled. Until then it holds a key below all others.
     hollow: bool,
 }
 
@@ -48,7 +48,7 @@ impl<T: Ticks> Heap<T> {
         self.hollow = true;
     }
 
-    /// Fills the place that [`Self::take_top`] left, where no new clock has taken it.
+    /// Fills the place that [`Self::take_top`] left, if no new clock has taken it.
     #[inline(always)]
     pub(crate) fn close(&mut self) {
         if self.hollow {
@@ -61,7 +61,7 @@ impl<T: Ticks> Heap<T> {
         }
     }
 
-    /// Whether the clock of a transition runs.
+    /// Returns true if the clock of a transition runs.
     #[inline(always)]
     pub(crate) fn runs(&self, transition: u32) -> bool {
         self.slots[transition as usize] != NOWHERE

@@ -1,11 +1,11 @@
 //! The race engine: the token game, for every net.
 //!
-//! * [`ClockForm`]: each transition draws its own delay, and the next one is on top of an indexed heap. Any law.
-//! * [`DirectForm`]: one draw from the total rate says when, another which transition. Exponential nets.
+//! * [`ClockForm`]: each transition draws its own delay, and the next one is on top of an indexed heap. Any distribution.
+//! * [`DirectForm`]: one draw from the total rate gives the time, another the transition. Exponential nets.
 //! * [`LockstepForm`]: the direct form for small nets, a block of replications side by side.
 //!
-//! All play the same [`Game`](game::Game). What a timed transition may do is looked at in tangible markings only: one
-//! that a firing disables and the immediate firings after it enable again has been enabled all the time.
+//! All forms play the same [`Game`](game::Game) and check timed transitions in tangible markings only: a transition that a
+//! firing disables, and that the immediate firings after it enable again, has been enabled all the time.
 
 mod clock;
 mod direct;
@@ -35,20 +35,20 @@ use crate::sim::clock::Clock;
 use crate::sim::question::Question;
 use crate::watch::Watch;
 
-/// What an engine is made for.
+/// The run that an engine is built for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setup<'a> {
     /// The net.
     pub(crate) program: &'a Program,
-    /// What is asked.
+    /// The question.
     pub(crate) question: &'a Question,
     /// The tick.
     pub(crate) clock: Clock,
     /// The two halves of the seed.
     pub(crate) key: [u32; 2],
-    /// Whether passage times are kept one by one.
+    /// True if passage times are kept one by one.
     pub(crate) keep_times: bool,
-    /// What ends the run early, also within a replication.
+    /// Observer that can end the run early, also within a replication.
     pub(crate) watch: &'a dyn Watch,
 }
 

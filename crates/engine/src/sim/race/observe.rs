@@ -1,7 +1,7 @@
-//! What is observed on the way, for every form of the race engine.
+//! Observers of a replication, for every form of the race engine.
 //!
-//! An [`Observer`] is told of time that passes and of firings; the forms are compiled once for each kind of observer,
-//! so that a run that asks for passage times only pays for nothing else. All times are in result ticks.
+//! An [`Observer`] receives passing time and firings. The forms are compiled once for each kind of observer, so a run that
+//! asks only for passage times pays for nothing else. All times are in result ticks.
 
 use crate::compile::{Csr, Program};
 use crate::sim::clock::Clock;
@@ -9,7 +9,7 @@ use crate::sim::question::Question;
 use crate::sim::race::rates::RunningRates;
 use crate::sim::samples::Samples;
 
-/// Looks on while one replication after the other is played.
+/// Observes one replication after another.
 pub(crate) trait Observer {
     /// A replication begins at time 0.
     fn begin(&mut self) {}
@@ -20,11 +20,11 @@ pub(crate) trait Observer {
     /// Transition `t` is about to fire in `marking`.
     #[inline(always)]
     fn fires(&mut self, _t: u32, _marking: &[u32], _now: u64) {}
-    /// The replication has ended at `end`; [`Self::pass`] has been told so.
+    /// The replication has ended at `end`; [`Self::pass`] was called up to there.
     fn finish(&mut self, _marking: &[u32], _end: u64, _samples: &mut Samples) {}
 }
 
-/// Observes nothing: the passage time is all that is asked for.
+/// Observes nothing: the question asks only for the passage time.
 #[derive(Debug)]
 pub(crate) struct Blind;
 
@@ -166,7 +166,7 @@ impl<'a> Everything<'a> {
         }
     }
 
-    /// Takes the snapshots before `to`, or also those at `to` where nothing fires there any more.
+    /// Takes the snapshots before `to`, and also those at `to` if nothing fires there any more.
     fn take_snapshots(&mut self, marking: &[u32], before: impl Fn(u64) -> bool) {
         while let Some(&time) = self.times.get(self.values.len())
             && before(time)

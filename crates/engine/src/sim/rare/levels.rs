@@ -102,7 +102,7 @@ impl<'f, 'a> Walks<'f, 'a> {
         let address = Address { purpose: Purpose::Split, owner: self.level, sample: 0 };
         let word = u64::from(address.block(self.form.key(), batch)[0]);
         // over all values of the shift, each state starts the same number of walks
-        let shift = word * states >> 32;
+        let shift = (word * states) >> 32;
         for walk in 0..count {
             let start = &starts[((walk * states + shift) / count) as usize];
             let stop = walker.walk(&start.marking, start.now, batch << WALK_BITS | walk)?;

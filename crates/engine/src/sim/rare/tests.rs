@@ -42,8 +42,8 @@ fn a_full_queue_before_an_empty_one() {
 fn tasks_that_last_long() {
     let mut b = NetBuilder::new("tasks");
     for i in 0..12 {
-        let (todo, done) = (b.place(&format!("todo{i}"), 1), b.place(&format!("done{i}"), 0));
-        let task = b.transition(&format!("task{i}"), Timing::exponential(1.0));
+        let (todo, done) = (b.place(format!("todo{i}"), 1), b.place(format!("done{i}"), 0));
+        let task = b.transition(format!("task{i}"), Timing::exponential(1.0));
         b.input(todo, task, 1.0);
         b.output(task, done, 1.0);
     }

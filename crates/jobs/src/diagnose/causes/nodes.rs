@@ -165,7 +165,7 @@ pub fn meters_of(
 ) -> (Vec<NodeMeters>, Vec<Unmapped>) {
     let mut unmapped = Vec::new();
     if trace.clock != Clock::Unix {
-        let reason = "the log does not tell the time of day, so that no samples can be laid beside it".to_owned();
+        let reason = "the log does not record the time of day, so samples cannot be aligned with it".to_owned();
         return (vec![NodeMeters::default(); trace.nodes.len()], vec![Unmapped { node: String::new(), reason }]);
     }
     for name in map.node.keys().filter(|name| trace.nodes.iter().all(|node| node.name != **name)) {

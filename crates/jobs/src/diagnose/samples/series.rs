@@ -25,8 +25,8 @@ impl Meter {
     /// Returns the name of the quantity, for people.
     pub fn text(self) -> &'static str {
         match self {
-            Self::CpuUser => "user share of the processor",
-            Self::CpuBusy => "busy share of the processor",
+            Self::CpuUser => "user share of the CPU",
+            Self::CpuBusy => "busy share of the CPU",
             Self::DiskBusy => "busy share of the disk",
             Self::Received => "bytes received",
             Self::Sent => "bytes sent",

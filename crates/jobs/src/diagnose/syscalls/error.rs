@@ -51,7 +51,7 @@ pub enum SyscallError {
         why: String,
     },
     /// An unusable profile.
-    #[error("`{file}` is no profile of system calls: {what}")]
+    #[error("`{file}` is not a system-call profile: {what}")]
     BadProfile {
         /// The file.
         file: String,

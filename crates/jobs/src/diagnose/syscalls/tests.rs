@@ -233,7 +233,7 @@ fn too_few_nodes_are_not_compared() {
     let answer = improved_answer(nodes.clone());
     // something is slow, but the faulty end is unknown
     assert_eq!((answer.cause, answer.nodes.len(), answer.findings[0].cause), (None, 0, Cause::Unknown));
-    assert_eq!(answer.findings[0].subject, Subject::Job, "no node is named");
+    assert_eq!(answer.findings[0].subject, Subject::Job, "no node is blamed");
     assert!(answer.silence.is_some());
     // there are no other nodes to report
     let evidence = &answer.findings[0].evidence;

@@ -1,4 +1,4 @@
-//! A question in the form in which lanes answer it, or why they cannot.
+//! A question in the form in which lanes answer it, or the reasons why they cannot.
 
 use crate::compile::{Code, Program};
 use crate::sim::clock::Clock;
@@ -6,7 +6,7 @@ use crate::sim::question::{Goal, Question};
 use crate::sim::race::lockstep::guard::Bound;
 use crate::sim::race::lockstep::lanes::Values;
 
-/// Most rewards at firings: all of them are looked at after every firing.
+/// Most rewards at firings: every firing checks all of them.
 const MAX_IMPULSES: usize = 64;
 
 /// When lanes have reached their goal.
@@ -14,7 +14,7 @@ const MAX_IMPULSES: usize = 64;
 pub(super) enum Aim {
     /// Never by their marking.
     None,
-    /// With so many tokens in all of these counters.
+    /// With at least these tokens in all of these counters.
     Tokens(Vec<Bound>),
     /// Where an expression is not 0.
     Expression(Code),
@@ -29,11 +29,11 @@ pub(super) struct Impulse {
     pub(super) value: Code,
 }
 
-/// What is asked of lanes.
+/// The question that lanes answer.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     pub(super) aim: Aim,
-    /// Per transition: its row in what a lane notes. The timed ones come first, in their order.
+    /// Per transition: its row in the notes of a lane. The timed ones come first, in their order.
     pub(super) rows: Vec<u32>,
     /// Per group of the question: rows of its transitions.
     pub(super) groups: Vec<Vec<usize>>,
@@ -48,7 +48,7 @@ pub(super) struct Asked {
     /// Rewards per second: number and value.
     pub(super) rates: Vec<(usize, Code)>,
     pub(super) impulses: Vec<Impulse>,
-    /// Snapshots: ticks and what is evaluated.
+    /// Snapshots: ticks and the expression to evaluate.
     pub(super) snapshots: Vec<(u64, Code)>,
     /// Per row: counters and the tokens that a firing adds.
     pub(super) changes: Vec<Vec<(u32, i32)>>,
@@ -56,7 +56,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// A question about a program; what is in the way goes to `obstacles`.
+    /// Converts a question about a program; the reasons against it go to `obstacles`.
     pub(super) fn new(program: &Program, question: &Question, clock: Clock, obstacles: &mut Vec<String>) -> Self {
         let rows = rows(program);
         let mut impulses = Vec::new();

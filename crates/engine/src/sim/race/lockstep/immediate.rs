@@ -1,4 +1,4 @@
-//! Immediate transitions in the form that the lockstep kernel reads, or why it cannot read them.
+//! Immediate transitions in the form that the lockstep kernel reads, or the reasons why it cannot.
 
 use crate::compile::{Firing, Program};
 use crate::sim::question::{Goal, Question};
@@ -6,8 +6,8 @@ use crate::sim::race::lockstep::guard::{Guard, guard};
 
 /// Most transitions of a group: one bit each.
 const MAX_IN_GROUP: usize = 64;
-/// Most firings between two timed ones. The direct form says what is wrong with a net that has no end of them; far below
-/// its own limit, so that this does not take long in all lanes.
+/// Most immediate firings between two timed ones. The direct form reports a net that never stops firing; this limit is far
+/// below its own, so that all lanes reach it quickly.
 const MAX_IN_A_ROW: u32 = 1 << 14;
 /// Most tokens that immediate transitions may add to one counter between two timed firings.
 const MAX_GROWTH: u32 = 1 << 30;
@@ -15,7 +15,7 @@ const MAX_GROWTH: u32 = 1 << 30;
 /// An immediate transition that can be enabled.
 #[derive(Clone, Debug)]
 pub(super) struct Immediate {
-    /// Row in what a lane notes.
+    /// Row in the notes of a lane.
     pub(super) row: u32,
     pub(super) guard: Guard,
     /// Share among the enabled transitions of its group and priority.
@@ -32,7 +32,7 @@ pub(super) struct Group {
     pub(super) number: u32,
     /// By falling priority.
     pub(super) transitions: Vec<Immediate>,
-    /// Counters of a group's only transition, which fires as often as the smallest of them says; then its guard leaves them
+    /// Counters of a group's only transition, if it fires as often as the smallest counter allows; its guard then leaves them
     /// out. Empty if firings come one by one.
     pub(super) drained: Vec<u32>,
 }
@@ -46,7 +46,7 @@ pub(super) struct Immediates {
 }
 
 impl Immediates {
-    /// The immediate transitions of a program; what is in the way goes to `obstacles`.
+    /// Converts the immediate transitions of a program; the reasons against it go to `obstacles`.
     pub(super) fn new(program: &Program, question: &Question, rows: &[u32], obstacles: &mut Vec<String>) -> Self {
         let competing = || (0..program.groups.rows()).map(|number| program.groups.row(number));
         if competing().any(|row| row.len() > MAX_IN_GROUP) {
@@ -73,7 +73,7 @@ impl Immediates {
     }
 }
 
-/// Whether the weight of an immediate transition is not a constant that the compiler made an integer of.
+/// Returns true unless the weight of an immediate transition is a constant that the compiler turned into an integer.
 fn has_varying_weight(program: &Program, t: usize) -> bool {
     let Firing::Immediate { weight, .. } = &program.firing[t] else { return false };
     program.choice_weight[t] == 0 && weight.as_constant() != Some(0.0)
@@ -100,7 +100,7 @@ fn immediate(program: &Program, t: usize, rows: &[u32]) -> Option<Immediate> {
     Some(Immediate { row: rows[t], guard: guard(program, t)?, weight, priority, changes })
 }
 
-/// The inputs of a transition, of which the smallest says how often it fires; none if something else may stop it earlier.
+/// Returns the inputs of a transition if the smallest input alone sets the number of firings; none if anything else may stop it.
 fn drained(program: &Program, t: usize) -> Vec<u32> {
     let changes = program.changes.row(t);
     let change = |counter: u32| changes.iter().find(|change| change.counter == counter).map_or(0, |change| change.by);

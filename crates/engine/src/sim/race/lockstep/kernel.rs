@@ -10,9 +10,9 @@ use crate::sim::race::lockstep::net::{Net, Transition, Units};
 use crate::sim::race::lockstep::sum::Sum;
 use crate::sim::simd::Level;
 
-/// What happens to a lane.
+/// Status of a lane.
 pub(super) mod status {
-    /// It fires on.
+    /// It continues to fire.
     pub(in crate::sim::race) const RUNNING: u32 = 0;
     /// The marking is the goal.
     pub(in crate::sim::race) const GOAL: u32 = 1;
@@ -20,7 +20,7 @@ pub(super) mod status {
     pub(in crate::sim::race) const DEAD: u32 = 2;
     /// The next firing is past the last tick.
     pub(in crate::sim::race) const LATE: u32 = 3;
-    /// It has had its firings.
+    /// It has used up its firings.
     pub(in crate::sim::race) const SPENT: u32 = 4;
     /// The total rate does not fit 32 bits, or too many immediate transitions fire in a row.
     pub(in crate::sim::race) const WIDE: u32 = 5;
@@ -29,7 +29,7 @@ pub(super) mod status {
 }
 use status::{DEAD, GOAL, LATE, RUNNING, SPENT, WIDE};
 
-/// What does not change while lanes fire.
+/// Data that does not change while lanes fire.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     pub(super) key: [u32; 2],
@@ -37,7 +37,7 @@ pub(super) struct Limits {
     pub(super) base: i32,
     pub(super) last_tick: u64,
     pub(super) max_firings: u64,
-    /// For loops that are compiled apart from the kernel.
+    /// Vector level, for loops that are compiled apart from the kernel.
     pub(super) level: Level,
 }
 
@@ -79,7 +79,7 @@ impl Guard {
         enabled
     }
 
-    /// Whether the marking of one lane keeps the bounds.
+    /// Returns true if the marking of one lane keeps the bounds.
     #[inline(always)]
     pub(super) fn holds(&self, marking: &[Lane<u32>], lane: usize) -> bool {
         self.least.iter().all(|bound| marking[bound.counter as usize][lane] >= bound.tokens)
@@ -124,7 +124,7 @@ impl<S: Sum> State<S> {
             d[l] = words[3];
             self.pair[l] += 1;
         }
-        // loops of their own: their chains of operations are long, and short loops let more of them overlap
+        // separate loops: their chains of operations are long, and more iterations of a short loop overlap
         for times in [a, c] {
             for l in 0..LANES {
                 times[l] = exponential(times[l]);
@@ -243,7 +243,7 @@ impl<S: Sum> State<S> {
         }
     }
 
-    /// Place of the transition that fires among the timed ones; none for lanes that do not run.
+    /// Index of the transition that fires among the timed ones; none for lanes that do not run.
     #[inline(always)]
     fn select(&self, total: &Lane<S>, selector: &Lane<u32>) -> Lane<u32> {
         let mut selection = Lane::of(S::ZERO);
@@ -262,7 +262,7 @@ impl<S: Sum> State<S> {
         chosen
     }
 
-    /// Collects what depends on how long the marking stays, of lanes in which time has passed since `before`.
+    /// Collects the quantities that depend on the time in a marking, for lanes in which time has passed since `before`.
     #[inline(always)]
     fn watch_time(&mut self, asked: &Asked, level: Level, before: &Lane<u64>) {
         if !asked.snapshots.is_empty() {
@@ -280,7 +280,7 @@ impl<S: Sum> State<S> {
         for l in 0..LANES {
             let counts = self.status[l] == RUNNING && self.now[l] > asked.warm_up;
             let ticks = self.now[l].saturating_sub(before[l].max(asked.warm_up));
-            // a time below 0 says that nothing is collected
+            // a time below 0 means that nothing is collected
             seconds[l] = if counts { ticks as f64 * asked.tick } else { -1.0 };
         }
         for (reward, rate) in &asked.rates {
@@ -321,7 +321,7 @@ impl<S: Sum> State<S> {
             Aim::Expression(code) => {
                 let value = self.values.of(code, &self.marking, level);
                 for l in 0..LANES {
-                    // the direct form explains what is wrong with a value that is none
+                    // the direct form reports a value that is not a number
                     let outcome = if value[l].is_finite() { GOAL } else { WIDE };
                     reached[l] = if value[l] == 0.0 { RUNNING } else { outcome };
                 }
@@ -333,7 +333,7 @@ impl<S: Sum> State<S> {
     }
 }
 
-/// How many enablings of a transition are served.
+/// Returns the number of enablings of a transition that are served.
 #[inline(always)]
 fn served(transition: &Transition, marking: &[Lane<u32>], enabled: &Lane<u32>) -> Lane<u32> {
     let mut degree = Lane::of(transition.servers);
@@ -344,7 +344,7 @@ fn served(transition: &Transition, marking: &[Lane<u32>], enabled: &Lane<u32>) -
                 degree[l] = degree[l].min(tokens[l]);
             }
         } else {
-            // quotients of such integers are exact enough in floats: vectors divide no integers
+            // quotients of such integers are exact enough in floats: vector units cannot divide integers
             let weight = f64::from(input.tokens);
             for l in 0..LANES {
                 degree[l] = degree[l].min((f64::from(tokens[l]) / weight) as u32);
@@ -357,7 +357,7 @@ fn served(transition: &Transition, marking: &[Lane<u32>], enabled: &Lane<u32>) -
     degree
 }
 
-/// Adds units that may be many, and notes where the sum is larger than `most`.
+/// Adds units that may be many, and marks lanes in which the sum is larger than `most`.
 #[inline(always)]
 fn add<S: Sum>(sum: &mut Lane<S>, wide: &mut Lane<u32>, units: &Lane<S>, most: S) {
     for l in 0..LANES {
@@ -373,7 +373,7 @@ fn reciprocal(n: u32) -> u32 {
     let guess = (9_223_372_036_854_775_808.0 / f64::from(n) - 2_147_483_648.0) as i32;
     let guess = guess.cast_unsigned() ^ (1 << 31);
     // a product of two 32-bit numbers, which vectors multiply fast
-    // it wraps, and is negative, where the guess is too large
+    // it wraps, and is negative, if the guess is too large
     let rest = i64::MAX.wrapping_sub((u64::from(guess) * u64::from(n)).cast_signed());
     let guess = guess.wrapping_sub(u32::from(rest < 0));
     guess.wrapping_add(u32::from(rest >= i64::from(n)))

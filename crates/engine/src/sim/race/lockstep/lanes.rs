@@ -40,7 +40,7 @@ impl<T> IndexMut<usize> for Lane<T> {
     }
 }
 
-/// The values of an expression in all lanes, each to the bit what [`Code::eval`] gives.
+/// The values of an expression in all lanes, each bit for bit equal to [`Code::eval`].
 #[derive(Debug)]
 pub(super) struct Values(Vec<Lane<f64>>);
 
@@ -55,7 +55,7 @@ impl Values {
         code.ops().iter().all(|op| !matches!(op, Op::Call(_, arguments) if *arguments as usize > MAX_ARGUMENTS))
     }
 
-    /// Evaluates an expression. A call of its own, so that its loops are in the program once for each vector level.
+    /// Evaluates an expression. A separate call, so that the program contains its loops once per vector level.
     #[inline(always)]
     pub(super) fn of(&mut self, code: &Code, marking: &[Lane<u32>], level: Level) -> &Lane<f64> {
         level.run(Evaluate { code, marking, stack: &mut self.0 });
@@ -125,7 +125,7 @@ fn unary(op: UnaryOp, a: &mut Lane<f64>) {
     loops!(Negate Not);
 }
 
-/// One loop for each operator, so that none of them asks which it is.
+/// One loop for each operator, so that no loop has to select the operator.
 #[inline(always)]
 fn binary(op: BinaryOp, a: &mut Lane<f64>, b: &Lane<f64>) {
     macro_rules! loops {
@@ -146,7 +146,7 @@ mod tests {
     use crate::compile::lower;
     use crate::net::NetBuilder;
 
-    /// Seen to fail with the operands of a binary operator swapped.
+    /// Fails if the operands of a binary operator are swapped.
     #[test]
     fn all_lanes_have_the_values_of_one() {
         let mut b = NetBuilder::new("");

@@ -1,4 +1,4 @@
-//! What each lane notes while its replication runs.
+//! Notes of each lane while its replication runs.
 
 use crate::sim::race::lockstep::asked::Asked;
 use crate::sim::race::lockstep::lanes::{LANES, Lane};
@@ -10,7 +10,7 @@ pub(super) const UNSEEN: [u64; 2] = [u64::MAX, 0];
 /// tokens adds n (end - s) to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
-    /// Sum of the times of all firings, those within the warm-up counted as at its end.
+    /// Sum of the times of all firings; firings within the warm-up count as at its end.
     ticks: u128,
     firings: u64,
     /// Firings within the warm-up.
@@ -26,9 +26,9 @@ pub(super) struct Ledger {
     seen: Vec<[u64; 2]>,
     /// Per lane and row. Empty if not asked for.
     tallies: Vec<Tally>,
-    /// Per reward: what has been collected.
+    /// Per reward: the amount collected so far.
     pub(super) rewards: Vec<Lane<f64>>,
-    /// When the next snapshot is due; `u64::MAX` after the last one.
+    /// Time of the next snapshot; `u64::MAX` after the last one.
     pub(super) due: Lane<u64>,
     /// Per lane: number of snapshots taken.
     taken: Lane<u32>,

@@ -1,9 +1,9 @@
 //! The direct form for small nets, 64 replications side by side.
 //!
 //! All lanes fire at once; a lane whose replication has ended takes the next one. The arithmetic is that of
-//! [`direct_law`](crate::sim::race::direct_law), so every replication equals the direct form bit for bit. What is rare
-//! (totals above 32 bits, very many tokens, very many immediate firings in a row, an error to be explained) is left to the direct form itself, from the start
-//! of the replication.
+//! [`direct_law`](crate::sim::race::direct_law), so every replication equals the direct form bit for bit. In rare cases
+//! (totals above 32 bits, very many tokens, very many immediate firings in a row, an error to explain) the direct form itself
+//! runs the replication from its start.
 
 mod asked;
 mod guard;
@@ -40,21 +40,21 @@ pub(crate) struct LockstepForm<'a> {
     direct: DirectForm<'a>,
 }
 
-/// How one replication ended.
+/// End of one replication.
 #[derive(Clone, Copy, Debug)]
 enum End {
-    /// It has not.
+    /// The replication still runs.
     Open,
-    /// Here.
+    /// It ended in the lockstep form.
     At(Ending, u64, u64),
-    /// It is left to the direct form.
+    /// The direct form has to run it.
     Elsewhere,
 }
 
-/// Pairs of firings of all lanes between two looks at whether the run is stopped: some milliseconds of work.
+/// Pairs of firings of all lanes between two checks of the stop flag: some milliseconds of work.
 const PAIRS_BETWEEN_LOOKS: u32 = 1 << 11;
 
-/// Fires so many pairs, fewer if some lane stops, and says how many; compiled for every vector level.
+/// Fires up to `pairs` pairs, fewer if some lane stops, and returns their number; compiled for every vector level.
 struct FireOn<'a, S> {
     net: &'a Net,
     limits: &'a Limits,
@@ -84,7 +84,7 @@ impl<S: Sum> pulp::NullaryFnOnce for FireOn<'_, S> {
 }
 
 impl<'a> LockstepForm<'a> {
-    /// Makes the engine, or says everything that is in its way.
+    /// Builds the engine, or returns all reasons why it cannot.
     pub(crate) fn new(setup: Setup<'a>) -> Result<Self, Vec<String>> {
         let Setup { program, question, clock, key, .. } = setup;
         let in_the_way = DirectLaw::obstacles(program, clock);
@@ -131,7 +131,7 @@ impl<'a> LockstepForm<'a> {
         next.begun += 1;
     }
 
-    /// What the end of a lane means.
+    /// Returns the end of a replication that the status of a lane stands for.
     fn end<S>(&self, state: &State<S>, lane: usize) -> End {
         let (now, firings) = (state.now[lane], state.firings[lane]);
         let question = self.setup.question;
@@ -150,7 +150,7 @@ impl<'a> LockstepForm<'a> {
         }
     }
 
-    /// Whether the initial marking is the goal already, in which case no lane needs to run.
+    /// Returns true if the initial marking is already the goal; then no lane needs to run.
     fn begins_at_goal(&self) -> bool {
         matches!(&self.setup.question.goal, Goal::Marking(code) if code.holds(&self.net.initial))
     }
@@ -211,7 +211,7 @@ struct Work {
 }
 
 impl Engine for LockstepForm<'_> {
-    /// So many per lane that the last ones, which run beside idle lanes, are few.
+    /// Enough replications per lane that few run at the end, when other lanes are idle.
     fn batch(&self) -> u64 {
         16 * LANES as u64
     }

@@ -1,4 +1,4 @@
-//! A small net in the form that the lockstep kernel reads, or what keeps a program from having one.
+//! A small net in the form that the lockstep kernel reads, or the reasons why a program has no such form.
 
 use crate::compile::{Code, Firing, Op, Program, Value};
 use crate::net::Servers;
@@ -17,12 +17,12 @@ const MAX_TRANSITIONS: usize = 128;
 /// Most counters.
 const MAX_COUNTERS: usize = 128;
 
-/// How the units of a transition follow from its enabling.
+/// Units of a transition, as a function of its enabling.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Units {
-    /// So many while it is enabled.
+    /// A fixed number while the transition is enabled.
     Plain(u32),
-    /// So many for each server.
+    /// A fixed number for each server.
     Served(u32),
     /// A rate in proportion to the tokens of a counter.
     PerToken { rate: f64, counter: u32 },
@@ -41,11 +41,11 @@ pub(super) struct Transition {
     pub(super) units: Units,
 }
 
-/// What firings change in one counter.
+/// Changes of one counter by firings.
 #[derive(Clone, Debug)]
 pub(super) struct Changes {
     pub(super) counter: u32,
-    /// Place of a transition among the timed ones, and what it adds.
+    /// Index of a transition among the timed ones, and the tokens that it adds.
     pub(super) by: Vec<(u32, i32)>,
 }
 
@@ -59,9 +59,9 @@ pub(super) struct Net {
     pub(super) asked: Asked,
     /// Units of a rate of 1/s, 2^k. Units by the marking are `round(rate * servers * scale)`, and at least 1 if that is not 0.
     pub(super) scale: f64,
-    /// Whether sums of units have 64 bits.
+    /// True if sums of units have 64 bits.
     pub(super) is_wide: bool,
-    /// Largest sum of units that is not too large, whatever is added to it without a look.
+    /// Largest sum of units that stays valid whatever is added to it without a check.
     pub(super) most_units: u64,
     /// Firings up to which no counter can reach 2^31.
     pub(super) safe_firings: u64,
@@ -71,7 +71,7 @@ pub(super) struct Net {
 const WIDE_BITS: u32 = 50;
 
 impl Net {
-    /// The net of a program, or everything that is in the way.
+    /// Converts the net of a program, or returns all reasons why it cannot.
     pub(super) fn new(
         program: &Program,
         question: &Question,

@@ -1,4 +1,4 @@
-//! What ended replications have noted, kept until it can be added up in their order.
+//! Notes of ended replications, kept until they can be added up in the order of the replications.
 
 use crate::sim::race::lockstep::asked::Asked;
 use crate::sim::race::lockstep::kernel::State;
@@ -21,7 +21,7 @@ pub(super) struct Notes<'a> {
 }
 
 impl<'a> Notes<'a> {
-    /// Room for so many replications.
+    /// Allocates room for this many replications.
     pub(super) fn new(asked: &'a Asked, replications: usize) -> Self {
         let tokens = if asked.tokens { asked.initial.len() } else { 0 };
         let throughput = if asked.throughput { asked.rows.len() } else { 0 };
@@ -36,7 +36,7 @@ impl<'a> Notes<'a> {
         }
     }
 
-    /// Keeps what the lane of replication `number` has noted up to its end, in the order and the arithmetic of
+    /// Keeps the notes of the lane of replication `number` up to its end, in the order and the arithmetic of
     /// [`Everything`](crate::sim::race::observe::Everything).
     pub(super) fn keep<S>(&mut self, number: usize, state: &mut State<S>, lane: usize, end: u64) {
         let asked = self.asked;
@@ -84,7 +84,7 @@ impl<'a> Notes<'a> {
         }
     }
 
-    /// Adds what replication `number` noted, which ended at `end`.
+    /// Adds the notes of replication `number`, which ended at `end`.
     pub(super) fn add(&self, number: usize, end: u64, samples: &mut Samples) {
         let asked = self.asked;
         let groups = &self.groups[number * asked.groups.len()..];

@@ -1,7 +1,7 @@
 //! Immediate firings of every lane, between two timed ones.
 //!
-//! What one group writes no other reads, so each settles once. A transition without a rival fires in all lanes at once, as
-//! often as it can; a choice is made lane by lane, with the words that the direct form takes for it.
+//! No group reads the counters that another group writes, so each settles once. A transition without a rival fires in all
+//! lanes at once, as often as it can; a choice is made lane by lane, with the words that the direct form takes for it.
 
 use crate::rng::{Address, Purpose};
 use crate::sim::race::lockstep::immediate::{Group, Immediate};
@@ -72,7 +72,7 @@ impl<S: Sum> State<S> {
         }
     }
 
-    /// Fires one transition of a group after the other until none is enabled.
+    /// Fires the transitions of a group, one firing at a time, until no transition is enabled.
     #[inline(always)]
     fn fire_in_turn(
         &mut self,

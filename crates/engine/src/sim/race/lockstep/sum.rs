@@ -4,18 +4,18 @@
 pub(super) trait Sum: Copy + PartialOrd {
     const ZERO: Self;
     const MAX: Self;
-    /// True if times may be shifted by fewer than 0 bits or by more than 63, as totals and ticks want it.
+    /// True if times may be shifted by fewer than 0 bits or by more than 63, depending on totals and ticks.
     const IS_WIDE: bool;
 
     /// A number of units that fits.
     fn of(units: u64) -> Self;
-    /// The units of so many servers, which fit.
+    /// The units of this many servers, which fit.
     fn product(each: u32, servers: u32) -> Self;
     /// A number of units rounded to the nearest integer, at least 1 if it is not 0, at most the largest of the type.
     fn round(units: f64) -> Self;
     /// The sum, modulo the largest of the type.
     fn plus(self, other: Self) -> Self;
-    /// Significant bits, and the highest 32 of these, the first of which is 1; those of 1 for 0.
+    /// Number of significant bits, and the highest 32 bits with the top bit set; 0 gives the same as 1.
     fn normal(self) -> (i32, u32);
     /// The share of a sum that a word selects.
     fn share(self, word: u32) -> Self;

@@ -1,4 +1,4 @@
-//! The lockstep form gives the bits of the direct form, on random nets with immediate transitions and for all that can be asked.
+//! The lockstep form equals the direct form bit for bit, on random nets with immediate transitions and for every question.
 
 use rand_core::Rng;
 
@@ -61,7 +61,7 @@ fn random_net(dice: &mut Dice) -> Net {
     for i in 0..dice.below(7) {
         let weight = dice.pick(&[0.0, 1.0, 1.0, 0.3, 7.0]);
         let t = b.transition(format!("i{i}"), Timing::immediate(weight, dice.pick(&[1, 1, 2])));
-        // each takes more than it puts or moves a token upwards, so that they come to an end
+        // each takes more tokens than it puts, or moves a token upwards, so that the firings end
         let from = dice.place();
         let above = (from + 1 + dice.below(3) as usize).min(GOAL - 1);
         b.input(places[from], t, 1.0);
@@ -87,7 +87,7 @@ fn more(b: &mut NetBuilder, dice: &mut Dice, places: &[PlaceId], t: crate::net::
     }
 }
 
-/// How many nets the lockstep form took, and of those how many have each of some features.
+/// Number of nets that the lockstep form took, and the number of them with each feature.
 #[derive(Debug, Default)]
 struct Seen {
     nets: u32,
@@ -163,10 +163,9 @@ fn random_question(dice: &mut Dice, net: &Net, program: &Program) -> Question {
     question
 }
 
-/// Seen to fail with the owner of a choice off by one, with a choice that draws although it has no rival, without the
-/// guard of a transition that fires at once, without the test for too many units, with the last firing of a group as its first,
-/// with a firing within the warm-up noted at its own time, with an impulse read after its firing, and with snapshots at the end
-/// left out.
+/// Fails if the owner of a choice is off by one, if a choice without a rival draws, without the guard of a transition that
+/// fires at once, without the test for too many units, if the last firing of a group is taken as its first, if a firing within
+/// the warm-up is noted at its own time, if an impulse is read after its firing, and without the snapshots at the end.
 #[test]
 fn equals_the_direct_form_on_random_nets() {
     let mut dice = Dice(Philox::new(11));
@@ -185,7 +184,7 @@ fn equals_the_direct_form_on_random_nets() {
     assert!(seen.averages > 200 && seen.endings.iter().all(|&ended| ended > 1_000), "{seen:?}");
 }
 
-/// A burst of tokens of which each chooses, more than a replication may fire in a row.
+/// A burst of tokens that each make a choice, more than a replication may fire in a row.
 #[test]
 fn what_does_not_settle_is_left_to_the_direct_form() {
     let mut b = NetBuilder::new("");

@@ -17,7 +17,7 @@ use crate::sim::race::{ClockForm, DirectForm, DirectLaw, Setup};
 use crate::sim::{Clock, Goal, Question, Samples};
 use crate::watch::Unwatched;
 
-/// Which form to run.
+/// The form to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Clock,
@@ -56,7 +56,7 @@ fn goal(b: &NetBuilder, text: &str) -> Goal {
     Goal::Marking(crate::compile::lower(&net, &net.expression(text).expect("an expression")))
 }
 
-/// Mean of the passage time within five standard errors, and those small.
+/// Checks that the mean passage time is within five standard errors, and that these are small.
 fn assert_passage_mean(samples: &Samples, exact: f64, finest: f64) {
     let tick = samples.clock.tick();
     let mean = samples.passage.mean_ticks().unwrap() * tick;
@@ -65,7 +65,7 @@ fn assert_passage_mean(samples: &Samples, exact: f64, finest: f64) {
     assert!((mean - exact).abs() < 5.0 * error, "{mean} is not {exact}; standard error {error}");
 }
 
-/// The share of passage times of at most `time` seconds within five standard errors.
+/// Checks that the share of passage times of at most `time` seconds is within five standard errors.
 fn assert_passage_share(samples: &Samples, time: f64, exact: f64) {
     let times = &samples.passage_times;
     let ticks = (time / samples.clock.tick()) as u64;
@@ -74,7 +74,7 @@ fn assert_passage_share(samples: &Samples, time: f64, exact: f64) {
     assert!((share - exact).abs() < 5.0 * error, "P(T <= {time}) is {share}, not {exact}; standard error {error}");
 }
 
-/// A mean within five standard errors, and those at most a share `finest` of it.
+/// Checks that a mean is within five standard errors, and that these are at most a share `finest` of it.
 fn assert_mean(sample: &FloatMoments, exact: f64, finest: f64) {
     let error = (sample.variance().unwrap() / sample.count() as f64).sqrt();
     assert!(error < finest * exact, "standard error {error} of {exact}");
