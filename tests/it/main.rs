@@ -78,6 +78,8 @@ mod remaining;
 mod replay;
 mod samples;
 mod sensitivity;
+#[cfg(feature = "serve")]
+mod serve;
 mod shared;
 mod signals;
 mod slots;
