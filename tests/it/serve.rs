@@ -153,6 +153,31 @@ fn refuses_strangers_and_large_bodies_and_stays_alive() {
     }
 }
 
+/// 64 requests that never send their bodies leave no room for another one, until they go.
+#[test]
+fn answers_a_limited_number_of_requests_at_a_time() {
+    let server = Server::start(&["models/textbook/mm1k.xml"]);
+    let (host, token) = (&server.host, &server.token);
+    let head =
+        format!("POST /net/view HTTP/1.1\r\nHost: {host}\r\nX-Tailspn-Token: {token}\r\nContent-Length: 9\r\n\r\n");
+    let waiting: Vec<TcpStream> = (0..64)
+        .map(|_| {
+            let mut stream = TcpStream::connect(host).unwrap();
+            stream.write_all(head.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    let until = |status: u16| {
+        let started = Instant::now();
+        while server.ask("/net/start").status != status {
+            assert!(started.elapsed() < HANGS, "no answer with the status {status}");
+        }
+    };
+    until(503);
+    drop(waiting);
+    until(200);
+}
+
 /// The transitions that can fire, by the library.
 fn moves(program: &Program, marking: &[u32]) -> Vec<String> {
     let mut found = Candidates::default();
@@ -366,4 +391,8 @@ fn says_what_it_cannot_serve() {
         let output = tool(&["serve", "--no-open", args[0]]).output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let output = tool(&["serve", "--no-open", "--port", &port]).output().unwrap();
+    assert_eq!(output.status.code(), Some(7), "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -17,7 +17,7 @@ export async function ask(path, body, signal) {
     if (error.name === "AbortError") throw error;
     throw new Error("The server does not answer. Is `tailspn serve` still running?");
   }
-  const found = await answer.json();
+  const found = await answer.json().catch(() => ({ error: `The server answers with the status ${answer.status}.` }));
   if (!answer.ok) throw new Error(found.help ? `${found.error} (${found.help})` : found.error);
   return found;
 }

@@ -17,11 +17,11 @@ let running = null;
 let typing = null;
 
 const inputs = new Map(start.fields.map((field) => {
-  const input = element("input", { type: "text", placeholder: `plan’s value; ${field.example}`, spellcheck: false, oninput: changed });
+  const input = element("input", { type: "text", placeholder: `such as ${field.example}`, spellcheck: false, oninput: changed });
   return [field.option, { field, input }];
 }));
 const reps = element("input", { type: "number", min: 1, step: 1, value: 2000, oninput: changed });
-const seed = element("input", { type: "number", min: 0, step: 1, placeholder: "plan’s seed", oninput: changed });
+const seed = element("input", { type: "number", min: 0, step: 1, placeholder: "of the plan", oninput: changed });
 const status = element("p", { className: "status", role: "status" });
 const problem = element("p", { className: "problem", role: "alert", hidden: true });
 const answer = element("div");
