@@ -13,6 +13,7 @@ use tailspn::net::Net;
 use tailspn::semantics::{Candidates, can_fire, find_candidates, fire};
 
 use crate::cli::{data, tool};
+use crate::cli_report::browser;
 
 /// Longest wait for an answer; machines may be slow.
 const HANGS: Duration = Duration::from_secs(60);
@@ -359,6 +360,53 @@ fn a_plan_of_stages_has_its_own_fields() {
     let answer = server.found("/job/estimate", &json!({ "options": { "executors": "3" }, "reps": 300, "seed": 2 }));
     let expected = printed(&["estimate", path, "--executors", "3", "--reps", "300", "--seed", "2", "--json"]);
     assert_eq!(without_times(answer["result"].clone()), without_times(expected));
+}
+
+/// What a browser makes of the page, as HTML. Nothing is said on its console, so no script and no style was refused.
+fn shown_by_browser(server: &Server) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("browser.log");
+    let mut child = Command::new(browser())
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"])
+        .args(["--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update"])
+        .args(["--enable-logging=stderr", "--virtual-time-budget=5000", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", folder.path().join("browser").display()))
+        .arg(format!("http://{}{}", server.host, server.page("/")))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(std::fs::File::create(&log).unwrap())
+        .spawn()
+        .unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        out.read_to_string(&mut text).map(|_| text)
+    });
+    let started = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if started.elapsed() > HANGS {
+            child.kill().unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(!log.contains("CONSOLE"), "{log}");
+    reader.join().unwrap().unwrap()
+}
+
+#[test]
+fn a_browser_shows_both_pages() {
+    let page = shown_by_browser(&Server::start(&["models/textbook/immediate_conflict.xml"]));
+    let count = |what: &str| page.matches(what).count();
+    assert_eq!(count("role=\"button\" aria-label="), 9, "a button for each transition\n{page}");
+    assert_eq!(count("movable"), 2, "arrive and gate_opens can fire\n{page}");
+    assert_eq!(count("<td>source</td><td>1</td>"), 1, "{page}");
+
+    let page = shown_by_browser(&Server::start(&["models/mapreduce/all-at-once.toml"]));
+    for row in ["mean, exact</td><td>85.24 s", "p95, exact", "p99, exact", "mean, simulated", "p99, simulated"] {
+        assert!(page.contains(row), "{row}\n{page}");
+    }
+    assert!(page.contains(">2000 replications.<") && page.matches("<svg").count() == 3, "{page}");
 }
 
 /// Also while an estimate of hours runs.

@@ -85,7 +85,8 @@ function numbers(result) {
   const quantiles = (list, by) => [0.5, 0.95, 0.99].forEach((p) =>
     add(`p${100 * p}${by}`, list?.find((one) => Math.abs(one.p - p) < 1e-9)));
   if (result.analytic) {
-    add(`mean, exact`, result.analytic.mean);
+    const [low, high] = result.analytic.mean_bounds ?? [];
+    add("mean, exact", { value: result.analytic.mean, low, high });
     quantiles(result.analytic.quantiles, ", exact");
   }
   if (result.job_time) {
