@@ -22,6 +22,16 @@ export async function ask(path, body, signal) {
   return found;
 }
 
+// The first answer, without which there is no page.
+export async function begin(path) {
+  try {
+    return await ask(path);
+  } catch (error) {
+    document.getElementById("page").replaceChildren(element("p", { className: "problem", role: "alert" }, error.message));
+    throw error;
+  }
+}
+
 // An element with properties and children; text stays text.
 export function element(name, properties = {}, ...children) {
   const made = Object.assign(document.createElement(name), properties);

@@ -1,6 +1,6 @@
 // A planned job with other values. Each answer is that of the command `tailspn estimate`.
 
-const { ask, button, element, picture, short, table } = await import(`/common.js${location.search}`);
+const { ask, begin, button, element, picture, short, table } = await import(`/common.js${location.search}`);
 
 // Replications of the first, quick answer.
 const FEW = 200;
@@ -9,7 +9,7 @@ const FEW = 200;
 const TYPING_MS = 300;
 
 const page = document.getElementById("page");
-const start = await ask("/job/start");
+const start = await begin("/job/start");
 
 // Each question has a number; an answer to an older one is dropped.
 let asked = 0;

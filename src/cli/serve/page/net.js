@@ -1,12 +1,15 @@
 // The token game. The markings live here; the server computes what can fire and what a firing does.
 
-const { ask, button, element, picture, short, table } = await import(`/common.js${location.search}`);
+const { ask, begin, button, element, picture, short, table } = await import(`/common.js${location.search}`);
 
 // Milliseconds between two steps of a play.
 const PACE_MS = 500;
 
+// Number of last pictures that are kept; the server draws older ones again.
+const KEPT = 50;
+
 const page = document.getElementById("page");
-const start = await ask("/net/start");
+const start = await begin("/net/start");
 
 // One entry per firing, the start first: { view, text, delay_s }. Those after `now` can be redone.
 let past = [{ view: start.view, text: "start", delay_s: 0 }];
@@ -39,11 +42,26 @@ show();
 
 function view() { return past[now].view; }
 
-function go(number) {
-  if (number < 0 || number >= past.length) return;
+function tell(error) {
+  problem.textContent = error.message;
+  problem.hidden = false;
+}
+
+async function go(number) {
+  if (busy || number < 0 || number >= past.length) return;
   pause();
-  now = number;
-  show();
+  busy = true;
+  problem.hidden = true;
+  try {
+    const entry = past[number];
+    if (entry.view.picture === undefined) entry.view = await ask("/net/view", { marking: entry.view.marking });
+    now = number;
+    show();
+  } catch (error) {
+    tell(error);
+  } finally {
+    busy = false;
+  }
 }
 
 // Sends a request about the current marking, and goes to the marking after it. Returns false if nothing fired.
@@ -57,11 +75,11 @@ async function move(path, more) {
     past = past.slice(0, now + 1);
     past.push({ view: fired.view, text: fired.transition, delay_s: fired.delay_s });
     now += 1;
+    if (now >= KEPT) past[now - KEPT].view.picture = undefined;
     show();
     return true;
   } catch (error) {
-    problem.textContent = error.message;
-    problem.hidden = false;
+    tell(error);
     return false;
   } finally {
     busy = false;
@@ -93,8 +111,7 @@ async function download() {
     URL.revokeObjectURL(link.href);
     if (file.warnings.length > 0) throw new Error(`PIPE loads this differently: ${file.warnings.join("; ")}`);
   } catch (error) {
-    problem.textContent = error.message;
-    problem.hidden = false;
+    tell(error);
   }
 }
 
@@ -158,7 +175,11 @@ function showTables(marking, moves) {
     fire.setAttribute("aria-label", `fire ${one.transition}`);
     return [one.transition, when(one), fire];
   });
+  const focused = tables.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
   tables.replaceChildren(
     element("section", {}, element("h2", {}, "Enabled transitions"), table(["transition", "when", ""], rows)),
     element("section", {}, element("h2", {}, "Marking"), table(["place", ...heads], places)));
+  if (focused === null) return;
+  const buttons = [...tables.querySelectorAll("button")];
+  (buttons.find((one) => one.getAttribute("aria-label") === focused) ?? buttons[0] ?? step).focus();
 }
