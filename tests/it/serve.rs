@@ -257,8 +257,8 @@ fn the_boxes_of_a_picture_are_the_transitions_in_the_order_of_the_net() {
     assert_eq!(titles, words(&start["transitions"], "id"));
 }
 
-/// How often the first move is taken in 1,500 random steps from one marking is its share of the weights, or of the rates, within 5 standard
-/// errors. With equal weights or rates, both shares would be 1/2.
+/// Random steps take the first move as often as its share of the weights or rates says: 1,500 steps from one marking, within 5 standard
+/// errors. It fails if rates are capped at 0.3 per s.
 #[test]
 fn random_steps_follow_weights_and_rates() {
     const STEPS: u32 = 1500;
@@ -362,7 +362,7 @@ fn a_plan_of_stages_has_its_own_fields() {
     assert_eq!(without_times(answer["result"].clone()), without_times(expected));
 }
 
-/// What a browser makes of the page, as HTML. Nothing is said on its console, so no script and no style was refused.
+/// The page as HTML after its scripts ran in a browser. The browser reports nothing, so the policy refused no script and no style.
 fn shown_by_browser(server: &Server) -> String {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("browser.log");

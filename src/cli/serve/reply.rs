@@ -5,7 +5,7 @@ use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// An answer, or the reason why there is none.
+/// An answer, or the reason for a refusal.
 pub(crate) type Reply = Result<Response, Refusal>;
 
 /// Reason why a request has no answer.
