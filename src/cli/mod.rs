@@ -40,6 +40,8 @@ mod remaining;
 mod report;
 mod report_source;
 mod sensitivity;
+#[cfg(feature = "serve")]
+mod serve;
 mod shell;
 mod signals;
 mod simulate;
@@ -189,6 +191,8 @@ fn run_command(command: &Command, terminal: &Terminal) -> Result<Exit, Failure> 
         Command::Diagnose(args) => diagnose::run(args, terminal),
         Command::Syscalls(args) => syscalls::run(args, terminal),
         Command::Report(args) => report::run(args, terminal),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(args, terminal),
         #[cfg(feature = "gpu")]
         Command::Devices(args) => devices::run(args, terminal),
         #[cfg(feature = "gpu")]

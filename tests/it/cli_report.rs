@@ -266,7 +266,7 @@ fn look(folder: &Results, page: &str) -> (Vec<Value>, String) {
 }
 
 /// The browser: `$TAILSPN_CHROMIUM`, else one that is installed.
-fn browser() -> String {
+pub(crate) fn browser() -> String {
     let named = std::env::var("TAILSPN_CHROMIUM").ok();
     let names = ["chromium", "chromium-browser", "google-chrome"].map(str::to_owned);
     let works = |name: &String| {

@@ -79,6 +79,8 @@ mod remaining;
 mod replay;
 mod samples;
 mod sensitivity;
+#[cfg(feature = "serve")]
+mod serve;
 mod shared;
 mod signals;
 mod slots;

@@ -13,6 +13,8 @@ mod rare;
 mod remaining;
 mod report;
 mod run;
+#[cfg(feature = "serve")]
+mod serve;
 mod solve;
 mod sweeps;
 mod syscalls;
@@ -35,6 +37,8 @@ pub(crate) use rare::RareArgs;
 pub(crate) use remaining::RemainingArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use run::{LogArgs, Method, NetArgs, PartArgs, PlaceArgs, PrintArgs, RunArgs};
+#[cfg(feature = "serve")]
+pub(crate) use serve::ServeArgs;
 pub(crate) use solve::SolveArgs;
 pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
 pub(crate) use syscalls::{SyscallDiagnoseArgs, SyscallProfileArgs, SyscallReadArgs, SyscallsArgs, SyscallsCommand};
@@ -130,6 +134,9 @@ pub(crate) enum Command {
     Syscalls(SyscallsArgs),
     /// Make a page of results: one HTML file that needs no network
     Report(ReportArgs),
+    /// Show a local page: the token game of a net, or a job with other values
+    #[cfg(feature = "serve")]
+    Serve(ServeArgs),
     /// List the graphics adapters and the one that would be used
     #[cfg(feature = "gpu")]
     Devices(DevicesArgs),

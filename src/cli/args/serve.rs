@@ -1,0 +1,27 @@
+//! The arguments of `serve`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+The page is for this computer only: the server listens on 127.0.0.1, and the address has a token
+that every request needs. What the page shows is in docs/serve.md.
+
+Examples:
+    tailspn serve models/textbook/mm1k.xml     play the token game of a net
+    tailspn serve job.toml                     vary a planned job
+    tailspn serve                              the default job
+")]
+pub(crate) struct ServeArgs {
+    /// A net that `check` reads, or a plan that `estimate` reads; without one, the default job
+    #[arg(value_name = "NET|PLAN")]
+    pub(crate) source: Option<PathBuf>,
+    /// Port on 127.0.0.1; 0 is a free port
+    #[arg(long, value_name = "PORT", default_value = "0")]
+    pub(crate) port: u16,
+    /// Print the address without opening a browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
+}

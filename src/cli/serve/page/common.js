@@ -1,0 +1,66 @@
+// What both pages share: requests with the token, elements, numbers.
+
+const token = new URLSearchParams(location.search).get("token") ?? "";
+
+// Asks the server. Throws an error with the server's message if it refuses.
+export async function ask(path, body, signal) {
+  const headers = { "X-Tailspn-Token": token };
+  const settings = { headers, signal };
+  if (body !== undefined) {
+    headers["Content-Type"] = "application/json";
+    Object.assign(settings, { method: "POST", body: JSON.stringify(body) });
+  }
+  let answer;
+  try {
+    answer = await fetch(path, settings);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Error("The server does not answer. Is `tailspn serve` still running?");
+  }
+  const found = await answer.json().catch(() => ({ error: `The server answers with the status ${answer.status}.` }));
+  if (!answer.ok) throw new Error(found.help ? `${found.error} (${found.help})` : found.error);
+  return found;
+}
+
+// The first answer, without which there is no page.
+export async function begin(path) {
+  try {
+    return await ask(path);
+  } catch (error) {
+    document.getElementById("page").replaceChildren(element("p", { className: "problem", role: "alert" }, error.message));
+    throw error;
+  }
+}
+
+// An element with properties and children; text stays text.
+export function element(name, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}
+
+// A button.
+export function button(text, press, title = "") {
+  return element("button", { type: "button", textContent: text, title, onclick: press });
+}
+
+// A table of texts; the first cell of each row is its name.
+export function table(head, rows) {
+  const line = (cells, cell) => element("tr", {}, ...cells.map((text) => element(cell, {}, text)));
+  return element("table", {},
+    element("thead", {}, line(head, "th")),
+    element("tbody", {}, ...rows.map((cells) => line(cells, "td"))));
+}
+
+// A picture of the server as an element. It is parsed as a document of its own, so that no text in it runs.
+export function picture(svg) {
+  const parsed = new DOMParser().parseFromString(svg, "image/svg+xml");
+  return document.importNode(parsed.documentElement, true);
+}
+
+// A number with four significant digits.
+export function short(number) {
+  if (number === 0 || !Number.isFinite(number)) return String(number);
+  const size = Math.abs(number);
+  return size >= 1e-3 && size < 1e6 ? String(Number(number.toPrecision(4))) : number.toExponential(3);
+}

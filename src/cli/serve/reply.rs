@@ -1,0 +1,75 @@
+//! Answers to requests: JSON, and errors as JSON with a message.
+
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// An answer, or the reason for a refusal.
+pub(crate) type Reply = Result<Response, Refusal>;
+
+/// Reason why a request has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    status: StatusCode,
+    message: String,
+    help: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Problem<'a> {
+    error: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<&'a str>,
+}
+
+impl Refusal {
+    pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self { status, message: message.into(), help: None }
+    }
+
+    /// A request that makes no sense.
+    pub(crate) fn bad(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// A request that was understood, but has no answer.
+    pub(crate) fn unanswerable(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
+    }
+
+    #[must_use]
+    pub(crate) fn with_help(mut self, help: Option<String>) -> Self {
+        self.help = help;
+        self
+    }
+
+    /// The refusal as an answer.
+    pub(crate) fn response(&self) -> Response {
+        let problem = Problem { error: &self.message, help: self.help.as_deref() };
+        let text = serde_json::to_string(&problem).unwrap_or_default();
+        (self.status, [(header::CONTENT_TYPE, "application/json")], text).into_response()
+    }
+}
+
+/// A value as JSON.
+pub(crate) fn json(value: &impl Serialize) -> Reply {
+    let text = serde_json::to_string(value).map_err(|error| internal(error.to_string()))?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
+}
+
+/// Parses the JSON of a request.
+pub(crate) fn parsed<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
+    serde_json::from_slice(body).map_err(|error| Refusal::bad(format!("the request cannot be read: {error}")))
+}
+
+fn internal(message: String) -> Refusal {
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, message)
+}
+
+/// Runs `work` on a thread of its own, so that it does not hold up other requests.
+pub(crate) async fn apart(work: impl FnOnce() -> Reply + Send + 'static) -> Response {
+    let done = tokio::task::spawn_blocking(work).await;
+    let reply = done.unwrap_or_else(|_| Err(internal("internal error; please report it".to_owned())));
+    reply.unwrap_or_else(|refusal| refusal.response())
+}

@@ -1,0 +1,446 @@
+//! The local page of `serve`, over HTTP: who gets in, what a firing does, which estimate comes back, and the end.
+
+#![cfg(unix)]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tailspn::compile::{Program, compile};
+use tailspn::net::Net;
+use tailspn::semantics::{Candidates, can_fire, find_candidates, fire};
+
+use crate::cli::{data, tool};
+use crate::cli_report::browser;
+
+/// Longest wait for an answer; machines may be slow.
+const HANGS: Duration = Duration::from_secs(60);
+
+/// Longest wait for the end after a signal.
+const ENDS: Duration = Duration::from_secs(2);
+
+/// A running server.
+struct Server {
+    process: Child,
+    host: String,
+    token: String,
+}
+
+/// An answer: its status, its head, and its body.
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Server {
+    fn start(args: &[&str]) -> Self {
+        let args: Vec<&str> = ["serve", "--no-open"].iter().chain(args).copied().collect();
+        let mut process = tool(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("http://").expect("the first line is the address");
+        let (host, token) = address.split_once("/?token=").unwrap();
+        Self { host: host.to_owned(), token: token.to_owned(), process }
+    }
+
+    /// Sends a request as it stands, and reads the answer to its end.
+    fn send(&self, request: &str) -> Answer {
+        let mut stream = TcpStream::connect(&self.host).unwrap();
+        stream.set_read_timeout(Some(HANGS)).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut bytes = Vec::new();
+        // a refused body may be cut off, after the answer
+        let _ = stream.read_to_end(&mut bytes);
+        let text = String::from_utf8(bytes).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        Answer { status, head: head.to_lowercase(), body: body.to_owned() }
+    }
+
+    fn get(&self, path: &str, headers: &str) -> Answer {
+        self.send(&format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{headers}\r\n", self.host))
+    }
+
+    /// The path with the token in its query.
+    fn page(&self, path: &str) -> String {
+        format!("{path}?token={}", self.token)
+    }
+
+    fn ask(&self, path: &str) -> Answer {
+        self.get(path, &format!("X-Tailspn-Token: {}\r\n", self.token))
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Answer {
+        let (host, token, body) = (&self.host, &self.token, body.to_string());
+        self.send(&format!(
+            "POST {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nConnection: close\r\nX-Tailspn-Token: {token}\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        ))
+    }
+
+    /// The JSON of an answer that must succeed.
+    fn found(&self, path: &str, body: &Value) -> Value {
+        let answer = self.post(path, body);
+        assert_eq!(answer.status, 200, "{path} {body}: {}", answer.body);
+        serde_json::from_str(&answer.body).unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn refuses_strangers_and_large_bodies_and_stays_alive() {
+    let server = Server::start(&["models/textbook/mm1k.xml"]);
+    let (host, token) = (&server.host, &server.token);
+    assert_eq!(token.len(), 32);
+    let with = format!("X-Tailspn-Token: {token}\r\n");
+    let page = server.page("/");
+    let request = |host: &str, more: &str| format!("GET {page} HTTP/1.1\r\n{host}Connection: close\r\n{more}\r\n");
+    let own = format!("Host: {host}\r\n");
+    let body = |length: usize| {
+        format!("POST /net/view HTTP/1.1\r\n{own}{with}Connection: close\r\nContent-Length: {length}\r\n\r\n")
+    };
+    let refused = [
+        ("no token", server.get("/", "").status, 403),
+        ("no token for a script", server.get("/net.js", "").status, 403),
+        ("wrong token", server.get(&format!("/?token={}", "0".repeat(32)), "").status, 403),
+        ("token that is too short", server.get(&format!("/?token={}", &token[..31]), "").status, 403),
+        ("no token for a question", server.get("/net/start", "").status, 403),
+        ("token of a question in its address", server.get(&server.page("/net/start"), "").status, 403),
+        ("foreign host", server.send(&request("Host: example.org\r\n", "")).status, 403),
+        ("another port", server.send(&request("Host: 127.0.0.1:1\r\n", "")).status, 403),
+        ("no host", server.send(&request("", "")).status, 403),
+        ("foreign origin", server.send(&request(&own, "Origin: http://example.org\r\n")).status, 403),
+        ("origin of a file", server.send(&request(&own, "Origin: null\r\n")).status, 403),
+        ("announced large body", server.send(&body(1_000_001)).status, 413),
+        ("no JSON", server.send(&format!("{}x", body(1))).status, 400),
+        ("unknown page", server.get(&server.page("/etc/passwd"), "").status, 404),
+    ];
+    let wrong: Vec<_> = refused.iter().filter(|(_, got, wanted)| got != wanted).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+
+    // a body without an announced length is cut off as well
+    let chunk = format!("{:x}\r\n{}\r\n", 1_100_000, "[".repeat(1_100_000));
+    let head = format!("POST /net/view HTTP/1.1\r\n{own}{with}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n");
+    let mut stream = TcpStream::connect(host).unwrap();
+    stream.set_read_timeout(Some(HANGS)).unwrap();
+    stream.write_all(head.as_bytes()).unwrap();
+    let _ = stream.write_all(chunk.as_bytes());
+    let mut start = [0; 12];
+    if stream.read_exact(&mut start).is_ok() {
+        assert_eq!(&start, b"HTTP/1.1 413");
+    }
+
+    let answer = server.get(&page, &format!("Origin: http://{host}\r\n"));
+    assert_eq!(answer.status, 200);
+    assert!(answer.head.contains("content-security-policy: default-src 'none'; script-src 'self'"));
+    assert!(!answer.head.contains("access-control"));
+    assert!(!answer.body.contains("<script>"));
+    assert_eq!(
+        server.send(&request(&format!("Host: localhost:{}\r\n", host.split(':').nth(1).unwrap()), "")).status,
+        200
+    );
+    for file in ["/style.css", "/common.js", "/net.js", "/job.js"] {
+        assert_eq!(server.get(&server.page(file), "").status, 200, "{file}");
+    }
+}
+
+/// 64 requests that never send their bodies leave no room for another one, until they go.
+#[test]
+fn answers_a_limited_number_of_requests_at_a_time() {
+    let server = Server::start(&["models/textbook/mm1k.xml"]);
+    let (host, token) = (&server.host, &server.token);
+    let head =
+        format!("POST /net/view HTTP/1.1\r\nHost: {host}\r\nX-Tailspn-Token: {token}\r\nContent-Length: 9\r\n\r\n");
+    let waiting: Vec<TcpStream> = (0..64)
+        .map(|_| {
+            let mut stream = TcpStream::connect(host).unwrap();
+            stream.write_all(head.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    let until = |status: u16| {
+        let started = Instant::now();
+        while server.ask("/net/start").status != status {
+            assert!(started.elapsed() < HANGS, "no answer with the status {status}");
+        }
+    };
+    until(503);
+    drop(waiting);
+    until(200);
+}
+
+/// The transitions that can fire, by the library.
+fn moves(program: &Program, marking: &[u32]) -> Vec<String> {
+    let mut found = Candidates::default();
+    let mut moves = Vec::new();
+    for group in 0..program.groups.rows() {
+        find_candidates(program, group, marking, &mut found).unwrap();
+        moves.extend(found.transitions().iter().map(|&t| t as usize));
+    }
+    if moves.is_empty() {
+        let timed = program.timed.iter().map(|&t| t as usize);
+        moves.extend(timed.filter(|&t| can_fire(program, t, marking).unwrap()));
+    }
+    moves.into_iter().map(|t| program.transition_names[t].clone()).collect()
+}
+
+fn fired(program: &Program, transition: &str, marking: &[u32]) -> Vec<u32> {
+    let t = program.transition_names.iter().position(|name| name == transition).unwrap();
+    let mut after = marking.to_vec();
+    fire(program, t, &mut after).unwrap();
+    after
+}
+
+fn words(values: &Value, key: &str) -> Vec<String> {
+    values.as_array().unwrap().iter().map(|value| value[key].as_str().unwrap().to_owned()).collect()
+}
+
+/// Walks through nets with immediate transitions, inhibitors and classes: each click and each random step leads where the library says.
+#[test]
+fn firings_are_those_of_the_library() {
+    for name in ["immediate_conflict", "inhibitor", "two_classes", "kanban", "weighted_infserver"] {
+        let path = format!("models/textbook/{name}.xml");
+        let program = compile(&Net::open(&path).unwrap()).unwrap();
+        let server = Server::start(&[&path]);
+        let start: Value = serde_json::from_str(&server.ask("/net/start").body).unwrap();
+        assert_eq!(words(&start["transitions"], "id"), program.transition_names, "{name}");
+        let mut marking = program.initial.clone();
+        let mut view = start["view"].clone();
+        for step in 0..20_usize {
+            assert_eq!(view["marking"], json!(marking), "{name}");
+            let expected = moves(&program, &marking);
+            assert_eq!(words(&view["moves"], "transition"), expected, "{name} {marking:?}");
+            for other in program.transition_names.iter().filter(|name| !expected.contains(name)) {
+                let refused = server.post("/net/fire", &json!({ "marking": marking, "transition": other }));
+                assert_eq!(refused.status, 409, "{name} {other} {marking:?}");
+            }
+            if expected.is_empty() {
+                break;
+            }
+            let answer = if step % 2 == 0 {
+                let transition = &expected[step / 2 % expected.len()];
+                server.found("/net/fire", &json!({ "marking": marking, "transition": transition }))
+            } else {
+                let question = json!({ "marking": marking, "seed": 7, "step": step });
+                let answer = server.found("/net/step", &question);
+                assert_eq!(answer, server.found("/net/step", &question), "the same seed takes the same step");
+                answer
+            };
+            marking = fired(&program, answer["transition"].as_str().unwrap(), &marking);
+            view = answer["view"].clone();
+        }
+    }
+}
+
+/// The page finds the transition that was clicked by its place in the picture.
+#[test]
+fn the_boxes_of_a_picture_are_the_transitions_in_the_order_of_the_net() {
+    let server = Server::start(&["models/textbook/forkjoin_retry.xml"]);
+    let start: Value = serde_json::from_str(&server.ask("/net/start").body).unwrap();
+    let picture = start["view"]["picture"].as_str().unwrap();
+    let boxes = picture
+        .split("<rect class=\"")
+        .skip(1)
+        .filter(|rest| rest.starts_with("timed") || rest.starts_with("immediate"));
+    let titles: Vec<&str> =
+        boxes.map(|rest| rest.split("<title>").nth(1).unwrap().split('<').next().unwrap()).collect();
+    assert_eq!(titles, words(&start["transitions"], "id"));
+}
+
+/// Random steps take the first move as often as its share of the weights or rates says: 1,500 steps from one marking, within 5 standard
+/// errors. It fails if rates are capped at 0.3 per s.
+#[test]
+fn random_steps_follow_weights_and_rates() {
+    const STEPS: u32 = 1500;
+    let server = Server::start(&["models/textbook/immediate_conflict.xml"]);
+    let start: Value = serde_json::from_str(&server.ask("/net/start").body).unwrap();
+    let before = &start["view"];
+    let arrived = server.found("/net/fire", &json!({ "marking": before["marking"], "transition": "arrive" }));
+    for (view, key) in [(before, "rate_per_s"), (&arrived["view"], "probability")] {
+        let weights: Vec<f64> =
+            view["moves"].as_array().unwrap().iter().map(|one| one[key].as_f64().expect(key)).collect();
+        let share = weights[0] / weights.iter().sum::<f64>();
+        assert!((share - 0.5).abs() > 0.2, "{key} {share}");
+        let taken = (0..STEPS).filter(|step| {
+            let question = json!({ "marking": view["marking"], "seed": 5, "step": step });
+            server.found("/net/step", &question)["transition"] == view["moves"][0]["transition"]
+        });
+        let got = taken.count() as f64 / f64::from(STEPS);
+        let error = (share * (1.0 - share) / f64::from(STEPS)).sqrt();
+        assert!((got - share).abs() < 5.0 * error, "{key}: {got} in place of {share}");
+    }
+}
+
+#[test]
+fn markings_that_the_net_cannot_have_are_refused() {
+    let server = Server::start(&["models/textbook/mm1k.xml"]);
+    for marking in
+        [json!([]), json!([1, 2]), json!([-1]), json!([1.5]), json!([4_294_967_296_u64]), json!("x"), json!(null)]
+    {
+        let answer = server.post("/net/view", &json!({ "marking": marking }));
+        assert_eq!(answer.status, 400, "{marking}: {}", answer.body);
+    }
+    assert_eq!(server.post("/net/fire", &json!({ "marking": [1], "transition": "?" })).status, 400);
+    let full = server.found("/net/view", &json!({ "marking": [2] }));
+    assert_eq!(full["marking"], json!([2]));
+}
+
+/// The file that the page offers has the marking of the page as its initial marking.
+#[test]
+fn the_net_comes_back_with_its_marking() {
+    let server = Server::start(&["models/textbook/kanban.xml"]);
+    let program = compile(&Net::open("models/textbook/kanban.xml").unwrap()).unwrap();
+    let first = moves(&program, &program.initial)[0].clone();
+    let marking = fired(&program, &first, &program.initial);
+    let written = server.found("/net/pipe", &json!({ "marking": marking }));
+    let net = Net::read(written["xml"].as_str().unwrap()).unwrap();
+    assert_eq!(compile(&net).unwrap().initial, marking);
+}
+
+/// The result without times of day and durations.
+fn without_times(mut result: Value) -> Value {
+    result.as_object_mut().unwrap().remove("time_cost");
+    if let Some(provenance) = result["provenance"].as_object_mut() {
+        provenance.remove("wall_s");
+    }
+    result
+}
+
+fn printed(args: &[&str]) -> Value {
+    serde_json::from_str(&data(args)).unwrap()
+}
+
+#[test]
+fn an_estimate_is_that_of_the_command() {
+    let server = Server::start(&[]);
+    let options = json!({ "input-size": "10GB", "workers": "8", "deadline": "200s", "reduces": " " });
+    let answer = server.found("/job/estimate", &json!({ "options": options, "reps": 300, "seed": 11 }));
+    let args =
+        ["--input-size", "10GB", "--workers", "8", "--deadline", "200s", "--reps", "300", "--seed", "11", "--json"];
+    let command: Vec<&str> = ["estimate"].into_iter().chain(args).collect();
+    let expected = printed(&command);
+    assert!(
+        expected["deadline"]["simulated"]["value"].is_number() && expected["job_time"]["mean"]["value"].is_number()
+    );
+    assert_eq!(without_times(answer["result"].clone()), without_times(expected.clone()));
+    assert!(answer["pictures"][0]["wide"].as_str().unwrap().starts_with("<svg"));
+
+    // the command to copy prints the same
+    let copied = answer["command"].as_str().unwrap().strip_prefix("tailspn ").unwrap();
+    let copied: Vec<&str> = copied.split(' ').chain(["--json"]).collect();
+    assert_eq!(without_times(printed(&copied)), without_times(expected));
+
+    let wrong = json!({ "options": { "input-size": "much" } });
+    assert_eq!(server.post("/job/estimate", &wrong).status, 422);
+    assert_eq!(server.post("/job/estimate", &json!({ "options": { "export": "x.xml" } })).status, 400);
+}
+
+#[test]
+fn a_plan_of_stages_has_its_own_fields() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a plan.toml");
+    let plan = "[job]\ninput_mb = 64\nexecutors = 2\ncores = 2\n[run]\nsigma = 0\ndegrees_of_freedom = 4\nruns = 1\n\
+                [[stage]]\ntasks = { fixed = 9 }\ncold = { fixed_s = 3 }\nwarm = { fixed_s = 2 }\n\
+                distribution = { lognormal = { cv = 0.5 } }\n";
+    std::fs::write(&path, plan).unwrap();
+    let path = path.to_str().unwrap();
+    let server = Server::start(&[path]);
+    let start: Value = serde_json::from_str(&server.ask("/job/start").body).unwrap();
+    assert!(words(&start["fields"], "option").contains(&"executors".to_owned()));
+    let answer = server.found("/job/estimate", &json!({ "options": { "executors": "3" }, "reps": 300, "seed": 2 }));
+    let expected = printed(&["estimate", path, "--executors", "3", "--reps", "300", "--seed", "2", "--json"]);
+    assert_eq!(without_times(answer["result"].clone()), without_times(expected));
+}
+
+/// The page as HTML after its scripts ran in a browser. The browser reports nothing, so the policy refused no script and no style.
+fn shown_by_browser(server: &Server) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("browser.log");
+    let mut child = Command::new(browser())
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"])
+        .args(["--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update"])
+        .args(["--enable-logging=stderr", "--virtual-time-budget=5000", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", folder.path().join("browser").display()))
+        .arg(format!("http://{}{}", server.host, server.page("/")))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(std::fs::File::create(&log).unwrap())
+        .spawn()
+        .unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        out.read_to_string(&mut text).map(|_| text)
+    });
+    let started = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if started.elapsed() > HANGS {
+            child.kill().unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(!log.contains("CONSOLE"), "{log}");
+    reader.join().unwrap().unwrap()
+}
+
+#[test]
+fn a_browser_shows_both_pages() {
+    let page = shown_by_browser(&Server::start(&["models/textbook/immediate_conflict.xml"]));
+    let count = |what: &str| page.matches(what).count();
+    assert_eq!(count("role=\"button\" aria-label="), 9, "a button for each transition\n{page}");
+    assert_eq!(count("movable"), 2, "arrive and gate_opens can fire\n{page}");
+    assert_eq!(count("<td>source</td><td>1</td>"), 1, "{page}");
+
+    let page = shown_by_browser(&Server::start(&["models/mapreduce/all-at-once.toml"]));
+    for row in ["mean, exact</td><td>85.24 s", "p95, exact", "p99, exact", "mean, simulated", "p99, simulated"] {
+        assert!(page.contains(row), "{row}\n{page}");
+    }
+    assert!(page.contains(">2000 replications.<") && page.matches("<svg").count() == 3, "{page}");
+}
+
+/// Also while an estimate of hours runs.
+#[test]
+fn sigterm_ends_it_at_once() {
+    let mut server = Server::start(&[]);
+    let (host, token) = (&server.host, &server.token);
+    let body = json!({ "reps": 1_000_000_000_000_u64 }).to_string();
+    let mut stream = TcpStream::connect(host).unwrap();
+    let head = format!("POST /job/estimate HTTP/1.1\r\nHost: {host}\r\nX-Tailspn-Token: {token}\r\n");
+    stream.write_all(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    let sent = Instant::now();
+    assert!(Command::new("kill").args(["-TERM", &server.process.id().to_string()]).status().unwrap().success());
+    let status = loop {
+        if let Some(status) = server.process.try_wait().unwrap() {
+            break status;
+        }
+        assert!(sent.elapsed() < ENDS, "SIGTERM is not heard");
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    assert_eq!(status.code(), Some(143));
+}
+
+#[test]
+fn says_what_it_cannot_serve() {
+    for (args, code) in
+        [(["no-such-file.xml"], 7), (["models/cluster/phan-c2.toml"], 3), (["-"], 2), (["Cargo.lock"], 3)]
+    {
+        let output = tool(&["serve", "--no-open", args[0]]).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let output = tool(&["serve", "--no-open", "--port", &port]).output().unwrap();
+    assert_eq!(output.status.code(), Some(7), "{}", String::from_utf8_lossy(&output.stderr));
+}
