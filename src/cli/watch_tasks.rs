@@ -77,7 +77,7 @@ fn settings(args: &WatchArgs) -> AgentSettings {
     }
 }
 
-/// Learns from earlier runs, and reports what it learned.
+/// Learns from earlier runs, and reports the result.
 fn learn(args: &WatchArgs, terminal: &Terminal) -> Result<Model, Failure> {
     let mut history = History::default();
     for (run, path) in (0..).zip(&args.learn) {

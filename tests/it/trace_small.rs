@@ -267,8 +267,8 @@ fn what_is_no_log_is_refused_with_a_way_on() {
         (b"{\"name\":\"<root>\",\"children\":[]}", "topology"),
         (b"Avro-Binary\n\x01\x02", "binary Avro"),
         (b"hello world\n", "no log that is known"),
-        (b"Avro-Json\n", "no line of it is one"),
-        (b"{\"Event\":\"cut", "no line of it is one"),
+        (b"Avro-Json\n", "none of its lines is an event"),
+        (b"{\"Event\":\"cut", "none of its lines is an event"),
         (b"LZ4Block\x25", "damaged"),
         (b"\x28\xb5\x2f\xfd", "damaged"),
     ] {
