@@ -1,4 +1,4 @@
-//! Why a job was slow: what was found, about whom, and why it is believed.
+//! Reasons why a job was slow: findings, their subjects, and the evidence.
 //!
 //! ```text
 //! JobTrace, progress, samples of nodes, system calls ──▶ a method ──▶ Finding ──▶ report ──▶ cli

@@ -155,7 +155,7 @@ pub fn admitted(
     Ok(found)
 }
 
-/// Where bytes of constraint `number` stand in the text of a plan; the whole constraint if it is written with escapes.
+/// Position of bytes of constraint `number` in the text of a plan; the whole constraint if it is written with escapes.
 pub fn place(plan: &str, number: usize, within: Range<usize>) -> Option<Range<usize>> {
     let whole = plan::place(plan, &format!("sweep.constraints[{number}]"))?;
     let text = plan.get(whole.clone())?;
