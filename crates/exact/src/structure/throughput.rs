@@ -36,7 +36,8 @@ pub struct Throughputs {
 ///
 /// with mean tokens `m` and throughputs `x`. The relations come from operational analysis, and hold for every run over
 /// a long time. Bounds up to the rounding of floating point; not always reached, but exact for strongly connected marked graphs
-/// with delays that do not vary. Transitions with rates that depend on the marking, or delays that are not exponential, are not restricted by themselves.
+/// with delays that do not vary. Transitions with rates that depend on the marking, or delays that are not exponential, are not
+/// restricted by themselves.
 /// Source: \[Chiola1993\].
 ///
 /// `bounded` is true for each row with bounded tokens; `repeats` is true for each transition that can fire forever, if that
