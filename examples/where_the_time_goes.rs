@@ -1,4 +1,4 @@
-//! Where does the time of a job go, and which phase is worth making faster?
+//! Shows where the time of a job goes, and which phase is worth making faster.
 //!
 //! ```text
 //! start ─load─▶ M × (read, to GPU, GPU, to host, spill) ─shuffle─▶ R × (merge, reduce)

@@ -169,7 +169,7 @@ fn without_log_subject(said: &Said) -> String {
     text.to_owned()
 }
 
-/// Lists what was read of the log and the samples, and what is missing.
+/// Lists the parts of the log and the samples that were read, and the missing parts.
 fn read_of_log(
     trace: &JobTrace,
     samples: &Samples,

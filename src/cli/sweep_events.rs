@@ -69,7 +69,7 @@ impl Pace {
     }
 }
 
-/// Tells how far a sweep is.
+/// Reports the progress of a sweep.
 #[derive(Debug)]
 pub(crate) struct Teller {
     terminal: Terminal,

@@ -1,4 +1,4 @@
-//! `--rel-error` and `--abs-error`: what a simulation is to know when it stops.
+//! `--rel-error` and `--abs-error`: the precision at which a simulation stops.
 
 use tailspn::net::Net;
 use tailspn::report::{count, plain};
@@ -31,7 +31,7 @@ impl SimulateArgs {
 }
 
 impl Wanted {
-    /// The error that was asked for, in words.
+    /// The requested error, in words.
     pub(crate) fn asked(&self) -> String {
         match self.target.precision {
             Precision::Relative(share) => format!("{}%", plain(share * 100.0)),

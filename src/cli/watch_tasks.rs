@@ -77,7 +77,7 @@ fn settings(args: &WatchArgs) -> AgentSettings {
     }
 }
 
-/// Learns from earlier runs, and reports what it learned.
+/// Learns from earlier runs, and reports the result.
 fn learn(args: &WatchArgs, terminal: &Terminal) -> Result<Model, Failure> {
     let mut history = History::default();
     for (run, path) in (0..).zip(&args.learn) {
@@ -143,7 +143,7 @@ fn earlier_run_in(mut stream: Box<dyn Read>, run: u32, terminal: &Terminal) -> R
 fn with_curves(trace: &JobTrace, name: &str, run: u32) -> Result<History, Failure> {
     let history = History::from_trace(trace, run);
     if history.tasks.is_empty() {
-        let note = Note::problem(format!("`{name}` does not record the progress of tasks over time"));
+        let note = Note::problem(format!("`{name}` has no task progress over time"));
         let help = "reports of progress have it, and job histories of Hadoop 2 (clockSplits)";
         return Err(Failure::new(Exit::Trace, note.with_help(help)));
     }

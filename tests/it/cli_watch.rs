@@ -65,7 +65,7 @@ fn learns_from_standard_input() {
         assert_eq!(String::from_utf8(output.stdout).unwrap(), model);
     }
     let log = show(&from_stdin(include_bytes!("../data/trace/small.spark")));
-    assert!(log.contains("`standard input` does not record the progress of tasks over time"), "{log}");
+    assert!(log.contains("`standard input` has no task progress over time"), "{log}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Exact answers about generalized stochastic Petri nets: all markings, Markov chains, passage times, and what the structure
-//! of a net proves without looking at markings. The crate `tailspn` re-exports all of this.
+//! Exact answers about generalized stochastic Petri nets: all markings, Markov chains, passage times, and proofs from the
+//! structure of a net without exploring markings. The crate `tailspn` re-exports all of this.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]

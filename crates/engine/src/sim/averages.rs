@@ -26,7 +26,7 @@ pub struct Averages {
 }
 
 impl Averages {
-    /// No replication yet, of so many tokens, throughputs, rewards and snapshots.
+    /// No replication yet, for these numbers of tokens, throughputs, rewards and snapshots.
     pub(in crate::sim) fn sized(sizes: [usize; 4]) -> Self {
         let [tokens, throughput, rewards, snapshots] = sizes.map(|n| vec![FloatMoments::default(); n]);
         Self { tokens, throughput, rewards, snapshots }

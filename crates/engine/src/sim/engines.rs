@@ -26,7 +26,7 @@ pub enum EngineChoice {
     Lockstep,
 }
 
-/// An engine that is ready, and the reasons why faster ones were not taken.
+/// An engine that is ready, and the reasons why faster engines were not chosen.
 pub(in crate::sim) struct Chosen<'a> {
     pub(in crate::sim) engine: Box<dyn Engine + 'a>,
     pub(in crate::sim) kind: Kind,
@@ -94,7 +94,7 @@ impl Kind {
         }
     }
 
-    /// The engine, or everything that is in its way.
+    /// The engine, or all reasons why it cannot run the net.
     fn make<'a>(
         self,
         setup: Setup<'a>,

@@ -127,7 +127,7 @@ impl<'a> SteadySimulation<'a> {
     ///
     /// # Errors
     ///
-    /// A text that is no expression of the net.
+    /// An invalid expression.
     pub fn reward(mut self, name: &str, rate: &str) -> Result<Self, ExprError> {
         let rate = self.net.reward_code(rate)?;
         reward(&mut self.rewards, name).rate = Some(rate);
@@ -139,7 +139,7 @@ impl<'a> SteadySimulation<'a> {
     ///
     /// # Errors
     ///
-    /// An unknown transition, or a text that is no expression of the net.
+    /// An unknown transition, or an invalid expression.
     pub fn impulse(
         mut self,
         name: &str,

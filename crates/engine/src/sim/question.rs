@@ -2,7 +2,7 @@
 
 use crate::compile::Code;
 
-/// When a replication has reached its goal; its time is then the passage time.
+/// Goal of a replication; the time at which it is reached is the passage time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Goal {
     /// The dead marking: nothing is enabled any more. The passage time is the time of the last firing.
@@ -44,7 +44,7 @@ pub struct Group {
 /// Everything that a run observes. The default: passage time to the dead marking, and nothing else.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Question {
-    /// When a replication ends.
+    /// Condition that ends a replication.
     pub goal: Goal,
     /// Model time \[s\] at which a replication ends at the latest.
     pub horizon: Option<f64>,

@@ -63,7 +63,7 @@ impl Samples {
         Self { first, ..self }
     }
 
-    /// No replication yet, for so many groups, tokens, throughputs, rewards and snapshots.
+    /// No replication yet, for these numbers of groups, tokens, throughputs, rewards and snapshots.
     fn sized(clock: Clock, groups: usize, floats: [usize; 4]) -> Self {
         Self {
             clock,
@@ -91,8 +91,8 @@ impl Samples {
         self.first + self.replications
     }
 
-    /// Counts a replication that ended so, at `time` result ticks after `firings` firings. What it observed besides is in the
-    /// unit already.
+    /// Counts a replication with this ending, at `time` result ticks after `firings` firings. Its other observations are already
+    /// in the unit.
     #[inline]
     pub fn record(&mut self, ending: Ending, time: u64, firings: u64, keep: bool) {
         self.replications += 1;

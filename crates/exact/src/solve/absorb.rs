@@ -93,7 +93,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug)]
 pub(crate) struct Split {
     pub(crate) kind: Vec<Kind>,
-    /// Per state: whether a target can be reached from it, itself included.
+    /// Per state: true if it is a target or can reach one.
     pub(crate) hopeful: Vec<bool>,
     components: Components,
 }
@@ -236,7 +236,7 @@ impl<'a> TransientPart<'a> {
         self.components.of[state as usize] as usize == component
     }
 
-    /// Solves `(D − R) x = b`, b not negative: what is collected, `b_i` being collected in state `i` times its rate.
+    /// Solves `(D − R) x = b`, b not negative: `x` is the amount collected, `b_i` the amount in state `i` times its rate.
     pub(crate) fn right(&self, b: &[f64]) -> Result<(Vec<f64>, LinearOutcome), LinearError> {
         let mut x = b.to_vec();
         let mut outcome = LinearOutcome::NONE;

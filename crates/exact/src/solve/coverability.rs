@@ -225,7 +225,7 @@ impl Builder {
         Ok(Some(next))
     }
 
-    /// Adds what a firing leads to. Where it covers a marking on the way to it, what grew can hold any number.
+    /// Adds the marking after a firing. If it covers an earlier marking on its path, the places that grew can hold any number.
     fn arrive(&mut self, from: u32, transition: u32, mut next: Vec<u32>) {
         let mut grown = Vec::new();
         let mut at = from;

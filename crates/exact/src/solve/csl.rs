@@ -51,7 +51,7 @@ impl Comparison {
 pub struct CslQuery {
     text: String,
     query: Query,
-    /// The answer is 1 less what the query gives: `G` asks for the failure.
+    /// True if the answer is 1 minus the result of the query: `G` is computed from its complement.
     complement: bool,
     bound: Bound,
 }
@@ -80,7 +80,7 @@ impl CslQuery {
         &self.text
     }
 
-    /// Returns what is to be computed; [`value`](Self::value) makes the answer of it.
+    /// Returns the query to compute; [`value`](Self::value) turns its result into the answer.
     pub fn query(&self) -> &Query {
         &self.query
     }

@@ -10,7 +10,7 @@
 //! which is Gaussian elimination of `D − R` whose diagonal is recomputed as a sum. No number is ever subtracted, so each
 //! result is right to about n times the rounding of one operation, however far the rates lie apart and however weakly
 //! groups of states are coupled \[Grassmann1985\] \[OCinneide1993\]. Sparse: the next state is one with the least product of
-//! predecessors and successors \[Markowitz1957\]; what is left when that fills up is eliminated as a dense matrix.
+//! predecessors and successors \[Markowitz1957\]; when the rest fills up, it is eliminated as a dense matrix.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -74,7 +74,7 @@ impl Rows {
     }
 }
 
-/// The chain that is left while states are taken out.
+/// The rest of the chain while states are eliminated.
 struct Rest {
     rows: Vec<Vec<(u32, f64)>>,
     /// Predecessors, in no order.

@@ -5,11 +5,11 @@ use crate::solve::explore_error::ExploreError;
 use crate::solve::space::StateSpace;
 
 impl StateSpace {
-    /// Initial probabilities of a passage that begins when a state of `starts` (one truth value for each state) is entered in the
-    /// long run, whose probabilities are `steady`: proportional to the flow into each, which is `π_i q_i`. None where none of
-    /// them is ever entered. As exact as `steady`.
+    /// Initial probabilities of a passage that starts when a state of `starts` (one truth value for each state) is entered in the
+    /// long run with the probabilities `steady`: proportional to the flow into each state, `π_i q_i`. None if no state of `starts`
+    /// is ever entered. As exact as `steady`.
     ///
-    /// These are the weights that solvers of response times give to several start markings.
+    /// Solvers of response times give the same weights to several start markings.
     pub fn entered(&self, starts: &[bool], steady: &[f64]) -> Option<Vec<(u32, f64)>> {
         let chain = self.partial_chain();
         let flow = |state: usize| steady[state] * chain.exit_rate(state);

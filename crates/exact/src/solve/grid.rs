@@ -214,7 +214,7 @@ impl CompletionTime {
         self.step * (self.first.lower.len() - 1) as f64
     }
 
-    /// Mean of a part, which is at most the whole: so is what it has beyond the grid.
+    /// Mean of a part. The part is at most the whole, and so is its mean beyond the grid.
     fn mean_of(&self, cdf: &Cdf) -> Bounded {
         let last = cdf.lower.len() - 1;
         let survivals = |values: &[f64]| values.iter().map(|p| 1.0 - p).sum::<f64>() * self.step;
@@ -335,7 +335,7 @@ impl Grid<'_> {
 }
 
 /// Bounds of the distribution of the sum of two distributions at grid point `k`. The second is rounded to grid points,
-/// down for the upper bound and up for the lower; at what is left the first is known.
+/// down for the upper bound and up for the lower; the first is known at the remaining differences.
 fn sum_at(first: &Cdf, second: &Cdf, k: usize) -> (f64, f64) {
     let mut lower = second.lower[0] * first.lower[k];
     for j in 1..=k {

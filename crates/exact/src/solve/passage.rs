@@ -361,7 +361,7 @@ impl<'a> Passage<'a> {
         Ok(high)
     }
 
-    /// Bound of the absolute error of the probabilities given so far: what is left out, and rounding.
+    /// Bound of the absolute error of the probabilities given so far: truncation and rounding.
     pub fn error(&self) -> f64 {
         if let Series::Yes(series) = &self.series {
             return series.error;

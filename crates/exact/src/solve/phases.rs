@@ -1,16 +1,16 @@
-//! Delays that are not exponential as phases that are, net to net: Erlang and hyperexponential distributions.
+//! Converts Erlang and hyperexponential delays into exponential phases, net to net.
 //!
 //! The tokens stay where they are until the transition fires, as in the original net; a hidden place next to it records
 //! the progress of the delay. So the view of other transitions, and preemption, do not change:
 //!
-//! * *Erlang, k stages, one server*: place `stages` counts the stages that are over. A transition that needs what the
-//!   original needs, and leaves it, adds one; the original takes `k − 1` of them when it fires.
+//! * *Erlang, k stages, one server*: place `stages` counts the finished stages. A transition that tests the inputs of the
+//!   original adds one; the original takes `k − 1` of them when it fires.
 //! * *Hyperexponential, one server*: place `branch` holds the number of the branch. Immediate transitions draw it when the
 //!   original becomes enabled; its rate is the rate of the branch.
-//! * *Enabling memory*: immediate transitions below all other priorities empty the hidden place where the original is
+//! * *Enabling memory*: immediate transitions below all other priorities empty the hidden place if the original is
 //!   disabled in an otherwise tangible marking. Age memory has no such transitions: the phase is the memory.
-//! * *Erlang, several servers*: a place for each stage counts the delays there. Only where nothing but its own firings
-//!   can lower the enabling degree: else it would matter which delay began last.
+//! * *Erlang, several servers*: a place for each stage counts the delays there. Possible only if no firing except its own
+//!   can lower the enabling degree: otherwise it would matter which delay started last.
 //!
 //! The distribution of everything observable equals the original net's, exactly (phases after Cox \[Cox1955\]).
 
@@ -214,8 +214,8 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Erlang delays side by side: place `j` counts those with `j` stages over. The first stage is that of all enablings
-    /// served which are in no place.
+    /// Erlang delays side by side: place `j` counts the delays with `j` finished stages. Served enablings that are in no place are
+    /// in the first stage.
     fn erlang_servers(&mut self, own: &Own, stages: u32, rate: f64) -> Result<(), PhaseObstacle> {
         let inputs = self.sole_inputs(own)?;
         let places: Vec<PlaceId> = (1..stages).map(|j| self.hidden_place(own, &format!("after{j}"), None)).collect();

@@ -29,7 +29,7 @@ impl Default for Limits {
     }
 }
 
-/// States between two looks at clock, memory and watch.
+/// States between two checks of clock, memory and watch.
 pub(crate) const LOOK: usize = 1 << 10;
 /// Largest number of states, and of edges.
 pub(crate) const MOST: u64 = u32::MAX as u64 - 1;

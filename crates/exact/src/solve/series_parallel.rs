@@ -80,7 +80,7 @@ pub fn completion_time(program: &Program, settings: &GridSettings) -> Result<Com
     Ok(CompletionTime::of(&table, root, settings)?)
 }
 
-/// Checks whether [`completion_time`] has an answer, as far as the net decides that: the grid may still be too large.
+/// Checks whether the net allows an answer of [`completion_time`]; the grid may still be too large.
 /// Takes about as long as reading the net.
 ///
 /// # Errors

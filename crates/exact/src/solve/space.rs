@@ -166,9 +166,9 @@ impl StateSpace {
     }
 
     /// Calls `visit` for every firing that is possible in a state with a weight above 0: a timed transition with weight times
-    /// rate, an immediate one with that times how often it fires on average before time passes again. With the probabilities
-    /// of the states as weights the sums over firings are throughputs; with mean times spent in the states they are mean
-    /// numbers of firings. Exact; a second look at every state, in which nothing is stored.
+    /// rate, an immediate one with that value times its mean number of firings before time passes again. With the probabilities
+    /// of the states as weights, the sums over firings are throughputs; with mean times spent in the states, they are mean
+    /// numbers of firings. Exact; visits every state a second time and stores nothing.
     ///
     /// # Errors
     ///

@@ -96,7 +96,7 @@ impl Store {
         self.table.find(hash(&packed), |&i| same(words, stride, i, &packed)).copied()
     }
 
-    /// The number of a marking, and whether it is new. There is room for 2^32 - 1 markings.
+    /// Returns the number of a marking, and true if it is new. There is room for 2^32 - 1 markings.
     pub(crate) fn insert(&mut self, marking: &[u32]) -> (u32, bool) {
         while let Err(TooLarge { field }) = pack(&self.fields, marking, &mut self.scratch) {
             self.widen(field, marking);

@@ -1,8 +1,8 @@
 //! Gauss-Seidel sweeps over the states of a part of a chain, and when to stop them.
 //!
-//! Each sweep replaces the value of each state by what its neighbours' newest values give \[Stewart1994\]. The error
-//! that is left is estimated from how fast the changes shrink; the residual is computed by the caller. Where changes do not
-//! shrink (a periodic part in an unlucky order) only a share of each step is taken, which always converges.
+//! Each sweep recomputes the value of each state from the newest values of its neighbours \[Stewart1994\]. The remaining
+//! error is estimated from the rate at which changes shrink; the caller computes the residual. If changes do not
+//! shrink (a periodic part in an unlucky order), only a share of each step is taken, which always converges.
 
 use crate::compile::Csr;
 use crate::solve::chain::Incoming;

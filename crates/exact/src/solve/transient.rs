@@ -118,7 +118,7 @@ impl Uniformised {
         Self { incoming: Incoming::of(rates), stay, rate }
     }
 
-    /// Rates and states that a jump looks at.
+    /// Number of rates and states that a jump visits.
     pub(crate) fn rates(&self) -> usize {
         self.incoming.count() + self.stay.len()
     }

@@ -186,7 +186,7 @@ impl Settling {
         self.visits[i]
     }
 
-    /// Works out, per marking, how often it is visited on average: for an end, with which probability it is the end.
+    /// Computes the mean number of visits of each marking; for an end, the probability of ending there.
     pub(crate) fn visits(&mut self, program: &Program) -> Result<(), ExploreError> {
         let mut visits = std::mem::take(&mut self.visits);
         visits.clear();

@@ -204,7 +204,7 @@ impl<'a> Judge<'a> {
         self.space.find(marking).is_some_and(|state| self.components.of[state as usize] == component)
     }
 
-    /// Looks at the immediate firings from a vanishing marking; whether some lead back to the component.
+    /// Explores the immediate firings from a vanishing marking; returns true if some lead back to the component.
     fn zero_time(&mut self, entry: &[u32], own: u32, terminal: bool) -> Result<bool, ExploreError> {
         self.settling.explore(&self.rules, entry)?;
         let count = self.settling.len();
@@ -224,7 +224,7 @@ impl<'a> Judge<'a> {
         Ok(back[0])
     }
 
-    /// Per marking of the settling, whether it leads to the component.
+    /// Per marking of the settling: true if it leads to the component.
     fn leading_to(&self, own: u32, terminal: bool) -> Vec<bool> {
         let count = self.settling.len();
         let is_back = |i: usize| terminal || (self.settling.is_end(i) && self.is_in(self.settling.marking(i), own));

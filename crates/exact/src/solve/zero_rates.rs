@@ -17,8 +17,8 @@ pub struct ZeroRates {
 }
 
 impl StateSpace {
-    /// The transitions that rates of 0 keep from firing. Exact for the states that were explored; looks at every state
-    /// only if a rate of 0 is possible.
+    /// The transitions that rates of 0 keep from firing. Exact for the explored states; visits every state only if a rate
+    /// of 0 is possible.
     ///
     /// # Errors
     ///

@@ -51,9 +51,9 @@ pub struct Covers {
 pub struct Structure {
     /// The matrices.
     pub incidence: Incidence,
-    /// The matrices with a row more for the free room of each place of limited capacity.
+    /// The matrices with an additional row for the free room of each place of limited capacity.
     pub extended: Incidence,
-    /// Per transition, whether it may fire first: it is enabled at the start, and nothing of higher priority is.
+    /// Per transition: true if it may fire first, that is, if it is enabled at the start and no transition of higher priority is.
     pub fires_first: Vec<bool>,
     /// An arc of weight above 1: row, transition, weight. None in an ordinary net.
     pub heavy_arc: Option<(u32, u32, u32)>,
@@ -79,7 +79,7 @@ pub struct Structure {
     pub throughputs: Option<Throughputs>,
     /// Minimal siphons of the net without capacities.
     pub siphons: Option<Sets>,
-    /// Per minimal siphon, whether the largest trap in it is marked.
+    /// Per minimal siphon: true if the largest trap in it is marked.
     pub siphon_has_marked_trap: Vec<bool>,
     /// Minimal traps of the net without capacities.
     pub traps: Option<Sets>,

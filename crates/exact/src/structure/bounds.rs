@@ -56,8 +56,8 @@ pub struct Bounds {
 /// marking equation has solutions that no sequence of firings gives. They hold with inhibitors, tests, priorities and any
 /// delays, which only take markings away. Source: \[Murata1989\], \[Silva1998\].
 ///
-/// `semiflows` are those of the net; `bounded` says for each row of `extended`, the net with rows for free rooms, whether any weighted sum with it never
-/// grows, if that is known.
+/// `semiflows` belong to the net. For each row of `extended`, the net with rows for free rooms, `bounded` is true if some weighted
+/// sum with the row never grows, if that is known.
 pub fn place_bounds(
     incidence: &Incidence,
     extended: &Incidence,
@@ -120,7 +120,7 @@ pub fn weighted_sum(incidence: &Incidence, vector: &[(u32, i128)]) -> Option<i12
     })
 }
 
-/// Added before rounding down what a linear program gave without proof.
+/// Added before rounding down an unproved result of a linear program.
 const ROUNDING: f64 = 1e-6;
 
 /// The bound of a row by the marking equation, if there is one.

@@ -147,8 +147,8 @@ fn bad_pair(flow: &Flow, t: usize, class: NetClass) -> Option<[u32; 2]> {
 }
 
 /// Groups of rows and transitions that share needs, directly or through others: within a group one choice may influence
-/// another. Their number is what the rank theorem counts. Rows without consumers and transitions without needs are
-/// groups of their own.
+/// another. The rank theorem counts these groups. Rows without consumers and transitions without needs are
+/// separate groups.
 pub fn clusters(flow: &Flow) -> usize {
     let rows = flow.rows();
     let mut groups: UnionFind<usize> = UnionFind::new(rows + flow.transitions());

@@ -120,7 +120,7 @@ pub struct Deadlock {
     pub property: Option<bool>,
     /// The first minimal siphon without a marked trap.
     pub bad_siphon: Option<Vec<u32>>,
-    /// Per minimal siphon, whether it contains a marked trap.
+    /// Per minimal siphon: true if it contains a marked trap.
     pub marked_trap: Vec<bool>,
     /// True if no reachable marking is dead; none if nothing follows. `Some(true)` also holds with priorities and any
     /// delays.

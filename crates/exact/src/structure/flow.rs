@@ -1,10 +1,10 @@
-//! The net as a graph: which rows a transition needs and fills, and the other way round, whatever the weights.
+//! The net as a graph: the rows that a transition needs and fills, and vice versa, whatever the weights.
 
 use crate::compile::{Csr, Term};
 use crate::structure::incidence::{Incidence, OpenKind};
 
 /// Neighbours of rows and transitions. A test is a need and a fill of the same row,
-/// since it leaves what it needs, unless the transition takes it by an input. An arc of
+/// since it leaves the tokens that it needs, unless the transition takes them by an input. An arc of
 /// open weight counts as an arc; inhibitors do not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {

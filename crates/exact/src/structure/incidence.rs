@@ -1,7 +1,7 @@
-//! The incidence matrices: what each transition takes, puts, changes, tests and is inhibited by.
+//! The incidence matrices: tokens that each transition takes, puts, changes and tests, and its inhibitors.
 //!
 //! A row is a counter: a place, or a place and a token class. A weight that depends on the marking is not a number;
-//! such entries are *open*, and each analysis says what it does with them.
+//! such entries are *open*, and each analysis documents how it treats them.
 
 use std::collections::BTreeMap;
 

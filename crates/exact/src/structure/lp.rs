@@ -9,7 +9,7 @@ use microlp::{ComparisonOp, Error, OptimizationDirection, Problem, ResumeOptions
 
 use crate::structure::limits::{Budget, Cut};
 
-/// Longest time between two looks at the clock.
+/// Longest time between two checks of the clock.
 const SLICE: Duration = Duration::from_millis(50);
 
 /// Result of a linear program.
@@ -61,7 +61,7 @@ pub(super) struct System {
 /// Counted entries that can be positive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Support {
-    /// Per counted entry: whether it can.
+    /// Per counted entry: true if it can be positive.
     pub(super) members: Vec<bool>,
     /// One vector in which every entry that can be positive is positive: whole numbers that solve the equations
     /// exactly; none if rounding did not give one.

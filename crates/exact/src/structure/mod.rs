@@ -11,16 +11,16 @@
 //! | the matrices, capacities as places | [`Incidence`] |
 //! | weighted sums that never change, firings that change nothing | [`place_semiflows`], [`transition_semiflows`], [`place_basis`] |
 //! | conservative, consistent, bounded, repetitive | [`place_cover`], [`transition_cover`] |
-//! | how many tokens a place can hold | [`place_bounds`] |
-//! | how often a transition can fire | [`throughput_bounds`] |
+//! | most tokens of a place | [`place_bounds`] |
+//! | highest throughput of a transition | [`throughput_bounds`] |
 //! | the class, connectedness | [`breaks`], [`connection`] |
 //! | sets that stay empty, or marked | [`minimal_siphons`], [`minimal_traps`] |
 //! | deadlocks and liveness | [`deadlock()`] |
 //! | all of it | [`analyse`] |
 //!
-//! Guarantees: integers are exact, or the analysis says that they do not fit; every analysis has limits, and keeps what it
-//! found when it meets one; results do not depend on hashing or time, unless a time limit cuts them short. What each verdict means and when it stops being true
-//! is in docs/structure.md.
+//! Guarantees: integers are exact, or the analysis reports that they do not fit. Every analysis has limits, and keeps its
+//! results when it meets one. Results do not depend on hashing or time, unless a time limit cuts them short. docs/structure.md
+//! explains each verdict and when it stops being true.
 
 mod analysis;
 mod basis;

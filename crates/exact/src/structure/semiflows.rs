@@ -23,7 +23,7 @@ pub struct Flows {
 /// The minimal P-semiflows: non-negative weights of the rows whose sum of tokens no firing changes, with minimal support
 /// and without common divisor. Every other one is a non-negative combination of them. Exact.
 ///
-/// Rows that an arc of open weight changes are left out, so that what is found holds for them too. Source:
+/// Rows that an arc of open weight changes are left out, so the results hold for nets with such arcs too. Source:
 /// \[Colom1991\], \[Fukuda1996\].
 pub fn place_semiflows(incidence: &Incidence, limits: &Limits, budget: &Budget<'_>) -> Flows {
     let excluded = incidence.rows_with_open_change();
@@ -97,7 +97,7 @@ struct Search {
     epoch: u32,
 }
 
-/// Pairs between two looks at the clock.
+/// Pairs between two checks of the clock.
 const PAIRS_PER_CHECK: u64 = 256;
 
 impl Search {

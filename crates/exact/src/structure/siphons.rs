@@ -43,7 +43,7 @@ pub fn largest_trap(flow: &Flow, rows: &[u32]) -> Vec<u32> {
     largest_siphon(&flow.reversed(), rows)
 }
 
-/// One part of the search: siphons with all of `within` and none of `without`.
+/// One part of the search: siphons that contain all of `within` and nothing of `without`.
 struct Part {
     within: Vec<u32>,
     without: Vec<u32>,
@@ -51,9 +51,9 @@ struct Part {
 
 struct Search<'f> {
     flow: &'f Flow,
-    /// Per row, whether it is in the set that shrinks.
+    /// Per row: true if it is in the set that shrinks.
     inside: Vec<bool>,
-    /// Per transition, how many of its needs are inside.
+    /// Per transition: number of its needs that are inside.
     held: Vec<u32>,
     stack: Vec<u32>,
 }

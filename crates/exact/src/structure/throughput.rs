@@ -34,13 +34,14 @@ pub struct Throughputs {
 ///                     x_t / weight_t = x_u / weight_u  for immediates of equal inputs
 /// ```
 ///
-/// with mean tokens `m` and throughputs `x`. The relations are those of operational analysis, and hold for every run over
-/// a long time. Bounds up to the rounding of floating point; not always reached, but exact for strongly connected marked graphs with delays that do not vary. Transitions with
-/// rates that depend on the marking, or other delays than exponential ones, are not restricted by themselves.
+/// with mean tokens `m` and throughputs `x`. The relations come from operational analysis, and hold for every run over
+/// a long time. Bounds up to the rounding of floating point; not always reached, but exact for strongly connected marked graphs
+/// with delays that do not vary. Transitions with rates that depend on the marking, or delays that are not exponential, are not
+/// restricted by themselves.
 /// Source: \[Chiola1993\].
 ///
-/// `bounded` says for each row whether its tokens are bounded; `repeats` for each transition whether it can fire
-/// forever, where that is known: the bound of one that cannot is 0.
+/// `bounded` is true for each row with bounded tokens; `repeats` is true for each transition that can fire forever, if that
+/// is known: the bound of a transition that cannot is 0.
 pub fn throughput_bounds(
     incidence: &Incidence,
     program: &Program,

@@ -1,4 +1,4 @@
-//! Mishaps of nodes: slow-downs that come and go, failures, and what is lost with a node.
+//! Mishaps of nodes: temporary slow-downs, failures, and the losses with a node.
 
 use crate::cluster::node::NOBODY;
 use crate::cluster::policy::Policy;

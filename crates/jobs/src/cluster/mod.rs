@@ -7,20 +7,20 @@
 //!             homogeneous runs          detect::*
 //! ```
 //!
-//! Detectors look at the progress of tasks, which no GSPN has; therefore this simulator has no net. Nodes have cores, slots and a
+//! Detectors watch the progress of tasks, which no GSPN has; therefore this simulator has no net. Nodes have cores, slots and a
 //! speed; the tasks of a node share its active cores; jobs come in waves of maps, then reduces; nodes report by
 //! heartbeats, slow down and fail.
 //!
 //! | question | file |
 //! |---|---|
-//! | the settings of a what-if, and what is wrong with one | [`Plan`], `plan_check` |
+//! | the settings of a what-if, and their problems | [`Plan`], `plan_check` |
 //! | one replication | `simulator` (events), `placing` (slots), `looking` (detectors), `mishaps` (slow-downs, failures), `node` (contention, reports, energy) |
 //! | the detectors | [`detect`] |
-//! | what a detector is worth | [`metrics`] |
-//! | what a straggler is | [`truth`] |
+//! | quality of a detector | [`metrics`] |
+//! | definition of a straggler | [`truth`] |
 //! | progress, rates, thresholds; power; first-order time and energy | [`formulas`], [`energy`], [`first_order`] |
-//! | a job whose tasks are known: one that ran, or one of planned stages | [`KnownJob`] |
-//! | many replications of many policies, side by side, and what follows | [`Experiment`], [`compare()`], [`Advice`] |
+//! | a job with known tasks: a recorded job, or a job of planned stages | [`KnownJob`] |
+//! | many replications of many policies, side by side, and the advice | [`Experiment`], [`compare()`], [`Advice`] |
 //! | variants of policies | [`Sweep`] |
 //! | the progress of all tasks of a run over time | [`record_progress`] |
 //!

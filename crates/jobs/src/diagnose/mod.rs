@@ -1,4 +1,4 @@
-//! Why a job was slow: what was found, about whom, and why it is believed.
+//! Reasons why a job was slow: findings, their subjects, and the evidence.
 //!
 //! ```text
 //! JobTrace, progress, samples of nodes, system calls ──▶ a method ──▶ Finding ──▶ report ──▶ cli
@@ -6,14 +6,14 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | what all methods say, in one form | [`finding`] |
-//! | which tasks will be stragglers, while they run | [`long_tail`] |
-//! | what detectors would have been worth on a job that ran | [`detection`] |
-//! | what the nodes were doing, by sysstat | [`samples`] |
+//! | findings of all methods, in one form | [`finding`] |
+//! | detection of stragglers while they run | [`long_tail`] |
+//! | quality of detectors on a recorded job | [`detection`] |
+//! | load of the nodes, from sysstat | [`samples`] |
 //! | why a task was slow, from its log and the samples of its node | [`causes`] |
-//! | which node is at fault, told by its system calls | [`syscalls`] |
+//! | the faulty node, from its system calls | [`syscalls`] |
 //!
-//! Guarantees: a finding names its evidence; where the evidence is not enough its cause is [`Cause::Unknown`], never a guess.
+//! Guarantees: a finding names its evidence; if the evidence is not sufficient, its cause is [`Cause::Unknown`], never a guess.
 
 pub mod causes;
 pub mod detection;

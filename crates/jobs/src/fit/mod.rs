@@ -11,23 +11,23 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | what a log says of one run of the job | [`observe()`] |
-//! | what a log says of a run that has not ended; what is left of it by a plan, or by itself | `progress`, `rest` |
-//! | what the input of a run is made of; its executors, their hosts and when they came | `sources`, `workers` |
+//! | one run of the job, from its log | [`observe()`] |
+//! | a run that has not ended, from its log; the rest of it, by a plan or by the run itself | `progress`, `rest` |
+//! | the sources of a run's input; its executors, their hosts and arrival times | `sources`, `workers` |
 //! | a line through positive times, unmoved by a few wild ones | `line` |
 //! | cold tasks, warm tasks and the way between | `task_time` |
 //! | numbers of tasks and amounts of data at other inputs | `scaling` |
-//! | how executors that share a host slow each other down | `sharing` |
-//! | which law the times follow around their means; slow tasks that come again and again | `law`, `tail` |
-//! | runs against each other, and all together; what they leave open | [`stages`], `notes` |
-//! | what a log says of a MapReduce job | [`observed_job`] |
-//! | slots of its cluster, how long they wait for tasks, the start of a task | [`waits`] |
+//! | slowdown of executors that share a host | `sharing` |
+//! | distribution of the times around their means; recurring slow tasks | `law`, `tail` |
+//! | comparison of runs, and their joint fit; open questions | [`stages`], `notes` |
+//! | a MapReduce job, from its log | [`observed_job`] |
+//! | slots of its cluster, their waits for tasks, the start of a task | [`waits`] |
 //! | the settings of a MapReduce job | [`hadoop_conf`] |
-//! | a job that ran as one that can run again under other policies | [`replay`](mod@replay), `replay_times` |
+//! | a recorded job, prepared to run again under other policies | [`replay`](mod@replay), `replay_times` |
 //! | several jobs of a program, one plan | [`pooled`] |
 //! | counters and times as symbols of SPN-GC; the plan as text | [`test_job`], `test_times`, `job_text` |
 //!
-//! Everything is deterministic; nothing is simulated. What a log cannot tell is assumed and said in the plan's notes.
+//! Everything is deterministic; nothing is simulated. Gaps in a log are filled by assumptions, which the plan's notes list.
 
 mod alike;
 pub mod fitted;

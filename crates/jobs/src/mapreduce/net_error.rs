@@ -1,11 +1,11 @@
-//! Why a plan of a job has no net.
+//! Reasons why a plan of a job has no net.
 
 use crate::mapreduce::augmented::AugmentError;
 use crate::mapreduce::phase::Phase;
 use crate::net::BuildError;
 use crate::plan::PlanProblem;
 
-/// Why a plan has no net. Nothing was made.
+/// Reason why a plan has no net. Nothing was built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JobNetError {

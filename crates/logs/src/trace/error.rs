@@ -34,7 +34,7 @@ pub enum TraceError {
         help: &'static str,
     },
     /// The file starts like a log, but contains no job event.
-    #[error("`{file}` begins like {}, but no line of it is one{}", .format.text(), seen(*.bad_line))]
+    #[error("`{file}` starts like {}, but none of its lines is an event{}", .format.text(), seen(*.bad_line))]
     NoEvents {
         /// Name.
         file: String,
@@ -94,7 +94,7 @@ pub enum TraceError {
 }
 
 fn seen(bad_line: Option<u64>) -> String {
-    bad_line.map_or_else(String::new, |line| format!(" (line {line} is the first that is not)"))
+    bad_line.map_or_else(String::new, |line| format!(" (line {line} is the first other line)"))
 }
 
 /// Maximum number of logs listed in a message.

@@ -1,4 +1,4 @@
-//! The findings of a diagnosis, as rows: `--json` prints them, and text, CSV and picture are made of them.
+//! The findings of a diagnosis, as rows: `--json` prints them, and text, CSV and picture are made from them.
 
 use serde::{Deserialize, Serialize};
 

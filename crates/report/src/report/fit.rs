@@ -1,4 +1,4 @@
-//! The result of a fit: each stage with intervals, each run compared with the model, and what the logs do not show.
+//! The result of a fit: each stage with intervals, each run compared with the model, and the gaps in the logs.
 
 use serde::{Deserialize, Serialize};
 

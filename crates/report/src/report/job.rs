@@ -226,7 +226,7 @@ fn formula_line(law: &JobTime) -> Option<Vec<CdfPoint>> {
     line([end(DRAWN[0])?, end(DRAWN[1])?], point).ok()
 }
 
-/// Reports what is known of a job before any simulation: its phase means.
+/// Reports the facts about a job that need no simulation: its phase means.
 pub fn job_report(plan: &Plan, phases: &JobPhases, level: f64) -> JobReport {
     JobReport {
         job: JobSummary {

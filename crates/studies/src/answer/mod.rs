@@ -6,7 +6,7 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | which kind of question has an exact answer, and what it costs | [`choice`] |
+//! | questions with an exact answer, and its cost | [`choice`] |
 //! | the answer as a value | [`value`] |
 //! | the exact answer from all states | `states` |
 //! | all states, or the parts of a schedule | [`route`] |

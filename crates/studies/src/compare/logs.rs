@@ -9,7 +9,7 @@ use crate::compare::result::{
 use crate::compare::run::{ComparedRun, ComparedStage};
 use crate::compare::settings::differing;
 
-/// Returns the comparison of the runs of side A with those of side B; none if a side has no run.
+/// Returns the comparison of the runs of side A with the runs of side B; none if a side has no run.
 ///
 /// Each run's time is cut into pieces: an instant belongs to the stages that run then, in equal parts, or to no stage.
 /// A contribution is the mean piece of side B minus that of side A, so that contributions add up to the difference of

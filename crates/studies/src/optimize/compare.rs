@@ -18,10 +18,10 @@ use crate::optimize::settings::Search;
 /// best: the point that meets the deadline with the lowest upper end;   rival: it may cost less than best by more than δ of its upper end
 /// ```
 ///
-/// No estimates are compared, only ends of intervals. Σ 1 / (k (k + 1)) = 1, so that all verdicts and all intervals of costs hold together with
-/// probability 1 − α at least, by Bonferroni, whatever was looked at again. Where there is no rival left, no point that meets the deadline
-/// costs less than the chosen one by more than the share δ (`indifference`) of its upper end. Left out are points that are no faster than one
-/// that fails, and such whose fixed cost alone is above what another one costs at most. Approximate: intervals of means are Student's.
+/// Only ends of intervals are compared, never estimates. Σ 1 / (k (k + 1)) = 1, so all verdicts and all intervals of costs hold together
+/// with probability at least 1 − α, by Bonferroni, whatever the number of looks. If no rival remains, no point that meets the deadline
+/// costs less than the chosen one by more than the share δ (`indifference`) of its upper end. Points that are no faster than a failed
+/// point, or with a fixed cost above the upper cost bound of another point, are left out. Approximate: intervals of means are Student's.
 ///
 /// # Errors
 ///
@@ -94,14 +94,14 @@ impl Candidate {
 }
 
 impl Found {
-    /// The look at the point that meets the deadline and costs least at most.
+    /// The look at the point that meets the deadline and has the lowest upper end of the cost.
     fn best(&self) -> Option<usize> {
         let met = self.looks.iter().enumerate().filter(|(_, look)| look.judgement.verdict == Verdict::Meets);
         let high = |look: &Look| look.cost.map_or(f64::INFINITY, |cost| cost.high);
         met.min_by(|(_, a), (_, b)| high(a).total_cmp(&high(b))).map(|(i, _)| i)
     }
 
-    /// Looks at other points that may meet the deadline and cost less by more than a share of what the best costs at most.
+    /// Looks at other points that may meet the deadline and cost less by more than a share of the best point's upper end.
     fn rivals(&self, best: usize, share: f64) -> Vec<usize> {
         let Some(most) = self.looks[best].cost.map(|cost| cost.high) else { return Vec::new() };
         let rival = |(i, look): &(usize, &Look)| {

@@ -1,4 +1,4 @@
-//! Decides if one point meets a deadline, by replications until an interval decides.
+//! Decides whether one point meets a deadline, by replicating until an interval decides.
 //!
 //! Owns the sequential test. It runs nothing: the caller supplies times of replications.
 
@@ -84,7 +84,7 @@ pub struct Judgement {
     pub replications: u64,
     /// Number of times the interval was checked.
     pub looks: u32,
-    /// Probability to finish by the deadline, at the level of the interval; none if nothing was run.
+    /// Probability of finishing by the deadline, at the level of the interval; none if nothing was run.
     pub done_by_deadline: Option<Interval>,
 }
 

@@ -1,6 +1,6 @@
 //! The plan of an optimisation, written in TOML: the deadline, the choices, and the cost.
 //!
-//! Owns the plan's keys, their defaults and their checks. What a key of an axis means is known only to whoever makes the points' models.
+//! Owns the plan's keys, their defaults and their checks. Only the code that builds the points' models knows the meaning of an axis key.
 
 use serde::{Deserialize, Serialize};
 

@@ -104,9 +104,9 @@ pub fn may_bisect(plan: &OptimizePlan, candidates: &[Candidate]) -> bool {
 
 /// Searches the candidates; `judge(candidate, error)` judges one with at most that probability of a wrong verdict.
 ///
-/// * **Bisection**: the middle of what is open, until a point that meets the deadline stands next to one that does not. At most
-///   ⌈log₂(n + 1)⌉ points, each with that share of the error. Right where `faster` of the axis is true.
-/// * **Rising cost**: the cheapest point that is left, until one meets the deadline. Points that are no faster than one that fails, by
+/// * **Bisection**: the middle of the open range, until a point that meets the deadline is next to a point that does not. At most
+///   ⌈log₂(n + 1)⌉ points, each with that share of the error. Right if `faster` of the axis is true.
+/// * **Rising cost**: the cheapest remaining point, until one meets the deadline. Points that are no faster than a failed point, by
 ///   `faster` of every axis, are left out. Each of n points has the n-th part of the error.
 ///
 /// The answer is right with probability 1 − `error` at least, by Bonferroni. A point that stays undecided counts as not shown, and the search
@@ -214,8 +214,8 @@ impl Found {
         };
     }
 
-    /// The look at the costliest candidate that is cheaper than the chosen one, or than all: why it was not taken. Of estimated costs, the
-    /// look at another candidate that may meet the deadline and may cost least.
+    /// The look at the costliest candidate that is cheaper than the chosen one, or than all; it shows why the candidate was not chosen. With
+    /// estimated costs, the look at another candidate that may meet the deadline and may cost least.
     pub fn next_cheaper(&self) -> Option<&Look> {
         if self.search == Search::Comparison {
             return self.nearest_rival();

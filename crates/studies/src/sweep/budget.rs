@@ -1,8 +1,8 @@
 //! A budget of replications, or of time, spent where the intervals are widest.
 //!
-//! Owns the rule, and the rounds. A round is decided from the results of the one before it and nothing else, so that the rounds of a
-//! budget of replications are the same on any number of threads, and after an interruption. Those of a budget of time depend on how
-//! fast the machine is.
+//! Owns the rule and the rounds. Each round depends only on the results of the previous round, so the rounds of a budget of
+//! replications are the same on any number of threads, and after an interruption. The rounds of a budget of time depend on the
+//! speed of the machine.
 //!
 //! ```text
 //! every point has `replications`;
@@ -40,13 +40,13 @@ const MOST_KEPT: usize = 1 << 25;
 pub struct Budget {
     /// Replications of all points together, the base among them.
     pub replications: u64,
-    /// Half width over mean at which a point wants no more.
+    /// Half width over mean at which a point needs no more replications.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relative_error: Option<f64>,
 }
 
 impl Budget {
-    /// A budget that only time ends.
+    /// A budget limited only by time.
     pub fn endless(relative_error: Option<f64>) -> Self {
         Self { replications: u64::MAX, relative_error }
     }
@@ -78,8 +78,8 @@ impl Budget {
         round
     }
 
-    /// The points of a round, the widest first, then by number. Points without an interval are never among them, and the base only
-    /// follows.
+    /// The points of a round, the widest first, then by number. Points without an interval are never included, and the base is only
+    /// matched to the other points.
     fn widest<'a>(&self, results: &'a BTreeMap<u64, PointResult>) -> Vec<&'a PointResult> {
         let enough = self.relative_error.unwrap_or(0.0);
         let wide = results.values().filter(|point| point.point > 0 && point.replications < MOST_REPLICATIONS);
@@ -109,7 +109,7 @@ pub struct Rounds<'a> {
     pub points: &'a [Point],
     /// The budget.
     pub budget: &'a Budget,
-    /// Makes their models.
+    /// Builds the models of the points.
     pub make: &'a MakeModel<'a>,
     /// Settings for running the points.
     pub batch: &'a Batch,
@@ -127,7 +127,7 @@ impl Rounds<'_> {
     ///
     /// # Errors
     ///
-    /// The first thing that goes wrong.
+    /// The first error of a point.
     pub fn run<E: Send>(
         &self,
         mut base: Base,
@@ -179,7 +179,7 @@ impl Rounds<'_> {
         Ok(Some(found))
     }
 
-    /// Runs some points together; none if that was stopped.
+    /// Runs some points together; none if the run was stopped.
     fn wave<'a, E: Send>(
         &self,
         (crew, place): (&Crew, &mut Place),

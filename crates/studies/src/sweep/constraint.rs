@@ -1,7 +1,7 @@
 //! Constraints: expressions over the keys of a plan that every point must satisfy.
 //!
-//! Owns their text, their check, and the exclusion of points. The grammar is that of [`expr`](crate::net::expr); what a key is worth
-//! at a point is known only to whoever makes the points' models.
+//! Owns their text, their check, and the exclusion of points. The grammar comes from [`expr`](crate::net::expr); only the code that
+//! builds the points' models knows the value of a key at a point.
 
 use std::ops::Range;
 
@@ -114,7 +114,7 @@ fn number(name: &Name, value: Option<&Value>, point: u64) -> Result<f64, Constra
 /// The points of a design that satisfy all constraints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Admitted {
-    /// The base, in any case, and the points that satisfy the constraints, renumbered from 1.
+    /// The base, always, and the points that satisfy the constraints, renumbered from 1.
     pub points: Vec<Point>,
     /// Number of points that were left out.
     pub left_out: u64,
@@ -155,7 +155,7 @@ pub fn admitted(
     Ok(found)
 }
 
-/// Where bytes of constraint `number` stand in the text of a plan; the whole constraint if it is written with escapes.
+/// Position of bytes of constraint `number` in the text of a plan; the whole constraint if it is written with escapes.
 pub fn place(plan: &str, number: usize, within: Range<usize>) -> Option<Range<usize>> {
     let whole = plan::place(plan, &format!("sweep.constraints[{number}]"))?;
     let text = plan.get(whole.clone())?;

@@ -22,7 +22,7 @@ enum Stage {
     Settled,
     /// On the CPU, until the sweep turns out to take long.
     Watching,
-    /// On a GPU, after so many waves.
+    /// On a GPU, after this many waves.
     Trying(u32),
 }
 

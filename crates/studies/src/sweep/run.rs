@@ -38,7 +38,7 @@ use crate::watch::Watch;
 /// ```
 #[derive(Debug)]
 pub struct Sweep {
-    /// The axes, the design, and how often each point is replicated.
+    /// The axes, the design, and the number of replications of each point.
     pub plan: SweepPlan,
     /// The job or net.
     pub subject: Subject,
@@ -67,7 +67,7 @@ pub struct SweepSettings {
     pub max_points: Option<u64>,
     /// Folder in which results are stored; none to keep them in memory.
     pub output: Option<PathBuf>,
-    /// True if to continue with the results in the folder.
+    /// True to continue with the results in the folder.
     pub resume: bool,
 }
 
@@ -103,7 +103,7 @@ pub trait SweepWatch: Watch {
     fn point(&self, _result: &PointResult, _done: u64, _planned: u64) {}
     /// The rounds of a budget start: from now on, progress counts replications.
     fn rounds(&self) {}
-    /// A round of so many points is finished; `done` replications in all, `before` of them before the rounds, of `planned`.
+    /// A round of this many points is finished; `done` of `planned` replications in all, `before` of them before the rounds.
     fn round(&self, _points: usize, _done: u64, _before: u64, _planned: Option<u64>) {}
 }
 

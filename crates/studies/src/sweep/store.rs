@@ -1,12 +1,12 @@
-//! Results in a folder: nothing that was finished is lost, and a sweep that was interrupted continues.
+//! Results in a folder: no finished work is lost, and an interrupted sweep can continue.
 //!
 //! ```text
-//! RESULT/sweep.json           what was asked: the identity of the sweep
-//! RESULT/part-000001.jsonl    finished points, one a line, and their checksum, while others are missing
+//! RESULT/sweep.json           the question: the identity of the sweep
+//! RESULT/part-000001.jsonl    finished points, one per line, and their checksum, while other points are missing
 //! RESULT/points.parquet       all points by number, once none is missing; the parts are then gone
 //! ```
 //!
-//! Parts are JSON lines because they are small, many and short-lived, and can be read as they come; the points are a
+//! Parts are JSON lines because they are small, many and short-lived, and can be read line by line. The points are a
 //! table (`sweep::table`) for other programs, and hold the same bits.
 //!
 //! Every file is written under a temporary name and then renamed, so that a kill or a full disk leaves whole files. A
@@ -38,7 +38,7 @@ use crate::whole_file;
 const FORMAT_VERSION: u32 = 3;
 /// First version whose files have checksums.
 const CHECKSUMS: u32 = 3;
-/// A part is written at most so often, and takes at most this share of the time.
+/// Shortest time between two parts, and the largest share of the time for writing them.
 const PART: Duration = Duration::from_millis(250);
 const PART_SHARE: u32 = 100;
 
@@ -57,7 +57,7 @@ pub struct Header {
     pub version: String,
     /// The shard that these points belong to.
     pub shard: Shard,
-    /// Points of the whole sweep, the base among them.
+    /// Points of the whole sweep, including the base.
     pub points: u64,
     /// Seed of every point.
     pub seed: u64,
@@ -71,7 +71,7 @@ pub struct Header {
     pub folded: Option<FoldedParts>,
     /// The sweep's plan, every key written out.
     pub plan: String,
-    /// Text of what the points change: a job's plan or a net.
+    /// Text of the subject of the sweep: a job's plan or a net.
     pub base: String,
 }
 
@@ -154,10 +154,10 @@ pub enum StoreError {
         /// The part of the sweep that changed.
         what: String,
     },
-    /// A part that is not as it was written. Resuming the sweep runs its points again.
+    /// A damaged part. Resuming the sweep runs its points again.
     #[error("{0}")]
     DamagedPart(DamagedPart),
-    /// A table of points that is not as it was written. Without the file, resuming the sweep runs all points again.
+    /// A damaged table of points. Without the file, resuming the sweep runs all points again.
     #[error("`{}` is damaged: {why}", path.display())]
     DamagedPoints {
         /// The file.
@@ -167,7 +167,7 @@ pub enum StoreError {
     },
 }
 
-/// A part that is not as it was written.
+/// A damaged part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DamagedPart {
     /// The file.
@@ -199,7 +199,7 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// Points that there should be, the base among them.
+    /// Number of planned points, including the base.
     pub fn planned(&self) -> u64 {
         (0..self.header.points).filter(|&point| has(self.header.shard, point)).count() as u64
     }
@@ -210,7 +210,7 @@ impl Stored {
         (0..self.header.points).filter(|&point| has(shard, point)).all(|point| self.results.contains_key(&point))
     }
 
-    /// Returns true if no point is missing, and the budget is spent where there is one.
+    /// Returns true if no point is missing and the budget, if any, is spent.
     pub fn is_complete(&self) -> bool {
         let is_spent = |budget: &Budget| budget.next_round(&self.results).is_empty();
         self.has_all_points() && self.header.budget.as_ref().is_none_or(is_spent)
@@ -261,11 +261,11 @@ fn read_part(path: &Path, header: &Header) -> Result<Result<Vec<PointResult>, Da
     Ok(found.map_err(|why| DamagedPart { path: path.to_owned(), why }))
 }
 
-/// The results of a folder, and what is damaged in it.
+/// The results of a folder, and its damaged files.
 struct Contents {
     stored: Stored,
     damaged: Vec<DamagedPart>,
-    /// The damaged parts, and the parts that are worth nothing without them.
+    /// The damaged parts, and the parts that depend on them.
     worthless: Vec<PathBuf>,
 }
 

@@ -1,6 +1,6 @@
 //! Ranking of knobs: one axis at a time against the base.
 //!
-//! Owns the ranking. The numbers are those of the points; under common random numbers their differences have narrow intervals.
+//! Owns the ranking. The numbers come from the points; under common random numbers their differences have narrow intervals.
 
 use serde::{Deserialize, Serialize};
 use toml::Value;
@@ -8,7 +8,7 @@ use toml::Value;
 use crate::sweep::plan::{Design, SweepPlan};
 use crate::sweep::result::{Number, PointResult};
 
-/// A value of a knob, and what it changes.
+/// A value of a knob, and its effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Level {
     /// The value.
@@ -24,9 +24,9 @@ pub struct Level {
 pub struct Knob {
     /// Position of the axis in the plan.
     pub axis: usize,
-    /// Where the mean time is shortest.
+    /// The value with the shortest mean time.
     pub best: Level,
-    /// Where it is longest.
+    /// The value with the longest mean time.
     pub worst: Level,
     /// From the shortest mean time to the longest, the base among them \[s\].
     pub swing_s: f64,

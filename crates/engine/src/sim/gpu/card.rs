@@ -1,4 +1,4 @@
-//! A GPU for many nets, one after the other or together, for callers who divide the replications themselves.
+//! A GPU for many nets, one at a time or together, for callers that divide the replications themselves.
 
 use std::sync::Arc;
 
@@ -102,7 +102,7 @@ impl Card {
         }
     }
 
-    /// Any net, with an engine of its own.
+    /// Any net, with its own engine.
     fn alone(&self, ready: &Ready<'_>, first: u64, count: u64) -> Result<Samples, RunError> {
         let told = |fault| required(fault, ready.engine());
         let mut engine = device_engine(ready.chosen.kind, &self.gpu, ready.setup, ready.seed).map_err(told)?;

@@ -17,7 +17,7 @@ use crate::watch::{TimeLimit, Watch as _};
 /// Settings for looking for a GPU, and for leaving it.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sim) struct Patience {
-    /// Time on the CPU before anything is thought of: by then its speed is known, and most runs are over.
+    /// Time on the CPU before a GPU is considered: by then the CPU's speed is known, and most runs are over.
     pub(in crate::sim) before_a_look: Duration,
     /// Remaining CPU time that justifies a GPU. Loading a driver, testing the device and compiling shaders take a
     /// second or two, and longer if a driver sees a shader for the first time.
@@ -98,7 +98,7 @@ pub(in crate::sim) struct Relay<'a> {
     chunk: Pace,
     /// True once the device has replayed replications of the CPU.
     trusted: bool,
-    /// Since when a GPU is at work, and from when and from which replication on its speed is measured.
+    /// Start of the work on a GPU, and the time and replication from which its speed is measured.
     since: Option<Instant>,
     window: Option<(Instant, u64)>,
 }

@@ -23,7 +23,7 @@ use crate::sim::simd::Level;
 use crate::watch::Watch;
 use kernel::{LANES, QUADS, Times, draw_branches};
 
-/// Steps of blocks between two looks at whether the run is stopped: some milliseconds of work.
+/// Steps of blocks between two checks of the stop flag: some milliseconds of work.
 const STEPS_BETWEEN_LOOKS: usize = 1 << 15;
 
 /// Most branches of one choice: a lane keeps its branch in a byte.
@@ -113,7 +113,7 @@ impl pulp::NullaryFnOnce for RunBlock<'_> {
     }
 }
 
-/// Everything in a question that a schedule cannot answer, in words.
+/// Lists everything in a question that a schedule cannot answer.
 pub type UnfitError = Problems<String>;
 
 impl Schedule {
@@ -353,9 +353,8 @@ fn obstacles_or_ends(
 }
 
 /// Steps whose firing may complete the tokens that `terms` (counter, least) ask for. Each counter must be one that
-/// nothing takes from and that always gets exactly that many. Groups may continue after the goal, so they need a goal
-/// that is
-/// the end of everything.
+/// no transition takes from and that always gets exactly that many. Groups may continue after the goal, so they need a goal
+/// that is the end of everything.
 fn ends_of(program: &Program, plan: &SchedulePlan, question: &Question, terms: &[(u32, f64)]) -> Option<Vec<bool>> {
     let complete = |&(counter, least): &(u32, f64)| {
         let arrivals = plan.arrivals[counter as usize] as f64;

@@ -189,7 +189,7 @@ impl<'a> Parser<'a> {
         Ok(self.named(node, start))
     }
 
-    /// Takes the `E` or `A` of an until; whether it is about all paths.
+    /// Takes the `E` or `A` of an until; returns true if it is about all paths.
     fn path_quantifier(&mut self) -> Option<bool> {
         let quantifier = self.rest().chars().next().filter(|letter| matches!(letter, 'E' | 'A'))?;
         let bracket = self.rest()[1..].trim_start();

@@ -1,4 +1,4 @@
-//! A node map that a person completes, for nodes whose samples cannot be told by name.
+//! A node map for the user to complete, for nodes whose samples cannot be matched by name.
 
 use std::fmt::Write as _;
 

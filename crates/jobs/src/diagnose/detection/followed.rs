@@ -1,6 +1,6 @@
-//! The attempts of a stage as a master could have followed them: when each ran, and what was reported of it when.
+//! The attempts of a stage as a master could have followed them: the time and the reports of each.
 //!
-//! Reports count from the launch in the log. Without reports progress is taken as even, which nobody could have known at the time.
+//! Reports count from the launch in the log. Without reports, progress is taken as even, which no detector could have known at the time.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,22 +12,22 @@ use crate::trace::{Attempt, JobTrace, Metric, NodeId, Stage, StageId, StageKind}
 #[derive(Clone, Debug)]
 pub(super) struct Followed {
     pub(super) task: u32,
-    /// Node, as the trace counts them; one more where the log does not name it.
+    /// Node, numbered as in the trace; one more than the last if the log does not name it.
     pub(super) node: u32,
     /// From launch to end \[s since the start of the trace\].
     pub(super) start_s: f64,
     pub(super) end_s: f64,
-    /// True where it did its task.
+    /// True if it completed its task.
     pub(super) done: bool,
     pub(super) is_copy: bool,
     /// Size of its input, 1 on average.
     pub(super) size: f64,
-    /// Age \[s\] and progress; none where progress is taken as even.
+    /// Age \[s\] and progress; none if progress is taken as even.
     pub(super) reports: Option<Vec<Point>>,
 }
 
 impl Followed {
-    /// Age and progress in the last report up to a moment; `at` is the number of reports up to an earlier one, and moves on.
+    /// Age and progress in the last report up to a moment; `at` is the number of reports up to an earlier moment, and advances.
     pub(super) fn report(&self, now_s: f64, at: &mut usize) -> Point {
         let age = now_s - self.start_s;
         let Some(reports) = &self.reports else { return (age, (age / (self.end_s - self.start_s)).clamp(0.0, 1.0)) };
@@ -37,8 +37,8 @@ impl Followed {
         at.checked_sub(1).map_or((0.0, 0.0), |last| reports[last])
     }
 
-    /// The time that the attempt took, or would have taken with the progress that it had made when it was killed \[s\], and true where
-    /// it took at least that: nothing was reported of it.
+    /// The time of the attempt \[s\], extrapolated from its progress if it was killed, and true if the time is a lower bound because
+    /// it has no reports.
     pub(super) fn whole_time_s(&self) -> (f64, bool) {
         let held = self.end_s - self.start_s;
         if self.done {
@@ -60,11 +60,11 @@ pub(super) struct FollowedStage<'t> {
     pub(super) attempts: Vec<Followed>,
     /// Tasks with an attempt.
     pub(super) tasks: usize,
-    /// When the stage began \[s\].
+    /// Start of the stage \[s\].
     pub(super) from_s: f64,
-    /// When its last attempt ended \[s\].
+    /// End of its last attempt \[s\].
     pub(super) to_s: f64,
-    /// True where attempts have reports.
+    /// True if attempts have reports.
     pub(super) reported: bool,
 }
 
@@ -92,7 +92,7 @@ impl<'h> Reports<'h> {
     }
 }
 
-/// The attempts of a stage; none if the log has no attempt with a beginning and an end.
+/// The attempts of a stage; none if the log has no attempt with a start and an end.
 pub(super) fn follow<'t>(
     trace: &JobTrace,
     id: StageId,
@@ -152,12 +152,12 @@ fn bytes(trace: &JobTrace, attempt: &Attempt) -> f64 {
     read(Metric::InputBytes) + read(Metric::ShuffleLocalBytes) + read(Metric::ShuffleRemoteBytes)
 }
 
-/// Makes the mean size 1; all are 1 where one is not known.
+/// Scales sizes to mean 1; all become 1 if any size is unknown.
 fn scale_sizes(attempts: &mut [Followed]) {
     let known = attempts.iter().filter(|attempt| attempt.done).all(|attempt| attempt.size > 0.0);
     let done = attempts.iter().filter(|attempt| attempt.done);
     let (sum, count) = done.fold((0.0, 0.0), |(sum, count), attempt| (sum + attempt.size, count + 1.0));
-    // what a killed attempt would have read is not in the log; its task's other attempt tells
+    // the log does not show the full input of a killed attempt; the other attempt of its task does
     let of_task: BTreeMap<u32, f64> =
         attempts.iter().filter(|attempt| attempt.done).map(|attempt| (attempt.task, attempt.size)).collect();
     for attempt in attempts {

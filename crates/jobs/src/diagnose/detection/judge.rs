@@ -13,25 +13,25 @@ use crate::estimate::{FloatMoments, Measured, clopper_pearson};
 use crate::trace::analysis::{Usual, times_of};
 use crate::trace::{JobTrace, StageKind};
 
-/// Fewest tasks of a stage that succeeded for their median to say what is usual.
+/// Fewest successful tasks of a stage for which the median is the expected time.
 const FEWEST: u64 = 3;
 
-/// A job that ran, and the progress of its tasks; without any, progress is taken as even.
+/// A recorded job and the progress of its tasks; without reports, progress is taken as even.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordedRun<'t> {
     /// The log of the job.
     pub trace: &'t JobTrace,
-    /// Reports of its tasks ([`History::from_reports`]), or the curves in the log itself ([`History::from_trace`]). Stages without any are
+    /// Reports of its tasks ([`History::from_reports`]), or the curves in the log itself ([`History::from_trace`]). Stages without reports are
     /// left out.
     pub progress: &'t History,
 }
 
-/// Why nothing can be judged.
+/// Reason why nothing can be judged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DetectionError {
-    /// No stage has tasks with a beginning and an end, and enough of them to say what is usual. Give a log of a job that ran, or runs that
-    /// say what is usual.
+    /// No stage has enough tasks with a start and an end to estimate the expected time. Give the log of a finished job, or other runs that
+    /// give the expected times.
     #[error(
         "{log}: no stage with progress has {FEWEST} tasks that ended well, so that nothing says which were stragglers"
     )]
@@ -52,9 +52,9 @@ pub struct JudgedStage {
     pub tasks: u64,
     /// Stragglers among them.
     pub stragglers: u64,
-    /// Tasks whose usual time other runs say; of the others it is the median of the stage.
+    /// Tasks with an expected time from other runs; for all other tasks it is the median of the stage.
     pub usual_from_runs: u64,
-    /// True where the progress of its tasks was reported; else it is taken as even.
+    /// True if the progress of its tasks was reported; otherwise it is taken as even.
     pub reported: bool,
 }
 
@@ -65,29 +65,29 @@ pub struct JudgedTask {
     pub stage: usize,
     /// The number of the task in the stage.
     pub task: u32,
-    /// The node of its first attempt; empty where the log does not name it.
+    /// The node of its first attempt; empty if the log does not name it.
     pub node: String,
-    /// The time of its first attempt, from its progress where it was killed \[s\].
+    /// The time of its first attempt \[s\], extrapolated from its progress if it was killed.
     pub time_s: f64,
-    /// True where the first attempt was killed without a report: it took at least that.
+    /// True if the first attempt was killed without a report: the time is a lower bound.
     pub at_least: bool,
     /// The expected time of the task \[s\].
     pub usual_s: f64,
     /// True for a straggler.
     pub straggler: bool,
-    /// Age at which each detector flagged it \[s\], in the order of [`Judged::detectors`].
+    /// Age at which each detector flagged the task \[s\], in the order of [`Judged::detectors`].
     pub flagged_s: Vec<Option<f64>>,
 }
 
 /// A detector and its measures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgedDetector {
-    /// The detector and when it looks.
+    /// The detector and the times of its checks.
     pub policy: PolicyPlan,
     /// Tasks by fate.
     pub tally: Tally,
-    /// In the order of [`Metric::ALL`]; none where nothing can be said. Intervals: those of shares by Clopper and Pearson, those of means by
-    /// Student's t, both as if tasks were independent.
+    /// Metrics in the order of [`Metric::ALL`]; none if undefined. Intervals are by Clopper and Pearson for shares and by
+    /// Student's t for means, both as if tasks were independent.
     pub metrics: [Option<Measured>; 6],
 }
 
@@ -96,7 +96,7 @@ pub struct JudgedDetector {
 pub struct Judged {
     /// The stages, run by run.
     pub stages: Vec<JudgedStage>,
-    /// Names of stages that were left out, since no progress of theirs was reported, as that of others was.
+    /// Names of stages that were left out because other stages have progress reports and these have none.
     pub left_out: Vec<String>,
     /// Stragglers and flagged tasks, stage by stage.
     pub tasks: Vec<JudgedTask>,
@@ -110,11 +110,11 @@ pub struct Judged {
     pub straggling_nodes: Share,
 }
 
-/// Judges detectors on runs: a task is a straggler that took more than `factor` times its usual time, which is that of `usual` runs, or
-/// else the median of its stage. \[Phan2018, 6.1\]: 1.2.
+/// Judges detectors on runs. A straggler is a task that took more than `factor` times its expected time, which comes from the `usual`
+/// runs, or else is the median of its stage. \[Phan2018, 6.1\]: 1.2.
 ///
-/// The time of an attempt that was killed is what it would have taken with the progress that it had made, as in \[Phan2018\]. A stage counts
-/// as a job: its age is what a lag is compared with. `level` is the confidence level of the intervals.
+/// The time of a killed attempt is extrapolated from its progress, as in \[Phan2018\]. A stage counts as a job: lags are compared with the
+/// age of the stage. `level` is the confidence level of the intervals.
 ///
 /// # Errors
 ///
@@ -150,7 +150,7 @@ pub fn judge(
     Ok(judging.judged(level))
 }
 
-/// While stages are judged.
+/// State while stages are judged.
 struct Judging<'a> {
     usual: &'a Usual,
     policies: &'a [PolicyPlan],
@@ -265,7 +265,7 @@ mod tests {
     use crate::trace::{ReadOptions, read_bytes};
     use crate::watch::Unwatched;
 
-    /// An event log of Spark: a stage of tasks that begin at 0 on a slot of their own, and take so many seconds.
+    /// An event log of Spark: a stage of tasks that start at 0, each on its own slot, and take these seconds.
     fn log(times_s: &[u64]) -> JobTrace {
         let mut lines = vec![
             r#"{"Event":"SparkListenerLogStart","Spark Version":"4.0.0"}"#.to_owned(),
@@ -335,7 +335,7 @@ mod tests {
         assert_eq!((found.detectors[0].tally.false_alarms, found.detectors[0].tally.stragglers), (2, 0));
     }
 
-    /// Reports say that the short task 0 stands still for 8 s: it is flagged, the even ones are not.
+    /// In the reports, the short task 0 makes no progress for 8 s: it is flagged, the even tasks are not.
     #[test]
     fn reports_count_where_there_are_any() {
         let trace = log(&[10; 10]);

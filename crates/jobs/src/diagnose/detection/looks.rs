@@ -1,4 +1,4 @@
-//! When a detector looks at a stage that ran, what it sees, and what it flags first.
+//! The checks of a detector on a recorded stage: their times, the state that it sees, and its first flags.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,7 +7,7 @@ use crate::cluster::formulas::{looks_for_stragglers, task_speed};
 use crate::cluster::{PolicyPlan, Watching};
 use crate::diagnose::detection::followed::{Followed, FollowedStage};
 
-/// Most looks at a stage: of a long one, a detector looks more rarely than its interval says.
+/// Most checks of a stage: in a long stage, a detector checks less often than its interval.
 const MOST_LOOKS: f64 = 100_000.0;
 
 /// The tasks of a stage that a policy flags, with the time of the first flag \[s since the start of the trace\].
@@ -34,15 +34,15 @@ pub(super) fn flagged(stage: &FollowedStage<'_>, policy: &PolicyPlan) -> BTreeMa
 struct Looking<'a> {
     stage: &'a FollowedStage<'a>,
     detector: &'a dyn Detector,
-    /// When each task's first copy began \[s\].
+    /// Start of each task's first copy \[s\].
     copied: HashMap<u32, f64>,
-    /// Attempts that did their task, in the order of their ends.
+    /// Attempts that completed their task, in the order of their ends.
     ends: Vec<u32>,
     ended: usize,
     begun: usize,
-    /// Tasks whose first attempt has not begun.
+    /// Tasks whose first attempt has not started.
     waiting: u32,
-    /// Attempts that run, in the order of their launch, each with the number of its reports so far.
+    /// Running attempts, in the order of their launch, each with the number of its reports so far.
     running: Vec<(u32, usize)>,
     finished: Finished,
     flagged: BTreeMap<u32, f64>,

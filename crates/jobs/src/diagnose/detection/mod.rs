@@ -4,14 +4,14 @@
 //! JobTrace, History ──▶ Followed attempts of each stage ──▶ a detector looks ──▶ flags ──▶ Tally, Judged
 //! ```
 //!
-//! The detectors are those of the cluster simulator, the measures those of \[Phan2018\]: here they look at a run that nobody acts upon, so that
-//! a task that is flagged goes on as it did.
+//! The detectors come from the cluster simulator, the measures from \[Phan2018\]. Here the detectors watch a recorded run: flags have no effect,
+//! and a flagged task continues as it did.
 //!
 //! | question | file |
 //! |---|---|
-//! | when attempts ran, and what was reported of them when | `followed` |
-//! | when a detector looks, and what it flags | `looks` |
-//! | which tasks were stragglers, and what flags were worth | `judge` |
+//! | times and reports of attempts | `followed` |
+//! | times at which a detector checks, and its flags | `looks` |
+//! | stragglers, and the quality of the flags | `judge` |
 
 mod followed;
 mod judge;

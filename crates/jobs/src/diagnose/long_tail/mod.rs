@@ -1,4 +1,4 @@
-//! Long-tail identification: which tasks will be stragglers, told while they run, by how their kind usually progresses.
+//! Long-tail identification: detects stragglers while they run, by comparison with the typical progress of their kind.
 //!
 //! ```text
 //! reports, logs, simulated runs ──▶ History ──▶ fit_profile ──▶ Model (TOML)

@@ -9,14 +9,14 @@ use crate::sim::race::lockstep::lanes::Values;
 /// Most rewards at firings: every firing checks all of them.
 const MAX_IMPULSES: usize = 64;
 
-/// When lanes have reached their goal.
+/// Goal of the lanes.
 #[derive(Clone, Debug)]
 pub(super) enum Aim {
     /// Never by their marking.
     None,
     /// With at least these tokens in all of these counters.
     Tokens(Vec<Bound>),
-    /// Where an expression is not 0.
+    /// With a value of an expression that is not 0.
     Expression(Code),
 }
 
