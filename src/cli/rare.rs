@@ -70,7 +70,9 @@ fn event(net: &Net, args: &RareArgs) -> Result<RareEvent, Failure> {
     };
     let goal = if args.until == "dead" { None } else { Some(resolved(net, "--until", &args.until)?) };
     match (goal, args.beyond) {
-        (goal, Some(limit_s)) => Ok(RareEvent::Beyond { goal, limit_s }),
+        (goal, Some(limit_s)) => {
+            Ok(RareEvent::Beyond { goal, limit_s, left: given("--importance", &args.importance)? })
+        }
         (Some(goal), None) => Ok(RareEvent::Before {
             goal,
             avoid: given("--avoid", &args.avoid)?,

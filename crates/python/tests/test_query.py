@@ -53,3 +53,13 @@ def test_mistakes_in_formulas_have_their_places() -> None:
     with pytest.raises(tailspn.UsageError) as caught:
         queue().query("P=? [ F<=1 #(nowhere) = 1 ]")
     assert "nowhere" in str(caught.value) and caught.value.column is not None
+
+
+def test_a_rare_event_agrees_with_its_closed_form() -> None:
+    builder = tailspn.NetBuilder("queue").place("queue", 1).timed("come", 1.0).timed("go", 2.0)
+    net = builder.output("come", "queue").input("queue", "go").build()
+    found = net.rare(until="#(queue) >= 30", avoid="#(queue) == 0", effort=1000, batches=16)
+    exact = 1 / (2**30 - 1)
+    assert abs(found.probability.value / exact - 1) < 5 * found.relative_error
+    with pytest.raises(tailspn.UsageError, match="needs a limit"):
+        net.rare(until="#(queue) >= 30")

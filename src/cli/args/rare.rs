@@ -28,9 +28,10 @@ pub(crate) struct RareArgs {
     #[arg(long, value_name = "EXPR", help_heading = "Question")]
     pub(crate) avoid: Option<String>,
     /// The probability that the goal is not reached within this time
-    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = values::seconds, conflicts_with_all = ["within", "avoid", "importance"], help_heading = "Question")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = values::seconds, conflicts_with_all = ["within", "avoid"], help_heading = "Question")]
     pub(crate) beyond: Option<f64>,
-    /// An expression that grows on the way to the goal [default: the left side of a goal such as `#(queue) >= 30`]
+    /// An expression that grows on the way to the goal [default: the left side of a goal such as `#(queue) >= 30`]; with --beyond, about
+    /// the time left in seconds [default: fitted to a few walks]
     #[arg(long, value_name = "EXPR", help_heading = "Question")]
     pub(crate) importance: Option<String>,
     /// Walks on each level of a batch

@@ -27,7 +27,7 @@ _PRINTING = {"json", "csv", "markdown", "all", "help", "force", "samples"}
 
 
 # commands that take a net object without a file
-_TAKE_NETS = {"query", "simulate", "solve"}
+_TAKE_NETS = {"query", "rare", "simulate", "solve"}
 
 # commands whose replications can be shared; `distributed` does it
 _SHARED = {"simulate", "estimate", "whatif", "sensitivity"}
@@ -226,6 +226,15 @@ def query(net: Any, *formulas: str, progress: Progress | None = None, **options:
     return _ask("query", [net], options, words=formulas, progress=progress)
 
 
+def rare(net: Any, *, progress: Progress | None = None, **options: Any) -> Result:
+    """Estimate the probability of a rare event by splitting: ``until`` with ``avoid`` or ``within``, or ``beyond`` [s].
+
+    ``net`` is a `Net` or a file. ``result.probability`` has the value and its interval, ``result.levels`` the share of the
+    walks that reached each level.
+    """
+    return _ask("rare", [net], options, progress=progress)
+
+
 def estimate(plan: Any = None, *, progress: Progress | None = None, **options: Any) -> Result:
     """Estimate how long a planned job takes, its phases and its tail; without a plan, the default job."""
     return _ask("estimate", [plan], options, progress=progress)
@@ -292,6 +301,7 @@ for _function in (
     simulate,
     solve,
     query,
+    rare,
     estimate,
     whatif,
     sweep,

@@ -183,6 +183,12 @@ class Net:
 
         return query(self, *formulas, **options)
 
+    def rare(self, **options: Any) -> Result:
+        """Estimate the probability of a rare event; see `tailspn.rare`."""
+        from tailspn._ask import rare
+
+        return rare(self, **options)
+
     def _repr_svg_(self) -> str:
         return self._native.svg()
 

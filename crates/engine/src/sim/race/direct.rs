@@ -66,10 +66,17 @@ impl<'f, 'a, O: Observer> Walker<'f, 'a, O> {
         Self { form, game: Game::new(&form.rules, observer), units }
     }
 
-    /// Plays from a marking and a tick until something ends the replication; the draws are those of `replication`.
-    pub(crate) fn walk(&mut self, marking: &[u32], from: u64, replication: u64) -> Result<Stop, Fault> {
+    /// Plays from a marking and a tick until something ends the replication, also if it stays in a marking to the tick `limit` of that
+    /// marking; the draws are those of `replication`.
+    pub(crate) fn walk(
+        &mut self,
+        marking: &[u32],
+        from: u64,
+        replication: u64,
+        limit: impl Fn(&[u32]) -> u64,
+    ) -> Result<Stop, Fault> {
         let outcome = self.game.resume(marking, from, replication)?;
-        self.form.play_on(&mut self.game, &mut self.units, outcome)
+        self.form.play_on(&mut self.game, &mut self.units, outcome, limit)
     }
 
     /// The marking at the end of the walk.
@@ -152,7 +159,8 @@ impl<'a> DirectForm<'a> {
         samples: &mut Samples,
     ) -> Result<(), Fault> {
         let outcome = game.begin(replication)?;
-        match self.play_on(game, units, outcome)? {
+        let last_tick = self.last_tick();
+        match self.play_on(game, units, outcome, |_| last_tick)? {
             Stop::Goal => game.end_now(Ending::Goal, samples),
             Stop::Dead => game.end_dead(samples),
             Stop::Late => return self.end_late(game, samples),
@@ -161,15 +169,21 @@ impl<'a> DirectForm<'a> {
         Ok(())
     }
 
-    /// Plays on from the present marking and time, until something ends the replication.
+    /// The last tick of a replication.
+    pub(crate) fn last_tick(&self) -> u64 {
+        self.rules.last_tick()
+    }
+
+    /// Plays on from the present marking and time, until something ends the replication: also if it stays in a marking to the tick
+    /// `limit` of that marking.
     #[inline(always)]
     fn play_on<O: Observer>(
         &self,
         game: &mut Game<'_, 'a, O>,
         units: &mut Units,
         mut outcome: Outcome,
+        limit: impl Fn(&[u32]) -> u64,
     ) -> Result<Stop, Fault> {
-        let last_tick = self.rules.last_tick::<u64>();
         let (key, replication) = (self.rules.setup.key, game.replication());
         units.reset();
         if outcome == Outcome::Tangible {
@@ -186,7 +200,7 @@ impl<'a> DirectForm<'a> {
                     return Ok(Stop::Dead);
                 }
                 now += self.law.delay(exponential(word), units.total);
-                if now > last_tick {
+                if now > limit(game.marking()) {
                     return Ok(Stop::Late);
                 }
                 if game.is_spent() {

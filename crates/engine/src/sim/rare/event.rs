@@ -27,6 +27,8 @@ pub enum RareEvent {
         goal: Option<Expr>,
         /// The time \[s\].
         limit_s: f64,
+        /// About the time left to the goal \[s\]; by default, a linear function of the marking that is fitted to a few walks.
+        left: Option<Expr>,
     },
 }
 
@@ -52,13 +54,14 @@ impl RareEvent {
         })
     }
 
-    /// A goal, or the dead marking, that is not reached within a time \[s\].
+    /// A goal, or the dead marking, that is not reached within a time \[s\]. `left`: about the time left.
     ///
     /// # Errors
     ///
     /// A text that is no expression of the net.
-    pub fn beyond(net: &Net, goal: Option<&str>, limit_s: f64) -> Result<Self, ExprError> {
-        Ok(Self::Beyond { goal: goal.map(|text| net.expression(text)).transpose()?, limit_s })
+    pub fn beyond(net: &Net, goal: Option<&str>, limit_s: f64, left: Option<&str>) -> Result<Self, ExprError> {
+        let parse = |text: &str| net.expression(text);
+        Ok(Self::Beyond { goal: goal.map(parse).transpose()?, limit_s, left: left.map(parse).transpose()? })
     }
 
     /// The net with its equal parts counted, and the same event of it; none if nothing folds or the event distinguishes them.
@@ -78,7 +81,9 @@ impl RareEvent {
                 within_s: *within_s,
                 importance: Some(folding.expression(importance.as_ref().or(threshold(goal))?)?),
             },
-            Self::Beyond { goal, limit_s } => Self::Beyond { goal: image(goal)?, limit_s: *limit_s },
+            Self::Beyond { goal, limit_s, left } => {
+                Self::Beyond { goal: image(goal)?, limit_s: *limit_s, left: image(left)? }
+            }
         };
         Some((folding, event))
     }
@@ -89,7 +94,7 @@ impl RareEvent {
                 let importance = importance.as_ref().or(threshold(goal));
                 [Some(goal), avoid.as_ref(), importance].into_iter().flatten().cloned().collect()
             }
-            Self::Beyond { goal, .. } => goal.iter().cloned().collect(),
+            Self::Beyond { goal, left, .. } => goal.iter().chain(left).cloned().collect(),
         }
     }
 
@@ -103,8 +108,9 @@ impl RareEvent {
                 avoid: avoid.as_ref().map(|avoid| lower(net, avoid)),
                 within_s: *within_s,
             },
-            Self::Beyond { goal, limit_s } => {
-                Plan::Beyond { goal: goal.as_ref().map(|goal| lower(net, goal)), limit_s: *limit_s }
+            Self::Beyond { goal, limit_s, left } => {
+                let code = |expression: &Option<Expr>| expression.as_ref().map(|expression| lower(net, expression));
+                Plan::Beyond { goal: code(goal), limit_s: *limit_s, left: code(left) }
             }
         })
     }
@@ -124,7 +130,7 @@ fn threshold(goal: &Expr) -> Option<&Expr> {
 #[derive(Debug)]
 pub(super) enum Plan {
     Before { goal: Code, avoid: Option<Code>, within_s: Option<f64>, importance: Code },
-    Beyond { goal: Option<Code>, limit_s: f64 },
+    Beyond { goal: Option<Code>, limit_s: f64, left: Option<Code> },
 }
 
 impl Plan {
@@ -152,9 +158,9 @@ impl Plan {
                 }
                 Question { goal: Goal::Marking(Code::new(ops)), horizon: *within_s, ..Question::default() }
             }
-            Self::Beyond { goal, limit_s } => Question {
+            Self::Beyond { goal, limit_s, .. } => Question {
                 goal: goal.clone().map_or(Goal::Dead, Goal::Marking),
-                horizon: Some(level.unwrap_or(*limit_s)),
+                horizon: Some(*limit_s),
                 ..Question::default()
             },
         }

@@ -3,13 +3,16 @@
 use crate::compile::Program;
 use crate::rng::{Address, Purpose};
 use crate::semantics::Fault;
-use crate::sim::clock::Clock;
+use crate::sim::clock::{Clock, NEVER};
 use crate::sim::race::{Blind, DirectForm, Observer, Stop, Walker};
 use crate::sim::rare::event::Plan;
 
 /// Bits of the number of a walk on its level, and of the number of a level, in the number of a replication.
 const WALK_BITS: u32 = 24;
 const LEVEL_BITS: u32 = 14;
+
+/// Number of the pilot among the batches.
+pub(super) const PILOT: u32 = (1 << 20) - 1;
 
 /// A state in which walks start.
 #[derive(Clone, Debug)]
@@ -52,11 +55,11 @@ impl Levels<'_, '_> {
         let mut batch = Batch { shares: Vec::with_capacity(self.ends.len()), firings: 0 };
         for (level, (form, end)) in (0..).zip(self.forms.iter().zip(&self.ends)) {
             let walks = Walks { form, number, level, effort: self.effort };
-            let horizon = self.horizon(*end);
+            let limit = |marking: &[u32]| self.plan.limit(marking, *end, self.clock);
             let mut passed = Vec::new();
-            let is_whole = walks.each(Blind, &starts, |walker, stop| {
+            let is_whole = walks.each(Blind, &starts, limit, |walker, stop| {
                 batch.firings += walker.firings();
-                passed.extend(self.plan.passes(walker, stop, horizon));
+                passed.extend(self.plan.passes(walker, stop, limit));
             })?;
             if !is_whole {
                 return Ok(None);
@@ -68,14 +71,6 @@ impl Levels<'_, '_> {
             starts = passed;
         }
         Ok(Some(batch))
-    }
-
-    /// The tick at which walks to a level of time end.
-    fn horizon(&self, end: Option<f64>) -> u64 {
-        match self.plan {
-            Plan::Beyond { limit_s, .. } => self.clock.ticks(end.unwrap_or(*limit_s)),
-            Plan::Before { .. } => 0,
-        }
     }
 }
 
@@ -94,6 +89,7 @@ impl<'f, 'a> Walks<'f, 'a> {
         &self,
         observer: O,
         starts: &[Start],
+        limit: impl Fn(&[u32]) -> u64,
         mut see: impl FnMut(&Walker<'f, 'a, O>, Stop),
     ) -> Result<bool, Fault> {
         let mut walker = Walker::new(self.form, observer);
@@ -105,7 +101,7 @@ impl<'f, 'a> Walks<'f, 'a> {
         let shift = (word * states) >> 32;
         for walk in 0..count {
             let start = &starts[((walk * states + shift) / count) as usize];
-            let stop = walker.walk(&start.marking, start.now, batch << WALK_BITS | walk)?;
+            let stop = walker.walk(&start.marking, start.now, batch << WALK_BITS | walk, &limit)?;
             if walker.is_stopped() {
                 return Ok(false);
             }
@@ -116,17 +112,35 @@ impl<'f, 'a> Walks<'f, 'a> {
 }
 
 impl Plan {
-    /// The state in which a walk passed its level; none if it did not. `horizon`: the tick of a level of time.
-    pub(super) fn passes<O: Observer>(&self, walker: &Walker<'_, '_, O>, stop: Stop, horizon: u64) -> Option<Start> {
+    /// The last tick of a walk in a marking, on the way to a level or to the event.
+    pub(super) fn limit(&self, marking: &[u32], level: Option<f64>, clock: Clock) -> u64 {
+        match (self, level) {
+            (Self::Before { within_s, .. }, _) => within_s.map_or(NEVER - 1, |within_s| clock.ticks(within_s)),
+            (Self::Beyond { limit_s, left, .. }, Some(level)) => {
+                clock.ticks(level - left.as_ref().map_or(0.0, |left| left.eval(marking))).min(clock.ticks(*limit_s))
+            }
+            (Self::Beyond { limit_s, .. }, None) => clock.ticks(*limit_s),
+        }
+    }
+
+    /// The state in which a walk passed its level; none if it did not.
+    pub(super) fn passes<O: Observer>(
+        &self,
+        walker: &Walker<'_, '_, O>,
+        stop: Stop,
+        limit: impl Fn(&[u32]) -> u64,
+    ) -> Option<Start> {
+        let marking = walker.marking();
         let now = match (self, stop) {
             (Self::Before { goal, avoid, .. }, Stop::Goal) => {
-                let marking = walker.marking();
                 let lost = avoid.as_ref().is_some_and(|avoid| avoid.holds(marking)) && !goal.holds(marking);
                 (!lost).then(|| walker.now())
             }
-            (Self::Beyond { .. }, Stop::Late) | (Self::Beyond { goal: Some(_), .. }, Stop::Dead) => Some(horizon),
+            (Self::Beyond { .. }, Stop::Late) => Some(walker.now().max(limit(marking))),
+            // a goal that is never reached
+            (Self::Beyond { goal: Some(_), .. }, Stop::Dead) => Some(walker.now()),
             _ => None,
         };
-        now.map(|now| Start { marking: walker.marking().to_vec(), now })
+        now.map(|now| Start { marking: marking.to_vec(), now })
     }
 }

@@ -6,13 +6,14 @@
 //!
 //! * **Goal before something else or before a time**: levels of an importance expression over the marking. For a goal such as
 //!   `#(queue) >= 20` it is the left side.
-//! * **Time beyond a limit**: levels of time.
+//! * **Time beyond a limit**: levels of the time so far plus about the time left, which a linear function of the marking gives.
 //!
 //! All delays must be exponential, so that a marking and a time are a state from which walks can start. Independent batches give the
 //! interval; it is symmetric on a log scale, since the error of a small probability is a factor.
 
 mod error;
 mod event;
+mod left;
 mod levels;
 mod pilot;
 
@@ -26,6 +27,7 @@ use crate::net::Net;
 use crate::rng::split;
 use crate::sim::question::Question;
 use crate::sim::race::{DirectForm, DirectLaw, Setup};
+use crate::sim::rare::event::Plan;
 use crate::sim::rare::levels::{Batch, Levels};
 use crate::sim::record::FoldedParts;
 use crate::sim::run::result_clock;
@@ -63,7 +65,7 @@ impl Default for Splitting<'_> {
 /// A level and the share of walks that passed it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LevelShare {
-    /// Value of the importance, or the time \[s\]; none for the event itself.
+    /// Value of the importance, or a time \[s\]; none for the event itself.
     pub at: Option<f64>,
     /// Mean share of the walks from the level before that reached this one.
     pub share: f64,
@@ -121,7 +123,7 @@ impl Splitting<'_> {
     }
 
     fn run_on(&self, net: &Net, event: &RareEvent) -> Result<RareEstimate, RareError> {
-        let plan = event.plan(net)?;
+        let mut plan = event.plan(net)?;
         let program = plan.codes().fold(compile(net)?, Program::observing);
         let last = plan.question(None);
         let clock = result_clock(&program, &last, self.seed, &Quiet(self.watch))?;
@@ -131,6 +133,9 @@ impl Splitting<'_> {
         }
         let key = split(self.seed);
         let setup = Setup { program: &program, question: &last, clock, key, keep_times: false, watch: self.watch };
+        if let Plan::Beyond { left: left @ None, .. } = &mut plan {
+            *left = left::fitted(&DirectForm::new(setup), &program.initial, clock.tick())?;
+        }
         let pilot = pilot::find(&plan, self.effort, setup)?;
         let ends: Vec<Option<f64>> = pilot.levels.iter().copied().map(Some).chain([None]).collect();
         let questions: Vec<Question> = ends.iter().map(|end| plan.question(*end)).collect();

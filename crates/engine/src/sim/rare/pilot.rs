@@ -1,18 +1,16 @@
 //! The pilot: it walks from level to level as a batch does, and places each level where some of the walks get to.
 
-use crate::compile::{Code, Program};
+use crate::compile::Program;
+use crate::sim::clock::Clock;
 use crate::sim::race::{Blind, DirectForm, Observer, Setup, Stop};
 use crate::sim::rare::error::RareError;
 use crate::sim::rare::event::Plan;
-use crate::sim::rare::levels::{Start, Walks};
+use crate::sim::rare::levels::{PILOT, Start, Walks};
 
 /// Share of the walks that should pass a level.
 const SHARE: f64 = 0.2;
 /// Most levels that a pilot may place.
 const MOST_LEVELS: usize = 4096;
-
-/// Number of the pilot among the batches.
-const PILOT: u32 = (1 << 20) - 1;
 
 /// Levels that a pilot found.
 #[derive(Debug, Default)]
@@ -22,11 +20,22 @@ pub(super) struct Pilot {
     pub(super) firings: u64,
 }
 
-/// The highest importance of a walk, in tangible markings.
+/// The highest importance of a walk, in tangible markings: of levels of time, the time and what is left.
 #[derive(Debug)]
 struct Peak<'p> {
-    importance: Option<&'p Code>,
+    plan: &'p Plan,
+    clock: Clock,
     highest: f64,
+}
+
+impl Plan {
+    /// The importance of a marking to a tick.
+    fn importance(&self, marking: &[u32], to: u64, clock: Clock) -> f64 {
+        match self {
+            Self::Before { importance, .. } => importance.eval(marking),
+            Self::Beyond { left, .. } => clock.seconds(to) + left.as_ref().map_or(0.0, |left| left.eval(marking)),
+        }
+    }
 }
 
 impl Observer for Peak<'_> {
@@ -34,10 +43,8 @@ impl Observer for Peak<'_> {
         self.highest = f64::NEG_INFINITY;
     }
 
-    fn pass(&mut self, marking: &[u32], _: u64, _: u64) {
-        if let Some(importance) = self.importance {
-            self.highest = self.highest.max(importance.eval(marking));
-        }
+    fn pass(&mut self, marking: &[u32], _: u64, to: u64) {
+        self.highest = self.highest.max(self.plan.importance(marking, to, self.clock));
     }
 }
 
@@ -47,30 +54,21 @@ pub(super) fn find(plan: &Plan, effort: u32, setup: Setup<'_>) -> Result<Pilot, 
     let Setup { program, clock, .. } = setup;
     let mut pilot = Pilot::default();
     let mut starts = vec![initial(program)];
-    let mut reached = match plan {
-        Plan::Before { importance, .. } => importance.eval(&program.initial),
-        Plan::Beyond { .. } => 0.0,
-    };
+    let mut reached = plan.importance(&program.initial, 0, clock);
     while pilot.levels.len() < MOST_LEVELS {
         // once to the end, to see where the walks get to
         let number = 2 * pilot.levels.len() as u32;
         let walks = Walks { form: &last, number: PILOT, level: number, effort };
         let mut tops = Vec::with_capacity(effort as usize);
-        let importance = match plan {
-            Plan::Before { importance, .. } => Some(importance),
-            Plan::Beyond { .. } => None,
-        };
-        let is_whole = walks.each(Peak { importance, highest: 0.0 }, &starts, |walker, stop| {
+        let limit = |marking: &[u32]| plan.limit(marking, None, clock);
+        let is_whole = walks.each(Peak { plan, clock, highest: 0.0 }, &starts, limit, |walker, stop| {
             pilot.firings += walker.firings();
-            let is_event = plan.passes(walker, stop, 0).is_some();
-            tops.push(match plan {
-                _ if is_event => f64::INFINITY,
+            let highest = walker.observer().highest;
+            tops.push(match stop {
+                _ if plan.passes(walker, stop, limit).is_some() => f64::INFINITY,
+                Stop::Goal => highest,
                 // the marking in which the walk stays to its end
-                Plan::Before { importance, .. } if stop != Stop::Goal => {
-                    walker.observer().highest.max(importance.eval(walker.marking()))
-                }
-                Plan::Before { .. } => walker.observer().highest,
-                Plan::Beyond { .. } => clock.seconds(walker.now()),
+                _ => highest.max(plan.importance(walker.marking(), walker.now(), clock)),
             });
         })?;
         if !is_whole {
@@ -84,10 +82,11 @@ pub(super) fn find(plan: &Plan, effort: u32, setup: Setup<'_>) -> Result<Pilot, 
         let question = plan.question(Some(level));
         let form = DirectForm::new(Setup { question: &question, ..setup });
         let walks = Walks { form: &form, number: PILOT, level: number + 1, effort };
-        let (mut passed, horizon) = (Vec::new(), clock.ticks(level));
-        let is_whole = walks.each(Blind, &starts, |walker, stop: Stop| {
+        let mut passed = Vec::new();
+        let limit = |marking: &[u32]| plan.limit(marking, Some(level), clock);
+        let is_whole = walks.each(Blind, &starts, limit, |walker, stop| {
             pilot.firings += walker.firings();
-            passed.extend(plan.passes(walker, stop, horizon));
+            passed.extend(plan.passes(walker, stop, limit));
         })?;
         if !is_whole {
             return Err(RareError::Stopped);

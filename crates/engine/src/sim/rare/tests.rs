@@ -28,7 +28,8 @@ fn full_before_empty(net: &Net, top: i32) -> RareEvent {
 fn a_full_queue_before_an_empty_one() {
     for (load, top, seed) in [(0.25, 20, 1), (0.5, 40, 2), (0.9, 8, 3), (0.1, 3, 4)] {
         let net = queue(load);
-        let found = Splitting { seed, batches: 64, ..Splitting::default() }.run(&net, &full_before_empty(&net, top));
+        let found = Splitting { seed, batches: 64, effort: 1000, ..Splitting::default() }
+            .run(&net, &full_before_empty(&net, top));
         let found = found.unwrap();
         let (value, exact) = (found.probability.value, ruin(load, top));
         let error = found.relative_error.unwrap();
@@ -49,7 +50,7 @@ fn tasks_that_last_long() {
     }
     let net = b.build().unwrap();
     for (limit, fold) in [(4.0, true), (20.0, true), (20.0, false)] {
-        let event = RareEvent::beyond(&net, None, limit).unwrap();
+        let event = RareEvent::beyond(&net, None, limit, None).unwrap();
         let found = Splitting { fold, seed: 7, ..Splitting::default() }.run(&net, &event).unwrap();
         let exact = -(12.0 * (-(-limit).exp()).ln_1p()).exp_m1();
         let error = found.relative_error.unwrap();
@@ -92,7 +93,7 @@ fn a_goal_that_never_comes_is_beyond_any_time() {
         b.output(t, to, 1.0);
     }
     let net = b.build().unwrap();
-    let event = RareEvent::beyond(&net, Some("#(bad) >= 1"), 1000.0).unwrap();
+    let event = RareEvent::beyond(&net, Some("#(bad) >= 1"), 1000.0, None).unwrap();
     let found = Splitting { effort: 20_000, ..Splitting::default() }.run(&net, &event).unwrap();
     let exact = 1e-4 / 1.0001;
     let error = found.relative_error.unwrap();
@@ -115,7 +116,9 @@ fn immediate_choices_on_the_way() {
     b.output(urgent, queue, 1.0);
     b.input(queue, serve, 1.0);
     let net = b.build().unwrap();
-    let found = Splitting { batches: 64, ..Splitting::default() }.run(&net, &full_before_empty(&net, 12)).unwrap();
+    let found = Splitting { batches: 64, effort: 1000, ..Splitting::default() }
+        .run(&net, &full_before_empty(&net, 12))
+        .unwrap();
     let (exact, error) = (ruin(0.2, 12), found.relative_error.unwrap());
     assert!((found.probability.value / exact - 1.0).abs() < 5.0 * error && error < 0.1, "{found:?} {exact}");
 }
@@ -148,7 +151,7 @@ fn what_cannot_be_split_is_refused() {
     b.input(start, t, 1.0);
     b.output(t, end, 1.0);
     let fixed = b.build().unwrap();
-    let event = RareEvent::beyond(&fixed, None, 1.0).unwrap();
+    let event = RareEvent::beyond(&fixed, None, 1.0, None).unwrap();
     assert!(matches!(Splitting::default().run(&fixed, &event), Err(RareError::Delays(_))));
 }
 
