@@ -43,7 +43,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
         Method::Simulate => AnswerMethod::simulation(),
     };
     if args.steady && args.place.backend.0 == Backend::Gpu {
-        return Err(Failure::helped(Exit::Gpu, "`--steady` runs on the processor only", "leave out `--backend gpu`"));
+        return Err(Failure::helped(Exit::Gpu, "`--steady` runs on the CPU only", "leave out `--backend gpu`"));
     }
     if args.steady {
         return steady::run(args, &loaded.net, &prepared, &asked.question, method, terminal);
@@ -180,7 +180,7 @@ pub(crate) fn failure(error: &RunError) -> Failure {
 
 /// Failure: no GPU can do what the command requires.
 pub(crate) fn no_gpu(note: Note) -> Failure {
-    let help = "`tailspn devices` lists the adapters; `--backend auto` uses one where it can and the processor else";
+    let help = "`tailspn devices` lists the adapters; `--backend auto` uses one where it can, and the CPU otherwise";
     Failure::new(Exit::Gpu, note.with_help(help))
 }
 

@@ -138,7 +138,7 @@ fn replicate_known(
     let left = args.run.max_time.map(|most| most.saturating_sub(started.elapsed()) / (nets.len() as u32 + 1));
     let compared =
         compared(|settings| Ok(Experiment::of_known(job, &policies, settings)), deadline_s, args, left, terminal);
-    // a shard has no result of its own, but a share of the nets
+    // a shard prints nothing here, but still runs its share of the nets
     let compared = match compared {
         Err(failure) if failure.is_part() => Err(failure),
         compared => Ok(compared?),

@@ -8,6 +8,7 @@ import importlib
 import json
 import pathlib
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -148,6 +149,8 @@ def test_errors_say_where(tmp_path: pathlib.Path) -> None:
 
 
 def test_ctrl_c_keeps_what_is_there(root: pathlib.Path) -> None:
+    # a shell that starts tests in the background has them ignore Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt) as caught:

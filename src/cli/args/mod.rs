@@ -301,7 +301,7 @@ pub(crate) struct SimulateArgs {
     /// that time); may be repeated
     #[arg(long, value_name = "[NAME=]SHARE", allow_hyphen_values = true, value_parser = values::relative, help_heading = "Run")]
     pub(crate) rel_error: Vec<(String, f64)>,
-    /// The same with the half width itself, in the unit of the value; may be repeated, also beside --rel-error
+    /// The same with the half width itself, in the unit of the value; may be repeated, also together with --rel-error
     #[arg(long, value_name = "NAME=WIDTH", allow_hyphen_values = true, value_parser = values::absolute, help_heading = "Run")]
     pub(crate) abs_error: Vec<(String, f64)>,
     /// Engine; `auto` takes the fastest that can
@@ -418,7 +418,7 @@ pub(crate) struct DevicesArgs {
 #[cfg(feature = "gpu")]
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
-    /// Device to measure: `cpu`, `gpu`, or both with `auto`; a software adapter is measured only if it is named
+    /// Device to measure: `cpu`, `gpu`, or both with `auto`; a software adapter only if --adapter selects it
     #[arg(long, default_value = "auto", hide_possible_values = true)]
     pub(crate) backend: BackendChoice,
     /// Graphics adapter, by a part of its name

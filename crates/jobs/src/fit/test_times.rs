@@ -94,7 +94,7 @@ impl Maker {
         let fixed = fixed_s(whole, job.cluster.map_fixed_s, spn_gc::test_split_mb(plan));
         (self.plan.profile.map_cpu_s, self.plan.profile.map_fixed_s) = (whole, fixed);
         let what = if phased { "map phase" } else { "whole time" };
-        let from = format!("{what} of {} maps, less what the model counts beside it", times.len());
+        let from = format!("{what} of {} maps, minus the parts that the model counts separately", times.len());
         self.values.push(FittedValue { key: "profile.map_cpu_s", value: whole, interval, from });
         let from =
             format!("shortest map with less than {STARTING_MB} MB of this log, and what so little data does not tell");
@@ -117,7 +117,8 @@ impl Maker {
         let value = (whole - fixed) * n;
         self.plan.profile.reduce_cpu_s = value;
         let interval = interval.map(|(low, high)| ((low - fixed).max(0.0) * n, (high - fixed) * n));
-        let from = format!("reduce phase, summed up over tasks ({n}), less what the model counts beside it");
+        let from =
+            format!("reduce phase, summed up over tasks ({n}), minus the parts that the model counts separately");
         self.values.push(FittedValue { key: "profile.reduce_cpu_s", value, interval, from });
         let waits: Vec<f64> =
             job.reduces.iter().filter_map(|reduce| Some(reduce.after_maps_s - reduce.reduce_s?)).collect();

@@ -1,4 +1,4 @@
-// A planned job with other values. Each answer is that of the command `tailspn estimate`.
+// A planned job with other values. Answers come from the command `tailspn estimate`.
 
 const { ask, begin, button, element, picture, short, table } = await import(`/common.js${location.search}`);
 

@@ -1,4 +1,4 @@
-//! Reason why there is no probability of a rare event.
+//! Errors of splitting.
 
 use crate::compile::CompileError;
 use crate::semantics::Fault;
@@ -20,7 +20,7 @@ pub enum RareError {
     /// Every run reaches such a goal sooner or later, or never ends.
     #[error("the goal needs a limit: a time, or a marking to avoid")]
     Unlimited,
-    /// The goal has no threshold that could be cut into levels.
+    /// The goal is not a comparison with a threshold, so nothing can be cut into levels.
     #[error("the goal is not of the form `expression >= number`; state the importance")]
     NoImportance,
     /// No walk of the pilot got further.

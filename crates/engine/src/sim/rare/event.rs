@@ -37,7 +37,7 @@ impl RareEvent {
     ///
     /// # Errors
     ///
-    /// A text that is no expression of the net.
+    /// A text that is not an expression of the net.
     pub fn before(
         net: &Net,
         goal: &str,
@@ -58,7 +58,7 @@ impl RareEvent {
     ///
     /// # Errors
     ///
-    /// A text that is no expression of the net.
+    /// A text that is not an expression of the net.
     pub fn beyond(net: &Net, goal: Option<&str>, limit_s: f64, left: Option<&str>) -> Result<Self, ExprError> {
         let parse = |text: &str| net.expression(text);
         Ok(Self::Beyond { goal: goal.map(parse).transpose()?, limit_s, left: left.map(parse).transpose()? })

@@ -50,7 +50,7 @@ pub struct Splitting<'a> {
     pub threads: Option<NonZeroUsize>,
     /// Confidence level of the interval.
     pub level: f64,
-    /// Whether equal parts of the net are counted.
+    /// True if equal parts of the net are counted.
     pub fold: bool,
     /// Progress in batches, and stopping.
     pub watch: &'a dyn Watch,

@@ -153,7 +153,7 @@ fn finding(run: &Run, scores: &Scores, name: &str) -> Finding {
         confidence: if all > 0.0 { own / all } else { 0.0 },
         evidence: vec![
             Evidence {
-                what: format!("{what} outside the range of their invocation, of those that the profile knows"),
+                what: format!("{what} outside the range of their invocation, among the calls in the profile"),
                 value: judged.outside as f64,
                 usual: judged.known as f64,
                 unit: "".into(),
