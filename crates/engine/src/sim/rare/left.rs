@@ -6,7 +6,7 @@ use crate::compile::{Code, Op};
 use crate::net::expr::BinaryOp;
 use crate::semantics::Fault;
 use crate::sim::race::{DirectForm, Observer, Stop};
-use crate::sim::rare::levels::{PILOT, Start, Walks};
+use crate::sim::rare::levels::{LEVEL_BITS, PILOT, Start, Walks};
 
 /// Number of walks.
 const WALKS: u32 = 400;
@@ -15,7 +15,7 @@ const MARKINGS: usize = 64;
 /// Most counters of a net: the work grows with their square.
 const MOST_COUNTERS: usize = 64;
 /// The number of the level in the addresses of random words: beyond those of the pilot.
-const LEVEL: u32 = (1 << 14) - 1;
+const LEVEL: u32 = (1 << LEVEL_BITS) - 1;
 
 /// Markings of a walk at regular distances, each with the time at which it was left.
 #[derive(Debug, Default)]

@@ -9,7 +9,7 @@ use crate::sim::rare::event::Plan;
 
 /// Bits of the number of a walk on its level, and of the number of a level, in the number of a replication.
 const WALK_BITS: u32 = 24;
-const LEVEL_BITS: u32 = 14;
+pub(super) const LEVEL_BITS: u32 = 14;
 
 /// Number of the pilot among the batches.
 pub(super) const PILOT: u32 = (1 << 20) - 1;

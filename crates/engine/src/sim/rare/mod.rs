@@ -113,10 +113,13 @@ impl Splitting<'_> {
     /// Nets with delays that are not exponential, events without a limit or an importance, and events that no walk gets nearer to.
     pub fn run(&self, net: &Net, event: &RareEvent) -> Result<RareEstimate, RareError> {
         let folded = if self.fold { event.folded(net) } else { None };
-        if let Some((folding, event)) = &folded
-            && let Ok(found) = self.run_on(folding.net(), event)
-        {
-            return Ok(RareEstimate { folded: FoldedParts::of(folding), ..found });
+        if let Some((folding, event)) = &folded {
+            match self.run_on(folding.net(), event) {
+                Ok(found) => return Ok(RareEstimate { folded: FoldedParts::of(folding), ..found }),
+                // these do not name parts of the net, and the whole net would only take longer
+                Err(error @ (RareError::NoWay { .. } | RareError::Stopped)) => return Err(error),
+                Err(_) => {}
+            }
         }
         // errors refer to the net as it was read
         self.run_on(net, event)
