@@ -55,7 +55,7 @@ impl Levels<'_, '_> {
         let mut batch = Batch { shares: Vec::with_capacity(self.ends.len()), firings: 0 };
         for (level, (form, end)) in (0..).zip(self.forms.iter().zip(&self.ends)) {
             let walks = Walks { form, number, level, effort: self.effort };
-            let limit = |marking: &[u32]| self.plan.limit(marking, *end, self.clock);
+            let limit = self.plan.limit(*end, self.clock);
             let mut passed = Vec::new();
             let is_whole = walks.each(Blind, &starts, limit, |walker, stop| {
                 batch.firings += walker.firings();
@@ -112,14 +112,15 @@ impl<'f, 'a> Walks<'f, 'a> {
 }
 
 impl Plan {
-    /// The last tick of a walk in a marking, on the way to a level or to the event.
-    pub(super) fn limit(&self, marking: &[u32], level: Option<f64>, clock: Clock) -> u64 {
-        match (self, level) {
-            (Self::Before { within_s, .. }, _) => within_s.map_or(NEVER - 1, |within_s| clock.ticks(within_s)),
-            (Self::Beyond { limit_s, left, .. }, Some(level)) => {
-                clock.ticks(level - left.as_ref().map_or(0.0, |left| left.eval(marking))).min(clock.ticks(*limit_s))
-            }
-            (Self::Beyond { limit_s, .. }, None) => clock.ticks(*limit_s),
+    /// The last tick of a walk in each marking, on the way to a level or to the event.
+    pub(super) fn limit(&self, level: Option<f64>, clock: Clock) -> impl Fn(&[u32]) -> u64 + Copy {
+        let (latest, left) = match self {
+            Self::Before { within_s, .. } => (within_s.map_or(NEVER - 1, |within_s| clock.ticks(within_s)), None),
+            Self::Beyond { limit_s, left, .. } => (clock.ticks(*limit_s), level.map(|level| (level, left.as_ref()))),
+        };
+        move |marking| match left {
+            Some((level, left)) => clock.ticks(level - left.map_or(0.0, |left| left.eval(marking))).min(latest),
+            None => latest,
         }
     }
 

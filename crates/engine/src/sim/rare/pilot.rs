@@ -60,7 +60,7 @@ pub(super) fn find(plan: &Plan, effort: u32, setup: Setup<'_>) -> Result<Pilot, 
         let number = 2 * pilot.levels.len() as u32;
         let walks = Walks { form: &last, number: PILOT, level: number, effort };
         let mut tops = Vec::with_capacity(effort as usize);
-        let limit = |marking: &[u32]| plan.limit(marking, None, clock);
+        let limit = plan.limit(None, clock);
         let is_whole = walks.each(Peak { plan, clock, highest: 0.0 }, &starts, limit, |walker, stop| {
             pilot.firings += walker.firings();
             let highest = walker.observer().highest;
@@ -83,7 +83,7 @@ pub(super) fn find(plan: &Plan, effort: u32, setup: Setup<'_>) -> Result<Pilot, 
         let form = DirectForm::new(Setup { question: &question, ..setup });
         let walks = Walks { form: &form, number: PILOT, level: number + 1, effort };
         let mut passed = Vec::new();
-        let limit = |marking: &[u32]| plan.limit(marking, Some(level), clock);
+        let limit = plan.limit(Some(level), clock);
         let is_whole = walks.each(Blind, &starts, limit, |walker, stop| {
             pilot.firings += walker.firings();
             passed.extend(plan.passes(walker, stop, limit));
