@@ -271,6 +271,18 @@ fn every_path_in_the_docs_exists() {
     assert_none(&wrong);
 }
 
+/// No file was committed with both sides of a merge in it.
+#[test]
+fn no_merge_was_left_unresolved() {
+    let output = std::process::Command::new("git")
+        .args(["grep", "--line-number", "-I", "-E", "^(<{7}|>{7}|[|]{7})( |$)"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let found = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{found}{}", String::from_utf8_lossy(&output.stderr));
+}
+
 /// A model that a crate embeds is the one in `models/`, and each crate has its own copy of the licences.
 #[test]
 fn copies_of_files_are_equal() {
