@@ -56,9 +56,16 @@ impl From<Exit> for ExitCode {
 /// The end of the help text.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
-    0  done                            5  cannot be solved, or not by the engine asked for
-    1  internal error                  6  a GPU is required and there is none
-    2  wrong arguments                 7  a file cannot be read or written
-    3  the net or the plan is wrong    8  no point meets the deadline; a formula does not hold
-    4  a log of a job is wrong       130  interrupted (SIGTERM: 143); what was found is printed
+    0    done
+    1    internal error
+    2    wrong arguments
+    3    the net or the plan is wrong
+    4    the log is wrong
+    5    cannot be answered, or not by the requested method
+    6    a GPU is required and there is none
+    7    a file cannot be read or written
+    8    no configuration meets the deadline, or a formula does not hold
+    130  interrupted (143 by SIGTERM); results so far are printed
+
+`tailspn COMMAND --help` shows the options and examples of a command.
 ";

@@ -198,7 +198,8 @@ fn run_command(command: &Command, terminal: &Terminal) -> Result<Exit, Failure> 
         #[cfg(feature = "gpu")]
         Command::Bench(args) => bench::run(args, terminal),
         Command::Completions(args) => shell::completions(args, terminal),
-        Command::Man => shell::man(terminal),
+        Command::Man(args) => shell::man(args, terminal),
+        Command::Setup(args) => shell::setup(args, terminal),
     };
     ended.map_err(|failure| kinds::explained(failure, command))
 }

@@ -1,33 +1,84 @@
-//! Completions for a shell, and the man page.
+//! Man pages and completions for shells: printed, or installed.
 
-use clap::CommandFactory;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use crate::cli::args::{Cli, CompletionsArgs};
+use clap::{CommandFactory, ValueEnum};
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use crate::cli::args::{Cli, CompletionsArgs, ManArgs, SetupArgs};
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 
 /// Prints the completions of a shell.
 pub(crate) fn completions(args: &CompletionsArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    print(&completions_of(args.shell), terminal)
+}
+
+/// Prints the man page of a command, or of the tool.
+pub(crate) fn man(args: &ManArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    let mut command = Cli::command();
+    command.build();
+    if let Some(name) = &args.command {
+        let unknown =
+            || Failure::plain(Exit::Usage, format!("there is no command `{name}`; `tailspn help` lists them"));
+        command = command.find_subcommand(name).ok_or_else(unknown)?.clone();
+    }
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), env!("CARGO_PKG_NAME"), &mut text);
+    let failed = |error| Failure::plain(Exit::Internal, format!("cannot make the man page: {error}"));
+    Man::new(command).render(&mut text).map_err(failed)?;
     print(&text, terminal)
 }
 
-/// Prints the man page, with a section for each command.
-pub(crate) fn man(terminal: &Terminal) -> Result<Exit, Failure> {
-    let mut text = Vec::new();
-    let mut command = Cli::command();
-    command.build();
-    let failed = |error: std::io::Error| Failure::plain(Exit::Internal, format!("cannot make the man page: {error}"));
-    clap_mangen::Man::new(command.clone()).render(&mut text).map_err(failed)?;
-    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
-        let page = clap_mangen::Man::new(sub.clone());
-        page.render_synopsis_section(&mut text).map_err(failed)?;
-        page.render_description_section(&mut text).map_err(failed)?;
-        page.render_options_section(&mut text).map_err(failed)?;
+/// Installs the man pages and the completions, and says where.
+pub(crate) fn setup(args: &SetupArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    let prefix = match &args.prefix {
+        Some(prefix) => prefix.clone(),
+        None => home()?.join(".local"),
+    };
+    let share = prefix.join("share");
+    let pages = share.join("man/man1");
+    fs::create_dir_all(&pages)
+        .and_then(|()| clap_mangen::generate_to(Cli::command(), &pages))
+        .map_err(|error| unwritable(&pages, &error))?;
+    let mut said = format!("man pages: {}\n", pages.display());
+    for name in &args.shell {
+        let Ok(shell) = Shell::from_str(name, true) else { continue };
+        let file = share.join(match shell {
+            Shell::Zsh => "zsh/site-functions/_tailspn",
+            Shell::Fish => "fish/vendor_completions.d/tailspn.fish",
+            _ => "bash-completion/completions/tailspn",
+        });
+        let folder = file.parent().unwrap_or(&share);
+        fs::create_dir_all(folder)
+            .and_then(|()| fs::write(&file, completions_of(shell)))
+            .map_err(|error| unwritable(&file, &error))?;
+        said.push_str(&format!("completions for {name}: {}\n", file.display()));
+        if shell == Shell::Zsh {
+            said.push_str(&format!(
+                "  zsh finds them with this line in ~/.zshrc, before `compinit`: fpath+=({})\n",
+                folder.display()
+            ));
+        }
     }
-    print(&text, terminal)
+    print(said.as_bytes(), terminal)
+}
+
+fn home() -> Result<PathBuf, Failure> {
+    let unknown = || Failure::plain(Exit::Usage, "there is no home folder; name a folder by --prefix".to_owned());
+    std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).ok_or_else(unknown)
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::plain(Exit::Io, format!("cannot write {}: {error}", path.display()))
+}
+
+fn completions_of(shell: Shell) -> Vec<u8> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), env!("CARGO_PKG_NAME"), &mut text);
+    text
 }
 
 fn print(text: &[u8], terminal: &Terminal) -> Result<Exit, Failure> {

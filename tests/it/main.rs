@@ -18,6 +18,7 @@ mod cli_exact;
 mod cli_fit;
 #[cfg(feature = "cli")]
 mod cli_greatspn;
+mod cli_help;
 mod cli_jani;
 #[cfg(feature = "cli")]
 mod cli_optimize;

@@ -9,16 +9,21 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Both sides are of one kind: logs of runs (all that `trace` reads with one job in a log), results (the --json of
-`estimate`, `simulate` and others that have a time), or plans. With two or more logs on each side a test tells whether
-the difference is beyond chance. What the numbers mean: docs/compare.md.
+Both sides are of one kind: logs of runs (any that `trace` reads, with one job per log), results (the --json of \
+`estimate`, `simulate` and others that have a time), or plans. With two or more logs on each side, a test shows \
+whether the difference is more than chance. docs/compare.md describes the numbers.
 
 Examples:
-    tailspn compare before.gz after.gz
-    tailspn compare old-1.gz old-2.gz old-3.gz --to new-1.gz new-2.gz new-3.gz
-    tailspn compare cpu.zstd gpu.zstd                    speed-up of each stage
-    tailspn compare before.json after.json --json        of `tailspn estimate ... --json`
-    tailspn compare job.toml other.toml                  the keys that differ
+    tailspn compare small.gz large.gz
+
+    # several runs of each side
+    tailspn compare usual1.gz usual2.gz --to slow.gz app.gz
+
+    # two results of `tailspn estimate --json`
+    tailspn compare before.json after.json --json
+
+    # the keys in which two plans differ
+    tailspn compare job.toml other.toml
 ")]
 pub(crate) struct CompareArgs {
     /// Side A, then side B; with --to all of them are side A

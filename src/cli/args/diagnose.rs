@@ -9,27 +9,36 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Takes any of these, plain or gz, as files or as the folder that they are in, told by content:
-  the log of a job              all that `trace` reads: why tasks were slow
-  samples of its nodes          text of mpstat, iostat -xt, sar -u -d -n DEV, `sadf -d`, `sadf -j`
-  reports of progress           what `watch` reads: which tasks lag; better with --model
-  logs of strace, one a node    what `syscalls` reads: which node is at fault; needs --profile
-Samples need the log; reports and logs of strace say something without it.
+The inputs are recognised by their content, plain or compressed by gzip. Each is a file or a folder:
 
-Samples are matched with nodes by the names of hosts; where these differ, a node map says whose they are:
+    the log of a job      any log that `trace` reads: why tasks were slow
+    samples of nodes      text of mpstat, iostat -xt, sar -u -d -n DEV, sadf
+    progress reports      any that `watch` reads: which tasks lag (see --model)
+    strace logs           one per node: which node is faulty (needs --profile)
+
+Samples need the log of the job. Progress reports and strace logs are useful without it.
+
+Samples belong to the node of the same name. Where the names differ, --node-map names a TOML file:
 
     [node.\"10.0.0.11\"]
-    host = \"worker1\"              # as the samples have it
-    cpu = [\"all\"]                 # or the numbers of its processors
-    disk = [\"sda\"]                # the busiest counts; default: all but loop, ram and dm devices
-    network = [\"eth0\"]            # default: all but lo and virtual ones
-    clock_offset_s = 0.0          # to add to the samples' times
+    host = \"worker1\"            # its name in the samples
+    cpu = [\"all\"]               # or the numbers of its processors
+    disk = [\"sda\"]              # default: all but loop, ram and dm devices
+    network = [\"eth0\"]          # default: all but lo and virtual ones
+    clock_offset_s = 0.0        # is added to the times of the samples
 
 Examples:
-    tailspn diagnose app-20261120092608-0004.gz samples/
-    tailspn diagnose app.zstd worker*.sadf.json --node-map nodes.toml --timeline causes.svg
-    tailspn diagnose app.lz4 progress.tsv.gz --model model.toml     with reports of progress
-    tailspn diagnose slow/ --profile usual.json --json              a folder with logs of strace
+    # a log, and a folder with the samples of its nodes
+    tailspn diagnose app.gz samples/
+
+    # a picture of the causes
+    tailspn diagnose app.gz samples/ --timeline causes.svg
+
+    # the log of a job and the progress reports of its tasks
+    tailspn diagnose job.jhist progress.tsv.gz
+
+    # a folder with strace logs
+    tailspn diagnose slow/ --profile usual.json --json
 ")]
 pub(crate) struct DiagnoseArgs {
     /// A log, samples of its nodes, progress reports, strace logs (NODE=FILE if file names do not show the node), or

@@ -9,20 +9,26 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Spark: each log is one run of the same program. One log is enough where it tells all; what it cannot tell is assumed,
-and said. Logs of two sizes of input show how tasks and data grow; several of one size show how much whole runs differ.
-MapReduce: the log of one small test job, and beside it its *_conf.xml; what comes out is a job plan as of
-`estimate --print-plan`, with a comment on where each value is from. Several jobs of the program, in one log or
-several, give one plan: jobs of different sizes tell what grows with the data, and how much whole runs differ.
-The models and their assumptions: docs/fit.md; how they fare against real runs: docs/validation.md.
+Spark: each log is one run of the same program. One log is enough where it shows everything; what it cannot show is \
+assumed, and the answer says so. Logs with two input sizes show how tasks and data grow. Several logs of one size \
+show how much whole runs differ.
+
+MapReduce: give the log of one small test job and its *_conf.xml. The result is a job plan like that of `estimate \
+--print-plan`, with a comment on the source of each value. Several jobs of the program, in one log or several, give \
+one plan: jobs of different sizes show what grows with the data, and how much whole runs differ.
+
+docs/fit.md describes the models and their assumptions, docs/validation.md compares them with real runs.
 
 Examples:
-    tailspn fit run.gz -o plan.toml
-    tailspn fit small1.gz small2.gz large.gz -o plan.toml
-    tailspn fit sort-2x.gz sort-4x.gz --beside join-2x.gz --beside join-8x.gz -o plan.toml
+    tailspn fit app.gz -o one.toml
+    tailspn fit small.gz large.gz -o plan.toml
     tailspn estimate plan.toml --input-size 10GB --executors 8
-    tailspn fit job_1.jhist job_1_conf.xml -o job.toml
-    tailspn fit history.json --job nightly-report -o job.toml
+
+    # other programs that ran on the same cluster tell more about it
+    tailspn fit small.gz --beside large.gz -o beside.toml
+
+    # a MapReduce job
+    tailspn fit history.txt -o hadoop.toml
 ")]
 pub(crate) struct FitArgs {
     /// Spark event logs, one per run, or folders and zip archives of them; or a MapReduce log with its *_conf.xml

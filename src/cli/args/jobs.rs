@@ -13,6 +13,18 @@ use crate::cli::values;
 
 /// A plan of a job.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+    # the net of the default job, for PIPE
+    tailspn spn-gc -o net-of-job.xml
+
+    # a small one, as a picture
+    tailspn spn-gc --maps 3 --reduces 2 -o small.svg
+
+    # with stragglers, and copies that a detector starts
+    tailspn spn-gc --stragglers 0.1:4 --speculation r=0.6,p=0.8,dl=0.4 \\
+        -o copies.xml
+")]
 pub(crate) struct SpnGcArgs {
     /// Number of map tasks
     #[arg(long, value_name = "M", allow_hyphen_values = true, value_parser = values::positive_count, conflicts_with = "input_size")]
@@ -47,12 +59,21 @@ pub(crate) struct SpnGcArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-    tailspn estimate                              the default job
-    tailspn estimate --print-plan > job.toml      its plan, with a comment on every key
-    tailspn estimate job.toml --reps 100000 --export job.xml
+    # the default job
+    tailspn estimate
+
+    # its plan, with a comment on every key
+    tailspn estimate --print-plan > job.toml
+
+    # more replications, and the net for PIPE
+    tailspn estimate job.toml --reps 100000 --export job-net.xml
+
+    # the job with more data on more workers
     tailspn estimate job.toml --input-size 20GB --workers 8 --deadline 85s
-    tailspn fit small.gz large.gz -o plan.toml    a Spark job's model from its logs, then at another size:
-    tailspn estimate plan.toml --input-size 10GB --executors 8 --cores 4 --partitions 200
+
+    # a Spark job, from logs of two runs, at another size
+    tailspn fit small.gz large.gz -o plan.toml
+    tailspn estimate plan.toml --input-size 10GB --executors 8 --cores 4
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["export", "plots"]).multiple(true)))]
 pub(crate) struct EstimateArgs {
@@ -96,14 +117,20 @@ pub(crate) struct EstimateArgs {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-All policies see the same random numbers: the same work of each attempt, the same slow-downs.
+All policies see the same random numbers: the same work of each attempt and the same slow-downs.
 
 Examples:
-    tailspn whatif                               20 nodes with 1 to 4 active cores, three detectors
-    tailspn whatif --print-plan > plan.toml      its plan, with a comment on every key
-    tailspn whatif plan.toml --plot plan.svg
-    tailspn whatif --sweep lag=20,60 --sweep reservation=1,0.9,shared
-    tailspn whatif eventlog.gz                   their effect on this very run (docs/logs.md)
+    # 20 nodes with 1 to 4 active cores, three detectors
+    tailspn whatif
+
+    # its plan, with a comment on every key
+    tailspn whatif --print-plan > copies.toml
+
+    # other settings, and a picture
+    tailspn whatif copies.toml --sweep lag=20,60 --plot copies.svg
+
+    # what each policy would have changed in a recorded run
+    tailspn whatif app.gz
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["plot", "plots", "output"]).multiple(true)))]
 pub(crate) struct WhatIfArgs {
@@ -149,17 +176,17 @@ pub(crate) struct WhatIfArgs {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Without --on: the detectors, what each flags and what it must know.
+Without --on, lists the detectors, what each flags and what it must know.
 
-With --on: which stragglers of jobs that ran each detector would have found, and when. RUN is a
-log that `trace` reads, or a folder with a log and the reports of its tasks' progress (a table of
-stage, partition, attempt, t_ms, done, total; docs/watch.md); the reports of a log may follow it.
+With --on, shows which stragglers of recorded jobs each detector would have found, and when. RUN is a log that \
+`trace` reads, or a folder with a log and the progress reports of its tasks (a table of stage, partition, attempt, \
+t_ms, done, total; see docs/watch.md). The reports may also follow the log as a second file.
 
 Examples:
     tailspn detectors
-    tailspn detectors --on run/ --usual calm1/ calm2/
-    tailspn detectors --on eventlog.gz progress.tsv.gz --policies plan.toml
-    tailspn detectors --on jobs/*.gz --json
+    tailspn detectors --on slow.gz --usual usual1.gz usual2.gz
+    tailspn detectors --on job.jhist progress.tsv.gz --policies copies.toml
+    tailspn detectors --on app.gz slow.gz --json
 ")]
 pub(crate) struct DetectorsArgs {
     /// Jobs that ran, to judge the detectors on

@@ -11,15 +11,25 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Plans are those of `tailspn sweep`; their designs are ignored. Methods are described in docs/sensitivity.md.
+Plans are those of `tailspn sweep`; their designs are ignored. docs/sensitivity.md describes the methods.
 
 Examples:
     tailspn sweep --print-plan > knobs.toml
-    tailspn sensitivity knobs.toml                    the effect of a small change of each number
-    tailspn sensitivity knobs.toml --method each      the effect of each axis from end to end
-    tailspn sensitivity knobs.toml --method morris    screening over the whole ranges
-    tailspn sensitivity knobs.toml --method sobol     the variance explained by each knob
-    tailspn sensitivity net.xml --until \"#(done) >= 3\"
+
+    # the effect of a small change of each number
+    tailspn sensitivity knobs.toml
+
+    # the effect of each axis from end to end
+    tailspn sensitivity knobs.toml --method each
+
+    # screening over the whole ranges
+    tailspn sensitivity knobs.toml --method morris
+
+    # the share of the variance that each setting explains
+    tailspn sensitivity knobs.toml --method sobol
+
+    # the rates of a net
+    tailspn sensitivity net.xml --until '#(done) >= 3'
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["plots", "output"]).multiple(true)))]
 pub(crate) struct SensitivityArgs {
@@ -66,16 +76,25 @@ pub(crate) struct SensitivityArgs {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Logs are fitted as `tailspn fit` does it. Executors and cores are chosen by a price; for MapReduce
-jobs, workers are. The plan of a job is taken as it is. A plan with a section [optimize] states its
-own axes and costs. All of it is in docs/sensitivity.md.
+From logs, `tailspn fit` makes the plan first. A price selects what is chosen: the executors and cores of a Spark \
+job, the workers of a MapReduce job. A plan with a section [optimize] states its own axes and costs. \
+docs/sensitivity.md describes it all.
 
-Exit code 8 says that no configuration meets the deadline, or that it stayed undecided.
+The exit code is 8 if no configuration meets the deadline, or if that stayed undecided.
 
 Examples:
-    tailspn optimize run1.gz run2.gz --deadline 10m --price 0.30/executor-hour
-    tailspn optimize run1.gz --input-size 10TB --deadline 1h --price 0.05/core-hour --cores 2,4,8
-    tailspn optimize job.toml --deadline 10m --price 0.40/node-hour --workers 4..40
+    # the cheapest cluster for a Spark job, from logs of two runs
+    tailspn optimize small.gz large.gz --deadline 10m --price 0.30/executor-hour
+
+    # for more data, with a choice of cores
+    tailspn optimize small.gz large.gz --input-size 10GB --deadline 1h \\
+        --price 0.05/core-hour --cores 2,4,8
+
+    # the workers of a planned job
+    tailspn optimize job.toml --deadline 10m --price 0.40/node-hour \\
+        --workers 4..40
+
+    # axes and costs from a plan
     tailspn optimize --print-plan > deadline.toml
     tailspn optimize deadline.toml --deadline 90s --probability 99%
 ")]

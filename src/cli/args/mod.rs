@@ -4,6 +4,7 @@ mod choices;
 mod compare;
 mod diagnose;
 mod fit;
+mod help;
 mod jobs;
 mod knobs;
 mod planned;
@@ -57,7 +58,7 @@ use crate::cli::values;
 
 /// Simulates stochastic Petri nets and estimates how long a data-parallel job takes.
 #[derive(Debug, Parser)]
-#[command(name = "tailspn", version, after_long_help = EXIT_CODES, max_term_width = 100)]
+#[command(name = "tailspn", version, after_help = help::MORE, after_long_help = EXIT_CODES, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -88,65 +89,67 @@ pub(crate) enum ColorChoice {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Check a net: its parts, warnings, and the engine that would run it
+    /// Check a net for errors, and show which engine can run it
     Check(CheckArgs),
-    /// Write a net in another format
+    /// Write a net in another format, or as a picture
     Convert(ConvertArgs),
-    /// Simulate a net: time to a goal, mean tokens, throughputs, rewards
+    /// Simulate a net: time to a goal, mean tokens, throughputs
     Simulate(Box<SimulateArgs>),
-    /// Find all markings of a net: deadlocks, bounds, liveness, exact numbers
+    /// Solve a net exactly: all markings, deadlocks, distributions
     Solve(Box<SolveArgs>),
-    /// Answer questions of CSL and CSRL about a net, in the syntax of PRISM
+    /// Answer CSL and CSRL queries, in the syntax of PRISM
     Query(Box<QueryArgs>),
-    /// Estimate the probability of a rare event of a net, by splitting
+    /// Estimate the probability of a rare event, by splitting
     Rare(Box<RareArgs>),
-    /// Analyse a net's structure without simulation: invariants, siphons, bounds, deadlocks
+    /// Analyse a net's structure: invariants, bounds, siphons
     Structure(StructureArgs),
     /// Write the net of a MapReduce job on a GPU cluster
     SpnGc(Box<SpnGcArgs>),
-    /// Estimate the run time of a MapReduce job on a GPU cluster
+    /// Estimate the run time of a planned job
     Estimate(Box<EstimateArgs>),
-    /// Compare straggler policies: job time, energy, wasted work and copies
+    /// Compare straggler policies: time, energy, waste and copies
     Whatif(WhatIfArgs),
-    /// Run many configurations of a job or a net, and show which setting helps most
+    /// Run many configurations of a job or a net
     Sweep(SweepArgs),
-    /// Put the shards of a sweep together
+    /// Put the shards of a run or a sweep together
     Merge(MergeArgs),
-    /// Rank the settings of a job or a net by their effect on its time
+    /// Rank the settings of a job or a net by their effect
     Sensitivity(SensitivityArgs),
-    /// Find the cheapest point that meets a deadline, with confidence
+    /// Find the cheapest cluster that meets a deadline
     Optimize(OptimizeArgs),
-    /// List the straggler detectors, or judge them on jobs that ran
+    /// List the straggler detectors, or judge them on recorded jobs
     Detectors(DetectorsArgs),
-    /// Fit a job model to logs, for `estimate` at other input and cluster sizes
+    /// Fit a plan to logs, to estimate the job at another size
     Fit(FitArgs),
-    /// Show what ran according to a Spark, Hadoop or cluster log, and why it took so long
+    /// Show what a log recorded, and why the job took so long
     Trace(TraceArgs),
-    /// Compare logs, results or plans: differences, their significance and their origin
+    /// Compare logs, results or plans, and test the difference
     Compare(CompareArgs),
-    /// Predict stragglers while tasks run, from reports of their progress
+    /// Predict stragglers while tasks run, from progress reports
     Watch(Box<WatchArgs>),
-    /// Predict when a running Spark application finishes, from its log so far
+    /// Predict when a running Spark application will finish
     Remaining(Box<RemainingArgs>),
-    /// Explain why tasks were slow, from a log and samples of its nodes
+    /// Explain why tasks were slow, from logs and node samples
     Diagnose(Box<DiagnoseArgs>),
-    /// Find the faulty node of a run by its system calls (strace logs)
+    /// Find the faulty node of a run, from strace logs
     Syscalls(SyscallsArgs),
-    /// Make a page of results: one HTML file that needs no network
+    /// Make one HTML file of results, readable without a network
     Report(ReportArgs),
-    /// Show a local page: the token game of a net, or a job with other values
+    /// Show a local page: a net's token game, or live what-ifs
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
-    /// List the graphics adapters and the one that would be used
+    /// List the graphics adapters, and the one to be used
     #[cfg(feature = "gpu")]
     Devices(DevicesArgs),
-    /// Measure how fast this machine replicates on its CPU and GPU
+    /// Measure this machine's speed on its CPU and GPU
     #[cfg(feature = "gpu")]
     Bench(BenchArgs),
     /// Print the completions of a shell
     Completions(CompletionsArgs),
-    /// Print the man page
-    Man,
+    /// Print a man page
+    Man(ManArgs),
+    /// Install the man pages and shell completions
+    Setup(SetupArgs),
 }
 
 impl Command {
@@ -184,11 +187,21 @@ impl Command {
 
 /// Parses arguments, the name of the program first.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    let matches = Cli::command().try_get_matches_from(arguments)?;
+    let matches = help::grouped(Cli::command()).try_get_matches_from(arguments)?;
     Cli::from_arg_matches(&matches)
 }
 
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+    tailspn check net.xml
+
+    # also what PIPE itself would get wrong
+    tailspn check net.xml --pipe
+
+    # what differs from another net
+    tailspn check net.xml --against changed.xml
+")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) net: NetArgs,
@@ -203,10 +216,24 @@ pub(crate) struct CheckArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "The format of OUT follows from --to, else from its ending: .xml is pipe4, .pnml is pnml, .PNPRO is\n\
-                        greatspn, .jani is jani, .prism and .sm are prism, .dot and .gv are dot, .svg is svg."
-)]
+#[command(after_long_help = "\
+Without --to, the ending of OUT decides about the format: .xml is pipe4, .pnml is pnml, .PNPRO is greatspn, .jani is \
+jani, .prism and .sm are prism, .dot and .gv are dot, .svg is svg.
+
+Examples:
+    # for PIPE, from any format
+    tailspn convert net.pnml pipe.xml
+
+    # a picture, with the nodes in layers
+    tailspn convert net.xml net.svg --layout layered
+
+    # for a model checker
+    tailspn convert net.xml net.prism
+    tailspn convert net.xml net.jani --place-limit 100
+
+    # Graphviz, to standard output
+    tailspn convert net.xml - --to dot
+")]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub(crate) net: NetArgs,
@@ -265,16 +292,29 @@ pub(crate) enum OutFormat {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Expressions: #(place), #(place, class), cap(place), rate parameters, + - * / %, comparisons,
-&&, ||, !, if(condition, then, else), min, max, and the functions of PIPE 4.3.
+Expressions have #(place), #(place, class), cap(place), rate parameters, + - * / %, comparisons, &&, ||, !, \
+if(condition, then, else), min, max, and the functions of PIPE 4.3.
 
 Examples:
-    tailspn simulate net.xml                                    time to the dead marking
+    # the time to the dead marking
+    tailspn simulate job.xml
+
+    # without replications, where that is possible
+    tailspn simulate job.xml --method exact
+
+    # the time to a goal, to half a percent
     tailspn simulate net.xml --until '#(done) >= 3' --rel-error 0.5%
-    tailspn simulate net.xml --horizon 1000 --rel-error queue=1% --abs-error serve=0.01
-    tailspn simulate net.xml --steady --tokens --throughput     means in the long run
-    tailspn simulate net.xml --method exact                     without replications, where that is possible
-    tailspn simulate net.xml --horizon 100 --at '50:#(queue)' --reward 'busy=#(server) > 0'
+
+    # mean tokens and throughputs of the first 1,000 s, to a given precision
+    tailspn simulate net.xml --horizon 1000 --rel-error queue=1% \\
+        --abs-error serve=0.01
+
+    # means in the long run
+    tailspn simulate net.xml --steady --tokens --throughput
+
+    # the marking at a time, and a reward
+    tailspn simulate net.xml --horizon 100 --at '50:#(queue)' \\
+        --reward 'busy=#(queue) > 0'
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["samples", "plots", "output"]).multiple(true)))]
 pub(crate) struct SimulateArgs {
@@ -366,7 +406,7 @@ pub(crate) struct QuestionArgs {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-What each verdict means, and when it stops being true, is in docs/structure.md.
+docs/structure.md describes what each verdict means, and when it is no longer true.
 
 Examples:
     tailspn structure net.xml
@@ -410,6 +450,11 @@ pub(crate) enum StructurePart {
 
 #[cfg(feature = "gpu")]
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+    tailspn devices
+    tailspn devices --json
+")]
 pub(crate) struct DevicesArgs {
     #[command(flatten)]
     pub(crate) print: PrintArgs,
@@ -417,6 +462,15 @@ pub(crate) struct DevicesArgs {
 
 #[cfg(feature = "gpu")]
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+    # the CPU for half a second each
+    tailspn bench --backend cpu --seconds 0.5s
+
+    # a GPU, by a part of its name, with bounds from its data sheet
+    tailspn bench --backend gpu --adapter H100 --lanes-ghz 29000 \\
+        --memory-gbs 3350
+")]
 pub(crate) struct BenchArgs {
     /// Device to measure: `cpu`, `gpu`, or both with `auto`; a software adapter only if --adapter selects it
     #[arg(long, default_value = "auto", hide_possible_values = true)]
@@ -441,10 +495,50 @@ pub(crate) struct BenchArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "For bash: tailspn completions bash > ~/.local/share/bash-completion/completions/tailspn")]
+#[command(after_long_help = "\
+`tailspn setup` installs them.
+
+Examples:
+    tailspn completions zsh > _tailspn
+")]
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+`tailspn setup` installs all pages.
+
+Examples:
+    tailspn man trace > tailspn-trace.1
+")]
+pub(crate) struct ManArgs {
+    /// The command [default: the page of the whole tool]
+    pub(crate) command: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Files of an earlier version are replaced. man and fish find the files in ~/.local by themselves, bash by the package \
+bash-completion; for zsh, the command prints the line that ~/.zshrc needs.
+
+Examples:
+    tailspn setup
+
+    # for all users
+    tailspn setup --prefix /usr/local
+
+    # completions for one shell only
+    tailspn setup --shell fish
+")]
+pub(crate) struct SetupArgs {
+    /// Folder that has `share/man` [default: ~/.local]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) prefix: Option<PathBuf>,
+    /// Shells to install completions for; may be repeated or separated by commas
+    #[arg(long, value_name = "SHELL", value_delimiter = ',', default_values = ["bash", "zsh", "fish"], hide_possible_values = true, value_parser = ["bash", "zsh", "fish"])]
+    pub(crate) shell: Vec<String>,
 }
 
 #[cfg(test)]

@@ -10,13 +10,21 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
+Times are in seconds. docs/query.md describes the queries.
+
 Examples:
     tailspn query net.xml 'P=? [ #(queue) < 5 U<=10 #(done) >= 1 ]'
-    tailspn query net.xml 'P>=0.9 [ F<=60 #(done) = 3 ]' 'S=? [ #(queue) = 5 ]'
-    tailspn query net.xml 'R{#(queue)}=? [ I=10 ]' 'R{firings(serve)}=? [ C<=10 ]' 'R=? [ F \"deadlock\" ]'
-    tailspn query net.xml --file questions.txt --json
 
-Queries are described in docs/query.md. Times are in seconds.
+    # a verdict, and a probability in the long run
+    tailspn query net.xml 'P>=0.9 [ F<=60 #(done) = 3 ]' 'S=? [ #(queue) = 5 ]'
+
+    # rewards: at a time, until a time, in all
+    tailspn query net.xml 'R{#(queue)}=? [ I=10 ]' \\
+        'R{firings(serve)}=? [ C<=10 ]'
+    tailspn query job.xml 'R=? [ F \"deadlock\" ]'
+
+    # queries from a file, one per line
+    tailspn query net.xml --file questions.txt --json
 ")]
 pub(crate) struct QueryArgs {
     #[command(flatten)]

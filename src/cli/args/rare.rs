@@ -7,13 +7,21 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Examples:
-    tailspn rare net.xml --until '#(queue) >= 30' --avoid '#(queue) == 0'
-    tailspn rare net.xml --until '#(failed) >= 3' --within 3600
-    tailspn rare job.xml --beyond 2400
-    tailspn rare net.xml --until '#(a) >= 5 && #(b) >= 5' --within 60 --importance 'min(#(a), #(b))'
+Times are in seconds. docs/rare.md describes the method and its limits.
 
-The method and its limits are described in docs/rare.md. Times are in seconds.
+Examples:
+    # a full queue before the first failure
+    tailspn rare net.xml --until '#(queue) >= 12' --avoid '#(failed) > 0'
+
+    # three failures at once within a minute
+    tailspn rare net.xml --until '#(failed) >= 3' --within 60
+
+    # a job that takes longer than 400 s
+    tailspn rare job.xml --beyond 400
+
+    # with an importance function of your own
+    tailspn rare net.xml --until '#(queue) >= 8 && #(failed) >= 2' --within 60 \\
+        --importance 'min(#(queue), 4 * #(failed))'
 ")]
 pub(crate) struct RareArgs {
     #[command(flatten)]

@@ -12,16 +12,18 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-With a plan, which `tailspn fit` makes of earlier runs of the program, the answer is about the
-whole run. Without one it is about the jobs under way, by the tasks that have finished so far:
-later jobs of the program are unknown then. The model and its limits: docs/remaining.md; how it
-fares against real runs: docs/validation.md.
+With a plan, which `tailspn fit` makes from earlier runs of the program, the answer is about the whole run. Without \
+a plan, it is about the jobs in progress, from the tasks that have finished so far; later jobs of the program are \
+unknown then. docs/remaining.md describes the model and its limits, docs/validation.md compares it with real runs.
 
 Examples:
-    tailspn remaining app-1.inprogress --plan plan.toml --by 5m --by 10m
-    tailspn remaining app-1.inprogress --plan plan.toml --follow
-    tailspn remaining app-1.inprogress --plan plan.toml --follow --json     a line for each answer
-    tailspn remaining app-1.inprogress                                      the jobs under way only
+    tailspn remaining app.inprogress --plan plan.toml --by 5m --by 10m
+
+    # a new answer whenever the log grows; one line of JSON for each
+    tailspn remaining app.inprogress --plan plan.toml --follow --json
+
+    # the jobs in progress only
+    tailspn remaining app.inprogress
 ")]
 pub(crate) struct RemainingArgs {
     /// Event log of a running Spark application, or the folder of a rolled log

@@ -8,16 +8,27 @@ use crate::cli::args::PlotArgs;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Results are told by their content; several become sections of one page, side by side at its top.
-What the page shows is in docs/report.md.
+Results are recognised by their content. Several become sections of one page, compared at its top. docs/report.md \
+describes the page.
 
 Examples:
     tailspn estimate job.toml --json > job.json
     tailspn report job.json -o job.html
-    tailspn report job.json job.toml -o job.html              with the plan as it was written
-    tailspn report time.json net.xml -o time.html             with a picture of the net
-    tailspn report before.json after.json -o both.html
-    tailspn report results -o sweep.html --plots pictures     of `tailspn sweep plan.toml -o results`
+
+    # with the plan as it was written
+    tailspn report job.json job.toml -o planned.html
+
+    # with a picture of the net
+    tailspn simulate job.xml --json > time.json
+    tailspn report time.json job.xml -o time.html
+
+    # several results on one page
+    tailspn estimate job.toml --workers 8 --json > after.json
+    tailspn report job.json after.json -o both.html
+
+    # the result of a sweep
+    tailspn sweep knobs.toml -o results
+    tailspn report results -o sweep.html --plots sweep-pictures
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["output", "plots"]).multiple(true).required(true)))]
 pub(crate) struct ReportArgs {

@@ -6,13 +6,18 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-The page is for this computer only: the server listens on 127.0.0.1, and the address has a token
-that every request needs. What the page shows is in docs/serve.md.
+The page is for this computer only: the server listens on 127.0.0.1, and each request needs the token in the printed \
+address. docs/serve.md describes the page.
 
 Examples:
-    tailspn serve models/textbook/mm1k.xml     play the token game of a net
-    tailspn serve job.toml                     vary a planned job
-    tailspn serve                              the default job
+    # play the token game of a net
+    tailspn serve net.xml
+
+    # vary a planned job
+    tailspn serve job.toml
+
+    # the default job
+    tailspn serve
 ")]
 pub(crate) struct ServeArgs {
     /// A net that `check` reads, or a plan that `estimate` reads; without one, the default job

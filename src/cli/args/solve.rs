@@ -10,16 +10,27 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Without --until, --at and --steady: the time to the dead marking if every run ends in one, else the long run.
+Without --until, --at and --steady: the time to the dead marking if every run ends in one, otherwise the long run.
 
 Examples:
-    tailspn solve net.xml                                       long run, verdicts; --all: states too
-    tailspn solve net.xml --until '#(done) >= 3' --at 10,20      distribution of the time to a goal
-    tailspn solve net.xml --until '#(done) >= 3' --plot-cdf time.svg
-    tailspn solve net.xml --from '#(asked) > 0' --until '#(answered) > 0'
-    tailspn solve net.xml --measure 'busy=#(server) > 0' --json
+    # the long run, and whether the net is bounded, live, free of deadlocks
+    tailspn solve net.xml
+
+    # the distribution of the time to a goal, also as a picture
+    tailspn solve net.xml --until '#(done) >= 3' --at 10,20 --plot-cdf time.svg
+
+    # from one event to another
+    tailspn solve net.xml --from '#(queue) > 0' --until '#(done) > 0'
+
+    # a measure of your own
+    tailspn solve net.xml --measure 'busy=#(queue) > 0' --json
+
+    # the graph of all markings, as a picture and for PRISM
     tailspn solve net.xml --export-svg graph.svg --export-prism net
-    tailspn solve net.xml --untimed --ctl 'AG EF (#(idle) > 0)' --ctl 'EF deadlock'
+
+    # without time: formulas of CTL
+    tailspn solve net.xml --untimed --ctl 'AG EF (#(queue) == 0)' \\
+        --ctl 'EF deadlock'
 ")]
 #[command(group(clap::ArgGroup::new("graph").multiple(true)))]
 pub(crate) struct SolveArgs {

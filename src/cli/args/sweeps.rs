@@ -13,14 +13,20 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Plans are described in docs/sweeps.md. All points see the same random numbers.
+docs/sweeps.md describes the plans. All points see the same random numbers.
 
 Examples:
-    tailspn sweep --print-plan > knobs.toml          the most effective setting of the default job
+    # a plan that asks which setting of the default job matters most
+    tailspn sweep --print-plan > knobs.toml
     tailspn sweep knobs.toml -o results --plots pictures
-    tailspn sweep knobs.toml -o results --resume     continues after Ctrl-C, a kill or a full disk
-    tailspn sweep knobs.toml -o part2 --shard 2/8    points 2, 10, 18, ... of a large sweep
-    tailspn merge part1 part2 ... -o results
+
+    # continue after Ctrl-C, a kill or a full disk
+    tailspn sweep knobs.toml -o results --resume
+
+    # half of the points here, the others on another machine
+    tailspn sweep knobs.toml -o part1 --shard 1/2
+    tailspn sweep knobs.toml -o part2 --shard 2/2
+    tailspn merge part1 part2 -o whole
 ")]
 pub(crate) struct SweepArgs {
     /// Plan of the sweep
@@ -79,13 +85,16 @@ pub(crate) enum EventFormat {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-The result of a run is shown as the command of its shards would show it. Its net or plan must still
-be there, and must be the same.
+The parts of a run are shown as the whole run would be. Its net or plan must still be there, unchanged.
 
 Examples:
-    tailspn simulate net.xml --reps 1e8 --shard 1/2 -o part1     and 2/2 on another machine
-    tailspn merge part1 part2 --json
-    tailspn merge results1 results2 -o results                   folders of a sweep
+    # half of the replications here, the others on another machine
+    tailspn simulate net.xml --reps 20000 --horizon 50 --shard 1/2 -o a.part
+    tailspn simulate net.xml --reps 20000 --horizon 50 --shard 2/2 -o b.part
+    tailspn merge a.part b.part --json
+
+    # folders of a sweep
+    tailspn merge part1 part2 -o merged
 ")]
 pub(crate) struct MergeArgs {
     /// All parts of one run, or the results of all shards of one sweep

@@ -9,14 +9,17 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-A log is written on each node by `strace -f -T -ttt -o n1.strace -p PID`, or, with less to go by,
-`strace -c -f -w -o n1.strace -p PID`. First a profile is made of runs without a fault, then a run is
-held against it. Methods, settings and limits: docs/syscalls.md.
+Write a log on each node by `strace -f -T -ttt -o n1.strace -p PID`, or, with less information, by `strace -c -f -w \
+-o n1.strace -p PID`. Make a profile from runs without a fault, then compare a run with it. docs/syscalls.md \
+describes methods, settings and limits.
 
 Examples:
-    tailspn syscalls profile control1/ control2/ control3/ -o usual.json
+    tailspn syscalls profile usual1/ usual2/ usual3/ -o usual.json
     tailspn syscalls diagnose slow/ --profile usual.json
-    tailspn syscalls diagnose n1=a.strace.gz n2=b.strace.gz n3=c.strace.gz --profile usual.json --picture calls.svg
+
+    # files that are in no folder, and a picture
+    tailspn syscalls diagnose n1=a.strace.gz n2=b.strace.gz n3=c.strace.gz \\
+        --profile usual.json --picture calls.svg
 ")]
 pub(crate) struct SyscallsArgs {
     #[command(subcommand)]

@@ -8,17 +8,25 @@ use crate::cli::args::{LogArgs, PlotArgs, PrintArgs};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Read are Spark event logs 1.x to 4.x (plain, gz, zstd, lz4, lzf, snappy, rolled, unfinished),
-Hadoop job histories (.jhist, and the text of 0.20 and 1.x), Rumen traces, and the cluster traces
-of Google 2011 (task_events) and Alibaba 2017 and 2018 (batch_task, batch_instance). What each
-gives: docs/logs.md. Logs may stand in a folder or in the zip archive of a History Server.
+Reads Spark event logs 1.x to 4.x (plain, gz, zstd, lz4, lzf, snappy, rolled, unfinished), Hadoop job histories \
+(.jhist, and the text of 0.20 and 1.x), Rumen traces, and the cluster traces of Google 2011 (task_events) and \
+Alibaba 2017 and 2018 (batch_task, batch_instance). A log may be a file, a folder, or in the zip archive of a \
+History Server. docs/logs.md describes what each format gives.
 
 Examples:
-    tailspn trace app-20261120100623-0004.zstd
-    tailspn trace eventlog_v2_app-1/ --timeline job.svg     a picture of who ran what when
+    tailspn trace app.gz
+
+    # a picture of where and when each task ran
+    tailspn trace app.gz --timeline job.svg
+
+    # what was slower than in usual runs of the program
     tailspn trace slow.gz --usual usual1.gz --usual usual2.gz
+
+    # one of several applications in an archive
     tailspn trace logs.zip --app application_1724877841851_0016_4
-    tailspn trace app.lz4 --csv > attempts.csv
+
+    # every attempt of every task, for other programs
+    tailspn trace app.gz --csv > attempts.csv
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["timeline", "plots"]).multiple(true)))]
 pub(crate) struct TraceArgs {

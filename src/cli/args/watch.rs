@@ -10,16 +10,23 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Reports are rows of a table with tabs, after a header that names the columns, or JSON lines with the
-same keys: t_ms (milliseconds), partition or task_id, progress (0 to 1) or done and total; job, kind,
-stage, attempt and node where there are several. A task begins with its first report and ends with
-the one that has all done. The format and the rules: docs/watch.md.
+Reports are rows of a table with tabs, after a header that names the columns, or JSON lines with the same keys: t_ms \
+(milliseconds), partition or task_id, and progress (0 to 1) or done and total; if there are several, also job, kind, \
+stage, attempt and node. A task begins with its first report and ends when all of it is done. docs/watch.md \
+describes the format and the rules.
 
 Examples:
-    tailspn watch --learn hist1.tsv.gz hist2.tsv.gz -o model.toml     learn how tasks usually progress
-    tailspn watch progress.tsv --model model.toml                     a file that grows; Ctrl-C ends
+    # learn how tasks usually progress
+    tailspn watch --learn hist1.tsv.gz hist2.tsv.gz -o model.toml
+
+    # follow a file that grows; Ctrl-C ends
+    tailspn watch progress.tsv --model model.toml
+
+    # follow a stream
     collector | tailspn watch - --model model.toml --json
-    tailspn watch old.tsv.gz --learn job.jhist --rule paper           replay, by the rule of the paper
+
+    # replay a recorded run, by the rule of the paper
+    tailspn watch old.tsv.gz --learn hist1.tsv.gz --rule paper
 ")]
 pub(crate) struct WatchArgs {
     /// Reports of progress: a file that may grow, or `-` for standard input; none: only learn
