@@ -12,11 +12,12 @@ that every request needs. What the page shows is in docs/serve.md.
 Examples:
     tailspn serve models/textbook/mm1k.xml     play the token game of a net
     tailspn serve job.toml                     vary a planned job
+    tailspn serve app-1.zstd                   the timeline of a log, and why tasks were slow
     tailspn serve                              the default job
 ")]
 pub(crate) struct ServeArgs {
-    /// A net that `check` reads, or a plan that `estimate` reads; without one, the default job
-    #[arg(value_name = "NET|PLAN")]
+    /// A net that `check` reads, a plan that `estimate` reads, or a log that `trace` reads; without one, the default job
+    #[arg(value_name = "NET|PLAN|LOG")]
     pub(crate) source: Option<PathBuf>,
     /// Port on 127.0.0.1; 0 is a free port
     #[arg(long, value_name = "PORT", default_value = "0")]
