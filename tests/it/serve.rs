@@ -149,7 +149,7 @@ fn refuses_strangers_and_large_bodies_and_stays_alive() {
         server.send(&request(&format!("Host: localhost:{}\r\n", host.split(':').nth(1).unwrap()), "")).status,
         200
     );
-    for file in ["/style.css", "/common.js", "/net.js", "/job.js"] {
+    for file in ["/style.css", "/common.js", "/net.js", "/job.js", "/log.js", "/zoom.js"] {
         assert_eq!(server.get(&server.page(file), "").status, 200, "{file}");
     }
 }
@@ -407,6 +407,92 @@ fn a_browser_shows_both_pages() {
         assert!(page.contains(row), "{row}\n{page}");
     }
     assert!(page.contains(">2000 replications.<") && page.matches("<svg").count() == 3, "{page}");
+}
+
+/// A name that would be markup, for XML and for JSON.
+const HOSTILE: &str = "<script>alert(1)</script>\"><img src=x onerror=alert(1)>";
+
+/// The page has no element and no script from names of a log, and the browser reports none that the policy refused.
+#[test]
+fn names_of_a_log_never_become_markup() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.spark");
+    let name = json!(HOSTILE).to_string();
+    let text = std::fs::read_to_string("tests/data/trace/small.spark").unwrap();
+    let events: Vec<String> = text
+        .lines()
+        .map(|line| {
+            let mut event: Value = serde_json::from_str(line).unwrap();
+            if event.get("App Name").is_some() {
+                event["App Name"] = json!(HOSTILE);
+            }
+            if event["Stage Info"].get("Stage Name").is_some() {
+                event["Stage Info"]["Stage Name"] = json!(HOSTILE);
+            }
+            event.to_string()
+        })
+        .collect();
+    assert!(events.iter().filter(|event| event.contains(&name)).count() > 1, "the log has the name");
+    std::fs::write(&path, events.join("\n") + "\n").unwrap();
+    let server = Server::start(&[path.to_str().unwrap()]);
+    let start = server.ask("/log/start");
+    assert_eq!(start.status, 200, "{}", start.body);
+    let start: Value = serde_json::from_str(&start.body).unwrap();
+    for part in ["timeline", "report"] {
+        let text = start[part].as_str().unwrap();
+        assert!(!text.contains("<script>") && !text.contains("<img src=x"), "{part}: {text}");
+        assert!(text.contains("&lt;script&gt;"), "{part} shows the name: {text}");
+    }
+    let page = shown_by_browser(&server);
+    assert!(!page.contains("<script>") && !page.contains("<img src=\"x\""), "{page}");
+    assert!(page.contains("class=\"picture timeline\"") && page.contains("Why tasks were slow"), "{page}");
+    assert!(!page.contains("class=\"problem\""), "{page}");
+}
+
+/// A hundred changes of the page, each of which gives up the estimate before it, leave no thread that still computes.
+#[cfg(target_os = "linux")]
+#[test]
+fn estimates_that_nobody_waits_for_leave_no_thread() {
+    let server = Server::start(&[]);
+    let threads = || std::fs::read_dir(format!("/proc/{}/task", server.process.id())).unwrap().count();
+    server.found("/job/estimate", &json!({ "reps": 200 }));
+    let before = threads();
+    let (host, token) = (&server.host, &server.token);
+    for _ in 0..100 {
+        let body = json!({ "reps": 1_000_000_000_000_u64 }).to_string();
+        let head = format!("POST /job/estimate HTTP/1.1\r\nHost: {host}\r\nX-Tailspn-Token: {token}\r\n");
+        let mut stream = TcpStream::connect(host).unwrap();
+        stream.write_all(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes()).unwrap();
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let started = Instant::now();
+    while threads() > before {
+        assert!(started.elapsed() < HANGS, "{} threads, {before} before", threads());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    server.found("/job/estimate", &json!({ "reps": 200 }));
+}
+
+/// Each of 1,000 requests at a time is answered or refused.
+#[test]
+fn a_thousand_requests_at_a_time_are_answered_or_refused() {
+    let server = Server::start(&["models/textbook/mm1k.xml"]);
+    let answers: Vec<u16> = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..1000).map(|_| scope.spawn(|| server.ask("/net/start").status)).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert!(answers.iter().all(|status| [200, 503].contains(status)), "{answers:?}");
+    assert_eq!(server.ask("/net/start").status, 200);
+}
+
+/// A body of 100 MB is refused before it is read.
+#[test]
+fn a_body_of_100_mb_is_refused() {
+    let server = Server::start(&["models/textbook/mm1k.xml"]);
+    let (host, token) = (&server.host, &server.token);
+    let head = format!("POST /net/view HTTP/1.1\r\nHost: {host}\r\nX-Tailspn-Token: {token}\r\nConnection: close\r\n");
+    assert_eq!(server.send(&format!("{head}Content-Length: 100000000\r\n\r\n")).status, 413);
+    assert_eq!(server.ask("/net/start").status, 200);
 }
 
 /// Also while an estimate of hours runs.

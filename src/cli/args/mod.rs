@@ -16,6 +16,7 @@ mod report;
 mod run;
 #[cfg(feature = "serve")]
 mod serve;
+mod shell;
 mod solve;
 mod sweeps;
 mod syscalls;
@@ -40,6 +41,7 @@ pub(crate) use report::ReportArgs;
 pub(crate) use run::{LogArgs, Method, NetArgs, PartArgs, PlaceArgs, PrintArgs, RunArgs};
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArgs;
+pub(crate) use shell::{CompletionsArgs, ManArgs, SetupArgs};
 pub(crate) use solve::SolveArgs;
 pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
 pub(crate) use syscalls::{SyscallDiagnoseArgs, SyscallProfileArgs, SyscallReadArgs, SyscallsArgs, SyscallsCommand};
@@ -135,7 +137,7 @@ pub(crate) enum Command {
     Syscalls(SyscallsArgs),
     /// Make one HTML file of results, readable without a network
     Report(ReportArgs),
-    /// Show a local page: a net's token game, or live what-ifs
+    /// Show a local page of a net, a planned job or a log
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
     /// List the graphics adapters, and the one to be used
@@ -492,53 +494,6 @@ pub(crate) struct BenchArgs {
     pub(crate) memory_gbs: Option<f64>,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-}
-
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-`tailspn setup` installs them.
-
-Examples:
-    tailspn completions zsh > _tailspn
-")]
-pub(crate) struct CompletionsArgs {
-    /// The shell
-    pub(crate) shell: clap_complete::Shell,
-}
-
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-`tailspn setup` installs all pages.
-
-Examples:
-    tailspn man trace > tailspn-trace.1
-")]
-pub(crate) struct ManArgs {
-    /// The command [default: the page of the whole tool]
-    pub(crate) command: Option<String>,
-}
-
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Files of an earlier version are replaced. man and fish find the files in ~/.local by themselves, bash by the package \
-bash-completion; for zsh, the command prints the line that ~/.zshrc needs.
-
-Examples:
-    tailspn setup
-
-    # for all users
-    tailspn setup --prefix /usr/local
-
-    # completions for one shell only
-    tailspn setup --shell fish
-")]
-pub(crate) struct SetupArgs {
-    /// Folder that has `share/man` [default: ~/.local]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) prefix: Option<PathBuf>,
-    /// Shells to install completions for; may be repeated or separated by commas
-    #[arg(long, value_name = "SHELL", value_delimiter = ',', default_values = ["bash", "zsh", "fish"], hide_possible_values = true, value_parser = ["bash", "zsh", "fish"])]
-    pub(crate) shell: Vec<String>,
 }
 
 #[cfg(test)]

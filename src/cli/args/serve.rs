@@ -16,12 +16,15 @@ Examples:
     # vary a planned job
     tailspn serve job.toml
 
+    # the timeline of a log, and why its tasks were slow
+    tailspn serve app.gz
+
     # the default job
     tailspn serve
 ")]
 pub(crate) struct ServeArgs {
-    /// A net that `check` reads, or a plan that `estimate` reads; without one, the default job
-    #[arg(value_name = "NET|PLAN")]
+    /// A net that `check` reads, a plan that `estimate` reads, or a log that `trace` reads; without one, the default job
+    #[arg(value_name = "NET|PLAN|LOG")]
     pub(crate) source: Option<PathBuf>,
     /// Port on 127.0.0.1; 0 is a free port
     #[arg(long, value_name = "PORT", default_value = "0")]

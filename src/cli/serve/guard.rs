@@ -74,7 +74,7 @@ impl Guard {
             return Err(forbidden("the request comes from another site"));
         }
         let path = request.uri().path();
-        let token = if path.starts_with("/net/") || path.starts_with("/job/") {
+        let token = if ["/net/", "/job/", "/log/"].iter().any(|start| path.starts_with(start)) {
             only(headers, TOKEN_HEADER)
         } else {
             request.uri().query().and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix("token=")))

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tailspn::report::read_json;
 
 use crate::cli::call::Call;
-use crate::cli::serve::reply::{Refusal, Reply, apart, json, parsed};
+use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, parsed, plain, unfinished};
 
 /// A field of the page: an option of `estimate`.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -100,11 +100,6 @@ impl Job {
     }
 }
 
-/// A path that no command takes for an option.
-fn plain(path: &Path) -> PathBuf {
-    if path.as_os_str().as_encoded_bytes().starts_with(b"-") { Path::new(".").join(path) } else { path.to_owned() }
-}
-
 /// Values of the fields, by their options, and settings of the run.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -147,18 +142,9 @@ async fn start(State(job): State<Arc<Job>>) -> axum::response::Response {
     json(&Start { plan, fields: job.fields }).unwrap_or_else(|refusal| refusal.response())
 }
 
-/// Stops the command once nobody waits for its answer: the page asked anew, or was closed.
-struct Waiting(Arc<Call>);
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        self.0.stop();
-    }
-}
-
 async fn estimate(State(job): State<Arc<Job>>, body: Bytes) -> axum::response::Response {
     let call = Call::new(false, None);
-    let _waiting = Waiting(Arc::clone(&call));
+    let _waiting = Waiting::new(&call);
     apart(move || answer(&job, &call, &body)).await
 }
 
@@ -166,11 +152,7 @@ fn answer(job: &Job, call: &Arc<Call>, body: &[u8]) -> Reply {
     let arguments = job.arguments(&parsed(body)?)?;
     let program = OsString::from("tailspn");
     let ended = call.run(std::iter::once(program).chain(arguments.iter().cloned()));
-    if let Err((_, problems)) = ended {
-        let message: Vec<&str> = problems.iter().map(|problem| &*problem.message).collect();
-        let help = problems.iter().find_map(|problem| problem.help.clone());
-        return Err(Refusal::unanswerable(message.join("; ")).with_help(help));
-    }
+    ended.map_err(|(_, problems)| unfinished(&problems))?;
     let output = call.take_output();
     let text = output.results.first().ok_or_else(|| Refusal::unanswerable("the estimate was stopped"))?;
     let broken =

@@ -1,4 +1,4 @@
-//! `serve`: a local page to play the token game of a net, or to vary a planned job.
+//! `serve`: a local page to play the token game of a net, to vary a planned job, or to look at the log of one.
 //!
 //! The server has no state between requests: the page sends the marking, or the values of the job, each time. It listens on
 //! 127.0.0.1 only, and answers only who has the token of its address (`guard.rs`).
@@ -6,6 +6,7 @@
 mod game;
 mod guard;
 mod job;
+mod log;
 mod net;
 mod pages;
 mod reply;
@@ -19,6 +20,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
 use tailspn::plan::JobPlan;
+use tailspn::trace::log_format;
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 
@@ -31,6 +33,7 @@ use crate::cli::plan::{PlanText, job_of, only_whatif};
 use crate::cli::serve::game::Game;
 use crate::cli::serve::guard::{Guard, MOST_BODY_BYTES, admit};
 use crate::cli::serve::job::Job;
+use crate::cli::serve::log::Log;
 use crate::cli::watch::{catch_interrupt, interrupted};
 
 /// Interval between two checks for a signal.
@@ -54,14 +57,18 @@ pub(crate) fn run(args: &ServeArgs, terminal: &Terminal) -> Result<Exit, Failure
 enum Page {
     Net(Box<Game>),
     Job(Job),
+    Log(Log),
 }
 
 impl Page {
-    /// Reads the file, a plan if it is TOML, otherwise a net; the default job without a file.
+    /// Reads the file: a log, a plan if it is TOML, otherwise a net; the default job without a file.
     fn open(path: Option<&Path>, terminal: &Terminal) -> Result<Self, Failure> {
         let Some(path) = path else { return Ok(Self::Job(Job::built_in())) };
         if path.as_os_str() == "-" {
             return Err(Failure::plain(Exit::Usage, "`serve` reads a file, not standard input"));
+        }
+        if log_format(path).is_some() {
+            return Ok(Self::Log(Log::new(path)));
         }
         let is_plan = match String::from_utf8(read_bytes(path)?) {
             Ok(text) => path.extension().is_some_and(|end| end == "toml") || text.parse::<toml::Table>().is_ok(),
@@ -87,6 +94,7 @@ impl Page {
         match self {
             Self::Net(game) => pages::files("net", guard).merge(net::routes(Arc::new(*game))),
             Self::Job(job) => pages::files("job", guard).merge(job::routes(Arc::new(job))),
+            Self::Log(log) => pages::files("log", guard).merge(log::routes(Arc::new(log))),
         }
     }
 }

@@ -12,6 +12,8 @@ const STYLE: &str = include_str!("page/style.css");
 const COMMON: &str = include_str!("page/common.js");
 const NET: &str = include_str!("page/net.js");
 const JOB: &str = include_str!("page/job.js");
+const LOG: &str = include_str!("page/log.js");
+const ZOOM: &str = include_str!("page/zoom.js");
 
 /// The page, with the script of this name, and its files.
 pub(crate) fn files(script: &str, guard: &Guard) -> Router {
@@ -22,6 +24,8 @@ pub(crate) fn files(script: &str, guard: &Guard) -> Router {
         .route("/common.js", get(|| async { module(COMMON) }))
         .route("/net.js", get(|| async { module(NET) }))
         .route("/job.js", get(|| async { module(JOB) }))
+        .route("/log.js", get(|| async { module(LOG) }))
+        .route("/zoom.js", get(|| async { module(ZOOM) }))
 }
 
 fn module(text: &'static str) -> impl IntoResponse {

@@ -1,9 +1,14 @@
 //! Answers to requests: JSON, and errors as JSON with a message.
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use crate::cli::call::{Call, Problem as Failed};
 
 /// An answer, or the reason for a refusal.
 pub(crate) type Reply = Result<Response, Refusal>;
@@ -72,4 +77,31 @@ pub(crate) async fn apart(work: impl FnOnce() -> Reply + Send + 'static) -> Resp
     let done = tokio::task::spawn_blocking(work).await;
     let reply = done.unwrap_or_else(|_| Err(internal("internal error; please report it".to_owned())));
     reply.unwrap_or_else(|refusal| refusal.response())
+}
+
+/// Stops the command once nobody waits for its answer: the page asked anew, or was closed.
+pub(crate) struct Waiting(Arc<Call>);
+
+impl Waiting {
+    pub(crate) fn new(call: &Arc<Call>) -> Self {
+        Self(Arc::clone(call))
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+/// The refusal for a command that failed.
+pub(crate) fn unfinished(problems: &[Failed]) -> Refusal {
+    let message: Vec<&str> = problems.iter().map(|problem| &*problem.message).collect();
+    let help = problems.iter().find_map(|problem| problem.help.clone());
+    Refusal::unanswerable(message.join("; ")).with_help(help)
+}
+
+/// A path that no command takes for an option.
+pub(crate) fn plain(path: &Path) -> PathBuf {
+    if path.as_os_str().as_encoded_bytes().starts_with(b"-") { Path::new(".").join(path) } else { path.to_owned() }
 }

@@ -1,6 +1,7 @@
 // The token game. The markings live here; the server computes what can fire and what a firing does.
 
 const { ask, begin, button, element, picture, short, table } = await import(`/common.js${location.search}`);
+const { Zoom } = await import(`/zoom.js${location.search}`);
 
 // Milliseconds between two steps of a play.
 const PACE_MS = 500;
@@ -16,6 +17,7 @@ let past = [{ view: start.view, text: "start", delay_s: 0 }];
 let now = 0;
 let busy = false;
 let timer = null;
+let zoom = null;
 
 const status = element("p", { className: "status", role: "status" });
 const problem = element("p", { className: "problem", role: "alert", hidden: true });
@@ -32,7 +34,9 @@ document.title = `${start.name || "net"} – tailspn`;
 page.replaceChildren(
   element("h1", {}, start.name || "Net"),
   element("div", { className: "bar" }, undo, redo, restart, step, play,
-    element("label", {}, "Seed", seed), button("Download PIPE XML", download)),
+    element("label", {}, "Seed", seed), button("Download PIPE XML", download),
+    button("Zoom in", () => zoom?.in(), "Ctrl and the wheel zoom too; dragging moves the picture"),
+    button("Zoom out", () => zoom?.out()), button("Whole picture", () => zoom?.whole())),
   element("p", { className: "note" },
     "Click a highlighted transition, or focus it and press Enter, to fire it. Immediate transitions fire before timed ones. " +
     "A step chooses by chance as the simulator does: among immediate transitions by weight, otherwise the timed transition whose delay " +
@@ -150,7 +154,7 @@ function draw(svg, moves) {
     if (!can) return;
     box.classList.add("movable");
     const fire = () => { pause(); move("/net/fire", { transition: id }); };
-    box.addEventListener("click", fire);
+    box.addEventListener("click", () => { if (!zoom.dragged) fire(); });
     box.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();
@@ -158,6 +162,7 @@ function draw(svg, moves) {
     });
   });
   drawing.replaceChildren(drawn);
+  zoom = new Zoom(drawn, zoom);
   if (focused !== undefined) [...boxes].find((box) => box.dataset.transition === focused)?.focus();
 }
 

@@ -1,0 +1,52 @@
+//! Arguments of `setup`, `completions` and `man`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+`tailspn setup` installs them.
+
+Examples:
+    tailspn completions zsh > _tailspn
+")]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+`tailspn setup` installs all pages.
+
+Examples:
+    tailspn man trace > tailspn-trace.1
+")]
+pub(crate) struct ManArgs {
+    /// The command [default: the page of the whole tool]
+    pub(crate) command: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Files of an earlier version are replaced. man and fish find the files in ~/.local by themselves, bash by the package \
+bash-completion; for zsh, the command prints the line that ~/.zshrc needs.
+
+Examples:
+    tailspn setup
+
+    # for all users
+    tailspn setup --prefix /usr/local
+
+    # completions for one shell only
+    tailspn setup --shell fish
+")]
+pub(crate) struct SetupArgs {
+    /// Folder that has `share/man` [default: ~/.local]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) prefix: Option<PathBuf>,
+    /// Shells to install completions for; may be repeated or separated by commas
+    #[arg(long, value_name = "SHELL", value_delimiter = ',', default_values = ["bash", "zsh", "fish"], hide_possible_values = true, value_parser = ["bash", "zsh", "fish"])]
+    pub(crate) shell: Vec<String>,
+}
