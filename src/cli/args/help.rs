@@ -67,6 +67,20 @@ mod tests {
     }
 
     #[test]
+    fn the_page_of_commands_has_the_same_groups() {
+        let page = include_str!("../../../docs/commands.md");
+        for (group, names) in GROUPS {
+            let section = page.split("\n## ").find(|section| section.starts_with(group)).unwrap_or_default();
+            for name in names.iter().filter(|name| **name != "help") {
+                assert!(
+                    section.contains(&format!("`tailspn {name}")),
+                    "{name} is not below {group} of docs/commands.md"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn summaries_fit_a_small_terminal() {
         let rendered = grouped(Cli::command()).term_width(COLUMNS).render_long_help().to_string();
         for line in rendered.lines() {
