@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tailspn::watch::Watch;
 
 use crate::cli::call::{Call, Pace};
@@ -83,13 +83,30 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let template = match planned {
             0 => format!("{{human_pos}} {}, {{elapsed}}", self.noun),
-            _ => format!("{{bar:30}} {{human_pos}} of {{human_len}} {}, {{per_sec}}, {{eta}} left", self.noun),
+            _ => format!("{{bar:30}} {{human_pos}} of {{human_len}} {}, {{msg}}", self.noun),
         };
         if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
         bar
     }
+}
+
+/// The mean speed so far and the time left at that speed. A bar that starts in the middle of a run has no speed of its own yet.
+fn pace(done: u64, planned: u64, elapsed: Duration) -> String {
+    if done == 0 {
+        return "none finished yet".to_owned();
+    }
+    let per_second = done as f64 / elapsed.as_secs_f64().max(1e-3);
+    let speed = if per_second < 10.0 { format!("{per_second:.1}") } else { HumanCount(per_second as u64).to_string() };
+    let left = planned.saturating_sub(done) as f64 / per_second;
+    let left = match left {
+        ..1.0 => "less than 1 s".to_owned(),
+        ..120.0 => format!("{left:.0} s"),
+        ..7200.0 => format!("{:.0} min", left / 60.0),
+        _ => format!("{:.1} h", left / 3600.0),
+    };
+    format!("{speed}/s, {left} left")
 }
 
 impl Watch for Progress {
@@ -106,6 +123,7 @@ impl Watch for Progress {
             let bar = bar.get_or_insert_with(|| self.bar(planned).with_elapsed(self.started.elapsed()));
             bar.set_length(planned);
             bar.set_position(done);
+            bar.set_message(pace(done, planned, self.started.elapsed()));
         }
     }
 
@@ -128,5 +146,22 @@ impl Drop for Progress {
         {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pace_is_sane_from_the_first_moment() {
+        let after = |done, planned, ms| pace(done, planned, Duration::from_millis(ms));
+        assert_eq!(after(0, 100, 500), "none finished yet");
+        assert_eq!(after(1, 100, 500), "2.0/s, 50 s left");
+        assert_eq!(after(557_902, 10_000_000, 500), "1,115,804/s, 8 s left");
+        assert_eq!(after(99, 100, 500), "198/s, less than 1 s left");
+        assert_eq!(after(1, 1_000, 2_000), "0.5/s, 33 min left");
+        assert_eq!(after(1, 100_000, 2_000), "0.5/s, 55.6 h left");
+        assert_eq!(after(100, 100, 0), "100,000/s, less than 1 s left");
     }
 }
