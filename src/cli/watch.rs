@@ -92,7 +92,7 @@ impl Progress {
     }
 }
 
-/// The mean speed so far and the time left at that speed. A bar that starts in the middle of a run has no speed of its own yet.
+/// The mean speed so far and the time left at that speed. A bar that appears in the middle of a run cannot measure its speed at first.
 fn pace(done: u64, planned: u64, elapsed: Duration) -> String {
     if done == 0 {
         return "none finished yet".to_owned();
