@@ -366,7 +366,9 @@ fn completions_and_man_page_are_made() {
         assert!(data(&["completions", shell]).contains("spn-gc"), "{shell}");
     }
     let page = data(&["man"]);
-    assert!(page.contains(".TH tailspn") && page.contains("rel\\-error"), "{page}");
+    assert!(page.contains(".TH tailspn") && page.contains("tailspn\\-simulate(1)"), "{page}");
+    let page = data(&["man", "simulate"]);
+    assert!(page.contains(".TH tailspn\\-simulate") && page.contains("rel\\-error"), "{page}");
     assert!(data(&["--version"]).starts_with("tailspn "));
 }
 
