@@ -32,13 +32,14 @@ struct RaceRun {
 @group(0) @binding(2) var<storage, read_write> state: array<u32>;
 // column c, replication r (counted from the first): [c * count + r]
 @group(0) @binding(3) var<storage, read_write> results: array<vec2<u32>>;
-// next replication, replications that have ended, faults, endings by kind
+// next replication, replications that have ended, faults, endings by kind, lanes that played in any dispatch
 @group(0) @binding(4) var<storage, read_write> control: array<atomic<u32>>;
 
 const NEXT = 0u;
 const ENDED = 1u;
 const FAULTS = 2u;
 const ENDINGS = 3u;
+const PLAYED = 7u;
 
 const ENDING_GOAL = 0u;
 const ENDING_DEAD = 1u;
@@ -381,6 +382,7 @@ fn play() {
     if phase == DONE {
         return;
     }
+    atomicAdd(&control[PLAYED], 1u);
     for (var step = 0u; step < run.steps; step += 1u) {
         firing = NO_TRANSITION;
         checks_goal = false;

@@ -43,7 +43,8 @@ fn as_pipe_loads(loaded: &Loaded, args: &NetArgs) -> Net {
     let question: fn(&mut ReadOptions) -> &mut Reading = |options| &mut options.instructions;
     let without = ReadAs { question: Some(question), reading: Reading::Pipe43 };
     let read_as = args.read_as.iter().copied().chain([without]).collect();
-    let again = NetArgs { net: args.net.clone(), read_as, param: args.param.clone(), chosen: args.chosen.clone() };
+    let (param, chosen) = (args.param.clone(), args.chosen.clone());
+    let again = NetArgs { read_as, param, chosen, max_file: args.max_file, ..NetArgs::at(&args.net) };
     let read = if args.net.as_os_str() == "-" { None } else { read_net(&again).ok() };
     read.map_or_else(|| loaded.net.clone(), |read| read.net)
 }
@@ -181,7 +182,7 @@ fn trial(program: &Program) -> (String, bool) {
 
 /// Returns the differences to the net of another file, which is read in the same way.
 fn against(net: &Net, args: &NetArgs, other: &Path) -> Result<Vec<DifferenceRow>, Failure> {
-    let args = NetArgs { net: other.to_owned(), read_as: args.read_as.clone(), param: Vec::new(), chosen: None };
+    let args = NetArgs { read_as: args.read_as.clone(), max_file: args.max_file, ..NetArgs::at(other) };
     let other = read_net(&args)?.net;
     let rows = differences(net, &other).into_iter().map(|found| DifferenceRow {
         part: found.part.word().into(),

@@ -6,7 +6,7 @@ use tailspn::answer::{AnswerError, with_phases};
 use tailspn::compile::{Code, Program};
 use tailspn::net::Net;
 use tailspn::report::{Hidden, counted};
-use tailspn::solve::{ExploreError, Limits, SeriesParallelError, StateSpace, explore};
+use tailspn::solve::{Expanded, ExploreError, Limits, SeriesParallelError, StateSpace, explore};
 
 use crate::cli::exit::Exit;
 use crate::cli::load::compile_failure;
@@ -17,9 +17,16 @@ use crate::cli::watch::{Progress, interrupted};
 /// The net with its general delays as phases, and the places and transitions that this adds.
 pub(super) fn phases(net: &Net) -> Result<(Net, Hidden), Failure> {
     let expanded = with_phases(net).map_err(|obstacles| answer_failure(obstacles.into()))?;
-    let places = expanded.hidden_places.iter().map(|&id| expanded.net.place(id).id.clone()).collect();
-    let transitions = expanded.hidden_transitions.iter().map(|&id| expanded.net.transition(id).id.clone()).collect();
-    Ok((expanded.net, Hidden { places, transitions }))
+    let hidden = hidden(&expanded);
+    Ok((expanded.net, hidden))
+}
+
+/// The parts of a net that exist only for its solution.
+pub(super) fn hidden(expanded: &Expanded) -> Hidden {
+    Hidden {
+        places: expanded.hidden_places.iter().map(|&id| expanded.net.place(id).id.clone()).collect(),
+        transitions: expanded.hidden_transitions.iter().map(|&id| expanded.net.transition(id).id.clone()).collect(),
+    }
 }
 
 /// Explores the markings of a net, with progress.

@@ -1,5 +1,6 @@
 //! Reading a net: the file, its warnings as notes, rate parameters replaced.
 
+use std::fs::File;
 use std::path::Path;
 
 use tailspn::compile::{CompileError, Program, compile};
@@ -35,11 +36,17 @@ pub(crate) struct Loaded {
 
 /// The bytes of a file, or of standard input for `-`, up to the limit of files that are read whole.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    let failed = |error| unreadable(path, &error);
-    if path.as_os_str() == "-" {
-        return bounded::read(std::io::stdin().lock(), bounded::MOST_BYTES).map_err(failed);
-    }
-    bounded::read_file(path).map_err(failed)
+    read_up_to(path, bounded::MOST_BYTES)
+}
+
+/// The bytes of a file, or of standard input for `-`, up to a limit.
+fn read_up_to(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
+    let read = if path.as_os_str() == "-" {
+        bounded::read(std::io::stdin().lock(), most)
+    } else {
+        File::open(path).and_then(|file| bounded::read(file, most))
+    };
+    read.map_err(|error| unreadable(path, &error))
 }
 
 /// Explains why a file cannot be read.
@@ -55,11 +62,15 @@ pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
         let net = replace_parameters(net, &args.param)?;
         return Ok(Loaded { net, dialect: Dialect::Pipe2, warnings: Vec::new(), properties: Vec::new() });
     }
-    let bytes = read_bytes(&args.net)?;
+    let bytes = read_up_to(&args.net, bounded::MOST_BYTES.max(args.max_file))?;
     let name = if args.net.as_os_str() == "-" { "standard input".into() } else { args.net.display().to_string() };
     let mut options = options_beside(&args.net, &read_options(&args.read_as));
     options.constants.clone_from(&args.param);
     options.net.clone_from(&args.chosen);
+    // a larger file may have more elements
+    let times = args.max_file.div_ceil(options.max_bytes as u64).max(1);
+    options.max_nodes = options.max_nodes.saturating_mul(usize::try_from(times).unwrap_or(usize::MAX));
+    options.max_bytes = usize::try_from(args.max_file).unwrap_or(usize::MAX);
     let text = pipe::decode(&bytes).unwrap_or_default();
     let source = Source::new(name, text.as_ref());
     let refused = |error| refused_net(&bytes, &source, &error);
@@ -147,6 +158,8 @@ fn problem_note(fault: &pipe::Fault) -> Note {
     let note = |help: &str| Note::problem(fault.to_string().split("; ").next().unwrap_or_default()).with_help(help);
     match fault {
         pipe::Fault::SeveralNets { .. } => note("--net NAME chooses one"),
+        pipe::Fault::TooLarge { .. } => note("--max-file BYTES sets the limit, such as --max-file 2G"),
+        pipe::Fault::TooManyNodes { .. } => note("a larger --max-file raises it too, such as --max-file 2G"),
         pipe::Fault::NoValue { name } => note(&format!("--param {name}=VALUE gives it one")),
         _ => Note::problem(fault.to_string()),
     }

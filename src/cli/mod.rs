@@ -47,6 +47,7 @@ mod signals;
 mod simulate;
 mod solve;
 mod solve_files;
+mod solve_fixed;
 mod solve_method;
 mod solve_untimed;
 mod spn_gc;

@@ -170,8 +170,7 @@ fn net_in(path: &Path, terminal: &Terminal) -> Result<Loaded, Failure> {
     if path.as_os_str() == "-" {
         return Err(Failure::plain(Exit::Usage, "a net cannot come from standard input here"));
     }
-    let args = NetArgs { net: path.to_owned(), read_as: Vec::new(), param: Vec::new(), chosen: None };
-    let loaded = read_net(&args)?;
+    let loaded = read_net(&NetArgs::at(path))?;
     terminal.brief_warnings(&loaded.warnings);
     let (places, transitions) = (loaded.net.places().len(), loaded.net.transitions().len());
     if places + transitions > MOST_DRAWN {

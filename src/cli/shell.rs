@@ -28,7 +28,8 @@ pub(crate) fn man(args: &ManArgs, terminal: &Terminal) -> Result<Exit, Failure> 
     }
     let mut text = Vec::new();
     let failed = |error| Failure::plain(Exit::Internal, format!("cannot make the man page: {error}"));
-    Man::new(command).render(&mut text).map_err(failed)?;
+    let source = concat!("tailspn ", env!("CARGO_PKG_VERSION"));
+    Man::new(command).source(source).render(&mut text).map_err(failed)?;
     print(&text, terminal)
 }
 

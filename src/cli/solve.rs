@@ -9,8 +9,8 @@ use tailspn::report::{
     solve_report, steady_section, time_section,
 };
 use tailspn::solve::{
-    Chain, Coverability, ExploreError, LinearSettings, PassageSettings, StateSpace, TransientSettings, Unbounded,
-    Verdicts, coverability, passage, steady_state, transient,
+    Averages, Chain, Coverability, ExploreError, LinearSettings, PassageSettings, StateSpace, TransientSettings,
+    Unbounded, Verdicts, coverability, has_fixed_delays, passage, steady_state, transient,
 };
 use tailspn::watch::{TimeLimit, Watch as _};
 
@@ -24,7 +24,7 @@ use crate::cli::properties;
 use crate::cli::question::expression;
 use crate::cli::solve_method::{LIMITS, MOST_COVERED, Method, limits, method};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
-use crate::cli::{solve_files, solve_untimed};
+use crate::cli::{solve_files, solve_fixed, solve_untimed};
 
 /// Solves the net.
 pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -46,7 +46,11 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     let program = compile_net(&loaded.net)?;
     solve_files::may_write_all(args)?;
     catch_interrupt(terminal);
-    match method(&loaded.net, &program, args, terminal, &watch)? {
+    let method = method(&loaded.net, &program, args, terminal, &watch);
+    if has_fixed_delays(&program) && solve_fixed::asks_long_run(args) && !matches!(method, Ok(Method::Parts(..))) {
+        return solve_fixed::run(&loaded.net, args, terminal, &watch);
+    }
+    match method? {
         Method::Parts(section, method) => {
             let report = SolveReport::of_time(&Subject::of(loaded.net.name(), &program), *section, method);
             terminal.report(&report, &args.print)?;
@@ -213,7 +217,7 @@ const NO_LONG_RUN: &str = "whether it has a steady state depends on its rates: `
                            whether the tokens settle";
 
 /// The questions, as expressions of the net.
-struct Asked {
+pub(super) struct Asked {
     goal: Option<Code>,
     from: Option<Code>,
     measures: Vec<(String, Code)>,
@@ -241,7 +245,7 @@ impl Asked {
         }
     }
 
-    fn parse(net: &Net, args: &SolveArgs) -> Result<Self, Failure> {
+    pub(super) fn parse(net: &Net, args: &SolveArgs) -> Result<Self, Failure> {
         let goal = args.until().filter(|goal| *goal != "dead");
         let measures = args.measure.iter().map(|(name, text)| Ok((name.clone(), expression(net, "--measure", text)?)));
         Ok(Self {
@@ -249,6 +253,24 @@ impl Asked {
             from: args.from.as_deref().map(|text| expression(net, "--from", text)).transpose()?,
             measures: measures.collect::<Result<_, Failure>>()?,
         })
+    }
+
+    /// The averages over the states, with the measures.
+    pub(super) fn averages(
+        &self,
+        space: &StateSpace,
+        program: &Program,
+        probabilities: &[f64],
+        averages: &Averages,
+    ) -> Result<AverageSection, Failure> {
+        let mut measures = Vec::new();
+        for (name, code) in &self.measures {
+            let values = space.values(code, &format!("measure `{name}`"));
+            let values = values.map_err(|fault| Failure::plain(Exit::Model, fault.to_string()))?;
+            let value = tailspn::solve::expected(probabilities, &values);
+            measures.push(NumberRow { name: name.clone(), unit: "".into(), value });
+        }
+        Ok(average_section(program, averages, measures))
     }
 }
 
@@ -362,14 +384,7 @@ impl Numbers<'_> {
 
     fn averages(&self, probabilities: &[f64]) -> Result<AverageSection, Failure> {
         let averages = self.space.averages(self.program, probabilities).map_err(|error| failure(&error))?;
-        let mut measures = Vec::new();
-        for (name, code) in &self.asked.measures {
-            let values = self.space.values(code, &format!("measure `{name}`"));
-            let values = values.map_err(|fault| Failure::plain(Exit::Model, fault.to_string()))?;
-            let value = tailspn::solve::expected(probabilities, &values);
-            measures.push(NumberRow { name: name.clone(), unit: "".into(), value });
-        }
-        Ok(average_section(self.program, &averages, measures))
+        self.asked.averages(self.space, self.program, probabilities, &averages)
     }
 }
 

@@ -237,6 +237,15 @@ fn what_a_transition_that_never_fired_may_change_has_no_interval() {
         assert!(row["low"].is_null() && row["note"].as_str().unwrap().contains("never fired"), "{net}: {row}");
         assert!(!value["rare_transitions"].as_array().unwrap().is_empty(), "{net}");
     }
+    // here the transition fires a few times: the exact mean is 6, and no interval may leave it out
+    let path = folder.join("rare-immediate.xml").display().to_string();
+    let value: serde_json::Value =
+        serde_json::from_str(&data(&["simulate", &path, "--steady", "--tokens", "--json", "--method=simulate"]))
+            .unwrap();
+    let row = value["tokens"].as_array().unwrap().iter().find(|row| row["name"] == "p3").unwrap();
+    let end = |name: &str, open: f64| row[name].as_f64().unwrap_or(open);
+    assert!(end("low", f64::NEG_INFINITY) <= 6.0 && 6.0 <= end("high", f64::INFINITY), "{row}");
+    assert!(value["rare_transitions"].as_array().unwrap().iter().any(|row| row["name"] == "t4"), "{value}");
 }
 
 /// M/M/1/5 with 2 arrivals and 3 services a second: exact values from its six states.
@@ -368,7 +377,7 @@ fn completions_and_man_page_are_made() {
     let page = data(&["man"]);
     assert!(page.contains(".TH tailspn") && page.contains("tailspn\\-simulate(1)"), "{page}");
     let page = data(&["man", "simulate"]);
-    assert!(page.contains(".TH tailspn\\-simulate") && page.contains("rel\\-error"), "{page}");
+    assert!(page.contains(".TH tailspn-simulate 1  \"tailspn 0.") && page.contains("rel\\-error"), "{page}");
     assert!(data(&["--version"]).starts_with("tailspn "));
 }
 

@@ -264,3 +264,31 @@ fn solve_writes_files_for_others() {
     let again = tool(&all).output().unwrap();
     assert_eq!(again.status.code(), Some(7), "an existing file is not replaced");
 }
+
+/// M/D/1/5 in a file, through the command: the departures' own chain gives the probabilities.
+#[test]
+fn solves_a_queue_with_fixed_service_times() {
+    let value = json(&["solve", "tests/data/cli/md1k.xml", "--steady"]);
+    assert_eq!(value["method"]["used"], "fixed-delays");
+    let rows = value["steady"]["averages"]["tokens"].as_array().unwrap();
+    let mean = rows.iter().find(|row| row["name"] == "queue").unwrap()["value"].as_f64().unwrap();
+    // arrivals at 0.45/s, service takes 2 s, room for 5
+    assert!((mean - 2.1247004612282305).abs() < 1e-8, "{mean}");
+    assert!(value["steady"]["error"].as_f64().unwrap() < 1e-9);
+    let refused = tool(&["solve", "tests/data/cli/md1k.xml", "--at", "3"]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(5), "{}", show(&refused));
+}
+
+/// The probability of the goal is 1 - (1 - 0) with a rounding that gives -0.
+#[test]
+fn zero_has_no_sign() {
+    let Some(folder) = crate::shared::shared("data/regressions") else { return };
+    let path = folder.join("negative-zero.xml").display().to_string();
+    for form in [&[][..], &["--json"], &["--csv"]] {
+        let text = data(&[&["solve", &path, "--until", "dead"], form].concat());
+        let minus = text.split(|c: char| !(c.is_ascii_digit() || "-.e".contains(c))).find(|word| {
+            word.starts_with('-') && word[1..].starts_with('0') && word.parse::<f64>().is_ok_and(|value| value == 0.0)
+        });
+        assert_eq!(minus, None, "{text}");
+    }
+}

@@ -30,38 +30,6 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// An amount of data in megabytes of 2^20 bytes, the unit of the SPN-GC paper: finite and not negative.
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
-pub struct Megabytes(f64);
-
-impl Megabytes {
-    /// Wraps a finite, non-negative number of megabytes; anything else is `None`.
-    pub fn new(value: f64) -> Option<Self> {
-        (value.is_finite() && value >= 0.0).then_some(Self(value))
-    }
-
-    /// The number of megabytes (2^20 bytes each).
-    pub fn get(self) -> f64 {
-        self.0
-    }
-}
-
-/// A data rate in megabytes (2^20 bytes) per second: finite and positive.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct MegabytesPerSecond(f64);
-
-impl MegabytesPerSecond {
-    /// Wraps a finite, positive rate; anything else is `None`.
-    pub fn new(value: f64) -> Option<Self> {
-        (value.is_finite() && value > 0.0).then_some(Self(value))
-    }
-
-    /// The number of megabytes per second.
-    pub fn get(self) -> f64 {
-        self.0
-    }
-}
-
 /// A probability or a share: between 0 and 1, both included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Probability(f64);
@@ -86,8 +54,6 @@ mod tests {
     fn rejects_values_outside_their_range() {
         assert_eq!(Seconds::new(-1.0), None);
         assert_eq!(Seconds::new(f64::NAN), None);
-        assert_eq!(Megabytes::new(f64::INFINITY), None);
-        assert_eq!(MegabytesPerSecond::new(0.0), None);
         assert_eq!(Probability::new(1.0 + 1e-12), None);
         assert_eq!(Probability::new(1.0).map(Probability::get), Some(1.0));
     }

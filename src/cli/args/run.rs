@@ -30,6 +30,17 @@ pub(crate) struct NetArgs {
     /// Name of the net in a GreatSPN project with several nets
     #[arg(long = "net", id = "chosen_net", value_name = "NAME", help_heading = "Reading the net")]
     pub(crate) chosen: Option<String>,
+    /// Largest file, such as 2G; a larger one is refused
+    #[arg(long, value_name = "BYTES", default_value = "256M", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Reading the net")]
+    pub(crate) max_file: u64,
+}
+
+impl NetArgs {
+    /// The file at a path, read without further options.
+    pub(crate) fn at(net: &std::path::Path) -> Self {
+        let max_file = tailspn::formats::pipe::ReadOptions::default().max_bytes as u64;
+        Self { net: net.to_owned(), read_as: Vec::new(), param: Vec::new(), chosen: None, max_file }
+    }
 }
 
 /// Output of results.

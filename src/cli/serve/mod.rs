@@ -75,8 +75,7 @@ impl Page {
             Err(_) => false,
         };
         if !is_plan {
-            let args = NetArgs { net: path.to_owned(), read_as: Vec::new(), param: Vec::new(), chosen: None };
-            let loaded = read_net(&args)?;
+            let loaded = read_net(&NetArgs::at(path))?;
             terminal.warnings(&loaded.warnings);
             let program = compile_net(&loaded.net)?;
             return Ok(Self::Net(Box::new(Game::new(loaded.net, program))));

@@ -45,6 +45,16 @@ impl StateSpace {
     ///
     /// As [`explore`](crate::solve::explore).
     pub fn averages(&self, program: &Program, probabilities: &[f64]) -> Result<Averages, ExploreError> {
+        self.averages_of(program, probabilities, &|state, _, rate| probabilities[state] * rate)
+    }
+
+    /// The same, with the firings per second of a timed transition in a state as `flow` of state, transition and rate.
+    pub(crate) fn averages_of(
+        &self,
+        program: &Program,
+        probabilities: &[f64],
+        flow: &dyn Fn(usize, u32, f64) -> f64,
+    ) -> Result<Averages, ExploreError> {
         let mut tokens = vec![Sum::default(); program.counters()];
         let bounds = self.peaks().iter().map(|peak| peak.tokens);
         let widths = bounds.map(|bound| if bound > LARGEST_BOUND { 0 } else { bound as usize + 1 });
@@ -62,7 +72,7 @@ impl StateSpace {
             }
         }
         let mut throughputs = vec![Sum::default(); program.transitions()];
-        self.for_each_firing(program, probabilities, &mut |firing| {
+        self.for_each_flow(program, probabilities, flow, &mut |firing| {
             throughputs[firing.transition as usize].add(firing.flow);
         })?;
         let values = |sums: Vec<Sum>| sums.into_iter().map(Sum::get).collect::<Vec<f64>>();

@@ -17,14 +17,22 @@ const PATIENCE: u32 = 1 << 10;
 const MANY: u32 = 1 << 31;
 
 /// Looks for growth while states are found.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Growth {
+    /// False if no firing adds more tokens than it takes: then no marking covers an earlier one.
+    possible: bool,
     /// Candidates that were no proof.
     failures: u32,
     scratch: Vec<u32>,
 }
 
 impl Growth {
+    pub(crate) fn new(program: &Program) -> Self {
+        let added = |t: usize| program.changes.row(t).iter().map(|change| i64::from(change.by)).sum::<i64>();
+        let possible = (0..program.transitions()).any(|t| !program.is_static(t) || added(t) > 0);
+        Self { possible, failures: 0, scratch: Vec::new() }
+    }
+
     /// A proof that the net is unbounded, if the new `state` gives one. `parent` leads back to the start, which is its
     /// own parent; `prove` examines a state that the new one covers.
     pub(crate) fn check(
@@ -34,7 +42,7 @@ impl Growth {
         (state, marking): (u32, &[u32]),
         mut prove: impl FnMut(u32) -> Result<Option<Unbounded>, ExploreError>,
     ) -> Result<Option<Unbounded>, ExploreError> {
-        if self.failures >= PATIENCE || (state >= EAGER && !state.is_multiple_of(RARELY)) {
+        if !self.possible || self.failures >= PATIENCE || (state >= EAGER && !state.is_multiple_of(RARELY)) {
             return Ok(None);
         }
         self.scratch.resize(marking.len(), 0);

@@ -150,7 +150,8 @@ pub(crate) fn passage_of<'a>(
         .collect();
     let initial = chain.initial_vector();
     let start: Vec<f64> = states.iter().map(|&state| initial[state as usize]).collect();
-    let at_once: f64 = (0..chain.states()).filter(|&state| targets[state]).map(|state| initial[state]).sum();
+    // an empty sum is -0
+    let at_once = 0.0 + (0..chain.states()).filter(|&state| targets[state]).map(|state| initial[state]).sum::<f64>();
     let walk = Walk {
         jumps: Uniformised::of(&rates, &exit),
         next: vec![0.0; start.len()],

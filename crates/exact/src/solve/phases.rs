@@ -94,10 +94,22 @@ fn advice(law: &str) -> &'static str {
 ///
 /// Every delay that has no phases, in the order of the net.
 pub fn expand_phases(net: &Net) -> Result<Expanded, PhaseError> {
+    expand_phases_except(net, |_| false)
+}
+
+/// The same, but the distributions that `kept` accepts stay as they are.
+///
+/// # Errors
+///
+/// As [`expand_phases`].
+pub fn expand_phases_except(net: &Net, kept: impl Fn(&Law) -> bool) -> Result<Expanded, PhaseError> {
     let mut draft = Draft::new(net);
     let mut obstacles = Vec::new();
     for (i, transition) in net.transitions().iter().enumerate() {
         let Timing::Timed { delay: Delay::General(law), servers, memory } = &transition.timing else { continue };
+        if kept(law) {
+            continue;
+        }
         let own = Own { id: TransitionId::from_index(i), transition, servers: *servers, memory: *memory };
         if let Err(obstacle) = draft.expand(&own, law) {
             obstacles.push(obstacle);

@@ -31,6 +31,8 @@ impl Default for Limits {
 
 /// States between two checks of clock, memory and watch.
 pub(crate) const LOOK: usize = 1 << 10;
+/// The same for nets whose states take long: counters and transitions that are gone through between two checks.
+const WORK: usize = 1 << 22;
 /// Largest number of states, and of edges.
 pub(crate) const MOST: u64 = u32::MAX as u64 - 1;
 
@@ -151,7 +153,7 @@ impl<'a> Explorer<'a> {
             peaks: vec![Peak::default(); program.places()],
             memo: Memo { seen, ranges: Vec::new(), ends: Vec::new(), forgotten: 0 },
             settling: Settling::default(),
-            growth: Growth::default(),
+            growth: Growth::new(program),
             found: Candidates::default(),
         }
     }
@@ -165,9 +167,11 @@ impl<'a> Explorer<'a> {
         merge(&mut row, u32::MAX);
         self.initial.append(&mut row);
         let mut next = marking.clone();
+        let each = program.counters() + program.timed.len();
+        let often = (WORK / each.max(1)).clamp(1, LOOK);
         let mut at = 0;
         while at < self.store.len() {
-            if at % LOOK == 0 {
+            if at % often == 0 {
                 self.look()?;
             }
             self.store.read(at, &mut marking);

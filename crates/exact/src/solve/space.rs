@@ -179,18 +179,29 @@ impl StateSpace {
         weights: &[f64],
         visit: &mut dyn FnMut(FiringFlow<'_>),
     ) -> Result<(), ExploreError> {
+        self.for_each_flow(program, weights, &|state, _, rate| weights[state] * rate, visit)
+    }
+
+    /// The same, with the flow of a timed transition as a function of state, transition and rate.
+    pub(crate) fn for_each_flow(
+        &self,
+        program: &Program,
+        weights: &[f64],
+        flow: &dyn Fn(usize, u32, f64) -> f64,
+        visit: &mut dyn FnMut(FiringFlow<'_>),
+    ) -> Result<(), ExploreError> {
         let rules = self.rules(program);
         let mut entries = Entries::new(program);
         let mut marking = program.initial.clone();
         let mut next = marking.clone();
         let mut found = Candidates::default();
-        for (state, &weight) in weights.iter().enumerate().take(self.explored).filter(|(_, weight)| **weight > 0.0) {
+        for (state, _) in weights.iter().enumerate().take(self.explored).filter(|(_, weight)| **weight > 0.0) {
             self.store.read(state, &mut marking);
             if rules.is_goal(&marking)? {
                 continue;
             }
             for &t in &program.timed {
-                let flow = weight * rate(program, t as usize, &marking)?;
+                let flow = flow(state, t, rate(program, t as usize, &marking)?);
                 if flow > 0.0 {
                     visit(FiringFlow { transition: t, marking: &marking, flow });
                     next.copy_from_slice(&marking);

@@ -32,7 +32,7 @@ pub fn within(value: f64, half_width: Option<f64>) -> String {
         let digits =
             error.map_or(PLAIN_DIGITS - 1, |half| (magnitude(size) - magnitude(half) + ERROR_DIGITS - 1).max(0));
         let digits = usize::try_from(digits.min(15)).unwrap_or(0);
-        return format!("{value:.digits$e}");
+        return unsigned_zero(format!("{value:.digits$e}"));
     }
     let decimals = match error {
         Some(half) => ERROR_DIGITS - 1 - magnitude(half),
@@ -40,7 +40,17 @@ pub fn within(value: f64, half_width: Option<f64>) -> String {
         None => PLAIN_DIGITS - 1 - magnitude(size),
     };
     let decimals = usize::try_from(decimals.clamp(0, 9)).unwrap_or(0);
-    format!("{value:.decimals$}")
+    unsigned_zero(format!("{value:.decimals$}"))
+}
+
+/// The text of a number, without the sign if all its digits are zeros: -0 is 0.
+fn unsigned_zero(text: String) -> String {
+    match text.strip_prefix('-') {
+        Some(digits) if !digits.contains(|c: char| ('1'..='9').contains(&c)) && digits.starts_with('0') => {
+            digits.to_owned()
+        }
+        _ => text,
+    }
 }
 
 /// `value` as a person would write it: the shortest text of five significant digits.
@@ -52,7 +62,7 @@ pub fn within(value: f64, half_width: Option<f64>) -> String {
 /// ```
 pub fn plain(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
-        return format!("{value}");
+        return unsigned_zero(format!("{value}"));
     }
     let digits = usize::try_from(PLAIN_DIGITS - 1).unwrap_or(0);
     let rounded: f64 = format!("{value:.digits$e}").parse().unwrap_or(value);
@@ -138,6 +148,16 @@ mod tests {
         assert_eq!(within(1e-7, Some(1e-9)), "1.000e-7");
         assert_eq!(within(1e-7, Some(0.1)), "0.00");
         assert_eq!(within(f64::NAN, None), "?");
+    }
+
+    #[test]
+    fn zero_has_no_sign() {
+        assert_eq!((within(-0.0, None), plain(-0.0)), ("0".to_owned(), "0".to_owned()));
+        assert_eq!(within(-1e-7, Some(0.1)), "0.00");
+        assert_eq!(
+            (within(-0.04, Some(0.1)), within(f64::NEG_INFINITY, None)),
+            ("-0.04".to_owned(), "-inf".to_owned())
+        );
     }
 
     #[test]

@@ -70,7 +70,7 @@ pub struct PropertyRow {
 /// Method of an answer, and why other methods were not used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MethodRow {
-    /// `states` or `series-parallel`.
+    /// `states`, `fixed-delays` or `series-parallel`.
     pub used: Word,
     /// Reason why states were not used, if another method was.
     pub no_states: Option<String>,
@@ -82,6 +82,11 @@ impl MethodRow {
     /// By states, with the reason against series-parallel reduction if it was tried.
     pub fn states(no_series_parallel: Option<String>) -> Self {
         Self { used: "states".into(), no_states: None, no_series_parallel }
+    }
+
+    /// By the states in which fixed delays begin.
+    pub fn fixed_delays() -> Self {
+        Self { used: "fixed-delays".into(), no_states: None, no_series_parallel: None }
     }
 
     /// By series-parallel reduction, and why not by states.

@@ -64,7 +64,7 @@ impl Card {
                 Some(Err(fault)) => return Err(required(fault, alike[0].engine())),
                 None => {
                     for ready in alike {
-                        all.push(self.alone(ready, first, count)?);
+                        all.push(self.alone(ready, first, count)?.0);
                     }
                 }
             }
@@ -79,7 +79,13 @@ impl Card {
         }
         let found = match self.together(&[ready], first, count) {
             Some(found) => found.map_err(|fault| required(fault, ready.engine()))?.swap_remove(0),
-            None => self.alone(ready, first, count)?,
+            None => {
+                let (found, on_device) = self.alone(ready, first, count)?;
+                if on_device == 0 {
+                    return Err(required(DeviceFault::Replication, ready.engine()));
+                }
+                found
+            }
         };
         if found != ready.replicate(first, count)? {
             let what = format!("{count} replications of a net come out otherwise than on the CPU");
@@ -102,16 +108,20 @@ impl Card {
         }
     }
 
-    /// Any net, with its own engine.
-    fn alone(&self, ready: &Ready<'_>, first: u64, count: u64) -> Result<Samples, RunError> {
+    /// Runs any net with its own engine. The second number counts the replications that the device finished; the CPU ran
+    /// the rest.
+    fn alone(&self, ready: &Ready<'_>, first: u64, count: u64) -> Result<(Samples, u64), RunError> {
         let told = |fault| required(fault, ready.engine());
         let mut engine = device_engine(ready.chosen.kind, &self.gpu, ready.setup, ready.seed).map_err(told)?;
         let mut samples = ready.nothing().starting_at(first);
-        let mut span = TAKEN_OVER;
+        let (mut span, mut on_device) = (TAKEN_OVER, 0);
         while samples.replications < count {
             let from = samples.replications;
             match engine.run(first + from, count - from, &mut samples, &|| false) {
-                Ok(done) if done > 0 => span = TAKEN_OVER,
+                Ok(done) if done > 0 => {
+                    on_device += done;
+                    span = TAKEN_OVER;
+                }
                 Ok(_) | Err(DeviceFault::Replication) => {
                     samples.append(&ready.replicate(first + from, span.min(count - from))?);
                     span = span.saturating_mul(2);
@@ -119,6 +129,6 @@ impl Card {
                 Err(fault) => return Err(told(fault)),
             }
         }
-        Ok(samples)
+        Ok((samples, on_device))
     }
 }

@@ -135,9 +135,12 @@ pub(in crate::sim::gpu) struct Proof {
     pub(in crate::sim::gpu) copy: wgpu::Buffer,
     /// The expected value.
     pub(in crate::sim::gpu) expected: Mutex<u32>,
-    /// For tests: workgroups that the next dispatch leaves out.
+    /// For tests: a kernel, and how many workgroups its next dispatch leaves out.
     #[cfg(test)]
-    pub(in crate::sim::gpu) skipped: std::sync::atomic::AtomicU32,
+    pub(in crate::sim::gpu) skipped: Mutex<Option<(&'static str, u32)>>,
+    /// For tests: the state of a race is lost after its next dispatch.
+    #[cfg(test)]
+    pub(in crate::sim::gpu) forgets: AtomicBool,
 }
 
 impl Proof {
@@ -156,8 +159,17 @@ impl Proof {
             copy: buffer(BufferUsages::MAP_READ | BufferUsages::COPY_DST),
             expected: Mutex::new(0),
             #[cfg(test)]
-            skipped: std::sync::atomic::AtomicU32::new(0),
+            skipped: Mutex::new(None),
+            #[cfg(test)]
+            forgets: AtomicBool::new(false),
         }
+    }
+
+    /// For tests: number of workgroups that this dispatch of a kernel leaves out.
+    #[cfg(test)]
+    pub(in crate::sim::gpu) fn left_out(&self, kernel: &str) -> u32 {
+        let mut skipped = self.skipped.lock().unwrap_or_else(PoisonError::into_inner);
+        skipped.take_if(|(name, _)| *name == kernel).map_or(0, |(_, groups)| groups)
     }
 }
 
@@ -196,6 +208,14 @@ impl Gpu {
         if !self.abandoned.swap(true, Ordering::Relaxed) {
             std::mem::forget((self.device.clone(), self.queue.clone()));
         }
+    }
+
+    /// Returns true if a test makes the device lose the state of a race now.
+    pub(in crate::sim::gpu) fn forgets(&self) -> bool {
+        #[cfg(test)]
+        return self.proof.forgets.swap(false, Ordering::Relaxed);
+        #[cfg(not(test))]
+        false
     }
 
     /// True once the device has been given up.

@@ -101,7 +101,7 @@ impl Gpu {
     pub(crate) fn storage_with<T: Pod>(&self, data: &[T]) -> Result<wgpu::Buffer, GpuError> {
         let bytes: &[u8] = bytemuck::cast_slice(data);
         let buffer = self.storage(bytes.len() as u64)?;
-        self.queue.write_buffer(&buffer, 0, bytes);
+        self.write(&buffer, bytes)?;
         Ok(buffer)
     }
 
@@ -109,13 +109,13 @@ impl Gpu {
     pub(crate) fn uniform<T: Pod>(&self, value: &T) -> Result<wgpu::Buffer, GpuError> {
         let bytes = bytemuck::bytes_of(value);
         let buffer = self.buffer(bytes.len() as u64, wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST)?;
-        self.queue.write_buffer(&buffer, 0, bytes);
+        self.write(&buffer, bytes)?;
         Ok(buffer)
     }
 
     /// Fills a buffer anew.
-    pub(crate) fn write<T: Pod>(&self, buffer: &wgpu::Buffer, data: &[T]) {
-        self.queue.write_buffer(buffer, 0, bytemuck::cast_slice(data));
+    pub(crate) fn write<T: Pod>(&self, buffer: &wgpu::Buffer, data: &[T]) -> Result<(), GpuError> {
+        self.guarded(|| self.queue.write_buffer(buffer, 0, bytemuck::cast_slice(data)))
     }
 
     /// Clears some buffers, runs dispatches one after the other, waits until all are done, and checks that all of them
@@ -165,7 +165,7 @@ impl Gpu {
         pass.set_pipeline(&kernel.pipeline);
         pass.set_bind_group(0, &bind_group, &[]);
         #[cfg(test)]
-        let workgroups = &workgroups.saturating_sub(self.proof.skipped.swap(0, std::sync::atomic::Ordering::Relaxed));
+        let workgroups = &workgroups.saturating_sub(self.proof.left_out(kernel.name));
         pass.dispatch_workgroups(*workgroups, 1, 1);
     }
 
@@ -221,12 +221,18 @@ impl Gpu {
         match mapped.recv_timeout(PATIENCE) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return Err(self.lost_or(error.to_string())),
-            Err(_) => return Err(self.lost_or("a buffer could not be read".to_owned())),
+            Err(_) => return Err(self.late()),
         }
-        match buffer.get_mapped_range(..bytes) {
+        match self.guarded(|| buffer.get_mapped_range(..bytes))? {
             Ok(view) => Ok(read(&view[..])),
             Err(error) => Err(self.lost_or(error.to_string())),
         }
+    }
+
+    /// The device did not answer in time: it is abandoned.
+    fn late(&self) -> GpuError {
+        self.abandon();
+        GpuError::Timeout { seconds: PATIENCE.as_secs() }
     }
 
     fn lost_or(&self, message: String) -> GpuError {
@@ -238,16 +244,21 @@ impl Gpu {
 
     fn wait(&self) -> Result<(), GpuError> {
         let wait = wgpu::PollType::Wait { submission_index: None, timeout: Some(PATIENCE) };
-        let waited = self.guarded(|| self.device.poll(wait))?;
+        self.waited(|| self.device.poll(wait))
+    }
+
+    /// Reports the result of a wait.
+    pub(in crate::sim::gpu) fn waited(
+        &self,
+        poll: impl FnOnce() -> Result<wgpu::PollStatus, wgpu::PollError>,
+    ) -> Result<(), GpuError> {
+        let waited = self.guarded(poll)?;
         if let Some(message) = self.lost() {
             return Err(GpuError::Lost { message });
         }
         match waited {
             Ok(_) => Ok(()),
-            Err(wgpu::PollError::Timeout) => {
-                self.abandon();
-                Err(GpuError::Timeout { seconds: PATIENCE.as_secs() })
-            }
+            Err(wgpu::PollError::Timeout) => Err(self.late()),
             Err(error) => Err(GpuError::Validation { message: error.to_string() }),
         }
     }

@@ -30,8 +30,8 @@ const MOST_STEPS: u64 = 1 << 14;
 /// Target time of a chunk, and longest time of one that grows: progress is shown after each chunk.
 const CHUNK: Duration = Duration::from_millis(500);
 const LONGEST_CHUNK: Duration = Duration::from_secs(5);
-/// Words of the control buffer: next, ended, faults, four endings.
-const CONTROL: usize = 7;
+/// Words of the control buffer: next, ended, faults, four endings, lanes that played.
+const CONTROL: usize = 8;
 
 /// A race on a device.
 #[derive(Debug)]
@@ -145,12 +145,12 @@ impl<'a> GpuRace<'a> {
     /// Plays a chunk to its end. Gives how many replications ended in each way.
     fn play(&mut self, first: u64, count: u64, stop: &dyn Fn() -> bool) -> Result<[u64; 4], DeviceFault> {
         let started = Instant::now();
-        self.gpu.write(&self.control, &[0_u32; CONTROL]);
+        self.gpu.write(&self.control, &[0_u32; CONTROL])?;
         self.times.upload += started.elapsed();
         let horizon = self.setup.question.horizon;
         let clock = self.setup.clock;
         let lanes = self.lanes.min(count.next_multiple_of(u64::from(WORKGROUP)));
-        let mut fresh = true;
+        let (mut fresh, mut played) = (true, 0);
         loop {
             let run = RaceRun {
                 key: self.setup.key,
@@ -171,17 +171,26 @@ impl<'a> GpuRace<'a> {
             let clear: &[&wgpu::Buffer] = if fresh { &[&self.state] } else { &[] };
             let took = self.gpu.run(clear, &[Dispatch { kernel: &self.kernel, buffers: &buffers, workgroups }])?;
             self.times.compute += took;
-            fresh = false;
+            fresh = self.gpu.forgets();
             let started = Instant::now();
             let control: Vec<u32> = self.gpu.read(&self.control, CONTROL)?;
             self.times.read_back += started.elapsed();
             if control[2] > 0 {
                 return Err(DeviceFault::Replication);
             }
-            let left = count - u64::from(control[1]);
-            if left == 0 {
-                return Ok([3, 4, 5, 6].map(|at| u64::from(control[at])));
+            let left = count.saturating_sub(control[1].into());
+            let endings = [3, 4, 5, 6].map(|at| u64::from(control[at]));
+            if endings.iter().sum::<u64>() + left != count {
+                return Err(unfinished(format!("{count} replications ended as {endings:?}, with {left} left")));
             }
+            if left == 0 {
+                return Ok(endings);
+            }
+            // without this, a device that lost the lanes' state would play on for ever
+            if control[7] == played {
+                return Err(unfinished(format!("{left} of {count} replications are left, and no lane plays them")));
+            }
+            played = control[7];
             // idle lanes make a dispatch short, and the next one too long
             if 2 * left >= lanes {
                 self.steps.took(u64::from(run.steps), took);
@@ -229,6 +238,10 @@ impl<'a> GpuRace<'a> {
         samples.append(&part);
         Ok(())
     }
+}
+
+fn unfinished(what: String) -> DeviceFault {
+    GpuError::Unfinished { kernel: "race", what }.into()
 }
 
 /// Observations that are floats, one column each; a column may be absent.

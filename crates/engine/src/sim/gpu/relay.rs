@@ -276,7 +276,8 @@ impl<'a> Relay<'a> {
         Ok(())
     }
 
-    /// Lets the device replay the first replications of the run, which must come out as on the CPU, bit for bit.
+    /// Lets the device replay the first replications of the run, which must come out as on the CPU, bit for bit. A device
+    /// that finishes none of them does not count.
     fn trust(
         &mut self,
         cpu: &mut CpuRounds<'_>,
@@ -284,7 +285,6 @@ impl<'a> Relay<'a> {
         samples: &Samples,
         limits: &TimeLimit<'_>,
     ) -> Result<(), RunError> {
-        self.trusted = true;
         let Stage::Device(opened) = &mut self.stage else { return Ok(()) };
         let (most, started) = (self.patience.replayed.min(until), Instant::now());
         let mut expected = samples.emptied().starting_at(self.first);
@@ -292,17 +292,29 @@ impl<'a> Relay<'a> {
             cpu.round(most, &mut expected, limits)?;
         }
         let mut replayed = samples.emptied().starting_at(self.first);
-        while replayed.replications < expected.replications {
+        let (mut on_device, mut size) = (0, most);
+        while replayed.replications < expected.replications && !limits.stopped() {
             let from = replayed.replications;
-            let more = expected.replications - from;
+            let more = size.min(expected.replications - from);
             match opened.engine.run(self.first + from, more, &mut replayed, &|| limits.stopped()) {
-                Ok(count) if count > 0 => {}
-                // the CPU takes over replications that the device cannot finish
-                Ok(_) | Err(DeviceFault::Replication | DeviceFault::Stopped) => return Ok(()),
+                Ok(count) if count > 0 => on_device += count,
+                Err(DeviceFault::Stopped) => {}
+                // fewer at once leave out fewer of those that the device can finish
+                Ok(_) | Err(DeviceFault::Replication) if size > FLOAT_UNIT => {
+                    size = (size / 2).next_multiple_of(FLOAT_UNIT);
+                }
+                Ok(_) | Err(DeviceFault::Replication) => cpu.round(from + more, &mut replayed, limits)?,
                 Err(fault) => return self.failed(fault),
             }
         }
+        if limits.stopped() {
+            return Ok(());
+        }
+        if on_device == 0 {
+            return self.failed(DeviceFault::Replication);
+        }
         if replayed == expected {
+            self.trusted = true;
             return Ok(());
         }
         let what = format!("{} replications of this net come out otherwise than on the CPU", expected.replications);

@@ -78,7 +78,7 @@ impl<'a> Explorer<'a> {
             offsets: vec![0],
             steps: Vec::new(),
             dead: Vec::new(),
-            growth: Growth::default(),
+            growth: Growth::new(program),
         }
     }
 

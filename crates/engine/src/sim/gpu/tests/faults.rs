@@ -53,6 +53,23 @@ fn a_buffer_beyond_the_device_and_a_shader_that_is_none_are_errors() {
     assert!(gpu.storage(1024).is_ok() && gpu.lost().is_none());
 }
 
+/// Runs `count` replications, then the same number with `kernel` leaving out `groups` workgroups, and gives the fault. The
+/// samples must not change.
+fn fault_of_skipped(
+    gpu: &Gpu,
+    engine: &mut dyn DeviceEngine,
+    samples: &mut Samples,
+    count: u64,
+    (kernel, groups): (&'static str, u32),
+) -> DeviceFault {
+    assert_eq!(engine.run(0, count, samples, &|| false).unwrap(), count);
+    let before = samples.clone();
+    *gpu.proof.skipped.lock().unwrap() = Some((kernel, groups));
+    let fault = engine.run(count, count, samples, &|| false).unwrap_err();
+    assert_eq!(*samples, before, "nothing of the chunk is counted");
+    fault
+}
+
 /// A driver that leaves out a dispatch, or one of its workgroups, and reports success. Seen to fail without the
 /// counter.
 #[test]
@@ -62,34 +79,65 @@ fn work_that_a_driver_leaves_out_is_an_error_and_counts_nothing() {
     let clock = Clock::choose(&program, question.horizon);
     let setup =
         Setup { program: &program, question: &question, clock, key: split(1), keep_times: true, watch: &Unwatched };
-    let skip = |gpu: &Gpu, groups| gpu.proof.skipped.store(groups, std::sync::atomic::Ordering::Relaxed);
-    for groups in [1, u32::MAX] {
+    for (form, skipped, groups) in [
+        (Form::Clock, "race", 1),
+        (Form::Clock, "race", u32::MAX),
+        (Form::Direct, "race", u32::MAX),
+        (Form::Direct, "reduce", u32::MAX),
+        (Form::Clock, "reduce", 1),
+    ] {
         let gpu = Arc::new(own_device());
-        let mut engine = GpuRace::new(&gpu, setup, Form::Clock).unwrap();
+        let mut engine = GpuRace::new(&gpu, setup, form).unwrap();
         let mut samples = Samples::new(clock, &question, program.counters(), program.transitions());
-        assert_eq!(engine.run(0, 160, &mut samples, &|| false).unwrap(), 160);
-        let before = samples.clone();
-        skip(&gpu, groups);
-        let fault = engine.run(160, 160, &mut samples, &|| false).unwrap_err();
-        assert!(matches!(fault, DeviceFault::Gpu(GpuError::Unfinished { kernel: "race", .. })), "{fault:?}");
-        assert_eq!(samples, before, "nothing of the chunk is counted");
+        let fault = fault_of_skipped(&gpu, &mut engine, &mut samples, 160, (skipped, groups));
+        let DeviceFault::Gpu(GpuError::Unfinished { kernel, .. }) = fault else { panic!("{fault:?}") };
+        assert_eq!(kernel, skipped);
     }
     let program = straggling_tasks(2, &[]);
     let question = Question::default();
     let clock = Clock::choose(&program, None);
     let setup =
         Setup { program: &program, question: &question, clock, key: split(1), keep_times: false, watch: &Unwatched };
-    for groups in [1, u32::MAX] {
+    for (skipped, groups) in [("schedule", 1), ("schedule", u32::MAX), ("reduce", 1)] {
         let gpu = Arc::new(own_device());
         let mut engine = device_engine(Kind::Schedule, &gpu, setup, 1).unwrap();
         let mut samples = Samples::new(clock, &question, program.counters(), program.transitions());
-        assert_eq!(engine.run(0, 4000, &mut samples, &|| false).unwrap(), 4000);
-        let before = samples.clone();
-        skip(&gpu, groups);
-        let fault = engine.run(4000, 4000, &mut samples, &|| false).unwrap_err();
-        assert!(matches!(fault, DeviceFault::Gpu(GpuError::Unfinished { kernel: "schedule", .. })), "{fault:?}");
-        assert_eq!(samples, before);
+        let fault = fault_of_skipped(&gpu, engine.as_mut(), &mut samples, 4000, (skipped, groups));
+        let DeviceFault::Gpu(GpuError::Unfinished { kernel, .. }) = fault else { panic!("{fault:?}") };
+        assert_eq!(kernel, skipped);
     }
+}
+
+/// Lanes whose state is lost between two dispatches leave replications that nobody plays: an error, not a run without end.
+/// Seen to run on without the counter of lanes that play.
+#[test]
+fn a_race_that_makes_no_progress_is_an_error() {
+    let program = two_loops(3);
+    let question = Question { goal: Goal::Horizon, horizon: Some(50.0), ..Question::default() };
+    let clock = Clock::choose(&program, question.horizon);
+    let setup =
+        Setup { program: &program, question: &question, clock, key: split(1), keep_times: true, watch: &Unwatched };
+    for form in [Form::Direct, Form::Clock] {
+        let gpu = Arc::new(own_device());
+        let mut engine = GpuRace::new(&gpu, setup, form).unwrap();
+        let mut samples = Samples::new(clock, &question, program.counters(), program.transitions());
+        gpu.proof.forgets.store(true, std::sync::atomic::Ordering::Relaxed);
+        let fault = engine.run(0, 64, &mut samples, &|| false).unwrap_err();
+        let DeviceFault::Gpu(GpuError::Unfinished { kernel: "race", what }) = fault else { panic!("{fault:?}") };
+        assert!(what.contains("no lane plays them"), "{what}");
+        assert_eq!(samples.replications, 0);
+    }
+}
+
+/// A device that does not answer is abandoned: dropping it would wait for it, without a limit.
+#[test]
+fn a_device_that_does_not_answer_is_given_up() {
+    let gpu = own_device();
+    assert_eq!(gpu.waited(|| Ok(wgpu::PollStatus::WaitSucceeded)), Ok(()));
+    assert!(!gpu.is_abandoned());
+    let late = gpu.waited(|| Err(wgpu::PollError::Timeout)).unwrap_err();
+    assert!(matches!(late, GpuError::Timeout { seconds: 120 }), "{late:?}");
+    assert!(gpu.is_abandoned());
 }
 
 /// A lost device is abandoned: dropping it would wait for it, without a limit.

@@ -1,0 +1,639 @@
+//! The long run of nets with fixed delays: deterministic ones, and ones with finitely many values.
+//!
+//! At most one transition with a fixed delay may be enabled at a time, with one server. Its delay begins in some state;
+//! until it fires, the other transitions play as a Markov chain. If they disable it, the delay is dropped. So the states
+//! in which a delay begins or is dropped, and the states without such a transition, form a Markov chain:
+//!
+//! ```text
+//! P(s, ·): the next of these states after s,   C(s, u): mean time in u until then
+//! π P = π,   p(u) = Σ_s π(s) C(s, u) / Σ_s π(s) Σ_v C(s, v)
+//! ```
+//!
+//! `P` and `C` are transient probabilities and stays after the delay. Source: \[AjmoneMarsanChiola1987\].
+
+use crate::compile::{Csr, Firing, Program, Value};
+use crate::net::{Law, Memory, Servers};
+use crate::semantics::{Candidates, fire, rate};
+use crate::solve::averages::Averages;
+use crate::solve::chain::Chain;
+use crate::solve::explore_error::{ExploreError, Incomplete};
+use crate::solve::linear::LinearSettings;
+use crate::solve::reach::{Limits, explore};
+use crate::solve::space::StateSpace;
+use crate::solve::steady::{Steady, SteadyError, steady_state};
+use crate::solve::transient::{Transient, TransientError, TransientSettings, transient};
+use crate::solve::vanish::Settling;
+
+/// The long run of a net with fixed delays.
+#[derive(Clone, Debug)]
+pub struct FixedDelaySteady {
+    /// All markings.
+    pub space: StateSpace,
+    /// The net with exponential delays of the same enabling, which has the same markings; its rates mean nothing.
+    pub program: Program,
+    /// Shares of time, per state, and the recurrent classes.
+    pub steady: Steady,
+    /// Bound of the sum of absolute errors of the transient probabilities behind it: truncation and rounding.
+    pub error: f64,
+    /// Per state: the transition with a fixed delay that is enabled, and its firings there \[1/s\].
+    firings: Vec<Option<(u32, f64)>>,
+}
+
+/// Reason why a net with fixed delays has no exact long run here.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FixedDelayError {
+    /// The markings cannot be explored.
+    #[error(transparent)]
+    Explore(#[from] ExploreError),
+    /// Markings are missing.
+    #[error("{0}")]
+    Incomplete(Incomplete),
+    /// Two fixed delays run at the same time.
+    #[error(
+        "transitions `{first}` and `{second}` have fixed delays and are enabled together: what happens next depends on both \
+         ages; simulate it"
+    )]
+    Together {
+        /// Id of one transition.
+        first: String,
+        /// Id of another.
+        second: String,
+    },
+    /// Several servers have fixed delays.
+    #[error("transition `{transition}` has a fixed delay and several servers; simulate it, or give it one server")]
+    Servers {
+        /// Id of the transition.
+        transition: String,
+    },
+    /// A delay that is interrupted resumes later.
+    #[error("the fixed delay of transition `{transition}` resumes after it was disabled (age memory); simulate it")]
+    Resumed {
+        /// Id of the transition.
+        transition: String,
+    },
+    /// The probabilities between the states in which delays begin need too much memory.
+    #[error("the probabilities between the states in which delays begin need more than {limit} bytes; simulate it")]
+    TooLarge {
+        /// Most bytes.
+        limit: u64,
+    },
+    /// The play during a delay has no transient probabilities.
+    #[error(transparent)]
+    Transient(#[from] TransientError),
+    /// The chain of the states in which delays begin has no steady state.
+    #[error(transparent)]
+    Steady(#[from] SteadyError),
+}
+
+/// Values of a fixed delay \[s\], each with its probability; none for other distributions.
+fn values(law: &Law) -> Option<Vec<(f64, f64)>> {
+    match law {
+        Law::Deterministic { delay } => Some(vec![(*delay, 1.0)]),
+        Law::Empirical { samples } => {
+            let mut sorted = samples.clone();
+            sorted.sort_by(f64::total_cmp);
+            let share = 1.0 / sorted.len() as f64;
+            Some(
+                sorted
+                    .chunk_by(|a, b| a.total_cmp(b).is_eq())
+                    .map(|equal| (equal[0], share * equal.len() as f64))
+                    .collect(),
+            )
+        }
+        _ => None,
+    }
+}
+
+/// Returns true if a delay has finitely many values, so that [`fixed_delay_steady_state`] takes it.
+pub fn is_fixed(law: &Law) -> bool {
+    matches!(law, Law::Deterministic { .. } | Law::Empirical { .. })
+}
+
+/// Returns true if a transition of `program` has a fixed delay.
+pub fn has_fixed_delays(program: &Program) -> bool {
+    program.firing.iter().any(|firing| matches!(firing, Firing::General { law, .. } if is_fixed(law)))
+}
+
+/// Shares of time in the long run of a net whose delays are exponential or fixed.
+///
+/// Exact up to [`FixedDelaySteady::error`] and the accuracy of the linear solver. The work is a transient solution for
+/// each state in which a fixed delay can begin.
+///
+/// # Errors
+///
+/// All variants of [`FixedDelayError`].
+pub fn fixed_delay_steady_state(
+    program: &Program,
+    limits: &Limits,
+    linear: &LinearSettings<'_>,
+    times: &TransientSettings<'_>,
+) -> Result<FixedDelaySteady, FixedDelayError> {
+    let (program, delays) = exponential_twin(program)?;
+    let space = explore(&program, None, limits, times.watch)?;
+    space.complete().map_err(FixedDelayError::Incomplete)?;
+    let play = Play::new(&space, &program, &delays)?;
+    let initial = &space.partial_chain().initial;
+    let mut embedded = Embedded::new(&play, &delays, times, limits.bytes);
+    embedded.fill(initial)?;
+    let mut steady = steady_state(&embedded.chain(initial), linear)?;
+    let shares = std::mem::replace(&mut steady.probabilities, vec![0.0; space.states()]);
+    let mut firings: Vec<Option<(u32, f64)>> =
+        play.fixed.iter().map(|fixed| fixed.map(|f| (delays[f as usize].transition, 0.0))).collect();
+    for class in &mut steady.classes {
+        let starts = class.states.iter().map(|&at| (embedded.entries[at as usize], shares[at as usize])).collect();
+        let Cycle { stays, fired } = embedded.cycle(starts)?;
+        let per_second = class.probability / stays.iter().map(|(_, stay)| stay).sum::<f64>();
+        for &(state, stay) in &stays {
+            steady.probabilities[state as usize] += stay * per_second;
+        }
+        for (state, share) in fired {
+            if let Some((_, flow)) = &mut firings[state as usize] {
+                *flow += share * per_second;
+            }
+        }
+        class.states = stays.iter().map(|&(state, _)| state).collect();
+        class.states.sort_unstable();
+    }
+    let error = embedded.error;
+    Ok(FixedDelaySteady { space, program, steady, error, firings })
+}
+
+impl FixedDelaySteady {
+    /// Returns true if a fixed delay runs in a state.
+    pub fn is_delayed(&self, state: usize) -> bool {
+        self.firings[state].is_some()
+    }
+
+    /// Averages over the long run, throughputs of the transitions with fixed delays included.
+    ///
+    /// # Errors
+    ///
+    /// As [`explore`].
+    pub fn averages(&self) -> Result<Averages, ExploreError> {
+        let probabilities = &self.steady.probabilities;
+        self.space.averages_of(&self.program, probabilities, &|state, transition, rate| match self.firings[state] {
+            Some((fixed, flow)) if fixed == transition => flow,
+            _ => probabilities[state] * rate,
+        })
+    }
+}
+
+/// A transition with a fixed delay.
+struct Fixed {
+    transition: u32,
+    values: Vec<(f64, f64)>,
+    memory: Memory,
+}
+
+/// The net with exponential delays in place of fixed ones, and the fixed ones.
+fn exponential_twin(program: &Program) -> Result<(Program, Vec<Fixed>), FixedDelayError> {
+    let (mut twin, mut delays) = (program.clone(), Vec::new());
+    for (t, firing) in twin.firing.iter_mut().enumerate() {
+        let Firing::General { law, servers, memory } = firing else { continue };
+        let Some(values) = values(law) else { continue };
+        if *servers != Servers::Single {
+            return Err(FixedDelayError::Servers { transition: program.transition_names[t].clone() });
+        }
+        delays.push(Fixed { transition: t as u32, values, memory: *memory });
+        *firing = Firing::Exponential { rate: Value::Constant(1.0), servers: Servers::Single };
+    }
+    Ok((twin, delays))
+}
+
+/// What can happen in each state.
+struct Play {
+    /// Per state: the fixed delay that runs.
+    fixed: Vec<Option<u32>>,
+    /// Per state: the states after the end of that delay, with probabilities.
+    after: Csr<(u32, f64)>,
+    /// Per state: the other states that exponential delays lead to, with rates.
+    rates: Csr<(u32, f64)>,
+}
+
+impl Play {
+    fn new(space: &StateSpace, program: &Program, delays: &[Fixed]) -> Result<Self, FixedDelayError> {
+        let rules = space.rules(program);
+        let (mut marking, mut next) = (program.initial.clone(), program.initial.clone());
+        let (mut found, mut settling) = (Candidates::default(), Settling::default());
+        let mut delay_of = vec![None; program.transitions()];
+        for (f, fixed) in (0..).zip(delays) {
+            delay_of[fixed.transition as usize] = Some(f);
+        }
+        let (mut fixed, mut after, mut rates) = (Vec::new(), Vec::new(), Vec::new());
+        for state in 0..space.states() {
+            space.marking(state, &mut marking);
+            let (mut own, mut ends, mut row) = (None, Vec::new(), Vec::new());
+            for &t in &program.timed {
+                let rate = rate(program, t as usize, &marking).map_err(ExploreError::from)?;
+                if rate <= 0.0 {
+                    continue;
+                }
+                let delay: Option<u32> = delay_of[t as usize];
+                if let (Some(first), Some(second)) = (own, delay) {
+                    let [first, second] = [first, second]
+                        .map(|f| program.transition_names[delays[f as usize].transition as usize].clone());
+                    return Err(FixedDelayError::Together { first, second });
+                }
+                own = own.or(delay);
+                let to = if delay.is_some() { &mut ends } else { &mut row };
+                next.copy_from_slice(&marking);
+                fire(program, t as usize, &mut next).map_err(ExploreError::from)?;
+                let groups = program.affects_groups.row(t as usize);
+                if !rules.is_vanishing(&next, groups, &mut found).map_err(ExploreError::from)? {
+                    to.extend(space.find(&next).map(|state| (state, rate)));
+                    continue;
+                }
+                settling.explore(&rules, &next)?;
+                settling.visits(program)?;
+                for end in (0..settling.len()).filter(|&i| settling.is_end(i)) {
+                    to.extend(space.find(settling.marking(end)).map(|state| (state, rate * settling.visit(end))));
+                }
+            }
+            summed(&mut ends);
+            summed(&mut row);
+            row.retain(|&(to, _)| to as usize != state);
+            fixed.push(own);
+            after.push(ends);
+            rates.push(row);
+        }
+        let this = Self { fixed, after: Csr::from_rows(after), rates: Csr::from_rows(rates) };
+        match delays.iter().zip(0..).find(|(delay, f)| delay.memory == Memory::Age && this.is_interrupted(*f)) {
+            Some((delay, _)) => {
+                let transition = program.transition_names[delay.transition as usize].clone();
+                Err(FixedDelayError::Resumed { transition })
+            }
+            None => Ok(this),
+        }
+    }
+
+    /// Returns true if an exponential delay can disable the transition of a fixed one.
+    fn is_interrupted(&self, f: u32) -> bool {
+        let own = |state: u32| self.fixed[state as usize] == Some(f);
+        let mut states = 0..self.fixed.len() as u32;
+        states.any(|state| own(state) && self.rates.row(state as usize).iter().any(|&(to, _)| !own(to)))
+    }
+
+    fn exit_rate(&self, state: u32) -> f64 {
+        self.rates.row(state as usize).iter().map(|&(_, rate)| rate).sum()
+    }
+}
+
+/// Sorts by state and adds up what belongs to the same one.
+fn summed(row: &mut Vec<(u32, f64)>) {
+    row.sort_by_key(|&(state, _)| state);
+    row.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 += next.1;
+        }
+        same
+    });
+}
+
+/// The play during one fixed delay: a chain over the states in which it runs, and those in which it was dropped.
+struct Part {
+    /// Local states: the own ones first, then those outside.
+    states: Vec<u32>,
+    own: usize,
+    rates: Csr<(u32, f64)>,
+    values: Vec<(f64, f64)>,
+}
+
+/// The end of a fixed delay, from some states in which it began.
+struct After {
+    /// States in which it was dropped, with probabilities.
+    dropped: Vec<(u32, f64)>,
+    /// States in which it ended, with probabilities.
+    fired: Vec<(u32, f64)>,
+    /// Mean times in the states until then \[s\].
+    stays: Vec<(u32, f64)>,
+    error: f64,
+}
+
+impl Part {
+    fn new(play: &Play, f: u32, values: Vec<(f64, f64)>) -> Self {
+        let mut states: Vec<u32> =
+            (0..).zip(&play.fixed).filter(|(_, fixed)| **fixed == Some(f)).map(|(state, _)| state).collect();
+        let own = states.len();
+        let leads_to = states.iter().flat_map(|&state| play.rates.row(state as usize)).map(|&(to, _)| to);
+        let mut outside: Vec<u32> = leads_to.filter(|&to| play.fixed[to as usize] != Some(f)).collect();
+        outside.sort_unstable();
+        outside.dedup();
+        states.extend(&outside);
+        let local = |state: u32| {
+            let (inside, outside) = states.split_at(own);
+            let found = if play.fixed[state as usize] == Some(f) {
+                inside.binary_search(&state)
+            } else {
+                outside.binary_search(&state).map(|at| own + at)
+            };
+            found.unwrap_or_default() as u32
+        };
+        let row = |at: usize| {
+            let from = if at < own { play.rates.row(states[at] as usize) } else { &[] };
+            let mut row: Vec<(u32, f64)> = from.iter().map(|&(to, rate)| (local(to), rate)).collect();
+            row.sort_by_key(|&(to, _)| to);
+            row
+        };
+        Self { own, rates: Csr::from_rows((0..states.len()).map(row)), values, states }
+    }
+
+    /// The end of the delay from these states, with their weights, which need not sum to 1; none if there is no weight.
+    fn after(&self, starts: &[(u32, f64)], settings: &TransientSettings<'_>) -> Result<Option<After>, TransientError> {
+        let weight: f64 = starts.iter().map(|&(_, share)| share).sum();
+        if weight <= 0.0 {
+            return Ok(None);
+        }
+        let local = |state: u32| self.states[..self.own].binary_search(&state).unwrap_or_default() as u32;
+        let mut initial: Vec<(u32, f64)> =
+            starts.iter().map(|&(state, share)| (local(state), share / weight)).collect();
+        initial.sort_by_key(|&(state, _)| state);
+        let chain = Chain { rates: self.rates.clone(), initial };
+        let times: Vec<f64> = self.values.iter().map(|&(time, _)| time).collect();
+        let found: Transient = transient(&chain, &times, settings)?;
+        let mix = |of: &[Vec<f64>], at: usize| {
+            weight * of.iter().zip(&self.values).map(|(of, &(_, share))| share * of[at]).sum::<f64>()
+        };
+        let list = |of: &[Vec<f64>], range: std::ops::Range<usize>| {
+            range.map(|at| (self.states[at], mix(of, at))).filter(|&(_, p)| p > 0.0).collect::<Vec<_>>()
+        };
+        Ok(Some(After {
+            dropped: list(&found.probabilities, self.own..self.states.len()),
+            fired: list(&found.probabilities, 0..self.own),
+            stays: list(&found.stays, 0..self.own),
+            error: found.error,
+        }))
+    }
+}
+
+/// The chain of the states in which fixed delays begin or were dropped, and those without.
+struct Embedded<'a> {
+    play: &'a Play,
+    parts: Vec<Part>,
+    times: &'a TransientSettings<'a>,
+    most_bytes: u64,
+    /// The states, in the order in which they were found, and the position of each.
+    entries: Vec<u32>,
+    position: Vec<u32>,
+    rows: Vec<Vec<(u32, f64)>>,
+    error: f64,
+}
+
+/// Mean times in the states, and mean ends of fixed delays there, between two states of the embedded chain.
+struct Cycle {
+    /// Each state once.
+    stays: Vec<(u32, f64)>,
+    fired: Vec<(u32, f64)>,
+}
+
+/// A state that was not entered yet.
+const NEVER: u32 = u32::MAX;
+
+impl<'a> Embedded<'a> {
+    fn new(play: &'a Play, delays: &[Fixed], times: &'a TransientSettings<'a>, most_bytes: u64) -> Self {
+        let parts = (0..).zip(delays).map(|(f, delay)| Part::new(play, f, delay.values.clone())).collect();
+        let position = vec![NEVER; play.fixed.len()];
+        Self { play, parts, times, most_bytes, entries: Vec::new(), position, rows: Vec::new(), error: 0.0 }
+    }
+
+    /// Finds the states from the initial ones on, and where each leads.
+    fn fill(&mut self, initial: &[(u32, f64)]) -> Result<(), FixedDelayError> {
+        initial.iter().for_each(|&(state, _)| self.enter(state));
+        let (mut at, mut bytes) = (0, 0);
+        while at < self.entries.len() {
+            let state = self.entries[at];
+            let mut row = match self.play.fixed[state as usize] {
+                Some(f) => self.after_delay(state, f as usize)?,
+                None => {
+                    let total = self.play.exit_rate(state);
+                    self.play.rates.row(state as usize).iter().map(|&(to, rate)| (to, rate / total)).collect()
+                }
+            };
+            for (to, _) in &mut row {
+                self.enter(*to);
+                *to = self.position[*to as usize];
+            }
+            summed(&mut row);
+            row.retain(|&(to, probability)| to as usize != at && probability > 0.0);
+            bytes += size_of_val(&row[..]) as u64;
+            if bytes > self.most_bytes {
+                return Err(FixedDelayError::TooLarge { limit: self.most_bytes });
+            }
+            self.rows.push(row);
+            at += 1;
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, state: u32) {
+        if self.position[state as usize] == NEVER {
+            self.position[state as usize] = self.entries.len() as u32;
+            self.entries.push(state);
+        }
+    }
+
+    fn after_delay(&mut self, state: u32, f: usize) -> Result<Vec<(u32, f64)>, FixedDelayError> {
+        let Some(After { mut dropped, fired, error, .. }) = self.parts[f].after(&[(state, 1.0)], self.times)? else {
+            return Ok(Vec::new());
+        };
+        self.error = self.error.max(error);
+        for (state, share) in fired {
+            dropped
+                .extend(self.play.after.row(state as usize).iter().map(|&(to, probability)| (to, share * probability)));
+        }
+        Ok(dropped)
+    }
+
+    /// The chain in discrete time, as one in continuous time with the same steady state.
+    fn chain(&mut self, initial: &[(u32, f64)]) -> Chain {
+        let mut initial: Vec<(u32, f64)> =
+            initial.iter().map(|&(state, share)| (self.position[state as usize], share)).collect();
+        initial.sort_by_key(|&(at, _)| at);
+        Chain { rates: Csr::from_rows(std::mem::take(&mut self.rows)), initial }
+    }
+
+    /// The mean play from states of the embedded chain, with their weights, to the next one.
+    fn cycle(&mut self, starts: Vec<(u32, f64)>) -> Result<Cycle, FixedDelayError> {
+        let (mut stays, mut fired) = (Vec::new(), Vec::new());
+        let (free, delayed): (Vec<_>, Vec<_>) =
+            starts.into_iter().partition(|(state, _)| self.play.fixed[*state as usize].is_none());
+        for (part, f) in self.parts.iter().zip(0..) {
+            let own: Vec<(u32, f64)> =
+                delayed.iter().filter(|(state, _)| self.play.fixed[*state as usize] == Some(f)).copied().collect();
+            if let Some(after) = part.after(&own, self.times)? {
+                self.error = self.error.max(after.error);
+                stays.extend(after.stays);
+                fired.extend(after.fired);
+            }
+        }
+        // a state that nothing leaves has a class of its own, and all of its time
+        let stay = |total: f64, share: f64| if total > 0.0 { share / total } else { 1.0 };
+        stays.extend(free.into_iter().map(|(state, share)| (state, stay(self.play.exit_rate(state), share))));
+        Ok(Cycle { stays, fired })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::compile;
+    use crate::net::{Delay, NetBuilder, Timing, TransitionId};
+    use crate::solve::{ExploreError, LinearSettings};
+
+    fn delayed(law: Law, memory: Memory) -> Timing {
+        Timing::Timed { delay: Delay::General(law), servers: Servers::Single, memory }
+    }
+
+    fn after(delay: f64) -> Timing {
+        delayed(Law::Deterministic { delay }, Memory::Enabling)
+    }
+
+    fn solved(b: NetBuilder) -> Result<FixedDelaySteady, FixedDelayError> {
+        let program = compile(&b.build().unwrap()).unwrap();
+        let times = TransientSettings::default();
+        fixed_delay_steady_state(&program, &Limits::default(), &LinearSettings::default(), &times)
+    }
+
+    /// A queue with room for `k`; customers that find it full are lost.
+    fn queue(k: u32, arrive: Timing, serve: Timing) -> NetBuilder {
+        let mut b = NetBuilder::new("queue");
+        let (door, q) = (b.place("door", 0), b.place("q", 0));
+        let arrive = b.transition("arrive", arrive);
+        b.output(arrive, door, 1.0);
+        let enter = b.transition("enter", Timing::immediate(1.0, 2));
+        b.input(door, enter, 1.0);
+        b.inhibitor(q, enter, f64::from(k));
+        b.output(enter, q, 1.0);
+        let lose = b.transition("lose", Timing::immediate(1.0, 1));
+        b.input(door, lose, 1.0);
+        let serve = b.transition("serve", serve);
+        b.input(q, serve, 1.0);
+        b
+    }
+
+    /// P(n customers) of M/D/1/K by its own embedded chain at departures: \[GrossHarris1998\].
+    fn md1k(k: usize, rho: f64) -> Vec<f64> {
+        let arrivals: Vec<f64> = (0..=k)
+            .scan(f64::exp(-rho), |p, n| {
+                let now = *p;
+                *p *= rho / (n + 1) as f64;
+                Some(now)
+            })
+            .collect();
+        // departures leave 0 to k - 1 customers; their probabilities up to a factor, from balance
+        let mut left = vec![1.0];
+        for n in 0..k - 1 {
+            let own = left[n] - left[0] * arrivals[n] - (1..=n).map(|i| left[i] * arrivals[n + 1 - i]).sum::<f64>();
+            left.push(own / arrivals[0]);
+        }
+        let total: f64 = left.iter().sum();
+        let first = left[0] / total;
+        let mut all: Vec<f64> = left.iter().map(|p| p / total / (first + rho)).collect();
+        all.push(1.0 - 1.0 / (first + rho));
+        all
+    }
+
+    #[test]
+    fn a_queue_with_fixed_service_times_has_its_distribution() {
+        for (k, rho) in [(3, 0.5), (5, 0.9), (8, 1.3)] {
+            let found = solved(queue(k, Timing::exponential(rho / 2.0), after(2.0))).unwrap();
+            let averages = found.averages().unwrap();
+            let expected = md1k(k as usize, rho);
+            for (n, p) in expected.iter().enumerate() {
+                assert!(
+                    (averages.distributions[1][n] - p).abs() < 1e-10,
+                    "k = {k}, n = {n}: {averages:?}, {expected:?}"
+                );
+            }
+            // work is done while customers are there
+            let busy = 1.0 - expected[0];
+            assert!((averages.throughputs[3] - busy / 2.0).abs() < 1e-10);
+            assert!((averages.throughputs[1] - averages.throughputs[3]).abs() < 1e-10);
+            let lost = averages.throughputs[2];
+            assert!(
+                (averages.throughputs[0] - rho / 2.0).abs() < 1e-10
+                    && (lost - rho / 2.0 * expected[k as usize]).abs() < 1e-10
+            );
+            assert!(found.error < 1e-10 && (found.steady.probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        }
+    }
+
+    /// The mean number in M/D/1 is `ρ + ρ² / (2 (1 − ρ))`, in D/M/1 `ρ / (1 − σ)` with `σ = exp((σ − 1) / ρ)`.
+    #[test]
+    fn long_queues_have_the_means_without_a_limit() {
+        let rho = 0.5;
+        let found = solved(queue(60, Timing::exponential(rho), after(1.0))).unwrap();
+        let mean = found.averages().unwrap().tokens[1];
+        assert!((mean - (rho + rho * rho / (2.0 * (1.0 - rho)))).abs() < 1e-9, "{mean}");
+        let found = solved(queue(60, after(1.0), Timing::exponential(1.0 / rho))).unwrap();
+        let mean = found.averages().unwrap().tokens[1];
+        let sigma = (0..200).fold(0.5, |sigma: f64, _| f64::exp((sigma - 1.0) / rho));
+        assert!((mean - rho / (1.0 - sigma)).abs() < 1e-9, "{mean}");
+    }
+
+    /// A machine works, breaks or is stopped by a clock; a clock that is interrupted starts anew. Renewal theory: the
+    /// time to the first of both is `(1 − exp(−λτ)) / λ`.
+    #[test]
+    fn a_delay_that_is_disabled_is_dropped() {
+        let (rate, delay, mend, pause) = (0.5, 3.0, 2.0, 0.25);
+        let net = |law: Law, memory| {
+            let mut b = NetBuilder::new("machine");
+            let [works, broken, paused] = ["works", "broken", "paused"].map(|id| b.place(id, u32::from(id == "works")));
+            let mut go = |id: &str, timing, from, to| -> TransitionId {
+                let t = b.transition(id, timing);
+                b.input(from, t, 1.0);
+                b.output(t, to, 1.0);
+                t
+            };
+            go("stop", delayed(law, memory), works, paused);
+            go("fail", Timing::exponential(rate), works, broken);
+            go("mend", Timing::exponential(1.0 / mend), broken, works);
+            go("resume", Timing::exponential(1.0 / pause), paused, works);
+            b
+        };
+        let shares = |values: &[f64]| {
+            let mean = |f: &dyn Fn(f64) -> f64| values.iter().map(|v| f(*v)).sum::<f64>() / values.len() as f64;
+            let stopped = mean(&|delay| f64::exp(-rate * delay));
+            let up = (1.0 - stopped) / rate;
+            let cycle = up + (1.0 - stopped) * mend + stopped * pause;
+            ([up / cycle, (1.0 - stopped) * mend / cycle, stopped * pause / cycle], stopped / cycle)
+        };
+        for values in [vec![delay], vec![1.0, 1.0, 4.0]] {
+            let law = match &values[..] {
+                [delay] => Law::Deterministic { delay: *delay },
+                _ => Law::Empirical { samples: values.clone() },
+            };
+            let averages = solved(net(law, Memory::Enabling)).unwrap().averages().unwrap();
+            let (expected, stops) = shares(&values);
+            for (found, expected) in averages.tokens.iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-11, "{averages:?}");
+            }
+            assert!((averages.throughputs[0] - stops).abs() < 1e-11);
+        }
+        let resumed = solved(net(Law::Deterministic { delay }, Memory::Age));
+        assert_eq!(resumed.unwrap_err(), FixedDelayError::Resumed { transition: "stop".into() });
+    }
+
+    #[test]
+    fn what_has_no_single_age_is_refused() {
+        let two = |servers| {
+            let mut b = NetBuilder::new("two");
+            let places = [b.place("a", 2), b.place("b", 1)];
+            for (place, id) in places.into_iter().zip(["first", "second"]) {
+                let law = Law::Deterministic { delay: 1.0 };
+                let timing = Timing::Timed { delay: Delay::General(law), servers, memory: Memory::Enabling };
+                let t = b.transition(id, timing);
+                b.input(place, t, 1.0);
+                b.output(t, place, 1.0);
+            }
+            solved(b).unwrap_err()
+        };
+        let together = FixedDelayError::Together { first: "first".into(), second: "second".into() };
+        assert_eq!(two(Servers::Single), together);
+        assert_eq!(two(Servers::Infinite), FixedDelayError::Servers { transition: "first".into() });
+        let law = Law::Uniform { low: 0.0, high: 1.0 };
+        let other = solved(queue(2, Timing::exponential(1.0), delayed(law, Memory::Enabling))).unwrap_err();
+        assert!(matches!(other, FixedDelayError::Explore(ExploreError::NotExponential { .. })), "{other:?}");
+    }
+}
