@@ -9,7 +9,7 @@ use tailspn::diagnose::syscalls::{
     DiagnosisSettings, Method, NodeCalls, Profile, Purpose, Run, SyscallError, diagnose, read_nodes,
 };
 use tailspn::report::UsedRow;
-use tailspn::trace::{Clock, JobTrace};
+use tailspn::trace::{Clock, JobTrace, utc_text};
 
 use crate::cli::args::DiagnoseArgs;
 use crate::cli::diagnose_inputs::Inputs;
@@ -151,12 +151,12 @@ fn apart(trace: Option<&JobTrace>, what: &str, span: Option<[f64; 2]>) -> Option
     let [first, last] = span?;
     let from = trace.origin_us as f64 / 1e6;
     let to = from + trace.last?.seconds();
-    let (when, by) = match (first > to, last < from) {
-        (true, _) => ("begin after the log ends", first - to),
-        (_, true) => ("end before the log begins", from - last),
+    let (when, at, by) = match (first > to, last < from) {
+        (true, _) => ("start", first, format!("{:.0} s after the log ends", first - to)),
+        (_, true) => ("end", last, format!("{:.0} s before the log starts", from - last)),
         _ => return None,
     };
-    Some(format!("the {what} {when}, by {by:.0} s: they are of another run, and are left out"))
+    Some(format!("the {what} {when} at {}, {by}: they are of another run, and are left out", utc_text(at)))
 }
 
 /// Kinds of tasks that the model has not learned.

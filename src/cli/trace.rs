@@ -48,7 +48,9 @@ fn draw_all(trace: &JobTrace, usual: &Usual, args: &TraceArgs) -> Result<(), Fai
         return Ok(());
     }
     let mut all = trace_report(trace, usual).document().pictures().map_err(Failure::internal)?;
+    // the picture with a text for each attempt, in place of the page's
     let svg = trace_svg(trace, usual);
+    all.retain(|picture| picture.name != "timeline");
     all.push(Picture { name: "timeline".into(), wide: svg.clone(), narrow: svg });
     draw(&all, &args.plots, args.force)
 }

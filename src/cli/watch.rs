@@ -70,12 +70,11 @@ impl Progress {
 
     /// Writes a line if it is due.
     fn line(&self, done: u64, planned: u64) {
-        let seconds = self.started.elapsed().as_secs();
-        let due = seconds / LINE_EVERY_S;
+        let elapsed = self.started.elapsed();
+        let due = elapsed.as_secs() / LINE_EVERY_S;
         if self.lines.fetch_max(due, Ordering::Relaxed) < due {
-            let of = if planned > 0 { format!(" of {planned}") } else { String::new() };
             // a log that cannot be written to does not end the run
-            let _ = writeln!(io::stderr(), "{done}{of} {} after {seconds} s", self.noun);
+            let _ = writeln!(io::stderr(), "{}", line_text(done, planned, self.noun, elapsed));
         }
     }
 
@@ -92,6 +91,16 @@ impl Progress {
     }
 }
 
+/// A progress line for a log: counts, elapsed time, and the pace if the end is known.
+fn line_text(done: u64, planned: u64, noun: &str, elapsed: Duration) -> String {
+    let [done_text, planned_text] = [done, planned].map(HumanCount);
+    let seconds = elapsed.as_secs();
+    match planned {
+        0 => format!("{done_text} {noun} after {seconds} s"),
+        _ => format!("{done_text} of {planned_text} {noun} after {seconds} s, {}", pace(done, planned, elapsed)),
+    }
+}
+
 /// The mean speed so far and the time left at that speed. A bar that appears in the middle of a run cannot measure its speed at first.
 fn pace(done: u64, planned: u64, elapsed: Duration) -> String {
     if done == 0 {
@@ -99,7 +108,10 @@ fn pace(done: u64, planned: u64, elapsed: Duration) -> String {
     }
     let per_second = done as f64 / elapsed.as_secs_f64().max(1e-3);
     let speed = if per_second < 10.0 { format!("{per_second:.1}") } else { HumanCount(per_second as u64).to_string() };
-    let left = planned.saturating_sub(done) as f64 / per_second;
+    if done >= planned {
+        return format!("{speed}/s, finishing");
+    }
+    let left = (planned - done) as f64 / per_second;
     let left = match left {
         ..1.0 => "less than 1 s".to_owned(),
         ..120.0 => format!("{left:.0} s"),
@@ -154,6 +166,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_line_has_the_pace_if_the_end_is_known() {
+        let line = |done, planned| line_text(done, planned, "replications", Duration::from_secs(20));
+        assert_eq!(line(1_000, 1_234_567), "1,000 of 1,234,567 replications after 20 s, 50/s, 6.9 h left");
+        assert_eq!(line(0, 100), "0 of 100 replications after 20 s, none finished yet");
+        assert_eq!(line(12_345, 0), "12,345 replications after 20 s");
+    }
+
+    #[test]
     fn the_pace_is_sane_from_the_first_moment() {
         let after = |done, planned, ms| pace(done, planned, Duration::from_millis(ms));
         assert_eq!(after(0, 100, 500), "none finished yet");
@@ -162,6 +182,7 @@ mod tests {
         assert_eq!(after(99, 100, 500), "198/s, less than 1 s left");
         assert_eq!(after(1, 1_000, 2_000), "0.5/s, 33 min left");
         assert_eq!(after(1, 100_000, 2_000), "0.5/s, 55.6 h left");
-        assert_eq!(after(100, 100, 0), "100,000/s, less than 1 s left");
+        assert_eq!(after(100, 100, 1_000), "100/s, finishing");
+        assert_eq!(after(101, 100, 0), "101,000/s, finishing");
     }
 }

@@ -221,7 +221,7 @@ addEventListener('load', () => {
 /// The browser's view of the page, and its errors.
 fn look(folder: &Results, page: &str) -> (Vec<Value>, String) {
     let frame = |wide: u32| format!("<iframe src=\"{page}\" style=\"width:{wide}px;height:900px;border:0\"></iframe>");
-    folder.write("look.html", &format!("{LOOK}{}{}", frame(390), frame(1200)));
+    folder.write("look.html", &(LOOK.to_owned() + &[390, 500, 800, 1200].map(frame).concat()));
     let mut child = Command::new(browser())
         .args([
             "--headless",
@@ -333,6 +333,7 @@ fn a_browser_shows_the_numbers_of_the_json() {
 
     let (seen, log) = look(&folder, "page.html");
     assert!(!log.contains("CONSOLE"), "{log}");
+    assert_eq!(seen.len(), 4);
     let results: Vec<Value> = SHOWN.iter().map(|(_, file)| serde_json::from_str(&folder.read(file)).unwrap()).collect();
     for page in &seen {
         let numbers = page["numbers"].as_array().unwrap();
@@ -377,7 +378,7 @@ const EXPECTED: [&str; 20] = [
     "result-4: waterfall histogram cdf tail",
     "result-7: cdf tail",
     "result-10: policies",
-    "result-11: waterfall bounds",
+    "result-11: waterfall timeline bounds",
     "result-12: curve",
     "result-13: heat",
     "result-14: tornado",
@@ -411,7 +412,7 @@ fn a_diagnosis_becomes_a_page() {
     let text = data(&["diagnose", "tests/data/diagnose/job", "--json", "--quiet"]);
     std::fs::write(at("diagnosis.json"), &text).unwrap();
     data(&["report", &at("diagnosis.json"), "-o", &at("page.html"), "--plots", &at("plots")]);
-    let page = std::fs::read_to_string(at("page.html")).unwrap();
+    let page = with_backticks(&std::fs::read_to_string(at("page.html")).unwrap());
     let found: Value = serde_json::from_str(&text).unwrap();
     for part in ["missing", "warnings"] {
         let all = found[part].as_array().unwrap();
@@ -448,7 +449,12 @@ fn page_of(args: &[&str]) -> (String, Value) {
     let output = tool(&[args, &["--json", "--quiet"]].concat()).output().unwrap();
     std::fs::write(at("result.json"), &output.stdout).unwrap();
     let page = data(&["report", &at("result.json"), "-o", "-"]);
-    (text_of(&page), serde_json::from_slice(&output.stdout).unwrap())
+    (with_backticks(&text_of(&page)), serde_json::from_slice(&output.stdout).unwrap())
+}
+
+/// A page in which code has backticks, as in the JSON.
+fn with_backticks(page: &str) -> String {
+    page.replace("<code>", "`").replace("</code>", "`")
 }
 
 /// A chain whose knobs are worth what their ranges are: an order between equal ones is chance, and the page and the text say so.

@@ -91,7 +91,7 @@ fn columns_of(name: &str, cells: &[&Cell]) -> Vec<(String, Values)> {
         }
     };
     let words = |cell: &&Cell| match cell {
-        Cell::Text { text, key } => Some(key.as_ref().unwrap_or(text).clone()),
+        Cell::Text { text, key, .. } => Some(key.as_ref().unwrap_or(text).clone()),
         _ => None,
     };
     let numbers: Vec<_> = cells.iter().map(number).collect();

@@ -8,7 +8,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::routing::get;
 use serde::Serialize;
-use tailspn::report::{Document, Part, Report as _, html, read_json, trace_report, trace_svg};
+use tailspn::report::{Document, Part, Report as _, TraceReport, html, read_json, trace_report, trace_svg};
 use tailspn::trace::analysis::Usual;
 use tailspn::trace::{ReadOptions, read};
 use tailspn::watch::Unwatched;
@@ -56,7 +56,8 @@ async fn start(State(log): State<Arc<Log>>) -> axum::response::Response {
         json(&Start {
             log: log.path.display().to_string(),
             timeline: trace_svg(&trace, &usual),
-            report: page(trace_report(&trace, &usual).document())?,
+            // the page has the timeline already
+            report: page(TraceReport { timeline: None, ..trace_report(&trace, &usual) }.document())?,
         })
     })
     .await

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::trace::date::utc_text;
+
 /// A log in a folder or zip archive of several, as its beginning describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListedLog {
@@ -59,41 +61,15 @@ impl fmt::Display for ListedLog {
             write!(f, " `{name}`")?;
         }
         if let Some(time) = self.start_unix_ms {
-            write!(f, " started {}", utc(time))?;
+            write!(f, " started {}", utc_text(time as f64 / 1000.0))?;
         }
         if self.id.is_some() { write!(f, " ({})", self.file) } else { Ok(()) }
     }
 }
 
-/// Writes a time in milliseconds since 1970 as `2026-11-20 10:24:43 UTC`.
-fn utc(unix_ms: i64) -> String {
-    const DAY: i64 = 86_400;
-    let seconds = unix_ms.div_euclid(1000);
-    let (days, of_day) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
-    // years begin in March here, so that a leap day is the last of its year; 400 years have 146,097 days
-    let days = days + 719_468;
-    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
-    let year = era * 400 + year_of_era + i64::from(month <= 2);
-    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_written_as_dates() {
-        assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
-        assert_eq!(utc(1_709_208_000_999), "2024-02-29 12:00:00 UTC");
-        assert_eq!(utc(1_709_251_200_000), "2024-03-01 00:00:00 UTC");
-        assert_eq!(utc(4_107_542_399_000), "2100-02-28 23:59:59 UTC");
-    }
 
     #[test]
     fn a_request_means_a_file_before_an_attempt_before_an_id_before_a_name() {

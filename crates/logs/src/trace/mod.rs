@@ -14,6 +14,7 @@
 //! | Hadoop job histories (Avro-JSON, text of 0.20 and 1.x), Rumen | `hadoop/` |
 //! | the cluster traces of Google (2011) and Alibaba (2017, 2018) | `google`, `alibaba` |
 //! | contents of a trace | `job_trace`, `attempt`, [`Metric`] |
+//! | times as dates | `date` |
 //! | oddities of a log | [`Warning`] |
 //! | stragglers, copies, waves, bounds | [`analysis`] |
 //!
@@ -33,6 +34,7 @@ mod archive;
 mod attempt;
 mod builder;
 pub mod compression;
+mod date;
 mod error;
 mod format;
 mod google;
@@ -52,6 +54,7 @@ mod spark;
 mod warning;
 
 pub use attempt::{Attempt, Locality, Outcome};
+pub use date::utc_text;
 pub use error::TraceError;
 pub use format::Format;
 pub use ids::Moment;

@@ -29,7 +29,7 @@ pub(crate) fn comparison(sections: &[&Document<'_>]) -> Option<Document<'static>
     );
     let rows: Vec<BarRow> =
         timed.iter().map(|(i, section, headline)| row(name(*i, section, headline), headline)).collect();
-    let caption = "A bar reaches to the mean, the black line is its interval, and the orange marks are p95 and p99, which one run in \
+    let caption = "A bar reaches to the mean, the thin line is its interval, and the orange marks are p95 and p99, which one run in \
                    twenty and one in a hundred exceeds.";
     compared.figure(Figure::bars("compare", "Side by side", caption, "time [s]", rows));
     let mut table = Table::new("Side by side", "", ["result", "mean", "p50", "p95", "p99"]);

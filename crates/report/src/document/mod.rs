@@ -38,7 +38,7 @@ pub(crate) mod parts;
 mod table;
 
 use crate::render::{Look, bars_text};
-use crate::report::rows_plot::{BarRow, rows_picture};
+use crate::report::rows_plot::{BarRow, ENDS, are_spans, rows_picture};
 use crate::report::{Picture, PlotError};
 
 pub use crate::render::Report;
@@ -160,6 +160,7 @@ impl<'a> Figure<'a> {
         axis: impl Into<String>,
         rows: Vec<BarRow>,
     ) -> Self {
+        let caption = if are_spans(&rows) { format!("{} {ENDS}", caption.into()) } else { caption.into() };
         let (axis, rows) = (axis.into(), std::rc::Rc::new(rows));
         let (again, of) = (rows.clone(), axis.clone());
         Self::new(title, caption)

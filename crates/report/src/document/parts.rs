@@ -127,18 +127,13 @@ const MARKED: [f64; 3] = [0.5, 0.95, 0.99];
 /// The figures of a time, with how to read them; the histogram of samples also as text.
 pub(crate) fn add_times<'a>(document: &mut Document<'a>, times: Times, samples: Option<&'a Distribution>) {
     let times = std::rc::Rc::new(times);
-    let histogram = "Each bar is the share of replications that took so long.";
-    let cdf = "The line is the probability to have finished by the time below it; the band is what the number of replications, or the \
-               method, leaves open for each point.";
-    let tail = "The probability to take longer than the time below, on a logarithmic scale: each line of the grid is ten times rarer \
-                than the one above.";
-    let figures = [
-        ("histogram", "Distribution of times", histogram),
-        ("cdf", "Probability to have finished by then", cdf),
-        ("tail", "The long tail", tail),
+    let titles = [
+        ("histogram", "Distribution of times"),
+        ("cdf", "Probability to have finished by then"),
+        ("tail", "The long tail"),
     ];
-    for (name, title, caption) in figures {
-        let times = times.clone();
+    for (name, title) in titles {
+        let (times, caption) = (times.clone(), times.caption(name));
         let mut figure = Figure::new(title, caption).drawn(move || times.picture(name));
         figure.half = name != "histogram";
         if let Some(samples) = samples.filter(|_| name == "histogram") {
@@ -262,7 +257,7 @@ pub(crate) fn notes_table(title: &str, all: &[String]) -> Table {
     for note in all {
         let about = note.split_once(": ").filter(|(about, _)| about.chars().count() <= MOST_LETTERS);
         let (about, note) = about.unwrap_or(("general", note));
-        table.rows.push(vec![about.into(), note.into()]);
+        table.rows.push(vec![about.into(), Cell::prose(note)]);
     }
     table
 }

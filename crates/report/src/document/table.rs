@@ -80,6 +80,8 @@ pub enum Cell {
         text: String,
         /// The words in CSV, if they differ.
         key: Option<String>,
+        /// True if they are our own prose, in which backticks mark code; false for names.
+        prose: bool,
     },
     /// A number of the result.
     Number(Number),
@@ -88,7 +90,12 @@ pub enum Cell {
 impl Cell {
     /// Returns words for readers with others for CSV.
     pub fn named(text: impl Into<String>, key: impl Into<String>) -> Self {
-        Self::Text { text: text.into(), key: Some(key.into()) }
+        Self::Text { text: text.into(), key: Some(key.into()), prose: false }
+    }
+
+    /// Returns our own prose, in which backticks mark code.
+    pub(crate) fn prose(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into(), key: None, prose: true }
     }
 
     /// Returns true if it has words or nothing.
@@ -105,7 +112,7 @@ impl From<&str> for Cell {
 
 impl From<String> for Cell {
     fn from(text: String) -> Self {
-        Self::Text { text, key: None }
+        Self::Text { text, key: None, prose: false }
     }
 }
 

@@ -2,14 +2,14 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::render::look::Look;
+use crate::render::look::{Look, wrapped};
 use crate::report::plain;
-use crate::report::rows_plot::BarRow;
+use crate::report::rows_plot::{BarRow, are_spans};
 
-/// Most characters of a name.
-const LONGEST_NAME: usize = 28;
-/// Fewest and most characters of the axis.
-const AXIS: [usize; 2] = [10, 50];
+/// Fewest characters of a long name that are kept, in a narrow terminal.
+const KEPT_NAME: usize = 12;
+/// Fewest characters of the axis, fewest next to long names, and most.
+const AXIS: [usize; 3] = [10, 20, 50];
 
 /// Returns rows of bars from their common axis, with marks and the text next to each bar; nothing without a length.
 pub(crate) fn bars_text(axis: &str, rows: &[BarRow], look: &Look) -> String {
@@ -18,15 +18,18 @@ pub(crate) fn bars_text(axis: &str, rows: &[BarRow], look: &Look) -> String {
     if rows.is_empty() || !(to - from).is_normal() {
         return String::new();
     }
-    let names: Vec<String> = rows.iter().map(|row| begun(&row.name, look)).collect();
     let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
-    let left = widest(&mut names.iter().map(|name| name.width()));
     let right = widest(&mut rows.iter().map(|row| look.words(&row.text).width()));
-    let [least, most] = AXIS;
+    let [least, wanted, most] = AXIS;
+    let room = look.columns().saturating_sub(right + 5 + wanted).max(KEPT_NAME);
+    let names: Vec<String> = rows.iter().map(|row| begun(&row.name, room, look)).collect();
+    let left = widest(&mut names.iter().map(|name| name.width()));
     let columns = look.columns().saturating_sub(left + right + 5).clamp(least, most);
     let place = |value: f64| ((value - from) / (to - from) * columns as f64).round() as usize;
     let (full, mark) = (look.either("█", "#"), look.either("┊", "|"));
-    let mut text = if axis.is_empty() { String::new() } else { format!("  {}\n", look.words(axis)) };
+    let ends = if are_spans(rows) { "; each number is the end of its bar" } else { "" };
+    let mut text =
+        if axis.is_empty() { String::new() } else { format!("  {}", wrapped(&format!("{axis}{ends}"), look, "  ")) };
     for (row, name) in rows.iter().zip(&names) {
         let mut cells = vec![" "; columns];
         let [start, end] = row.bar.map(place);
@@ -45,13 +48,13 @@ pub(crate) fn bars_text(axis: &str, rows: &[BarRow], look: &Look) -> String {
     text + &format!("  {:left$} {ends}\n", "")
 }
 
-/// The start of a long name.
-fn begun(name: &str, look: &Look) -> String {
-    if name.width() <= LONGEST_NAME {
+/// The start of a name that is longer than the room for it.
+fn begun(name: &str, room: usize, look: &Look) -> String {
+    if name.width() <= room {
         return name.to_owned();
     }
     let end = look.either("…", "...");
-    name.chars().take(LONGEST_NAME - end.width()).collect::<String>() + end
+    name.chars().take(room.saturating_sub(end.width())).collect::<String>() + end
 }
 
 #[cfg(test)]
@@ -73,8 +76,12 @@ mod tests {
             "  map    ##########|##########           5 s\n",
             "  reduce                      ########## 10 s\n"
         );
-        assert_eq!(text.lines().count(), expected.lines().count() + 2, "{text}");
+        assert_eq!(text.lines().count(), expected.lines().count() + 3, "{text}");
+        assert!(text.starts_with("  time [s]; each number is the end of\n  its bar\n"), "{text}");
         assert!(text.lines().all(|line| line.width() <= 50), "{text}");
+        let long = [row("0 reduceByKey at /job/app.py:27, a name", [0.0, 5.0], &[])];
+        let named = |width| bars_text("time [s]", &long, &Look { width, ..Look::default() });
+        assert!(named(80).contains("app.py:27, a name █") && named(40).contains("  0 reduceByK… █"), "{}", named(40));
         assert_eq!(bars_text("", &[row("none", [0.0, 0.0], &[])], &Look::default()), "");
     }
 }

@@ -110,7 +110,7 @@ fn wide(table: &Table) -> Vec<Vec<String>> {
 fn value(cell: &Cell) -> String {
     match cell {
         Cell::Empty => String::new(),
-        Cell::Text { text, key } => key.as_ref().unwrap_or(text).clone(),
+        Cell::Text { text, key, .. } => key.as_ref().unwrap_or(text).clone(),
         Cell::Number(number) => number.measured.value.to_string(),
     }
 }

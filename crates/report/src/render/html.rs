@@ -7,6 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::document::compare::comparison as compared_with;
 use crate::document::{Block, Cell, Column, Document, Figure, Form, Number, Piece, Show, Table};
+use crate::render::look::words_and_code;
 use crate::report::{PlotError, count};
 
 const STYLE: &str = include_str!("style.css");
@@ -100,7 +101,8 @@ fn result(i: usize, shown: &Part<'_>) -> Result<Markup, PlotError> {
             @if let Some((caption, svg)) = &shown.net {
                 h3 { "The net" }
                 figure.net {
-                    img src=(data_uri(svg)) alt=(caption);
+                    // a frame that has the focus can be moved by keys
+                    div.frame tabindex="0" role="group" aria-label=(caption) { img src=(data_uri(svg)) alt=(caption); }
                     figcaption { (caption) }
                 }
             }
@@ -127,11 +129,11 @@ fn head(document: &Document<'_>) -> Markup {
         header {
             p.kind { (document.kind) }
             h2 { (document.title) }
-            p.question { (document.question) }
+            p.question { (prose(&document.question)) }
             @if !document.answer.is_empty() {
                 p.answer { @for piece in &document.answer { (piece_of(piece)) } }
             }
-            @for remark in &document.remarks { p.remark { (remark) } }
+            @for remark in &document.remarks { p.remark { (prose(remark)) } }
         }
     }
 }
@@ -151,11 +153,11 @@ fn figure_of(figure: &Figure<'_>) -> Result<Markup, PlotError> {
     Ok(html! {
         figure.half[figure.half] data-figure=(picture.name) {
             h3 { (figure.title) }
-            div.picture role="img" aria-label=(format!("{}. {}", figure.title, figure.caption)) {
+            div.picture role="img" aria-label=(format!("{}. {}", figure.title, figure.caption).replace('`', "")) {
                 @if !figure.half { div.wide { (PreEscaped(&picture.wide)) } }
                 div.narrow { (PreEscaped(&picture.narrow)) }
             }
-            figcaption { (figure.caption) }
+            figcaption { (prose(&figure.caption)) }
         }
     })
 }
@@ -174,7 +176,7 @@ fn table_of(table: &Table) -> Markup {
     html! {
         div.table {
             @if !table.title.is_empty() { h3 { (table.title) } }
-            @if !note.is_empty() { p.note { (typographic(&note)) } }
+            @if !note.is_empty() { p.note { (prose_as(&note, typographic)) } }
             table.cards[many].few[few] {
                 @if table.form != Form::Fields {
                     thead { tr { @for &i in &columns { th.text[words[i]] scope="col" { (table.columns[i].header()) } } } }
@@ -202,8 +204,11 @@ fn has_long_names(table: &Table) -> bool {
         .any(|row| matches!(row.first(), Some(Cell::Text { text, .. }) if text.chars().count() > LONG_NAME))
 }
 
-/// Returns true if a column has no numbers.
+/// Returns true if a column has no numbers; in a list of names and values, if it has any words.
 fn is_of_words(table: &Table, column: usize) -> bool {
+    if table.form == Form::Fields {
+        return table.rows.iter().any(|row| matches!(row.get(column), Some(Cell::Text { .. })));
+    }
     table.rows.iter().all(|row| row.get(column).is_none_or(Cell::is_text))
 }
 
@@ -231,6 +236,7 @@ fn content(cell: &Cell, column: &Column) -> Markup {
     html! {
         @match cell {
             Cell::Empty => {},
+            Cell::Text { text, prose: true, .. } => (prose(text)),
             Cell::Text { text, .. } => (text),
             Cell::Number(number) => (number_of(number, column.unit.is_empty())),
         }
@@ -240,7 +246,7 @@ fn content(cell: &Cell, column: &Column) -> Markup {
 fn piece_of(piece: &Piece) -> Markup {
     html! {
         @match piece {
-            Piece::Text(text) => (text),
+            Piece::Text(text) => (prose(text)),
             Piece::Number(number) => strong { (number_of(number, true)) },
         }
     }
@@ -254,6 +260,20 @@ fn number_of(number: &Number, with_unit: bool) -> Markup {
         data value=(number.measured.value) data-json=(number.at) data-low=[end(0)] data-high=[end(1)] {
             (typographic(&text).replace(' ', "\u{a0}"))
             @if let Some(interval) = number.interval() { " " small { (typographic(&interval)) } }
+        }
+    }
+}
+
+/// Our own prose, with what is between backticks as code.
+fn prose(text: &str) -> Markup {
+    prose_as(text, str::to_owned)
+}
+
+/// The same with words changed, but not code.
+fn prose_as(text: &str, changed: fn(&str) -> String) -> Markup {
+    html! {
+        @for (i, part) in words_and_code(text).into_iter().enumerate() {
+            @if i % 2 == 1 { code { (part) } } @else { (changed(part)) }
         }
     }
 }
@@ -303,6 +323,21 @@ mod tests {
         let html = html(&[Part { document: section, net: None }]).unwrap();
         assert!(!html.contains("<script") && !html.contains("\" onload=\"x"), "{html}");
         assert_eq!(html.matches("</style>").count(), 1, "{html}");
+    }
+
+    #[test]
+    fn backticks_mark_code_in_prose_and_stay_in_names() {
+        let mut document = Document { question: "Does `a < b` hold?".to_owned(), ..Document::default() };
+        document.remarks.push("an odd ` stays".to_owned());
+        document.answer.push("Set `x`.".into());
+        let table = Table::new("", "See `y`.", ["about", "note"]).row(["`name`".into(), Cell::prose("Use `z`.")]);
+        document.table(table);
+        let html = html(&[Part { document, net: None }]).unwrap();
+        for part in ["Does <code>a &lt; b</code> hold?", "an odd ` stays", "Set <code>x</code>.", "See <code>y</code>."]
+        {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+        assert!(html.contains(">`name`<") && html.contains(">Use <code>z</code>.<"), "{html}");
     }
 
     #[test]

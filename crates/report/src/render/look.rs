@@ -79,3 +79,9 @@ pub(crate) fn unbroken(prose: &str) -> impl Iterator<Item = String> {
     let words: Vec<String> = whole.split([' ', '\n']).map(|word| word.replace(KEPT, " ")).collect();
     words.into_iter().filter(|word| !word.is_empty())
 }
+
+/// Splits our own prose at its backticks into words and code, in turns, the words first. Prose with an unpaired backtick
+/// stays whole.
+pub(crate) fn words_and_code(prose: &str) -> Vec<&str> {
+    if prose.matches('`').count().is_multiple_of(2) { prose.split('`').collect() } else { vec![prose] }
+}

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::document::{Block, Cell, Document, Form, Show, Table};
-use crate::render::look::Look;
+use crate::render::look::{Look, words_and_code};
 use crate::render::text::sentence;
 use crate::report::count;
 
@@ -11,12 +11,12 @@ use crate::report::count;
 pub fn markdown(document: &Document<'_>, look: &Look) -> String {
     let mut parts = vec![format!("## {}\n", escaped(&document.title)), paragraph(&document.question)];
     parts.push(paragraph(&sentence(&document.answer)));
-    parts.extend(document.remarks.iter().map(|remark| format!("> **Note:** {}\n", escaped(remark))));
+    parts.extend(document.remarks.iter().map(|remark| format!("> **Note:** {}\n", prose(remark))));
     for block in &document.blocks {
         parts.push(match block {
             Block::Table(table) => table_markdown(table, look),
             Block::Figure(figure) => figure.text(look).map_or_else(String::new, |text| {
-                format!("### {}\n\n{}\n\n```text\n{text}```\n", escaped(&figure.title), escaped(&figure.caption))
+                format!("### {}\n\n{}\n\n```text\n{text}```\n", escaped(&figure.title), prose(&figure.caption))
             }),
             Block::Text(pieces) => paragraph(&sentence(pieces)),
         });
@@ -36,7 +36,16 @@ pub fn markdown(document: &Document<'_>, look: &Look) -> String {
 }
 
 fn paragraph(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!("{}\n", escaped(text.trim())) }
+    if text.is_empty() { String::new() } else { format!("{}\n", prose(text.trim())) }
+}
+
+/// Our own prose: what is between backticks stays code, nothing else is markup.
+fn prose(text: &str) -> String {
+    let part = |(i, part): (usize, &str)| match i % 2 {
+        1 => format!("`{}`", part.replace(['\n', '\r'], " ")),
+        _ => escaped(part),
+    };
+    words_and_code(text).into_iter().enumerate().map(part).collect()
 }
 
 /// Text in which nothing is markup.
@@ -80,6 +89,8 @@ fn table_markdown(table: &Table, look: &Look) -> String {
 /// A cell; the unit of a number may be in the header.
 fn cell(cell: Option<&Cell>, has_unit: bool) -> String {
     match cell {
+        // a bar ends a cell, also in code
+        Some(Cell::Text { text, prose: true, .. }) => prose(text).replace("\\|", "|").replace('|', "\\|"),
         Some(Cell::Text { text, .. }) => escaped(text),
         Some(Cell::Number(number)) => {
             let value = if has_unit { number.value_text() } else { number.text() };

@@ -156,7 +156,7 @@ impl Report for CheckReport {
         document.table(engines(self));
         document.table(equal_parts(self));
         let warning =
-            |row: &FileWarningRow| vec![row.place.clone().unwrap_or_default().into(), row.message.clone().into()];
+            |row: &FileWarningRow| vec![row.place.clone().unwrap_or_default().into(), Cell::prose(&*row.message)];
         // a terminal shows them with the lines of the file
         let warnings = Table::new("Oddities of the file", "", ["place", "oddity"]).show(Show::Detail);
         document.table(warnings.rows(self.warnings.iter().map(warning)));
@@ -208,7 +208,7 @@ fn engines(report: &CheckReport) -> Table {
             obstacles += &format!("; and {} more", count(left as u128));
         }
         let can = if obstacles.is_empty() { "yes" } else { "no" };
-        vec![engine.name.to_string().into(), can.into(), obstacles.into()]
+        vec![engine.name.to_string().into(), can.into(), Cell::prose(obstacles)]
     };
     Table::new("Engines", "", ["engine", "can run it", "why not"]).rows(report.engines.iter().map(row))
 }
@@ -220,7 +220,7 @@ fn equal_parts(report: &CheckReport) -> Table {
         both.into_iter().filter_map(|(name, parts)| Some(vec![name.into(), folded_words(parts.as_ref()?).into()]));
     let row = |row: &NotFoldedRow| {
         let parts = format!("{} parts like that of `{}`: {}", count(row.parts as u128), row.example, row.reason);
-        vec!["not folded".into(), parts.into()]
+        vec!["not folded".into(), Cell::prose(parts)]
     };
     let table = Table { form: Form::Fields, ..Table::new("Equal parts", "", ["", ""]) };
     table.rows(folded.chain(report.not_folded.iter().map(row)))
@@ -233,7 +233,7 @@ fn pipe_table(findings: &[PipeFinding], oddities: usize) -> Table {
         n => format!("The file has {} oddities, which PIPE may read differently or refuse.", count(n as u128)),
     };
     let row =
-        |row: &PipeFinding| vec![key_of(&row.version).into(), key_of(&row.severity).into(), row.message.clone().into()];
+        |row: &PipeFinding| vec![key_of(&row.version).into(), key_of(&row.severity).into(), Cell::prose(&*row.message)];
     let table = Table::new("PIPE", oddities, ["version", "severity", "finding"]).rows(findings.iter().map(row));
     let nothing = "no known problem with the net as read";
     if findings.is_empty() { table.row(["4.3 and 5".into(), "none".into(), nothing.into()]) } else { table }

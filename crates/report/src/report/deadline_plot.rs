@@ -4,11 +4,12 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use crate::report::number::plain;
-use crate::report::optimize::{LookRow, OptimizeReport, cost_words};
+use crate::report::optimize::{LookRow, OptimizeReport, cost_words, words};
 use crate::report::plot::{
-    self, Area, Axes, DrawError, Picture, PlotError, Width, axes, can_be_axis, fine_svg, label, line, px, shortened,
-    text_width,
+    self, Area, Axes, DrawError, Picture, PlotError, Width, axes, begun, can_be_axis, fine_svg, label, line, px,
+    shortened, text_width,
 };
+use crate::report::point_labels::{Label, placed};
 
 /// Letters of labels \[px\].
 const LETTERS: i32 = 13;
@@ -18,6 +19,8 @@ const MARK: i32 = 5;
 const LEGEND: i32 = 20;
 /// Most points that are drawn: the last ones of the search.
 const MOST: usize = 500;
+/// Points up to which each has a label if there is room; among more, only those that the answer mentions.
+const FEW: usize = 12;
 
 /// The meaning of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +84,11 @@ impl<'r> Deadline<'r> {
         Self { report, left_out: report.looked_at.len() - points.len(), points }
     }
 
+    /// Returns true if all points have labels, as far as there is room.
+    pub(super) fn labels_all(&self) -> bool {
+        self.points.len() <= FEW
+    }
+
     /// The picture; none without a point.
     ///
     /// # Errors
@@ -138,11 +146,71 @@ impl<'r> Deadline<'r> {
                 State::Chosen.draw(area, at(value))?;
             }
         }
+        let (across, down) = chart.plotting_area().get_pixel_range();
+        let places: Vec<_> =
+            self.points.iter().map(|row| self.taken(row, &|x, y| chart.backend_coord(&(x, y)))).collect();
+        let line = chart.backend_coord(&(costs[0], report.deadline_s)).1;
+        let line = [across.start, line - px(2), across.end, line + px(2)];
+        self.labels(area, &places, line, [across.start, down.start, across.end, down.end], width)?;
         for (state, [x, number]) in legend {
             let at = (px(left + x), px(10 + LEGEND * number + LEGEND / 2));
             state.draw(area, (at.0 + px(9), at.1))?;
             let style = label(LETTERS, BLACK, HPos::Left, VPos::Center);
             area.draw(&Text::new(state.name(), (at.0 + px(24), at.1), style))?;
+        }
+        Ok(())
+    }
+
+    /// The place of a point, and the areas of its mark and of its intervals.
+    fn taken(&self, row: &LookRow, place: &dyn Fn(f64, f64) -> (i32, i32)) -> ([i32; 2], Vec<[i32; 4]>) {
+        let value = row.value_s.unwrap_or(0.0);
+        let (x, y) = place(row.cost, value);
+        let half = px(MARK + if self.is_chosen(row) { 4 } else { 0 });
+        let mut areas = vec![[x - half, y - half, x + half, y + half]];
+        if let (Some(low), Some(high)) = (row.low_s, row.high_s) {
+            let [low, high] = [low, high].map(|time| place(row.cost, time).1);
+            areas.push([x - px(1), high, x + px(1), low]);
+        }
+        if let (Some(low), Some(high)) = (row.cost_low, row.cost_high) {
+            let [low, high] = [low, high].map(|cost| place(cost, value).0);
+            areas.push([low, y - px(1), high, y + px(1)]);
+        }
+        ([x, y], areas)
+    }
+
+    /// Writes the values of the configurations that the answer mentions next to their marks; of all, if they are few.
+    fn labels(
+        &self,
+        area: &Area<'_>,
+        places: &[([i32; 2], Vec<[i32; 4]>)],
+        line: [i32; 4],
+        inside: [i32; 4],
+        width: Width,
+    ) -> Result<(), DrawError> {
+        let report = self.report;
+        let mentioned = [&report.chosen, &report.next_cheaper, &report.closest];
+        let rank =
+            |row: &LookRow| mentioned.iter().position(|one| one.as_ref().is_some_and(|one| one.point == row.point));
+        let mut rows: Vec<_> = self.points.iter().zip(places).map(|(row, (at, _))| (rank(row), *row, *at)).collect();
+        rows.retain(|(rank, ..)| rank.is_some() || self.labels_all());
+        rows.sort_by_key(|(rank, ..)| rank.unwrap_or(mentioned.len()));
+        let text = |row: &LookRow| begun(&words(report, row), width.of(44, 24));
+        let size = |text: &str| [px(text_width(text, LETTERS)), px(LETTERS + 2)];
+        let labels: Vec<Label> = rows
+            .iter()
+            .map(|(rank, row, at)| Label { at: *at, size: size(&text(row)), needed: rank.is_some() })
+            .collect();
+        let taken: Vec<[i32; 4]> = places.iter().flat_map(|(_, areas)| areas).copied().chain([line]).collect();
+        for ((_, row, at), found) in rows.iter().zip(placed(&labels, &taken, inside, px(MARK + 8))) {
+            let Some([left, top, right, bottom]) = found else { continue };
+            // letters are narrower than their estimate: the text stays at the side of its point
+            let (x, side) = match () {
+                () if left > at[0] => (left, HPos::Left),
+                () if right < at[0] => (right, HPos::Right),
+                () => (at[0], HPos::Center),
+            };
+            let style = label(LETTERS, BLACK, side, VPos::Center);
+            area.draw(&Text::new(text(row), (x, (top + bottom) / 2), style))?;
         }
         Ok(())
     }
@@ -187,12 +255,13 @@ fn span(values: impl Iterator<Item = f64> + Clone) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::sweep::AxisRow;
 
     fn row(point: u64, cost: f64, verdict: &'static str, value: Option<f64>) -> LookRow {
         LookRow {
             done_by_deadline: None,
             point,
-            values: Vec::new(),
+            values: vec![Some(toml::Value::Integer(point as i64))],
             cost,
             cost_low: None,
             cost_high: None,
@@ -221,7 +290,7 @@ mod tests {
             remarks: Vec::new(),
             notes: Vec::new(),
             search: "rising".into(),
-            axes: Vec::new(),
+            axes: vec![AxisRow { name: "workers".to_owned(), key: "cluster.workers".into() }],
             chosen: rows.iter().find(|row| row.verdict == "meets").cloned(),
             next_cheaper: None,
             candidates: rows.len() as u64,
@@ -248,11 +317,26 @@ mod tests {
         assert_eq!(drawn.left_out, 1);
         let picture = drawn.picture().unwrap().unwrap();
         for svg in [&picture.wide, &picture.narrow] {
+            // the labels of the chosen configuration and of the others, with the values of the axis
+            let labels = ["workers = 1", "workers = 2", "workers = 3"];
+            assert_eq!(labels.map(|label| svg.matches(label).count()), [1, 1, 1], "{svg}");
             // circles: open (with its ground), met and chosen, each once in the plot and once in the legend
             assert_eq!(svg.matches("<circle").count(), 8, "{svg}");
             for word in ["chosen", "meets", "fails", "undecided", "deadline", "cost: 2 * nodes", "p95 time [s]"] {
                 assert_eq!(svg.matches(word).count(), 1, "{word}");
             }
+        }
+    }
+
+    #[test]
+    fn of_many_points_only_those_of_the_answer_have_labels() {
+        let rows = (1..=40).map(|i| row(i, i as f64, if i < 30 { "fails" } else { "meets" }, Some(50.0 - i as f64)));
+        let mut report = report(rows.collect());
+        report.next_cheaper = Some(report.looked_at[28].clone());
+        let picture = Deadline::new(&report).picture().unwrap().unwrap();
+        for svg in [&picture.wide, &picture.narrow] {
+            assert_eq!(svg.matches("workers = ").count(), 2, "{svg}");
+            assert!(svg.contains("workers = 30") && svg.contains("workers = 29"), "{svg}");
         }
     }
 

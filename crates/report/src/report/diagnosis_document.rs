@@ -37,7 +37,7 @@ impl Report for DiagnosisReport {
         document.table(self.findings_table());
         document.table(self.stage_table());
         let used = self.used.iter().map(|used| {
-            vec![used.kind.clone().into_owned().into(), used.taken.clone().into(), used.name.clone().into()]
+            vec![used.kind.clone().into_owned().into(), Cell::prose(&*used.taken), used.name.clone().into()]
         });
         document.table(Table::new("Inputs", "", ["input", "contents", "name"]).rows(used));
         document.table(self.rows());
@@ -121,7 +121,7 @@ impl DiagnosisReport {
             let stragglers = advice.stragglers > 0;
             table.rows.push(vec![
                 cause_text(advice.cause).into(),
-                advice.text.clone().into(),
+                Cell::prose(&*advice.text),
                 advice.job_s.map(|job_s| time(format!("/advice/{i}/job_s"), job_s, "s", false)).into(),
                 stragglers.then(|| Number::count(format!("/advice/{i}/stragglers"), advice.stragglers as u64)).into(),
                 stragglers.then(|| self.lost(i, advice)).into(),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::diagnose::causes::stage_name;
 use crate::diagnose::{Cause, Finding, Subject};
 use crate::report::diagnosis::cause_text;
+use crate::report::timeline_svg::Kind;
 use crate::report::trace_timeline::{Paint, painted_svg};
 use crate::trace::{Attempt, JobTrace};
 
@@ -46,18 +47,20 @@ pub fn diagnosis_svg(trace: &JobTrace, findings: &[Finding]) -> String {
         let best = found.iter().max_by(|a, b| a.confidence.total_cmp(&b.confidence).then(b.cause.cmp(&a.cause)));
         best.map_or(Cause::Unknown, |finding| finding.cause)
     };
-    let mut colours: Vec<usize> = trace.attempts().iter().map(|attempt| attempt.stage.index() % PLAIN.len()).collect();
-    let mut palette: Vec<(&str, &str)> = PLAIN.into();
+    let mut of_attempts: Vec<usize> =
+        trace.attempts().iter().map(|attempt| attempt.stage.index() % PLAIN.len()).collect();
+    let kind = |(colour, meaning)| Kind { colour, opacity: 1.0, meaning };
+    let mut kinds: Vec<Kind> = PLAIN.map(kind).into();
     for (cause, colour) in CAUSES {
         let of_it: Vec<usize> = by_attempt.iter().filter(|(_, f)| surest(f) == cause).map(|(&i, _)| i).collect();
         if of_it.is_empty() {
             continue;
         }
-        of_it.into_iter().for_each(|i| colours[i] = palette.len());
-        palette.push((colour, cause_text(cause)));
+        of_it.into_iter().for_each(|i| of_attempts[i] = kinds.len());
+        kinds.push(kind((colour, cause_text(cause))));
     }
     let notes = by_attempt.iter().map(|(&i, found)| (i, note(found)));
-    painted_svg(trace, &Paint { palette, colours, notes: notes.collect() })
+    painted_svg(trace, &Paint { kinds, of_attempts, notes: notes.collect() })
 }
 
 /// The attempts by stage, task and number, as findings name them.

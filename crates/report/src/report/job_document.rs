@@ -109,7 +109,7 @@ fn waterfall(report: &JobReport) -> Figure<'static> {
         });
     }
     let caption = "A bar reaches from when the first task starts a phase to when the last task has completed it, on average over the runs; \
-                   the orange mark is when the first task has completed it, the black line the interval of the end.";
+                   the orange mark is when the first task has completed it, the thin line the interval of the end.";
     Figure::bars("waterfall", "What runs when", caption, "time since the start of the job [s]", rows)
 }
 
@@ -121,12 +121,12 @@ fn critical(report: &JobReport) -> Figure<'static> {
             name: format!("{} {}", phase.number, phase.name),
             bar: [0.0, critical.time.value],
             interval: ends(&critical.time),
-            text: format!("{:.1}%", 100.0 * critical.share),
+            text: format!("{}, {:.1}%", seconds_text(critical.time.value), 100.0 * critical.share),
             ..BarRow::default()
         })
     };
-    let caption = "A run takes as long as its critical path; each bar is the part of it that is spent in a phase, on average. A phase that \
-                   gets 1% longer makes the job longer by 1% of its share.";
+    let caption = "A run takes as long as its critical path; each bar is the part of it that is spent in a phase, on average, in seconds and as a \
+                   share. A phase that gets 1% longer makes the job longer by 1% of its share.";
     let rows = report.phases.iter().filter_map(row).collect();
     Figure::bars("critical", "Where the time goes", caption, "time on the critical path [s]", rows)
 }

@@ -81,6 +81,7 @@ pub(crate) mod picture;
 pub(crate) mod plot;
 #[cfg(feature = "png")]
 mod png;
+mod point_labels;
 pub(crate) mod points;
 mod query;
 mod rare;
@@ -106,6 +107,7 @@ mod sweep_plot;
 mod syscalls;
 mod syscalls_document;
 mod syscalls_svg;
+mod timeline_svg;
 pub(crate) mod times_plot;
 mod trace;
 mod trace_csv;
@@ -182,8 +184,8 @@ pub use syscalls_svg::syscalls_svg;
 pub use trace::trace_report;
 pub use trace_csv::trace_csv;
 pub use trace_rows::{
-    AmountRow, ApplicationRow, BoundsRow, CopiesRow, GpuRow, NodeRow, OutcomeRow, StageRow, StragglerRow, TraceJobRow,
-    TraceReport, WarningRow,
+    AmountRow, ApplicationRow, BoundsRow, CopiesRow, GpuRow, LaneRow, NodeRow, OutcomeRow, StageRow, StragglerRow,
+    TimelineRow, TraceJobRow, TraceReport, WarningRow,
 };
 pub use trace_timeline::trace_svg;
 pub use whatif::{

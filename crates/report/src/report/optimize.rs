@@ -8,6 +8,7 @@ use crate::optimize::{
     Answer, Candidate, Look as LookAt, OptimizeOutcome, OptimizePlan, Search, SizingOutcome, Verdict,
 };
 use crate::report::json::Word;
+use crate::report::number::value_text;
 use crate::report::sweep::AxisRow;
 use crate::sim::FoldedParts;
 
@@ -191,6 +192,13 @@ fn look_row(candidate: &Candidate, look: &LookAt) -> LookRow {
         replications: replications_of(look),
         looks: judgement.looks,
     }
+}
+
+/// Returns the values of a configuration in words.
+pub(super) fn words(report: &OptimizeReport, row: &LookRow) -> String {
+    let cells = report.axes.iter().zip(&row.values);
+    let words = cells.filter_map(|(axis, value)| Some(format!("{} = {}", axis.name, value_text(value.as_ref()?))));
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the cost as it was written, with what time adds to it.

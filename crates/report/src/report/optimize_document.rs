@@ -4,8 +4,8 @@ use crate::document::parts::{notes_table, with_base_folded};
 use crate::document::{Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
 use crate::report::deadline::chance;
 use crate::report::deadline_plot::Deadline;
-use crate::report::number::{count, counted, plain, value_key, value_text};
-use crate::report::optimize::{LookRow, OptimizeReport, cost_words};
+use crate::report::number::{count, counted, plain, value_key};
+use crate::report::optimize::{LookRow, OptimizeReport, cost_words, words};
 
 /// Most configurations that readers see; JSON and CSV have all.
 const MOST: usize = 200;
@@ -29,9 +29,11 @@ impl Report for OptimizeReport {
         };
         let left = Deadline::new(self).left_out;
         let left = if left > 0 { format!(" {} are not drawn.", count(left as u128)) } else { String::new() };
+        let some = if Deadline::new(self).labels_all() { "" } else { ", of the configurations in the answer" };
         let caption = format!(
             "Each mark is a configuration: its cost, its time, and as a grey line the interval by which it was judged. It meets the \
-             deadline if the whole interval is at or below the line, and fails if the interval is above.{left}"
+             deadline if the whole interval is at or below the line, and fails if the interval is above. Labels are the values of \
+             the settings{some}.{left}"
         );
         let draw = || Deadline::new(self).picture();
         document.figure(Figure::new("Cost and time of the configurations", caption).drawn(draw));
@@ -39,13 +41,6 @@ impl Report for OptimizeReport {
         document.table(notes_table("What the logs do not say", &self.notes));
         document
     }
-}
-
-/// Returns the values of a configuration in words.
-fn words(report: &OptimizeReport, row: &LookRow) -> String {
-    let cells = report.axes.iter().zip(&row.values);
-    let words = cells.filter_map(|(axis, value)| Some(format!("{} = {}", axis.name, value_text(value.as_ref()?))));
-    words.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the measure of a configuration; none if nothing was run.

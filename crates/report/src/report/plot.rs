@@ -103,6 +103,20 @@ pub(crate) fn text_width(text: &str, pixels: i32) -> i32 {
     letters.saturating_mul(pixels) * 6 / 10
 }
 
+/// How many letters of this size have room in so many pixels.
+pub(crate) fn letters_in(room: i32, pixels: i32) -> usize {
+    // the width of a text is rounded down
+    usize::try_from((room.saturating_mul(10) + 9) / (pixels * 6)).unwrap_or(0)
+}
+
+/// Shortens a text to a number of letters, of which the start is kept.
+pub(crate) fn begun(text: &str, letters: usize) -> String {
+    if text.chars().count() <= letters {
+        return text.to_owned();
+    }
+    text.chars().take(letters.saturating_sub(1)).chain("…".chars()).collect()
+}
+
 /// Shortens a text to a number of letters; the end of a long one is kept, since it is the most informative part.
 pub(crate) fn shortened(text: &str, letters: usize) -> String {
     let length = text.chars().count();

@@ -229,7 +229,8 @@ impl Report for RemainingReport {
             document.table(self.times());
             document.table(self.pace());
             let rows = self.stages.iter().enumerate().filter_map(|row| self.bar(row)).collect();
-            let caption = "From now to the end of a stage's last task, at the median; the black line is the interval of that end.";
+            let caption =
+                "From now to the end of a stage's last task, at the median; the thin line is the interval of that end.";
             let axis = "time since the start of the first job [s]";
             document.figure(Figure::bars("stages-left", "What is left", caption, axis, rows));
             let quantiles = self.quantiles.iter().map(|row| [row.p, row.value_s]).collect();

@@ -63,7 +63,7 @@ fn words(report: &SensitivityReport) -> Words {
             method: "derivatives at the base",
             question: "What a small change of each does, at the base",
             figure: "Effect of one percent more of each setting",
-            caption: format!("Change of the {measure} time: left of 0 the job gets faster. The black lines are intervals."),
+            caption: format!("Change of the {measure} time: left of 0 the job gets faster. The thin lines are intervals."),
             ranked: "Ranked by seconds for one percent more; with a minus sign, more is faster.",
         },
         Method::Each => Words {
@@ -72,7 +72,7 @@ fn words(report: &SensitivityReport) -> Words {
             figure: "Effect of each setting",
             caption: format!(
                 "How far the {measure} time moves from the base, at both ends of each setting. The ends stand next to the bars; the \
-                 black lines are intervals."
+                 thin lines are intervals."
             ),
             ranked: "Ranked by the change from one end to the other.",
         },
@@ -91,7 +91,7 @@ fn words(report: &SensitivityReport) -> Words {
             question: "How much of the variance of the time each explains, alone and with others",
             figure: "Variance explained by each setting",
             caption: "Blue: the share of the variance that vanishes if this setting is fixed (S). Orange: the share that is left if \
-                      all others are fixed (S_T); the difference is its part in interactions. The black lines are bootstrap intervals."
+                      all others are fixed (S_T); the difference is its part in interactions. The thin lines are bootstrap intervals."
                 .to_owned(),
             ranked: "Ranked by √(S_T V), the standard deviation that the setting causes.",
         },

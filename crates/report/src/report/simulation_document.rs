@@ -156,7 +156,7 @@ impl SimulationReport {
             let (bar, text) = ([first.value, last.value], seconds_text(last.value));
             Some(BarRow { name: group.name.clone(), bar, interval: ends(last), text, ..BarRow::default() })
         };
-        let caption = "From the first to the last firing of each group of transitions, on average; the black line is the interval of the end.";
+        let caption = "From the first to the last firing of each group of transitions, on average; the thin line is the interval of the end.";
         let rows = self.groups.iter().filter_map(row).collect();
         Figure::bars("waterfall", "What runs when", caption, "time [s]", rows)
     }

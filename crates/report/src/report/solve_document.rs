@@ -138,7 +138,7 @@ fn properties(report: &SolveReport) -> Table {
     let columns = [Column::new("property"), Column::new("answer").key("property"), Column::new("")];
     let row = |(i, row): (usize, &PropertyRow)| {
         let value = row.value.map(|value| Number::new(format!("/properties/{i}/value"), value, ""));
-        vec![row.name.clone().into(), value.into(), row.note.clone().unwrap_or_default().into()]
+        vec![row.name.clone().into(), value.into(), Cell::prose(row.note.clone().unwrap_or_default())]
     };
     Table::new("Properties", "", columns).rows(report.properties.iter().enumerate().map(row))
 }

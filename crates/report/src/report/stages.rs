@@ -233,7 +233,7 @@ impl Report for StagesReport {
         document.provenance.push(["error of the fitted times".to_owned(), format!("{:.0}%", 100.0 * self.fit_error)]);
         document.table(self.job_times());
         document.fact_of("job_time", "median", Number::new("/median_s", self.median_s, "s"));
-        let waterfall = "From the launch of a stage's first task to the end of its last one, in a typical run on average; the black line is \
+        let waterfall = "From the launch of a stage's first task to the end of its last one, in a typical run on average; the thin line is \
                          the interval of the end.";
         let rows = self.stages.iter().enumerate().filter_map(bar).collect();
         let axis = "time since the start of the job [s]";

@@ -105,14 +105,14 @@ fn verdicts(title: &str, verdicts: &[Verdict]) -> Table {
     let word = |holds: Option<bool>| holds.map_or("unknown", |holds| if holds { "yes" } else { "no" });
     let row = |verdict: &Verdict| {
         let reason = verdict.reason.clone().unwrap_or_default();
-        vec![verdict.name.to_string().into(), word(verdict.holds).into(), reason.into()]
+        vec![verdict.name.to_string().into(), word(verdict.holds).into(), Cell::prose(reason)]
     };
     Table { form: crate::document::Form::Fields, ..Table::new(title, "", ["", "", ""]) }.rows(verdicts.iter().map(row))
 }
 
 /// Returns a list of sentences.
 fn sentences(title: &str, note: impl Into<String>, all: impl IntoIterator<Item = String>) -> Table {
-    Table::new(title, note, [""]).rows(all.into_iter().map(|text| vec![text.into()])).most(MOST_ROWS)
+    Table::new(title, note, [""]).rows(all.into_iter().map(|text| vec![Cell::prose(text)])).most(MOST_ROWS)
 }
 
 /// Returns the matrices with their names in JSON and CSV.

@@ -51,7 +51,7 @@ const FIGURES: [(&str, &str, &str); 3] = [
         "tornado",
         "Effect of each setting",
         "How far the mean time moves from the base at the best and the worst value of each setting. The values stand next to the bars; \
-         the black lines are intervals.",
+         the thin lines are intervals.",
     ),
 ];
 

@@ -66,11 +66,12 @@ fn lines(report: &SweepReport) -> Vec<Line> {
         dots.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         (name, colour, dots)
     };
-    vec![
+    let lines = [
         line("p99", plot::GREY, |point| point.p99_s),
         line("p95", plot::ORANGE, |point| point.p95_s),
         line("mean", plot::BLUE, |point| point.mean_s),
-    ]
+    ];
+    lines.into_iter().filter(|(_, _, dots)| !dots.is_empty()).collect()
 }
 
 /// Mean, p95 and p99 over a numeric axis, with their intervals; none with fewer than two numbers.
@@ -97,6 +98,7 @@ fn draw_curve(
 ) -> Result<(), DrawError> {
     let mut chart = ChartBuilder::on(area)
         .margin(14)
+        .margin_top(36)
         .margin_right(width.of(40, 24))
         .x_label_area_size(46)
         .y_label_area_size(width.of(72, 60))
@@ -114,23 +116,22 @@ fn draw_curve(
         .axis_desc_style(("sans-serif", 16))
         .label_style(("sans-serif", 13))
         .draw()?;
-    for (name, colour, dots) in lines {
+    for (_, colour, dots) in lines {
         let thick = colour.stroke_width(2);
         let bars = dots.iter().filter_map(|(x, n)| Some([(*x, n.low?), (*x, n.high?)]));
         chart.draw_series(bars.map(|bar| PathElement::new(bar, thick)))?;
         chart.draw_series(dots.iter().map(|(x, n)| Circle::new((*x, n.value), 3, colour.filled())))?;
-        chart
-            .draw_series(LineSeries::new(dots.iter().map(|(x, n)| (*x, n.value)), thick))?
-            .label(*name)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], thick));
+        chart.draw_series(LineSeries::new(dots.iter().map(|(x, n)| (*x, n.value)), thick))?;
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperRight)
-        .background_style(WHITE.mix(0.85))
-        .border_style(plot::GREY.mix(0.5))
-        .label_font(("sans-serif", 14))
-        .draw()
+    // above the plot, where it covers no line
+    let (mut x, y) = (chart.plotting_area().get_pixel_range().0.start, 18);
+    for (name, colour, _) in lines.iter().rev() {
+        area.draw(&PathElement::new([(x, y), (x + 22, y)], colour.stroke_width(2)))?;
+        let style = ("sans-serif", 14).into_text_style(area).pos(Pos::new(HPos::Left, VPos::Center));
+        area.draw(&Text::new(*name, (x + 28, y), style))?;
+        x += 90;
+    }
+    Ok(())
 }
 
 /// The cells of a grid of two axes: values of the first and of the second axis, and the mean at each pair.

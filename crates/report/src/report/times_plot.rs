@@ -95,6 +95,25 @@ impl Times {
         }
     }
 
+    /// Advice on how to read the picture of this name; it mentions only what is drawn.
+    pub(crate) fn caption(&self, name: &str) -> String {
+        let exact = if self.exact.is_empty() { "" } else { " The orange line is the exact distribution." };
+        let band = match self.curve.iter().any(|point| point.low < point.high) {
+            false => "",
+            true if self.samples > 0 => " The band is what the number of replications leaves open for each point.",
+            true => " The band is between certain bounds.",
+        };
+        let what = match name {
+            "histogram" => return format!("Each bar is the share of replications that took so long.{exact}"),
+            "cdf" => "The line is the probability to have finished by the time below it.",
+            _ => {
+                "The probability to take longer than the time below, on a logarithmic scale: each line of the grid is ten times \
+                 rarer than the one above."
+            }
+        };
+        format!("{what}{band}{exact}")
+    }
+
     /// Returns true if there is a distribution function to draw.
     pub(crate) fn has_curve(&self) -> bool {
         let ends = self.curve.first().zip(self.curve.last());

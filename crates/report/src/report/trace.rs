@@ -8,6 +8,7 @@ use crate::report::trace_rows::{
     AmountRow, ApplicationRow, BoundsRow, CopiesRow, GpuRow, NodeRow, OutcomeRow, StageRow, StragglerRow, TraceJobRow,
     TraceReport, WarningRow,
 };
+use crate::report::trace_timeline::timeline;
 use crate::trace::analysis::{
     Bound, CopyFate, StageStragglers, Times, Usual, bounds_of, copies, observed, slots_of, stragglers, times_of,
 };
@@ -41,6 +42,7 @@ pub fn trace_report(trace: &JobTrace, usual: &Usual) -> TraceReport {
         stragglers: straggler_rows(trace, &found),
         usual: if usual.is_empty() { "median of the stage".into() } else { "median of the task in other runs".into() },
         warnings: warning_rows(trace),
+        timeline: timeline(trace, usual),
         applications,
     }
 }

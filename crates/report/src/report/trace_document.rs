@@ -6,9 +6,9 @@ use crate::document::parts::{MOST as MOST_ROWS, cut, files};
 use crate::document::{Block, Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
 use crate::estimate::Measured;
 use crate::report::number::{count, counted};
-use crate::report::rows_plot::{BarRow, MOST, rows_picture};
-use crate::report::trace_rows::{ApplicationRow, BoundsRow, StageRow, StragglerRow, TraceReport};
-use crate::trace::Format;
+use crate::report::rows_plot::{BarRow, ENDS, MOST, rows_picture};
+use crate::report::trace_rows::{ApplicationRow, BoundsRow, StageRow, StragglerRow, TimelineRow, TraceReport};
+use crate::trace::{Format, utc_text};
 
 /// GiB of a byte.
 const GIB: f64 = 1.0 / 1_073_741_824.0;
@@ -26,10 +26,10 @@ impl Report for TraceReport {
             provenance: vec![files(&self.files), ["expected times".to_owned(), self.usual.to_string()]],
             ..Document::default()
         };
-        let origin = |origin| ["started, in seconds since 1970".to_owned(), format!("{origin}")];
-        document.provenance.extend(self.origin_unix_s.map(origin));
+        document.provenance.extend(self.origin_unix_s.map(|origin| ["started".to_owned(), utc_text(origin)]));
         document.table(self.summary());
         document.figure(self.waterfall());
+        document.blocks.extend(self.timeline.as_ref().map(|timeline| Block::Figure(timeline_figure(timeline))));
         document.blocks.extend(self.bars().map(Block::Figure));
         document.table(self.bounds());
         document.table(self.stages());
@@ -194,14 +194,14 @@ impl TraceReport {
     fn waterfall(&self) -> Figure<'_> {
         let ends = |stage: &StageRow| stage.submitted_s.zip(stage.completed_s);
         let left = self.stages.iter().filter(|stage| ends(stage).is_some()).count().saturating_sub(MOST);
-        let mut caption = "From the submission of each stage to its end, with the time between them.".to_owned();
+        let mut caption = format!("From the submission of each stage to its end. {ENDS}");
         if left > 0 {
             caption += &format!(" The last {} are not drawn.", counted(left as u64, "stage"));
         }
         Figure::new("Stages over time", caption).drawn(move || {
             let row = |stage| {
                 let (start, end) = ends(stage)?;
-                let text = Number::new("", end - start, "s").brief().text();
+                let text = Number::new("", end, "s").brief().text();
                 Some(BarRow { name: self.stage_name(stage), bar: [start, end], text, ..BarRow::default() })
             };
             let rows: Vec<BarRow> = self.stages.iter().filter_map(row).collect();
@@ -454,6 +454,13 @@ impl TraceReport {
         }
         cut(table)
     }
+}
+
+/// The attempts in lanes.
+fn timeline_figure(timeline: &TimelineRow) -> Figure<'_> {
+    let joined = if timeline.joined { " Attempts that follow each other closely share a bar." } else { "" };
+    let caption = format!("A bar for each attempt of a task, a lane for each slot of a node.{joined}");
+    Figure::new("Tasks over time", caption).drawn(move || timeline.picture())
 }
 
 /// An amount of data in a fitting unit of powers of 1000.

@@ -45,6 +45,33 @@ pub struct TraceReport {
     pub usual: Word,
     /// Oddities of the log.
     pub warnings: Vec<WarningRow>,
+    /// The attempts as bars in lanes; none if they are too many for a picture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<TimelineRow>,
+}
+
+/// The attempts of a log as bars in lanes: a lane for each slot of each node.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TimelineRow {
+    /// Start of the picture.
+    pub from_s: f64,
+    /// End of the picture.
+    pub to_s: f64,
+    /// True if attempts of one kind that follow each other within about a pixel share a bar, since there are many.
+    pub joined: bool,
+    /// The lanes, in the order of nodes.
+    pub lanes: Vec<LaneRow>,
+}
+
+/// A lane of a timeline.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LaneRow {
+    /// Name of the node.
+    pub node: Option<String>,
+    /// `START END KIND` of each bar, in seconds, with `; ` between bars. The kind is `task`, or `next` in every other stage;
+    /// `wasted`: killed, or a copy or original that lost; `slow`: beyond 1.5 medians of the stage; `copy`: a copy that won;
+    /// `failed`.
+    pub bars: String,
 }
 
 /// An application.

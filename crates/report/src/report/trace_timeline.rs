@@ -3,30 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use crate::formats::svg_parts::escaped;
 use crate::report::number::count;
+use crate::report::plot::{Picture, PlotError};
+use crate::report::timeline_svg::{Bar, Kind, Scene, WITH_TEXT};
+use crate::report::trace_rows::{LaneRow, TimelineRow};
 use crate::trace::analysis::{CopyFate, Usual, copies, most_at_once, stragglers};
 use crate::trace::{Attempt, Executor, JobTrace};
 
-/// Width of the picture, and of the names of nodes next to the lanes \[px\].
+/// Width of the picture of a file \[px\].
 const WIDTH: f64 = 1200.0;
-const NAMES: f64 = 130.0;
-/// Space around everything \[px\].
-const MARGIN: f64 = 16.0;
-/// Space for the title and the legend \[px\].
-const HEAD: f64 = 64.0;
-/// Space for the axis \[px\].
-const AXIS: f64 = 40.0;
-/// Highest and lowest lane \[px\], and how high all lanes together are meant to be.
-const LANE: std::ops::RangeInclusive<f64> = 1.5..=16.0;
-const LANES: f64 = 640.0;
-/// Space between two nodes, at most, and between all nodes together \[px\].
-const GAP: f64 = 5.0;
-const GAPS: f64 = 200.0;
-/// Attempts up to which each is an element of its own, with a text that browsers show under the pointer.
-const WITH_TEXT: usize = 3_000;
 /// Spark launches the next task of a core some milliseconds before it notes the end of the last one \[µs\].
 const OVERLAP: i64 = 20_000;
+/// Most bars in a report.
+const MOST_BARS: usize = 3_000;
 
 /// Appearance of an attempt, in the order of drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,34 +28,51 @@ enum Class {
     Failed,
 }
 
-/// Colours and their meanings, in the order of the classes.
-const PALETTE: [(&str, &str); 6] = [
-    ("#5b8db8", "tasks of a stage"),
-    ("#a3c1da", "of the next stage"),
-    ("#c9c9c9", "killed, or wasted"),
-    ("#e08214", "beyond 1.5 medians"),
-    ("#4d9d4d", "copy that won"),
-    ("#c0392b", "failed"),
-];
+impl Class {
+    const ALL: [Self; 6] = [Self::Even, Self::Odd, Self::Vain, Self::Straggler, Self::Copy, Self::Failed];
 
-/// Colours and notes for the attempts of a trace.
+    /// The word in JSON.
+    fn key(self) -> &'static str {
+        match self {
+            Self::Even => "task",
+            Self::Odd => "next",
+            Self::Vain => "wasted",
+            Self::Straggler => "slow",
+            Self::Copy => "copy",
+            Self::Failed => "failed",
+        }
+    }
+
+    fn kind(self) -> Kind {
+        let (colour, opacity, meaning) = match self {
+            Self::Even => ("#3465A4", 0.8, "tasks of a stage"),
+            Self::Odd => ("#3465A4", 0.4, "tasks of the next stage"),
+            Self::Vain => ("#888A85", 0.6, "killed, or wasted"),
+            Self::Straggler => ("#CE5C00", 1.0, "beyond 1.5 medians"),
+            Self::Copy => ("#2A9D8F", 1.0, "copy that won"),
+            Self::Failed => ("#A40000", 1.0, "failed"),
+        };
+        Kind { colour, opacity, meaning }
+    }
+}
+
+/// Kinds and notes for the attempts of a trace.
 #[derive(Debug)]
 pub(super) struct Paint {
-    /// Colours and their meanings, in the order of drawing.
-    pub(super) palette: Vec<(&'static str, &'static str)>,
-    /// The colour of each attempt of the trace, as a position in the palette.
-    pub(super) colours: Vec<usize>,
+    /// In the order of drawing.
+    pub(super) kinds: Vec<Kind>,
+    /// The kind of each attempt of the trace, by its position.
+    pub(super) of_attempts: Vec<usize>,
     /// Notes for the tooltips of single attempts, after the text that all attempts have.
     pub(super) notes: BTreeMap<usize, String>,
 }
 
-/// A rectangle in time and lanes.
+/// An attempt in time and lanes.
 struct Drawn {
     from: i64,
     to: i64,
     node: usize,
     lane: usize,
-    colour: usize,
     /// The attempt, as an index.
     index: usize,
 }
@@ -74,24 +80,127 @@ struct Drawn {
 /// The picture. Attempts without a launch are not in it; one without an end goes to the end of its stage, otherwise of
 /// the picture.
 pub fn trace_svg(trace: &JobTrace, usual: &Usual) -> String {
-    let colours = classes(trace, usual).into_iter().map(|class| class as usize).collect();
-    painted_svg(trace, &Paint { palette: PALETTE.into(), colours, notes: BTreeMap::new() })
+    let of_attempts = classes(trace, usual).into_iter().map(|class| class as usize).collect();
+    painted_svg(trace, &Paint { kinds: Class::ALL.map(Class::kind).into(), of_attempts, notes: BTreeMap::new() })
 }
 
 /// The picture with colours of the caller's choice.
 pub(super) fn painted_svg(trace: &JobTrace, paint: &Paint) -> String {
-    let (drawn, lanes) = lay_out(trace, &paint.colours);
-    let picture = Picture::new(trace, &drawn, &lanes);
-    let mut svg = picture.head(trace, paint, drawn.len());
-    picture.names(trace, &mut svg);
-    picture.grid(&mut svg);
-    if drawn.len() <= WITH_TEXT {
-        picture.rectangles(trace, paint, &drawn, &mut svg);
-    } else {
-        picture.paths(paint, &drawn, &mut svg);
+    let (drawn, lanes) = lay_out(trace);
+    let order = in_order(trace, &lanes);
+    let mut places = vec![0; lanes.len()];
+    order.iter().enumerate().for_each(|(place, &node)| places[node] = place);
+    let name = match trace.applications.as_slice() {
+        [application] if !application.name.is_empty() => application.name.as_str(),
+        _ => trace.format.text(),
+    };
+    let span = span(trace, &drawn);
+    let size = format!("{} attempts, {:.1} s", count(drawn.len() as u128), span[1] - span[0]);
+    let has_texts = drawn.len() <= WITH_TEXT;
+    let bar = |drawn: &Drawn| {
+        let note = paint.notes.get(&drawn.index).map_or(String::new(), |note| format!("; {note}"));
+        Bar {
+            span: [drawn.from, drawn.to].map(|time| time as f64 / 1e6),
+            node: places[drawn.node],
+            lane: drawn.lane,
+            kind: paint.of_attempts[drawn.index],
+            text: has_texts.then(|| about(trace, &trace.attempts()[drawn.index]) + &note),
+        }
+    };
+    let scene = Scene {
+        title: Some([name.to_owned(), size]),
+        span,
+        nodes: order.iter().map(|&node| (node_name(trace, node).unwrap_or(NO_NODE).to_owned(), lanes[node])).collect(),
+        bars: drawn.iter().map(bar).collect(),
+        kinds: paint.kinds.clone(),
+    };
+    scene.svg(WIDTH)
+}
+
+/// The name for attempts without a node.
+const NO_NODE: &str = "(no node)";
+
+fn node_name(trace: &JobTrace, node: usize) -> Option<&str> {
+    trace.nodes.get(node).map(|node| node.name.as_str())
+}
+
+/// Start and end \[µs\], and class.
+type Span = (i64, i64, Class);
+
+/// The attempts as bars in lanes, for the report; none if too many bars are left after those that touch have been joined.
+pub(super) fn timeline(trace: &JobTrace, usual: &Usual) -> Option<TimelineRow> {
+    let (drawn, lanes) = lay_out(trace);
+    let classes = classes(trace, usual);
+    let [from_s, to_s] = span(trace, &drawn);
+    // times of bars are rounded to milliseconds
+    let [from_s, to_s] = [(from_s * 1e3).floor() / 1e3, (to_s * 1e3).ceil() / 1e3];
+    // bars closer than about a pixel are joined if there are many
+    let joined = drawn.len() > MOST_BARS;
+    let near = joined.then_some(((to_s - from_s) * 1e6 / WIDTH) as i64);
+    let mut own: BTreeMap<(usize, usize), Vec<Span>> = BTreeMap::new();
+    for Drawn { from, to, node, lane, index } in drawn {
+        let (bars, class) = (own.entry((node, lane)).or_default(), classes[index]);
+        match bars.last_mut() {
+            Some((_, end, last)) if *last == class && near.is_some_and(|near| from - *end <= near) => {
+                *end = to.max(*end);
+            }
+            _ => bars.push((from, to, class)),
+        }
     }
-    svg += "</svg>\n";
-    svg
+    let bars: usize = own.values().map(Vec::len).sum();
+    let text = |bars: &Vec<Span>| {
+        let bar =
+            |(from, to, class): &Span| format!("{:.3} {:.3} {}", *from as f64 / 1e6, *to as f64 / 1e6, class.key());
+        bars.iter().map(bar).collect::<Vec<_>>().join("; ")
+    };
+    let row = |node: usize, lane: usize| LaneRow {
+        node: node_name(trace, node).map(str::to_owned),
+        bars: own.get(&(node, lane)).map_or_else(String::new, text),
+    };
+    let order = in_order(trace, &lanes);
+    let rows = order.into_iter().flat_map(|node| (0..lanes[node]).map(move |lane| (node, lane)));
+    let rows = (1..=MOST_BARS).contains(&bars).then(|| rows.map(|(node, lane)| row(node, lane)).collect())?;
+    Some(TimelineRow { from_s, to_s, joined, lanes: rows })
+}
+
+impl TimelineRow {
+    /// What the picture of it shows; a file may hold anything, and what is no bar is left out.
+    fn scene(&self) -> Scene {
+        let mut nodes: Vec<(String, usize)> = Vec::new();
+        let mut bars = Vec::new();
+        let mut last = None;
+        for lane in &self.lanes {
+            if last.replace(&lane.node) != Some(&lane.node) {
+                nodes.push((lane.node.clone().unwrap_or_else(|| NO_NODE.to_owned()), 0));
+            }
+            let node = nodes.len() - 1;
+            let own = nodes[node].1;
+            nodes[node].1 += 1;
+            bars.extend(lane.bars.split(';').filter_map(|bar| {
+                let mut words = bar.split_whitespace();
+                let [from, to] = [words.next()?, words.next()?].map(|word| word.parse::<f64>());
+                let span = [from.ok()?, to.ok()?];
+                let key = words.next()?;
+                let kind = Class::ALL.iter().position(|class| class.key() == key)?;
+                let inside = self.from_s <= span[0] && span[0] <= span[1] && span[1] <= self.to_s;
+                inside.then_some(Bar { span, node, lane: own, kind, text: None })
+            }));
+        }
+        Scene { title: None, span: [self.from_s, self.to_s], nodes, bars, kinds: Class::ALL.map(Class::kind).into() }
+    }
+
+    /// Returns the picture; none if there is nothing to draw.
+    ///
+    /// # Errors
+    ///
+    /// [`PlotError`], which no report of this crate causes.
+    pub(super) fn picture(&self) -> Result<Option<Picture>, PlotError> {
+        let scene = self.scene();
+        if !scene.can_be_drawn() {
+            return Ok(None);
+        }
+        Picture::new("timeline", |width| Ok(scene.svg(width.pixels().into()))).map(Some)
+    }
 }
 
 /// The class of each attempt.
@@ -119,19 +228,18 @@ fn classes(trace: &JobTrace, usual: &Usual) -> Vec<Class> {
 }
 
 /// Puts each attempt into the first free lane of its node, and returns the number of lanes of each node. The last node holds attempts without a node.
-fn lay_out(trace: &JobTrace, colours: &[usize]) -> (Vec<Drawn>, Vec<usize>) {
+fn lay_out(trace: &JobTrace) -> (Vec<Drawn>, Vec<usize>) {
     let last = last_time(trace);
     let mut drawn: Vec<Drawn> = trace
         .attempts()
         .iter()
-        .zip(colours)
         .enumerate()
-        .filter_map(|(index, (attempt, &colour))| {
+        .filter_map(|(index, attempt)| {
             let from = attempt.launch()?.microseconds();
             let to = attempt.finish().or_else(|| trace.stage(attempt.stage)?.completed);
             let to = to.map_or(last, |time| time.microseconds()).max(from);
             let node = attempt.node.map_or(trace.nodes.len(), |node| node.index());
-            Some(Drawn { from, to, node, lane: 0, colour, index })
+            Some(Drawn { from, to, node, lane: 0, index })
         })
         .collect();
     drawn.sort_by_key(|drawn| (drawn.node, drawn.from, drawn.to, drawn.index));
@@ -177,182 +285,12 @@ fn last_time(trace: &JobTrace) -> i64 {
     jobs.chain(attempts).map(|time| time.microseconds()).max().unwrap_or(0)
 }
 
-/// Positions in the picture.
-struct Picture {
-    /// Microseconds at the left end, and in a pixel.
-    from: i64,
-    per_pixel: f64,
-    seconds: (f64, f64),
-    lane: f64,
-    /// Top of each node; none if it has no lane.
-    tops: Vec<Option<f64>>,
-    heights: Vec<f64>,
-    /// The nodes from above.
-    order: Vec<usize>,
-    height: f64,
-}
-
-impl Picture {
-    fn new(trace: &JobTrace, drawn: &[Drawn], lanes: &[usize]) -> Self {
-        let submitted = trace.jobs.iter().filter_map(|job| job.submitted).map(|time| time.microseconds());
-        let from = drawn.iter().map(|drawn| drawn.from).chain(submitted).min().unwrap_or(0);
-        let to = drawn.iter().map(|drawn| drawn.to).max().unwrap_or(1).max(from + 1);
-        let total: usize = lanes.iter().sum();
-        let lane = (LANES / total.max(1) as f64).clamp(*LANE.start(), *LANE.end());
-        let mut y = MARGIN + HEAD;
-        let mut tops = vec![None; lanes.len()];
-        let heights: Vec<f64> = lanes.iter().map(|&lanes| lanes as f64 * lane).collect();
-        let order = in_order(trace, lanes);
-        let gap = (GAPS / order.len().max(1) as f64).min(GAP);
-        for node in &order {
-            tops[*node] = Some(y);
-            y += heights[*node] + gap;
-        }
-        let width = WIDTH - 2.0 * MARGIN - NAMES;
-        Self {
-            from,
-            per_pixel: (to - from) as f64 / width,
-            seconds: (from as f64 / 1e6, to as f64 / 1e6),
-            lane,
-            tops,
-            heights,
-            order,
-            height: y + AXIS + MARGIN,
-        }
-    }
-
-    fn x(&self, time: i64) -> f64 {
-        MARGIN + NAMES + (time - self.from) as f64 / self.per_pixel
-    }
-
-    fn head(&self, trace: &JobTrace, paint: &Paint, drawn: usize) -> String {
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{h:.0}\" viewBox=\"0 0 {WIDTH} {h:.0}\" \
-             font-family=\"sans-serif\" font-size=\"12\" fill=\"#333\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
-            h = self.height
-        );
-        let name = match trace.applications.as_slice() {
-            [application] if !application.name.is_empty() => application.name.as_str(),
-            _ => trace.format.text(),
-        };
-        let span = self.seconds.1 - self.seconds.0;
-        let _ = writeln!(
-            svg,
-            "<text x=\"{MARGIN}\" y=\"{}\" font-size=\"15\" font-weight=\"bold\">{}</text>\
-             <text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"#777\">{} attempts, {span:.1} s</text>",
-            MARGIN + 12.0,
-            escaped(name),
-            WIDTH - MARGIN,
-            MARGIN + 12.0,
-            count(drawn as u128)
-        );
-        let mut x = MARGIN + NAMES;
-        for (colour, what) in &paint.palette {
-            let _ = writeln!(
-                svg,
-                "<rect x=\"{x:.0}\" y=\"{}\" width=\"12\" height=\"12\" rx=\"2\" fill=\"{}\"/><text x=\"{:.0}\" y=\"{}\">{}</text>",
-                MARGIN + 28.0,
-                colour,
-                x + 18.0,
-                MARGIN + 38.5,
-                what
-            );
-            x += 36.0 + 7.0 * what.len() as f64;
-        }
-        svg
-    }
-
-    /// Lines at round times, with their labels.
-    fn grid(&self, svg: &mut String) {
-        let (from, to) = self.seconds;
-        let step = round_step((to - from) / 10.0);
-        let bottom = self.height - AXIS - MARGIN;
-        let decimals = if step >= 1.0 { 0 } else { 3 };
-        let mut tick = (from / step).ceil();
-        while tick * step <= to + 1e-9 {
-            let x = self.x((tick * step * 1e6).round() as i64);
-            let _ = writeln!(
-                svg,
-                "<line x1=\"{x:.1}\" y1=\"{:.0}\" x2=\"{x:.1}\" y2=\"{:.1}\" stroke=\"#e4e4e4\"/>\
-                 <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#555\">{:.decimals$}</text>",
-                MARGIN + HEAD - 4.0,
-                bottom + 2.0,
-                bottom + 16.0,
-                tick * step
-            );
-            tick += 1.0;
-        }
-        let _ = writeln!(
-            svg,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"#555\">seconds since the start</text>",
-            WIDTH - MARGIN,
-            bottom + 34.0
-        );
-    }
-
-    fn names(&self, trace: &JobTrace, svg: &mut String) {
-        // names that would overlap are left out
-        let mut free_from = 0.0;
-        for &index in &self.order {
-            let Some(top) = self.tops[index] else { continue };
-            let height = self.heights[index];
-            let _ = writeln!(
-                svg,
-                "<rect x=\"{:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{height:.1}\" fill=\"#f4f4f4\"/>",
-                MARGIN + NAMES,
-                WIDTH - 2.0 * MARGIN - NAMES
-            );
-            let y = top + height / 2.0 + 4.0;
-            if y - 11.0 >= free_from {
-                let name = trace.nodes.get(index).map_or("(no node)", |node| node.name.as_str());
-                let _ = writeln!(
-                    svg,
-                    "<text x=\"{:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{}</text>",
-                    MARGIN + NAMES - 8.0,
-                    escaped(&short(name))
-                );
-                free_from = y + 2.0;
-            }
-        }
-    }
-
-    /// Left, top, width and height.
-    fn place(&self, drawn: &Drawn) -> (f64, f64, f64, f64) {
-        let space = if self.lane >= 4.0 { 1.0 } else { 0.0 };
-        let left = self.x(drawn.from);
-        let width = (self.x(drawn.to) - left - 0.5 * space).max(0.6);
-        let top = self.tops[drawn.node].unwrap_or(0.0) + drawn.lane as f64 * self.lane;
-        (left, top, width, self.lane - space)
-    }
-
-    fn rectangles(&self, trace: &JobTrace, paint: &Paint, drawn: &[Drawn], svg: &mut String) {
-        for (position, (colour, _)) in paint.palette.iter().enumerate() {
-            let _ = writeln!(svg, "<g fill=\"{colour}\">");
-            for drawn in drawn.iter().filter(|drawn| drawn.colour == position) {
-                let (x, y, width, height) = self.place(drawn);
-                let note = paint.notes.get(&drawn.index).map_or(String::new(), |note| format!("; {note}"));
-                let about = about(trace, &trace.attempts()[drawn.index]) + &note;
-                let _ = writeln!(
-                    svg,
-                    "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"><title>{}</title></rect>",
-                    escaped(&about)
-                );
-            }
-            *svg += "</g>\n";
-        }
-    }
-
-    /// One path for all attempts of a colour: small, and quick to draw.
-    fn paths(&self, paint: &Paint, drawn: &[Drawn], svg: &mut String) {
-        for (position, (colour, _)) in paint.palette.iter().enumerate() {
-            let _ = write!(svg, "<path fill=\"{colour}\" d=\"");
-            for drawn in drawn.iter().filter(|drawn| drawn.colour == position) {
-                let (x, y, width, height) = self.place(drawn);
-                let _ = write!(svg, "M{x:.1} {y:.1}h{width:.1}v{height:.1}h-{width:.1}z");
-            }
-            *svg += "\"/>\n";
-        }
-    }
+/// The ends of the picture \[s\].
+fn span(trace: &JobTrace, drawn: &[Drawn]) -> [f64; 2] {
+    let submitted = trace.jobs.iter().filter_map(|job| job.submitted).map(|time| time.microseconds());
+    let from = drawn.iter().map(|drawn| drawn.from).chain(submitted).min().unwrap_or(0);
+    let to = drawn.iter().map(|drawn| drawn.to).max().unwrap_or(1).max(from + 1);
+    [from, to].map(|time| time as f64 / 1e6)
 }
 
 /// Tooltip of an attempt.
@@ -362,16 +300,6 @@ fn about(trace: &JobTrace, attempt: &Attempt) -> String {
     let copy = if attempt.speculative { ", copy" } else { "" };
     let outcome = attempt.outcome.key().replace('_', " ");
     format!("stage {stage}, task {}, attempt {}: {time}, {outcome}{copy}", attempt.task, attempt.number)
-}
-
-/// 1, 2 or 5 times a power of ten, not below `step`.
-fn round_step(step: f64) -> f64 {
-    if !(step.is_finite() && step > 0.0) {
-        return 1.0;
-    }
-    let power = 10_f64.powf(step.log10().floor());
-    let found = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= step * (1.0 - 1e-9));
-    found.unwrap_or(10.0) * power
 }
 
 /// The nodes that ran anything, by name: numbers in names by their size, and attempts without a node last.
@@ -399,17 +327,6 @@ fn padded(name: &str) -> String {
     text
 }
 
-/// Characters of a node's name that fit.
-const NODE_NAME: usize = 17;
-
-fn short(name: &str) -> String {
-    if name.chars().count() <= NODE_NAME {
-        return name.to_owned();
-    }
-    let kept: String = name.chars().take(NODE_NAME - 3).collect();
-    format!("{kept}...")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -422,8 +339,20 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_round() {
-        assert_eq!([0.03, 1.0, 1.1, 4.0, 6.0, 70.0].map(round_step), [0.05, 1.0, 2.0, 5.0, 10.0, 100.0]);
-        assert_eq!(round_step(0.0), 1.0);
+    fn a_timeline_that_was_read_is_drawn_without_what_is_no_bar() {
+        let lane = |bars: &str| LaneRow { node: Some("a".to_owned()), bars: bars.to_owned() };
+        let bars = "0.5 1.25 task; 1.3 2 copy; 1 2 unknown; 3 2 task; 1 inf task; x; 1 99 task; NaN 1 task";
+        let read =
+            TimelineRow { from_s: 0.0, to_s: 10.0, joined: false, lanes: vec![lane(bars), lane(""), lane("2 2 slow")] };
+        let scene = read.scene();
+        let found: Vec<_> = scene.bars.iter().map(|bar| (bar.span, bar.lane, scene.kinds[bar.kind].meaning)).collect();
+        let expected = [
+            ([0.5, 1.25], 0, "tasks of a stage"),
+            ([1.3, 2.0], 0, "copy that won"),
+            ([2.0, 2.0], 2, "beyond 1.5 medians"),
+        ];
+        assert_eq!((&*found, &*scene.nodes), (&expected[..], &[("a".to_owned(), 3)][..]));
+        assert!(read.picture().unwrap().unwrap().narrow.contains(">copy that won<"));
+        assert!(TimelineRow { lanes: Vec::new(), ..read }.picture().unwrap().is_none());
     }
 }

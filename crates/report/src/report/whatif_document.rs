@@ -59,8 +59,8 @@ pub(super) fn compared<'a>(document: &mut Document<'a>, report: &'a WhatIfReport
     if !report.net.is_empty() {
         document.table(nets(report));
     }
-    let caption = "The bar reaches to the mean job time, with its interval in black; the lines are p95 and p99; the dot is the energy, on \
-                   the axis above.";
+    let caption = "The bar reaches to the mean job time, the thin line is its interval; the marks across are p95 and p99; the dot is the \
+                   energy, on the axis above.";
     let figure = Figure::new("Mean job times", caption)
         .drawn(|| what_if_picture(report).map(Some))
         .written(move |look| bars_text("mean [s]", &report.policies.iter().map(bar).collect::<Vec<_>>(), look));
