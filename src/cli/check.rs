@@ -5,13 +5,15 @@ use std::path::Path;
 
 use tailspn::answer::with_phases;
 use tailspn::compile::Program;
-use tailspn::fold::{Folding, Keep, Obstacle, fold, fold_markings};
+use tailspn::fold::{Keep, fold, fold_markings};
 use tailspn::formats::pipe::{ReadOptions, Reading, pipe_report};
 use tailspn::net::{ArcKind, Delay, Net, Timing, differences};
 use tailspn::report::{
-    CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, NotFoldedRow, ParameterRow, count, counted, plain,
+    CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, ParameterRow, count, counted, plain,
 };
-use tailspn::sim::{Ending, EngineChoice, Ensemble, FoldedParts, Question, RunError, Unwatched, run as replicate};
+use tailspn::sim::{
+    Ending, EngineChoice, Ensemble, FoldedParts, NotFolded, Question, RunError, Unwatched, run as replicate,
+};
 
 use crate::cli::args::{CheckArgs, NetArgs};
 use crate::cli::exit::Exit;
@@ -90,21 +92,13 @@ fn report_on(loaded: &Loaded, program: &Program) -> CheckReport {
 }
 
 /// Returns the parts that fold, the parts that fold in `solve` if that is more, and the parts that fold in neither.
-fn equal_parts(net: &Net) -> (Option<FoldedParts>, Option<FoldedParts>, Vec<NotFoldedRow>) {
+fn equal_parts(net: &Net) -> (Option<FoldedParts>, Option<FoldedParts>, Vec<NotFolded>) {
     let simulated = fold(net, &Keep::default());
     let phases = with_phases(net).ok();
     let solved = fold_markings(phases.as_ref().map_or(net, |phases| &phases.net), &Keep::default());
     let has_phases = phases.is_some_and(|phases| !phases.hidden_places.is_empty());
     let more = solved.has_machines() || (has_phases && !simulated.is_folded());
-    let rows = |folding: &Folding| {
-        folding.obstacles().iter().filter(|obstacle| obstacle.parts > 1).map(not_folded).collect::<Vec<_>>()
-    };
-    (FoldedParts::of(&simulated), FoldedParts::of(&solved).filter(|_| more), rows(&solved))
-}
-
-fn not_folded(obstacle: &Obstacle) -> NotFoldedRow {
-    let Obstacle { hindrance, parts, example } = obstacle;
-    NotFoldedRow { parts: *parts, example: example.clone(), reason: hindrance.words().into() }
+    (FoldedParts::of(&simulated), FoldedParts::of(&solved).filter(|_| more), NotFolded::all(&solved))
 }
 
 fn class_rows(net: &Net) -> Vec<ClassRow> {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use tailspn::job_time::{EstimateMethod, JobEstimate, estimate_job};
+use tailspn::job_time::{EstimateMethod, EstimateSettings, JobEstimate, estimate_job};
 use tailspn::mapreduce::Plan;
 use tailspn::plan::JobPlan;
 use tailspn::report::{JobReport, estimate_report};
@@ -55,7 +55,8 @@ fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &
         Method::Exact => EstimateMethod::Exact,
         Method::Simulate => EstimateMethod::Simulate,
     };
-    let found = estimate_job(&plan, method, &ensemble, &progress).map_err(|error| estimate_failure(&error))?;
+    let settings = EstimateSettings { method, fold: !args.no_fold };
+    let found = estimate_job(&plan, settings, &ensemble, &progress).map_err(|error| estimate_failure(&error))?;
     drop(progress);
     tell_phases(&found.phases, terminal);
     let report = estimate_report(&plan, &found, args.run.level);

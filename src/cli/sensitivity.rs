@@ -26,6 +26,7 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Result<Exit, F
     tell_warnings(&study.warnings, &study.subject, terminal);
     study.plan.sweep.seed = args.run.seed.unwrap_or(study.plan.sweep.seed);
     study.method = args.method.0;
+    study.subject.set_folding(!args.no_fold);
     study.measure = args.measure;
     study.by_transition = args.transitions;
     study.rows = args.rows;

@@ -8,6 +8,7 @@ use tailspn::report::{
     AverageSection, FoldedStates, Hidden, MethodRow, NumberRow, SolveReport, Subject, average_section, passage_section,
     solve_report, steady_section, time_section,
 };
+use tailspn::sim::NotFolded;
 use tailspn::solve::{
     Averages, Chain, Coverability, ExploreError, LinearSettings, PassageSettings, StateSpace, TransientSettings,
     Unbounded, Verdicts, coverability, has_fixed_delays, passage, steady_state, transient,
@@ -74,13 +75,16 @@ fn by_states(
 ) -> Result<Exit, Failure> {
     let (net, hidden) = phases(net)?;
     let asked = Asked::parse(&net, args)?;
-    let counted = Counted::new(&net, &asked, args, terminal, watch)?;
+    let folding = may_fold(args).then(|| fold_markings(&net, &asked.keep(&net)));
+    let not_folded = folding.as_ref().map(NotFolded::all).unwrap_or_default();
+    let counted = Counted::new(folding, args, terminal, watch)?;
     if let Some(Counted { folding, program, space, folded }) = counted.as_ref().filter(|all| all.folded.stand_for > FEW)
     {
         let asked = asked.folded(folding, &net);
         let subject = Subject::of(net.name(), program);
         let (mut report, numbers) = solved(space, program, &subject, &asked, args, terminal, watch)?;
         report.method = method;
+        report.not_folded = not_folded;
         let report = report.unfolded(folding, folded.clone(), &net, space).without(&hidden);
         return print(report, numbers, space, None, args, terminal);
     }
@@ -96,8 +100,15 @@ fn by_states(
     };
     let (mut report, numbers) = solved(&space, &program, &subject, &asked, args, terminal, watch)?;
     report.method = method;
+    report.not_folded = not_folded;
     report.folded = counted.filter(|counted| counted.space.stopped().is_none()).map(|counted| counted.folded);
     print(report.without(&hidden), numbers, &space, Some((&program, net.name())), args, terminal)
+}
+
+/// Returns true if the arguments allow to count equal parts: files show all markings.
+fn may_fold(args: &SolveArgs) -> bool {
+    let files = [&args.export_dot, &args.export_svg, &args.export_mtx, &args.export_prism];
+    !args.no_fold && files.into_iter().all(Option::is_none)
 }
 
 /// A net with counted equal parts, and its states.
@@ -109,22 +120,14 @@ struct Counted {
 }
 
 impl Counted {
-    /// Folds the net, if the question and the outputs allow it.
+    /// Finds the states of a folded net; none if nothing was folded.
     fn new(
-        net: &Net,
-        asked: &Asked,
+        folding: Option<Folding>,
         args: &SolveArgs,
         terminal: &Terminal,
         watch: &TimeLimit<'_>,
     ) -> Result<Option<Self>, Failure> {
-        let draws = [&args.export_dot, &args.export_svg, &args.export_mtx, &args.export_prism];
-        if args.no_fold || draws.into_iter().any(Option::is_some) {
-            return Ok(None);
-        }
-        let folding = fold_markings(net, &asked.keep(net));
-        if !folding.is_folded() {
-            return Ok(None);
-        }
+        let Some(folding) = folding.filter(Folding::is_folded) else { return Ok(None) };
         let program = compile_net(folding.net())?;
         // problems refer to the net as it was read
         let Ok(space) = find_states(&program, None, &limits(args, watch), terminal) else { return Ok(None) };

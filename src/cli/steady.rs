@@ -53,6 +53,7 @@ pub(super) fn run(
         seed,
         wall: started.elapsed(),
         folded: prepared.folded_parts(),
+        not_folded: prepared.not_folded(),
     };
     let names = Names::of(net);
     let subject = names.subject(net.name());

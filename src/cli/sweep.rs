@@ -34,6 +34,7 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<Exit, Failure
         Sweep::planned(plan, path.parent().unwrap_or(Path::new("")), &args.planned.options()).map_err(failed)?;
     tell_warnings(&sweep.warnings, &sweep.subject, terminal);
     sweep.settings = settings(args);
+    sweep.subject.set_folding(!args.no_fold);
     catch_interrupt(terminal);
     let teller = Teller::new(args.events.is_some(), terminal);
     let outcome = sweep.run_watched(&teller).map_err(failed)?;

@@ -257,3 +257,23 @@ fn the_cheapest_plan_is_done_in_time_with_the_probability_that_was_asked_for() {
     let both = shown(&["optimize", &file, "--probability", "90%", "--measure", "p90"]);
     assert!(both.starts_with("exit 2"), "{both}");
 }
+
+/// Larger splits of the same input leave slots idle in the last wave: none of them saves time.
+#[test]
+fn a_sweep_of_splits_recommends_no_artefact() {
+    let sweep = "[sweep]\nbase = \"job.toml\"\ndesign = \"each\"\nreplications = 2000\n\
+                 [[axis]]\nkey = \"job.split_mb\"\nvalues = [32.0, 64.0, 128.0, 256.0, 512.0]\n";
+    let job = "[job]\ninput_mb = 10240\n[model]\nslots = true\n";
+    let folder = Folder::new(&[("job.toml", job), ("sweep.toml", sweep)]);
+    let file = folder.at("sweep.toml");
+    let found = json(&["sweep", &file, "--json"]);
+    let points = found["points"].as_array().unwrap();
+    let mean = |split: f64| {
+        let point = points.iter().find(|point| point["values"][0].as_f64() == Some(split)).unwrap();
+        number(&point["mean_s"]["value"])
+    };
+    let means = [32.0, 64.0, 128.0, 256.0, 512.0].map(mean);
+    assert!(means.is_sorted(), "{means:?}");
+    let text = shown(&["sweep", &file]);
+    assert!(!["128", "256", "512"].iter().any(|split| text.contains(&format!("saving: split_mb = {split}"))), "{text}");
+}

@@ -3,10 +3,12 @@
 use serde_json::Value;
 use tailspn::compile::compile;
 use tailspn::formats::pipe::{WriteOptions, write};
-use tailspn::net::{Law, Net, NetBuilder, Servers, Timing};
+use tailspn::net::expr::Leaf;
+use tailspn::net::{Delay, Expr, Law, Memory, Net, NetBuilder, Servers, Timing};
 use tailspn::solve::replay;
 
 use crate::cli::data;
+use crate::shared::shared;
 
 /// Queues of three places each, whose customers two servers take.
 fn queues() -> Net {
@@ -151,4 +153,153 @@ fn reports_of_counted_parts_are_those_of_all_markings() {
             assert_eq!(marking[place] as usize, number(row, "bound"), "{row}");
         }
     }
+}
+
+/// A job of three maps that wait for slots: all markings, and the folded states with the same time.
+#[test]
+fn a_job_of_three_maps_has_226_markings() {
+    let Some(folder) = shared("data/regressions") else { return };
+    let net = folder.join("slots-3-maps.xml").to_string_lossy().into_owned();
+    let solved = |more: &[&str]| -> Value {
+        serde_json::from_str(&data(&[&["solve", &net, "--json"][..], more].concat())).unwrap()
+    };
+    let (folded, apart) = (solved(&[]), solved(&["--no-fold"]));
+    assert_eq!((apart["state_space"]["tangible"].as_f64(), &apart["folded"]), (Some(226.0), &Value::Null));
+    let states = &folded["folded"];
+    assert!(number(states, "states") < 100 && states["stand_for"].as_f64() == Some(226.0), "{states}");
+    assert_same(&folded["passage"], &apart["passage"], "passage");
+}
+
+/// The default job, of 12 places with counted tasks, on 8 map slots and 4 reduce slots.
+#[test]
+fn the_default_job_on_half_of_its_slots_has_its_exact_time() {
+    let Some(folder) = shared("data/regressions") else { return };
+    let text = std::fs::read_to_string(folder.join("folded-default-job.xml")).unwrap();
+    let fewer = text.replace("Default,8<", "Default,4<").replace("Default,16<", "Default,8<");
+    let folder = tempfile::tempdir().unwrap();
+    let net = folder.path().join("net.xml");
+    std::fs::write(&net, fewer).unwrap();
+    let found: Value = serde_json::from_str(&data(&["solve", &net.to_string_lossy(), "--json"])).unwrap();
+    assert_eq!(found["state_space"]["tangible"].as_f64(), Some(76_723.0));
+    let time = &found["passage"];
+    let quantile = |p: f64| {
+        let all = time["quantiles"].as_array().unwrap();
+        &all.iter().find(|point| point["p"].as_f64() == Some(p)).unwrap()["value"]
+    };
+    for (found, value, most) in [
+        (&time["mean_s"], 380.57, 0.006),
+        (&time["sd_s"], 21.478, 0.0006),
+        (quantile(0.99), 434.98, 0.006),
+        (quantile(0.999), 456.85, 0.006),
+    ] {
+        assert!((found.as_f64().unwrap() - value).abs() < most, "{found} is not {value}");
+    }
+}
+
+/// Three tasks that wait for two slots, and two queues with too many markings to be counted.
+fn tasks_and_queues() -> Net {
+    let mut b = NetBuilder::new("tasks and queues");
+    let (slots, pace) = (b.place("slots", 2), b.parameter("pace", 1.0));
+    for i in 0..3 {
+        let [todo, busy] = [("todo", 1), ("busy", 0)].map(|(name, n)| b.place(format!("{name}{i}"), n));
+        let begin = b.transition(format!("begin{i}"), Timing::exponential(1.0));
+        b.input(todo, begin, 1.0);
+        b.input(slots, begin, 1.0);
+        b.output(begin, busy, 1.0);
+        let delay = Delay::Exponential { rate: Expr::Leaf(Leaf::Parameter(pace)) };
+        let timing = Timing::Timed { delay, servers: Servers::Single, memory: Memory::Enabling };
+        let end = b.transition(format!("end{i}"), timing);
+        b.input(busy, end, 1.0);
+        b.output(end, todo, 1.0);
+        b.output(end, slots, 1.0);
+    }
+    for i in 0..2 {
+        let queue = b.place(format!("queue{i}"), 0);
+        b.place_mut(queue).capacity = Some(60);
+        let arrive = b.transition(format!("arrive{i}"), Timing::exponential(1.0));
+        b.output(arrive, queue, 1.0);
+        let serve = b.transition(format!("serve{i}"), Timing::exponential(1.5));
+        b.input(queue, serve, 1.0);
+    }
+    b.build().unwrap()
+}
+
+#[test]
+fn every_result_reports_what_was_folded_and_what_was_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (net, sweep) = (at("net.xml"), at("sweep.toml"));
+    std::fs::write(&net, write(&tasks_and_queues(), &WriteOptions::default()).xml).unwrap();
+    let goal = "#(busy0) + #(busy1) + #(busy2) >= 2";
+    let plan = format!(
+        "[sweep]\nbase = \"net.xml\"\nuntil = \"{goal}\"\nreplications = 20\n[[axis]]\nkey = \"pace\"\nvalues = [2.0]\n"
+    );
+    std::fs::write(&sweep, &plan).unwrap();
+    let many = "#(queue0) + #(queue1) >= 6";
+    let cases: [(&[&str], &str); 7] = [
+        (&["simulate", &net, "--until", goal, "--reps", "20"], "/provenance"),
+        (&["simulate", &net, "--horizon", "5", "--tokens", "--reps", "20"], "/provenance"),
+        (&["simulate", &net, "--steady", "--steady-firings", "20000"], ""),
+        (&["simulate", &net, "--horizon", "1", "--tokens", "--method", "exact"], "/method"),
+        (&["rare", &net, "--until", many, "--within", "9", "--batches", "4", "--effort", "100"], ""),
+        (&["sweep", &sweep], ""),
+        (&["sensitivity", &sweep, "--method", "each", "--reps", "20"], ""),
+    ];
+    for (args, at) in cases {
+        let found = |more: &[&str]| -> Value {
+            let found: Value = serde_json::from_str(&data(&[args, more, &["--json"]].concat())).unwrap();
+            found.pointer(at).unwrap().clone()
+        };
+        let folded = found(&[]);
+        assert!(number(&folded["folded"], "places") < number(&folded["folded"], "places_before"), "{args:?}: {folded}");
+        let not = folded["not_folded"].as_array().unwrap_or_else(|| panic!("{args:?}: {folded}"));
+        assert_eq!((not.len(), &not[0]["parts"]), (1, &2.into()), "{args:?}: {not:?}");
+        assert!(not[0]["example"].as_str().unwrap().starts_with("queue"), "{args:?}: {not:?}");
+        assert!(!not[0]["reason"].as_str().unwrap().is_empty());
+        let text = data(args);
+        assert!(text.contains("not folded"), "{args:?}: {text}");
+        let apart = found(&["--no-fold"]);
+        assert_eq!((&apart["folded"], &apart["not_folded"]), (&Value::Null, &Value::Null), "{args:?}");
+    }
+}
+
+#[test]
+fn jobs_run_unfolded_on_request_with_the_same_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (job, sweep) = (at("job.toml"), at("sweep.toml"));
+    std::fs::write(
+        &job,
+        "[job]\ninput_mb = 640\nreduces = 2\n[[cluster.node]]\ncount = 2\nmap_slots = 2\nreduce_slots = 1\n",
+    )
+    .unwrap();
+    std::fs::write(
+        &sweep,
+        "[sweep]\nbase = \"job.toml\"\nreplications = 4000\n[[axis]]\nkey = \"job.reduces\"\nvalues = [3]\n",
+    )
+    .unwrap();
+    let found = |args: &[&str]| -> Value { serde_json::from_str(&data(&[args, &["--json"]].concat())).unwrap() };
+    let value = |value: &Value| value.as_f64().unwrap();
+    let estimate = ["estimate", &job, "--reps", "4000", "--method", "simulate"];
+    let [folded, apart] = [&[][..], &["--no-fold"]].map(|more| found(&[&estimate, more].concat()));
+    assert!(folded["provenance"]["folded"].is_object() && apart["provenance"]["folded"].is_null());
+    let [a, b] = [&folded, &apart].map(|found| &found["job_time"]["mean"]);
+    let half = value(&a["high"]) - value(&a["value"]);
+    let off = value(&a["value"]) - value(&b["value"]);
+    assert!(off.abs() > 0.0 && off.abs() < 5.0 * half && half < 0.02 * value(&a["value"]), "{a} {b}");
+    let [folded, apart] =
+        [&[][..], &["--no-fold"]].map(|more| found(&[&["estimate", &job, "--method", "exact"], more].concat()));
+    assert!(folded["method"]["folded"].is_object() && apart["method"]["folded"].is_null(), "{folded}");
+    assert!(value(&folded["method"]["states"]) * 5.0 < value(&apart["method"]["states"]));
+    let [a, b] = [&folded, &apart].map(|found| value(&found["analytic"]["mean"]));
+    assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
+    let result = at("result");
+    let [folded, apart] =
+        [&[][..], &["--no-fold", "-o", &result]].map(|more| found(&[&["sweep", &sweep], more].concat()));
+    assert!(folded["folded"].is_object() && apart["folded"].is_null());
+    let [a, b] = [&folded, &apart].map(|found| value(&found["points"][1]["mean_s"]["value"]));
+    assert!((1e-12..0.02).contains(&(a / b - 1.0).abs()), "{a} {b}");
+    // other random numbers: a folder of one kind does not continue with the other
+    let text = crate::cli::shown(&["sweep", &sweep, "-o", &result, "--resume"]);
+    assert!(!text.starts_with("exit 0"), "{text}");
 }

@@ -44,6 +44,24 @@ fn a_job_has_the_same_numbers_on_both() {
     assert!(on_cpu.lines().count() > 50);
 }
 
+/// The default job, whose tasks wait for slots: its folded net on the GPU equals the CPU's, bit for bit.
+#[test]
+fn a_folded_job_has_the_same_numbers_on_both() {
+    let name = adapter();
+    let args = ["estimate", "--reps=3000", "--seed=11", "--method=simulate", "--json"];
+    let found = |more: &[&str]| -> Value { serde_json::from_str(&data(&[&args[..], more].concat())).unwrap() };
+    let [mut cpu, mut gpu] = [found(&["--backend=cpu"]), found(&["--backend=gpu", "--adapter", &name])];
+    for (json, backend) in [(&mut cpu, "cpu"), (&mut gpu, "gpu")] {
+        let object = json.as_object_mut().unwrap();
+        object.remove("time_cost");
+        let origin = object.remove("provenance").unwrap();
+        assert_eq!((&origin["backend"], &origin["engine"]), (&backend.into(), &"lockstep".into()), "{origin}");
+        assert_eq!(origin["folded"]["places"], 14, "{origin}");
+    }
+    assert_eq!(cpu, gpu);
+    assert_eq!(cpu["replications"], 3000);
+}
+
 /// A plan of stages, whose tasks wait for slots: the race on the GPU equals the race on the CPU.
 #[test]
 fn a_job_of_stages_has_the_same_numbers_on_both() {

@@ -59,6 +59,31 @@ fn folded_jobs_with_slots_take_their_exact_time() {
     }
 }
 
+/// Splits of 64 and 256 MB of the same input on 16 slots, in full waves and in 2.5 waves: the time of a map follows its bytes.
+#[test]
+fn larger_splits_take_longer_maps_and_fewer_waves() {
+    let phases = ["load", "read", "to_gpu", "gpu", "to_host", "spill", "shuffle", "merge", "reduce"];
+    let fixed: String = phases.iter().map(|phase| format!("{phase} = \"deterministic\"\n")).collect();
+    for (input, split, map, job) in [
+        (16_384, 64, 60.6, 1_106.0),
+        (16_384, 256, 242.0, 1_126.0),
+        (10_240, 64, 60.6, 692.0),
+        (10_240, 256, 242.0, 833.0),
+    ] {
+        let text = format!(
+            "[job]\ninput_mb = {input}\nsplit_mb = {split}\ngpu_block_mb = 16\n[profile]\ninput_mb = 256\nmaps = 4\n\
+             map_cpu_s = 60\nmap_gpu_s = 0\n[model]\nslots = true\n[model.distribution]\n{fixed}"
+        );
+        let plan = Plan::from_toml(&text).unwrap();
+        let gpu_s = phase_times(&plan, &mut || 0.5).unwrap().maps_s[0][2];
+        assert!((gpu_s / map - 1.0).abs() < 0.01, "{split} MB: {gpu_s} s, not {map} s");
+        let ensemble = Ensemble { replications: 16, ..Ensemble::default() };
+        let samples = job_times(&plan, &ensemble, &Unwatched).unwrap().samples;
+        let found = samples.passage.mean_ticks().unwrap() * samples.clock.tick();
+        assert!((found / job - 1.0).abs() < 0.03, "{input} MB in {split} MB: {found} s, not {job} s");
+    }
+}
+
 /// Eight machines fail and wait for one repairer: in the long run each is up as often as the birth-and-death chain of their number
 /// says, folded or not.
 #[test]

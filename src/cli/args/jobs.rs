@@ -88,6 +88,9 @@ pub(crate) struct EstimateArgs {
     /// Replicate until the half width of the mean job time's interval is this share of it, such as 0.5%
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, help_heading = "Run")]
     pub(crate) rel_error: Option<f64>,
+    /// Keep equal tasks apart instead of counting them
+    #[arg(long, help_heading = "Run")]
+    pub(crate) no_fold: bool,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
     /// Spark's speculative copies: `none`, `spark4` (multiplier 3 after 90% of the tasks), `spark3` (1.5 after 75%), or

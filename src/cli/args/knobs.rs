@@ -57,6 +57,9 @@ pub(crate) struct SensitivityArgs {
     /// 2,000 for a quantile
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: Option<u64>,
+    /// Keep equal parts of the net apart instead of counting them
+    #[arg(long, help_heading = "Run")]
+    pub(crate) no_fold: bool,
     #[command(flatten)]
     pub(crate) run: RunArgs,
     #[command(flatten)]

@@ -61,6 +61,9 @@ pub(crate) struct SweepArgs {
     /// Wall time to spend in the same way, such as 30s or 5m, instead of the plan's
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, conflicts_with = "shard", help_heading = "Run")]
     pub(crate) budget_time: Option<Duration>,
+    /// Keep equal parts of the net apart instead of counting them
+    #[arg(long, help_heading = "Run")]
+    pub(crate) no_fold: bool,
     /// Confidence level of all intervals
     #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = values::share, help_heading = "Run")]
     pub(crate) level: f64,

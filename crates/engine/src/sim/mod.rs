@@ -75,7 +75,7 @@ pub use question::{Ending, Goal, Group, MAX_FIRINGS, Question, Reward, Snapshot}
 pub use race::{DirectLaw, DirectObstacle};
 pub use rare::{LevelShare, RareError, RareEstimate, RareEvent, Splitting};
 pub use ready::Ready;
-pub use record::{FoldedParts, Provenance, Run};
+pub use record::{FoldedParts, NotFolded, Provenance, Run};
 pub use result::{GroupSpan, PassageTimes, SimulationResult};
 pub use run::run;
 pub use run_error::RunError;

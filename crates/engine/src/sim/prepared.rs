@@ -4,11 +4,11 @@
 
 use crate::compile::{Code, CompileError, Program, compile, lower, lower_reward, plan_schedule};
 use crate::estimate::FloatMoments;
-use crate::fold::{self, FoldedTransition, Folding, Keep, fold_markings};
+use crate::fold::{self, FoldedTransition, Folding, Keep, Obstacle, fold_markings};
 use crate::net::{ArcKind, Net, PlaceId, TransitionId};
 use crate::sim::averages::Averages;
 use crate::sim::question::{Goal, Group, Question, Reward, Snapshot};
-use crate::sim::record::{FoldedParts, Run};
+use crate::sim::record::{FoldedParts, NotFolded, Run};
 use crate::sim::steady::BatchAverages;
 use crate::sim::targets::{Precision, Quantity, Target};
 
@@ -20,6 +20,8 @@ pub struct Prepared {
     /// The question about it.
     pub question: Question,
     folding: Option<Box<Folding>>,
+    /// Parts that look alike and are not folded.
+    not_folded: Vec<NotFolded>,
 }
 
 impl Prepared {
@@ -45,21 +47,23 @@ impl Prepared {
     }
 
     fn with(net: &Net, question: &Question, fold: Option<Fold>) -> Result<Self, CompileError> {
-        if let Some(fold) = fold
-            && let Some((folding, folded)) = folded(net, question, fold)
+        let folding = fold.map(|fold| fold(net, &keep(net, question)));
+        let not_folded = folding.as_ref().map(NotFolded::all).unwrap_or_default();
+        if let Some(folding) = folding.filter(Folding::is_folded)
+            && let Some(folded) = translated(net, question, &folding)
         {
             if !has_conflict(net) && question.is_passage_only() {
                 let program = compile(net)?;
                 if plan_schedule(&program).is_ok() {
-                    return Ok(Self { program, question: question.clone(), folding: None });
+                    return Ok(Self { program, question: question.clone(), folding: None, not_folded: Vec::new() });
                 }
             }
             if let Ok(program) = compiled(folding.net(), &folded) {
-                return Ok(Self { program, question: folded, folding: Some(Box::new(folding)) });
+                return Ok(Self { program, question: folded, folding: Some(Box::new(folding)), not_folded });
             }
         }
         // errors refer to the net as it was read
-        Ok(Self { program: compiled(net, question)?, question: question.clone(), folding: None })
+        Ok(Self { program: compiled(net, question)?, question: question.clone(), folding: None, not_folded })
     }
 
     /// Compiles a net for a question that all its states answer: replicas of several tokens are counted too.
@@ -68,12 +72,15 @@ impl Prepared {
     ///
     /// As [`compile`].
     pub fn for_states(net: &Net, question: &Question) -> Result<Self, CompileError> {
-        if let Some((folding, folded)) = folded(net, question, fold_markings)
+        let folding = fold_markings(net, &keep(net, question));
+        let not_folded = NotFolded::all(&folding);
+        if folding.is_folded()
+            && let Some(folded) = translated(net, question, &folding)
             && let Ok(program) = compiled(folding.net(), &folded)
         {
-            return Ok(Self { program, question: folded, folding: Some(Box::new(folding)) });
+            return Ok(Self { program, question: folded, folding: Some(Box::new(folding)), not_folded });
         }
-        Self::with(net, question, None)
+        Ok(Self { not_folded, ..Self::with(net, question, None)? })
     }
 
     /// The net that runs.
@@ -91,8 +98,15 @@ impl Prepared {
         FoldedParts::of(self.folding()?)
     }
 
+    /// Parts of the net that look alike and are not folded; empty if folding was not tried, or the schedule engine runs the net as it
+    /// is.
+    pub fn not_folded(&self) -> &[NotFolded] {
+        &self.not_folded
+    }
+
     /// The results of a run of this program, in terms of the original net.
     pub fn unfold(&self, mut run: Run) -> Run {
+        run.provenance.not_folded.clone_from(&self.not_folded);
         let Some(folding) = &self.folding else { return run };
         let samples = &mut run.samples;
         // one place for each: parts of several tokens are kept apart if the question has averages
@@ -191,19 +205,28 @@ impl FoldedParts {
     }
 }
 
-/// The folded net and the question about it; none if nothing folds.
-fn folded(net: &Net, question: &Question, fold: Fold) -> Option<(Folding, Question)> {
-    let folding = fold(net, &keep(net, question));
-    if !folding.is_folded() {
-        return None;
+impl NotFolded {
+    /// Parts of a net that look alike and were not folded.
+    pub fn all(folding: &Folding) -> Vec<Self> {
+        let several = folding.obstacles().iter().filter(|obstacle| obstacle.parts > 1);
+        let one = |obstacle: &Obstacle| Self {
+            parts: obstacle.parts,
+            example: obstacle.example.clone(),
+            reason: obstacle.hindrance.words().into(),
+        };
+        several.map(one).collect()
     }
+}
+
+/// The question about the folded net; none if it distinguishes folded parts.
+fn translated(net: &Net, question: &Question, folding: &Folding) -> Option<Question> {
     let code = |code: &Code| Some(lower(folding.net(), &folding.expression(&code.expression(net))?));
     let goal = match &question.goal {
         Goal::Marking(goal) => Goal::Marking(code(goal)?),
         other => other.clone(),
     };
     let group = |group: &Group| {
-        let all = group.transitions.iter().flat_map(|&t| became(&folding, t));
+        let all = group.transitions.iter().flat_map(|&t| became(folding, t));
         let mut transitions: Vec<u32> = all.map(|to| number(to.transition)).collect();
         transitions.sort_unstable();
         transitions.dedup();
@@ -214,7 +237,7 @@ fn folded(net: &Net, question: &Question, fold: Fold) -> Option<(Folding, Questi
         Some((number(to.transition), lower(folding.net(), &amount)))
     };
     let reward = |reward: &Reward| {
-        let all = reward.impulses.iter().flat_map(|(t, amount)| became(&folding, *t).map(move |to| (to, amount)));
+        let all = reward.impulses.iter().flat_map(|(t, amount)| became(folding, *t).map(move |to| (to, amount)));
         let rate = match &reward.rate {
             Some(rate) => Some(lower_reward(folding.net(), &folding.expression(&rate.expression(net))?)),
             None => None,
@@ -224,14 +247,13 @@ fn folded(net: &Net, question: &Question, fold: Fold) -> Option<(Folding, Questi
         Some(Reward { name: reward.name.clone(), rate, impulses })
     };
     let snapshot = |snapshot: &Snapshot| Some(Snapshot { time: snapshot.time, value: code(&snapshot.value)? });
-    let question = Question {
+    Some(Question {
         goal,
         groups: question.groups.iter().map(group).collect(),
         rewards: question.rewards.iter().map(reward).collect::<Option<_>>()?,
         snapshots: question.snapshots.iter().map(snapshot).collect::<Option<_>>()?,
         ..question.clone()
-    };
-    Some((folding, question))
+    })
 }
 
 /// The folded net's transitions that a transition of the original net became.

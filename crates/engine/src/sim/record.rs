@@ -34,6 +34,19 @@ pub struct Provenance {
     pub cut_short: bool,
     /// Folded parts of the net; none if it ran unfolded.
     pub folded: Option<FoldedParts>,
+    /// Parts of the net that look alike and were not folded.
+    pub not_folded: Vec<NotFolded>,
+}
+
+/// Parts that look alike and are not folded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotFolded {
+    /// Number of parts.
+    pub parts: usize,
+    /// A place or transition of one of the parts.
+    pub example: String,
+    /// The reason.
+    pub reason: Cow<'static, str>,
 }
 
 /// Numbers of places and transitions of a net, before it was folded and after.

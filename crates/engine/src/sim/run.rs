@@ -163,6 +163,7 @@ pub(in crate::sim) fn run_rounds(
         wall: started.elapsed(),
         cut_short: !complete,
         folded: None,
+        not_folded: Vec::new(),
     };
     Ok(Run { samples, provenance })
 }

@@ -11,7 +11,7 @@ use crate::report::picture::{Mark, histogram_text};
 use crate::report::points::QuantilePoint;
 use crate::report::summary::{ProvenanceSummary, Row};
 use crate::report::times_plot::Times;
-use crate::sim::FoldedParts;
+use crate::sim::{FoldedParts, NotFolded};
 use toml::Value;
 
 /// Most rows of a long table.
@@ -187,7 +187,7 @@ pub(crate) fn provenance_rows(provenance: &ProvenanceSummary) -> Vec<[String; 2]
         ["engine".to_owned(), engine],
         ["backend".to_owned(), format!("{}: {}", provenance.backend, provenance.backend_reason)],
     ];
-    rows.extend(provenance.folded.as_ref().map(|folded| ["folded".to_owned(), folded_words(folded)]));
+    rows.extend(folding_rows(provenance.folded.as_ref(), &provenance.not_folded));
     if let Some(device) = &provenance.device {
         rows.push(["adapter".to_owned(), device.adapter.clone()]);
     }
@@ -202,13 +202,26 @@ pub(crate) fn folded_words(parts: &FoldedParts) -> String {
     format!("{places_before} places to {places}, {transitions_before} transitions to {transitions}")
 }
 
+/// Describes parts that are not folded, and the reason.
+pub(crate) fn not_folded_words(NotFolded { parts, example, reason }: &NotFolded) -> String {
+    format!("{} parts like that of `{example}`: {reason}", count(*parts as u128))
+}
+
+/// Rows of a result's provenance: parts of the net that were folded, and parts that were not.
+pub(crate) fn folding_rows(folded: Option<&FoldedParts>, not_folded: &[NotFolded]) -> Vec<[String; 2]> {
+    let folded = folded.map(|folded| ["folded".to_owned(), folded_words(folded)]);
+    let not_folded = not_folded.iter().map(|parts| ["not folded".to_owned(), not_folded_words(parts)]);
+    folded.into_iter().chain(not_folded).collect()
+}
+
 /// Rows of a study's provenance, and what folding makes of the net of its base.
 pub(crate) fn with_base_folded<'a>(
     rows: impl IntoIterator<Item = (&'a str, String)>,
     folded: Option<&FoldedParts>,
+    not_folded: &[NotFolded],
 ) -> Vec<[String; 2]> {
-    let folded = folded.map(|folded| ("folded, at the base", folded_words(folded)));
-    rows.into_iter().chain(folded).map(|(name, value)| [name.to_owned(), value]).collect()
+    let at_base = folding_rows(folded, not_folded).into_iter().map(|[name, value]| [name + ", at the base", value]);
+    rows.into_iter().map(|(name, value)| [name.to_owned(), value]).chain(at_base).collect()
 }
 
 /// A wall time in words.

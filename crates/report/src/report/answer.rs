@@ -16,7 +16,14 @@ use crate::watch::Watch;
 /// Returns a row for an exact answer with its method.
 fn method(answer: &ExactAnswer) -> AnswerMethod {
     let exact = Some(answer.method.name().into());
-    AnswerMethod { used: "exact".into(), exact, states: answer.states, no_exact: None }
+    AnswerMethod {
+        used: "exact".into(),
+        exact,
+        states: answer.states,
+        no_exact: None,
+        folded: answer.folded,
+        not_folded: answer.not_folded.clone(),
+    }
 }
 
 /// Returns the time to the goal of an exact answer.
@@ -104,6 +111,7 @@ pub fn exact_steady_report(
         seed: None,
         wall_s: None,
         folded: None,
+        not_folded: Vec::new(),
     }
 }
 

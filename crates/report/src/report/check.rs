@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::parts::folded_words;
+use crate::document::parts::{folded_words, not_folded_words};
 use crate::document::{Cell, Document, Form, Number, Report, Show, Table};
 use crate::formats::pipe::PipeFinding;
 use crate::report::json::{Word, key_of};
 use crate::report::number::count;
-use crate::sim::FoldedParts;
+use crate::sim::{FoldedParts, NotFolded};
 
 /// Number of reasons that are listed for one engine.
 const MOST_OBSTACLES: usize = 5;
@@ -61,7 +61,7 @@ pub struct CheckReport {
     pub folded_by_solve: Option<FoldedParts>,
     /// Parts that look alike and do not fold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub not_folded: Vec<NotFoldedRow>,
+    pub not_folded: Vec<NotFolded>,
     /// Result of a short run.
     pub trial: String,
     /// True if that run showed that the net is wrong.
@@ -108,17 +108,6 @@ pub struct EngineRow {
     pub name: Word,
     /// Reasons why it cannot run the net; empty if it can.
     pub obstacles: Vec<String>,
-}
-
-/// Parts that look alike and do not fold.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NotFoldedRow {
-    /// Number of parts.
-    pub parts: usize,
-    /// A place or transition of one of the nets.
-    pub example: String,
-    /// The reason.
-    pub reason: Word,
 }
 
 /// A difference between two nets.
@@ -218,10 +207,7 @@ fn equal_parts(report: &CheckReport) -> Table {
     let both = [("folded", &report.folded), ("folded by `solve`", &report.folded_by_solve)];
     let folded =
         both.into_iter().filter_map(|(name, parts)| Some(vec![name.into(), folded_words(parts.as_ref()?).into()]));
-    let row = |row: &NotFoldedRow| {
-        let parts = format!("{} parts like that of `{}`: {}", count(row.parts as u128), row.example, row.reason);
-        vec!["not folded".into(), Cell::prose(parts)]
-    };
+    let row = |row: &NotFolded| vec!["not folded".into(), Cell::prose(not_folded_words(row))];
     let table = Table { form: Form::Fields, ..Table::new("Equal parts", "", ["", ""]) };
     table.rows(folded.chain(report.not_folded.iter().map(row)))
 }

@@ -300,6 +300,7 @@ mod tests {
             version: "0".into(),
             seed: 0,
             folded: None,
+            not_folded: Vec::new(),
             plan: String::new(),
         }
     }

@@ -282,6 +282,8 @@ pub fn estimate_report(plan: &Plan, found: &JobEstimate, level: f64) -> Result<J
     report.add_method();
     if let Some(ExactJobTime::States(time)) = &found.exact {
         report.method.states = Some(time.states());
+        report.method.folded = time.folded();
+        report.method.not_folded = time.not_folded().to_vec();
     }
     Ok(report)
 }
@@ -322,7 +324,8 @@ impl JobReport {
             (None, _) => "simulation",
         };
         let exact = self.analytic.as_ref().map(|law| law.by.clone());
-        self.method = AnswerMethod { used: used.into(), exact, states: None, no_exact: self.no_analytic.clone() };
+        self.method =
+            AnswerMethod { used: used.into(), exact, no_exact: self.no_analytic.clone(), ..AnswerMethod::simulation() };
     }
 
     /// Adds the results of a simulation; the groups of its question have the names of the phases.

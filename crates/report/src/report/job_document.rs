@@ -184,6 +184,9 @@ fn provenance(report: &JobReport) -> Vec<[String; 2]> {
         Some(provenance) => provenance_rows(provenance),
         None => vec![["tailspn".to_owned(), report.version.to_string()]],
     };
+    if report.provenance.is_none() {
+        rows.extend(report.method.folding());
+    }
     rows.insert(1, ["method".to_owned(), report.method.used.to_string()]);
     if report.replications > 0 {
         rows.insert(2, ["replications".to_owned(), count(report.replications.into())]);

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::Choice;
 use crate::report::json::Word;
 use crate::report::number::count;
+use crate::sim::{FoldedParts, NotFolded};
 
 /// The method of an answer, and the cost of an exact one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,12 +19,19 @@ pub struct AnswerMethod {
     pub states: Option<usize>,
     /// Reason why no exact answer is known to cost less.
     pub no_exact: Option<String>,
+    /// Folded parts of the net of an exact answer; none if it was solved unfolded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folded: Option<FoldedParts>,
+    /// Parts of that net that look alike and were not folded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_folded: Vec<NotFolded>,
 }
 
 impl AnswerMethod {
     /// By simulation, as requested.
     pub fn simulation() -> Self {
-        Self { used: "simulation".into(), exact: None, states: None, no_exact: None }
+        let not_folded = Vec::new();
+        Self { used: "simulation".into(), exact: None, states: None, no_exact: None, folded: None, not_folded }
     }
 
     /// Returns the method in words.
@@ -40,6 +48,6 @@ impl From<&Choice> for AnswerMethod {
     /// By simulation, with information on an exact answer.
     fn from(choice: &Choice) -> Self {
         let exact = choice.exact.map(|method| method.name().into());
-        Self { used: "simulation".into(), exact, states: choice.states, no_exact: choice.no_exact.clone() }
+        Self { exact, states: choice.states, no_exact: choice.no_exact.clone(), ..Self::simulation() }
     }
 }

@@ -127,7 +127,7 @@ pub use crate::render::{CsvText, Look, Part, csv as document_csv, html, markdown
 pub use answer::{exact_report, exact_steady_report};
 pub use bench::{BenchAdapter, BenchBound, BenchReport, BenchRow, BenchSpeed, BenchTimes};
 pub use cdf_plot::cdf_svg;
-pub use check::{CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, NotFoldedRow, ParameterRow};
+pub use check::{CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, ParameterRow};
 pub use detection::{DetectionReport, DetectionStage, DetectionTask, JudgedRow, ShareRow, detection_report};
 pub use devices::{AdapterRow, DevicesReport};
 pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, UsedRow, diagnosis_report};

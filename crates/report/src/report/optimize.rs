@@ -10,7 +10,7 @@ use crate::optimize::{
 use crate::report::json::Word;
 use crate::report::number::value_text;
 use crate::report::sweep::AxisRow;
-use crate::sim::FoldedParts;
+use crate::sim::{FoldedParts, NotFolded};
 
 /// A point that was evaluated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -97,6 +97,9 @@ pub struct OptimizeReport {
     /// The folded parts of the base's net; none if it runs unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
+    /// Parts of that net that look alike and are not folded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_folded: Vec<NotFolded>,
     /// The plan, every key written out.
     #[serde(default)]
     pub plan: String,
@@ -121,7 +124,7 @@ pub fn sizing_report(found: &SizingOutcome) -> OptimizeReport {
 
 /// Reports the result of a search.
 pub fn optimize_report(plan: &OptimizePlan, outcome: &OptimizeOutcome) -> OptimizeReport {
-    let OptimizeOutcome { candidates, found, folded } = outcome;
+    let OptimizeOutcome { candidates, found, folded, not_folded } = outcome;
     let settings = &plan.optimize;
     let row = |look: &LookAt| look_row(&candidates[look.candidate], look);
     let (answer, chosen) = match found.answer {
@@ -158,6 +161,7 @@ pub fn optimize_report(plan: &OptimizePlan, outcome: &OptimizeOutcome) -> Optimi
         version: env!("CARGO_PKG_VERSION").into(),
         seed: plan.sweep.seed,
         folded: *folded,
+        not_folded: not_folded.clone(),
         plan: toml::to_string(plan).unwrap_or_default(),
         remarks: Vec::new(),
         notes: Vec::new(),

@@ -160,7 +160,7 @@ fn provenance(report: &OptimizeReport) -> Vec<[String; 2]> {
         ("excluded", left_out),
         ("replications", count(report.replications.into())),
     ];
-    with_base_folded(rows, report.folded.as_ref())
+    with_base_folded(rows, report.folded.as_ref(), &report.not_folded)
 }
 
 /// Returns the configurations that were judged, in the order of the search.

@@ -90,7 +90,10 @@ impl Report for QueryReport {
             answer: vec![self.answer().into()],
             remarks: self.queries.iter().filter_map(|row| Some(format!("{}: {}", row.query, row.failed()?))).collect(),
             provenance: vec![
-                ["method".to_owned(), format!("exact, from all {} states", count(self.states as u128))],
+                [
+                    "method".to_owned(),
+                    format!("exact, from all {} states; equal parts are kept apart", count(self.states as u128)),
+                ],
                 ["version".to_owned(), self.version.to_string()],
             ],
             ..Document::default()

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::parts::{folded_words, wall};
+use crate::document::parts::{folding_rows, wall};
 use crate::document::{Column, Document, Number, Report, Table};
 use crate::estimate::Measured;
 use crate::report::json::Word;
 use crate::report::number::{count, plain};
 use crate::report::summary::NetSummary;
-use crate::sim::{FoldedParts, RareEstimate};
+use crate::sim::{FoldedParts, NotFolded, RareEstimate};
 
 /// The probability of a rare event, and the levels on the way to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,6 +40,9 @@ pub struct RareReport {
     /// The folded parts of the net; none if it ran unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
+    /// Parts of the net that look alike and were not folded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_folded: Vec<NotFolded>,
     /// The seed.
     pub seed: u64,
     /// Wall time \[s\].
@@ -92,6 +95,7 @@ impl RareReport {
             effort: asked.effort,
             firings: found.firings,
             folded: found.folded,
+            not_folded: found.not_folded.clone(),
             seed: asked.seed,
             wall_s: asked.wall.as_secs_f64(),
             version: env!("CARGO_PKG_VERSION").into(),
@@ -136,7 +140,7 @@ impl Report for RareReport {
             ["time of the walks".to_owned(), wall(self.wall_s)],
             ["version".to_owned(), self.version.to_string()],
         ];
-        provenance.extend(self.folded.as_ref().map(|folded| ["folded".to_owned(), folded_words(folded)]));
+        provenance.extend(folding_rows(self.folded.as_ref(), &self.not_folded));
         let mut document = Document {
             kind: "rare event",
             title: self.net.title(),

@@ -295,7 +295,11 @@ fn provenance(report: &SensitivityReport, method: &str) -> Vec<[String; 2]> {
     let estimator = report.estimator.as_ref().map(|estimator| ("estimator", key_of(estimator)));
     let tail =
         [("configurations", count(report.points.into())), ("replications of each", count(report.replications.into()))];
-    with_base_folded(head.into_iter().chain(estimator).chain(rows).chain(tail), report.folded.as_ref())
+    with_base_folded(
+        head.into_iter().chain(estimator).chain(rows).chain(tail),
+        report.folded.as_ref(),
+        &report.not_folded,
+    )
 }
 
 /// Returns every number of every setting, for CSV.
@@ -386,6 +390,7 @@ mod tests {
             version: "0".into(),
             seed: 0,
             folded: None,
+            not_folded: Vec::new(),
             partial: false,
             plan: String::new(),
         };

@@ -292,6 +292,7 @@ mod tests {
             version: "0".into(),
             seed: 0,
             folded: None,
+            not_folded: Vec::new(),
             partial: false,
             plan: String::new(),
         }

@@ -1,7 +1,7 @@
 //! The documents of a simulated net: the time to a goal, and the long run.
 
 use crate::document::parts::{
-    TimeFound, add_times, ends, folded_words, partial, provenance_rows, rows_table, seconds_text, times_table, wall,
+    TimeFound, add_times, ends, folding_rows, partial, provenance_rows, rows_table, seconds_text, times_table, wall,
 };
 use crate::document::{Block, Cell, Column, Document, Figure, Number, Piece, Report, Table};
 use crate::report::method::AnswerMethod;
@@ -26,6 +26,11 @@ impl NetSummary {
 impl AnswerMethod {
     fn is_exact(&self) -> bool {
         self.used == "exact"
+    }
+
+    /// Rows of an exact answer's provenance: parts of the net that were folded, and parts that were not.
+    pub(crate) fn folding(&self) -> Vec<[String; 2]> {
+        folding_rows(self.folded.as_ref(), &self.not_folded)
     }
 }
 
@@ -73,6 +78,7 @@ impl Report for SimulationReport {
         document.table(self.snapshots());
         document.provenance = self.provenance.as_ref().map(provenance_rows).unwrap_or_default();
         document.provenance.push(["method".to_owned(), self.method.used.to_string()]);
+        document.provenance.extend(self.method.folding());
         document
     }
 }
@@ -213,8 +219,8 @@ impl Report for SteadyReport {
         }
         document.provenance.extend(self.seed.map(|seed| ["seed".to_owned(), seed.to_string()]));
         document.provenance.extend(self.wall_s.map(|seconds| ["time of the runs".to_owned(), wall(seconds)]));
-        let folded = self.folded.as_ref().map(|folded| ["folded".to_owned(), folded_words(folded)]);
-        document.provenance.extend(folded);
+        document.provenance.extend(folding_rows(self.folded.as_ref(), &self.not_folded));
+        document.provenance.extend(self.method.folding());
         document.remarks.extend(rare(self));
         for (title, at, key, rows) in [
             ("Mean tokens", "/tokens", "tokens", &self.tokens),

@@ -9,6 +9,7 @@ use crate::report::json::{Word, whole};
 use crate::report::passage::PassageSection;
 use crate::report::solve_numbers::{SteadySection, TimeSection, marked};
 use crate::report::summary::{NetSummary, Subject};
+use crate::sim::NotFolded;
 use crate::solve::{Coverability, ExploreError, Liveness, Pump, StateSpace, Unbounded, Verdicts};
 
 /// Everything that a solution of a net found.
@@ -29,6 +30,9 @@ pub struct SolveReport {
     /// The states that were solved instead; none if nothing was folded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedStates>,
+    /// Parts of the net that look alike and were not folded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_folded: Vec<NotFolded>,
     /// The most tokens of each place; of a partial state space, lower bounds.
     pub bounds: Vec<MarkingBound>,
     /// True if no place ever holds more than one token; none if unknown.
@@ -316,6 +320,7 @@ impl SolveReport {
             unbounded: None,
             state_space: None,
             folded: None,
+            not_folded: Vec::new(),
             bounds: Vec::new(),
             safe: None,
             deadlocks: None,

@@ -1,6 +1,6 @@
 //! The document of a solution: the time to the goal, averages, verdicts, and with all details the states.
 
-use crate::document::parts::{TimeFound, add_times};
+use crate::document::parts::{TimeFound, add_times, not_folded_words};
 use crate::document::{Cell, Column, Document, Number, Piece, Report, Show, Table};
 use crate::report::number::{count, counted, plain, quantile_name};
 use crate::report::passage::PassageSection;
@@ -304,6 +304,7 @@ fn provenance(report: &SolveReport) -> Vec<[String; 2]> {
         let size = format!("{}, {}", counted(places, "place"), counted(transitions, "transition"));
         rows.push(("folded", format!("to {} of a net with {size}", counted(states, "state"))));
     }
+    rows.extend(report.not_folded.iter().map(|parts| ("not folded", not_folded_words(parts))));
     if let Some(steady) = &report.steady {
         rows.push(("long run", format!("by {}, residual {:.1e}", steady.method, steady.residual)));
     }

@@ -8,7 +8,7 @@ use crate::estimate::{BatchError, Doubt, FloatMoments, Interval, Measured, stead
 use crate::report::json::Word;
 use crate::report::method::AnswerMethod;
 use crate::report::summary::{NetSummary, Subject, counter_names};
-use crate::sim::{BatchAverages, FoldedParts};
+use crate::sim::{BatchAverages, FoldedParts, NotFolded};
 
 /// A mean in the long run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,6 +66,9 @@ pub struct SteadyReport {
     /// Sizes of the net before and after folding; none if it ran unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
+    /// Parts of the net that look alike and were not folded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_folded: Vec<NotFolded>,
 }
 
 /// Firings below which a transition counts as rare.
@@ -92,6 +95,8 @@ pub struct SteadySettings<'a> {
     pub wall: Duration,
     /// Sizes of the net before and after folding.
     pub folded: Option<FoldedParts>,
+    /// Parts of the net that look alike and were not folded.
+    pub not_folded: &'a [NotFolded],
 }
 
 /// Means in the long run from independent runs, each given by the averages of equal parts, none of which was left out.
@@ -120,6 +125,7 @@ pub fn steady_report(runs: &[BatchAverages], subject: &Subject<'_>, settings: &S
         seed: Some(settings.seed),
         wall_s: Some(settings.wall.as_secs_f64()),
         folded: settings.folded,
+        not_folded: settings.not_folded.to_vec(),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::estimate::{FloatMoments, Interval, Measured, clopper_pearson};
 use crate::report::distribution::{Distribution, mean_time};
 use crate::report::json::Word;
 use crate::report::method::AnswerMethod;
-use crate::sim::{DeviceUse, Ending, FoldedParts, Goal, Provenance, Question, Run, Samples};
+use crate::sim::{DeviceUse, Ending, FoldedParts, Goal, NotFolded, Provenance, Question, Run, Samples};
 
 /// The subject of the simulation, in the user's words.
 #[derive(Clone, Copy, Debug, Default)]
@@ -183,6 +183,9 @@ pub struct ProvenanceSummary {
     /// The folded parts of the net; none if it ran unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
+    /// Parts of the net that look alike and were not folded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_folded: Vec<NotFolded>,
 }
 
 /// Everything that a simulation found.
@@ -319,5 +322,6 @@ pub(super) fn provenance_summary(provenance: &Provenance, tick_s: f64) -> Proven
         tick_s,
         wall_s: provenance.wall.as_secs_f64(),
         folded: provenance.folded,
+        not_folded: provenance.not_folded.clone(),
     }
 }

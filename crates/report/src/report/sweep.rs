@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::report::json::Word;
-use crate::sim::FoldedParts;
+use crate::sim::{FoldedParts, NotFolded};
 use crate::sweep::{Design, Knob, Level, PointResult, Stored, SweepPlan, tornado};
 
 /// An axis.
@@ -54,6 +54,9 @@ pub struct SweepReport {
     /// The folded parts of the base's net; none if it runs unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
+    /// Parts of that net that look alike and are not folded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_folded: Vec<NotFolded>,
     /// The points, by number; 0 is the base.
     pub points: Vec<PointResult>,
     /// Ranking of the knobs; only for one-at-a-time sweeps, the widest swing first.
@@ -78,6 +81,7 @@ pub fn sweep_report(plan: &SweepPlan, stored: &Stored) -> SweepReport {
         version: header.version.clone(),
         seed: header.seed,
         folded: header.folded,
+        not_folded: header.not_folded.clone(),
         replications: points.iter().map(|point| point.replications).sum(),
         tornado: tornado(plan, &points).into_iter().map(|knob| knob_row(&axes, knob)).collect(),
         axes,

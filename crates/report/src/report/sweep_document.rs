@@ -70,7 +70,7 @@ fn provenance(report: &SweepReport) -> Vec<[String; 2]> {
         ("engine", engines.into_iter().collect::<Vec<_>>().join(", ")),
         ("replications", count(report.replications.into())),
     ];
-    with_base_folded(rows, report.folded.as_ref())
+    with_base_folded(rows, report.folded.as_ref(), &report.not_folded)
 }
 
 /// Returns the values of a configuration in words.

@@ -8,7 +8,7 @@ use crate::answer::value::{
 use crate::compile::{Code, Program, compile};
 use crate::fold::Folding;
 use crate::net::Net;
-use crate::sim::{Goal, Prepared, Question};
+use crate::sim::{FoldedParts, Goal, Prepared, Question};
 use crate::solve::{GridSettings, Limits, completion_time, explore, is_series_parallel};
 use crate::watch::{Unwatched, Watch};
 
@@ -138,10 +138,12 @@ pub fn exact_of_prepared(
         let counted = Prepared::for_states(&phases.net, question)?;
         if let Some(folding) = counted.folding().filter(|folding| folding.has_machines()) {
             let found = exact(counted.net(&phases.net), &counted.program, &counted.question, steady, watch)?;
+            let found = ExactAnswer { not_folded: counted.not_folded().to_vec(), ..found };
             return Ok(unfolded(found, folding, net));
         }
     }
     let found = exact(prepared.net(net), &prepared.program, &prepared.question, steady, watch)?;
+    let found = ExactAnswer { not_folded: prepared.not_folded().to_vec(), ..found };
     Ok(match prepared.folding() {
         Some(folding) => unfolded(found, folding, net),
         None => found,
@@ -151,6 +153,7 @@ pub fn exact_of_prepared(
 /// Averages of a folded net, or of a net with folded phases, in terms of the original net.
 fn unfolded(mut found: ExactAnswer, folding: &Folding, net: &Net) -> ExactAnswer {
     let total = |terms: &[(&f64, f64)]| terms.iter().map(|(mean, share)| *mean * share).sum();
+    found.folded = FoldedParts::of(folding);
     found.tokens = folding.per_place(&found.tokens, total);
     found.throughputs = folding.per_transition(&found.throughputs, total);
     // places and transitions of phases come last

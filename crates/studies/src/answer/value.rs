@@ -4,6 +4,7 @@ use crate::Problems;
 use crate::compile::{CompileError, Program};
 use crate::net::{Delay, Net, Timing};
 use crate::semantics::Fault;
+use crate::sim::{FoldedParts, NotFolded};
 use crate::solve::{
     CompletionTime, Expanded, ExploreError, GridError, Incomplete, LinearError, Passage, PassageError, PassageSettings,
     PhaseObstacle, SeriesParallelError, StateSpace, SteadyError, TransientError, expand_phases, passage,
@@ -175,12 +176,25 @@ pub struct ExactAnswer {
     pub rewards: Vec<f64>,
     /// Snapshots, in the order of the question.
     pub snapshots: Vec<f64>,
+    /// Folded parts of the net; none if it was solved unfolded.
+    pub folded: Option<FoldedParts>,
+    /// Parts of the net that look alike and were not folded.
+    pub not_folded: Vec<NotFolded>,
 }
 
 impl ExactAnswer {
     pub(super) fn empty(method: ExactMethod, states: Option<usize>) -> Self {
-        let none = Vec::new;
-        Self { method, states, time: None, tokens: none(), throughputs: none(), rewards: none(), snapshots: none() }
+        Self {
+            method,
+            states,
+            time: None,
+            tokens: Vec::new(),
+            throughputs: Vec::new(),
+            rewards: Vec::new(),
+            snapshots: Vec::new(),
+            folded: None,
+            not_folded: Vec::new(),
+        }
     }
 }
 

@@ -34,6 +34,22 @@ pub enum EstimateMethod {
     Simulate,
 }
 
+/// Settings of an estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EstimateSettings {
+    /// Method of the job time.
+    pub method: EstimateMethod,
+    /// True if equal tasks are counted, where they wait for slots.
+    pub fold: bool,
+}
+
+impl From<EstimateMethod> for EstimateSettings {
+    /// With equal tasks counted.
+    fn from(method: EstimateMethod) -> Self {
+        Self { method, fold: true }
+    }
+}
+
 /// The exact distribution of a job time.
 #[derive(Clone, Debug)]
 pub enum ExactJobTime {
@@ -245,10 +261,11 @@ const POINTS: u32 = 200;
 /// none exists, [`StudyError::Part`] after a part of the replications, or an error of replications that cannot be run.
 pub fn estimate_job(
     plan: &Plan,
-    method: EstimateMethod,
+    settings: impl Into<EstimateSettings>,
     ensemble: &Ensemble,
     watch: &dyn Watch,
 ) -> Result<JobEstimate, StudyError> {
+    let EstimateSettings { method, fold } = settings.into();
     let mut plan = plan.clone();
     plan.model.seed = ensemble.seed;
     let phases = seeded_phase_times(&plan).map_err(|error| StudyError::Model(error.to_string()))?;
@@ -270,17 +287,17 @@ pub fn estimate_job(
     }
     if method == EstimateMethod::Exact {
         let formula = estimate.no_formula.take().unwrap_or_default();
-        estimate.exact = Some(without_formula(&estimate.net.net, formula, watch)?);
+        estimate.exact = Some(without_formula(&estimate.net.net, formula, fold, watch)?);
         estimate.add_next_run(spread.as_ref());
         return Ok(estimate);
     }
-    let (simulated, prepared) = simulate(&plan, &estimate.net, ensemble, watch)?;
+    let (simulated, prepared) = simulate(&plan, &estimate.net, fold, ensemble, watch)?;
     if ensemble.share.is_part() {
         return Err(StudyError::Part);
     }
     if method == EstimateMethod::Auto && estimate.exact.is_none() {
         estimate.has_parts = prepared.folding().is_none() && is_series_parallel(&prepared.program).is_ok();
-        let time = StatesTime::if_cheap(&estimate.net.net, &prepared);
+        let time = StatesTime::if_cheap(&estimate.net.net, &prepared, fold);
         estimate.exact = time.map(ExactJobTime::States);
         if estimate.exact.is_some() {
             estimate.no_formula = None;
@@ -292,14 +309,14 @@ pub fn estimate_job(
 }
 
 /// The exact time at which a job's net is complete: from its parts, otherwise from all its states.
-fn without_formula(net: &Net, formula: String, watch: &dyn Watch) -> Result<ExactJobTime, StudyError> {
+fn without_formula(net: &Net, formula: String, fold: bool, watch: &dyn Watch) -> Result<ExactJobTime, StudyError> {
     let failed = |problems: CompileError| StudyError::Model(problems.to_string());
     let parts = match completion_time(&compile(net).map_err(failed)?, &GridSettings::default()) {
         Ok(time) => return Ok(ExactJobTime::Parts(time)),
         Err(error) => error.to_string(),
     };
-    let prepared = Prepared::new(net, &Question::default(), true).map_err(failed)?;
-    let time = StatesTime::new(net, &prepared, watch);
+    let prepared = Prepared::new(net, &Question::default(), fold).map_err(failed)?;
+    let time = StatesTime::new(net, &prepared, fold, watch);
     let no_time = |error: AnswerError| {
         // one of many equal delays is enough
         let states = if let AnswerError::Phases(all) = &error { all[0].to_string() } else { error.to_string() };
@@ -326,18 +343,19 @@ pub fn job_and_net(plan: &Plan) -> Result<(JobPhases, JobNet), StudyError> {
 /// [`StudyError::Model`] for a plan without a net, or replications that cannot be run.
 pub fn job_times(plan: &Plan, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, StudyError> {
     let (_, job) = job_and_net(plan)?;
-    let prepared = prepared(plan, &job, &Question::default())?;
+    let prepared = prepared(&job, &Question::default(), plan.waits())?;
     Ok(prepared.unfold(run(&prepared.program, &prepared.question, ensemble, watch)?))
 }
 
-/// A job's net and a question, compiled. Tasks that wait for slots are counted where the question does not tell them apart.
-fn prepared(plan: &Plan, job: &JobNet, question: &Question) -> Result<Prepared, StudyError> {
-    Prepared::new(&job.net, question, plan.waits()).map_err(|problems| StudyError::Model(problems.to_string()))
+/// A job's net and a question, compiled. With `fold`, tasks are counted where the question does not tell them apart.
+fn prepared(job: &JobNet, question: &Question, fold: bool) -> Result<Prepared, StudyError> {
+    Prepared::new(&job.net, question, fold).map_err(|problems| StudyError::Model(problems.to_string()))
 }
 
 fn simulate(
     plan: &Plan,
     job: &JobNet,
+    fold: bool,
     ensemble: &Ensemble,
     watch: &dyn Watch,
 ) -> Result<(SimulatedJob, Prepared), StudyError> {
@@ -350,7 +368,7 @@ fn simulate(
     // one group of transitions per phase, in the order of the phases
     let groups = job.phases.iter().map(|(phase, transitions)| group(phase.name(), transitions)).collect();
     let question = Question { groups, rewards: collected, ..Question::default() };
-    let prepared = prepared(plan, job, &question)?;
+    let prepared = prepared(job, &question, fold && plan.waits())?;
     let run = run(&prepared.program, &prepared.question, ensemble, watch)?;
     let critical_path = match plan.model.slots {
         true => Err("tasks wait for slots (`model.slots`), in an order that each run decides".to_owned()),

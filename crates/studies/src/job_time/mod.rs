@@ -16,7 +16,8 @@ mod states_time;
 
 pub use deadline::DeadlineSection;
 pub use job::{
-    EstimateMethod, ExactJobTime, JobEstimate, REPLICATIONS, SimulatedJob, estimate_job, job_and_net, job_times,
+    EstimateMethod, EstimateSettings, ExactJobTime, JobEstimate, REPLICATIONS, SimulatedJob, estimate_job, job_and_net,
+    job_times,
 };
 pub use question::collected;
 pub(crate) use replicate::replicate;

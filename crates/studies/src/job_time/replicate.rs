@@ -74,6 +74,7 @@ pub(crate) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch
         wall: started.elapsed(),
         cut_short: !complete,
         folded: None,
+        not_folded: Vec::new(),
     };
     let run = Run { samples, provenance };
     ensemble.share.keep(job, &run)?;

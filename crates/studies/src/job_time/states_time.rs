@@ -1,9 +1,9 @@
 //! The exact time of a job from all states of its net, in which equal tasks are counted.
 
-use crate::answer::{AnswerError, ExactMethod, ExactTime, choose, exact_of_prepared, time_to};
+use crate::answer::{AnswerError, ExactAnswer, ExactMethod, ExactTime, choose, exact, exact_of_prepared, time_to};
 use crate::estimate::Measured;
 use crate::net::Net;
-use crate::sim::{Prepared, Question};
+use crate::sim::{FoldedParts, NotFolded, Prepared, Question};
 use crate::solve::{Passage, PassageError, StateSpace};
 use crate::watch::{Unwatched, Watch};
 
@@ -13,40 +13,57 @@ pub struct StatesTime {
     space: Box<StateSpace>,
     targets: Vec<bool>,
     mean: f64,
+    folded: Option<FoldedParts>,
+    not_folded: Vec<NotFolded>,
 }
 
 impl StatesTime {
-    /// Solves a net, folded if possible, from the input prepared for replications.
+    /// Solves a net, with `fold` folded if possible, from the input prepared for replications.
     ///
     /// # Errors
     ///
     /// Too many states, delays without phases, or a chain that cannot be solved.
-    pub(super) fn new(net: &Net, prepared: &Prepared, watch: &dyn Watch) -> Result<Self, AnswerError> {
+    pub(super) fn new(net: &Net, prepared: &Prepared, fold: bool, watch: &dyn Watch) -> Result<Self, AnswerError> {
         // the question to the replications may have been larger
         let question = Question::default();
         let mut prepared = prepared.clone();
         prepared.question = question.clone();
-        match exact_of_prepared(net, &question, &prepared, false, watch)?.time {
+        let answer = match fold {
+            true => exact_of_prepared(net, &question, &prepared, false, watch),
+            false => exact(net, &prepared.program, &question, false, watch),
+        };
+        let ExactAnswer { time, folded, not_folded, .. } = answer?;
+        match time {
             Some(ExactTime::States { space, targets }) => {
                 let mut passage = time_to(&space, &targets, watch)?;
                 let mean = passage.moments_if_reached()?.mean;
                 // the tail of the distribution needs the most steps
                 passage.quantile(0.9999)?;
-                Ok(Self { space, targets, mean })
+                Ok(Self { space, targets, mean, folded, not_folded })
             }
             _ => Err(AnswerError::NotFinite { what: "the job time".to_owned() }),
         }
     }
 
     /// The same if the net has so few states that this costs less than replications.
-    pub(super) fn if_cheap(net: &Net, prepared: &Prepared) -> Option<Self> {
+    pub(super) fn if_cheap(net: &Net, prepared: &Prepared, fold: bool) -> Option<Self> {
         let choice = choose(prepared.net(net), &prepared.program, &Question::default(), false);
-        if choice.exact == Some(ExactMethod::States) { Self::new(net, prepared, &Unwatched).ok() } else { None }
+        if choice.exact == Some(ExactMethod::States) { Self::new(net, prepared, fold, &Unwatched).ok() } else { None }
     }
 
     /// Returns the number of states.
     pub fn states(&self) -> usize {
         self.space.states()
+    }
+
+    /// Returns the folded parts of the net; none if it was solved unfolded.
+    pub fn folded(&self) -> Option<FoldedParts> {
+        self.folded
+    }
+
+    /// Returns the parts of the net that look alike and were not folded.
+    pub fn not_folded(&self) -> &[NotFolded] {
+        &self.not_folded
     }
 
     /// Returns the mean \[s\].

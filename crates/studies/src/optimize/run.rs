@@ -14,7 +14,7 @@ use crate::optimize::runs::Runs;
 use crate::optimize::search::{Answer, Candidate, Found, candidates, may_bisect, search};
 use crate::optimize::settings::Search;
 use crate::plan::{PlanError, PlanOption, Planning};
-use crate::sim::{Ensemble, FoldedParts};
+use crate::sim::{Ensemble, FoldedParts, NotFolded};
 use crate::subject::{LoadWarning, Loaded, Subject, as_number, load};
 use crate::sweep::{Axis, Point, SweepPlan};
 use crate::watch::Watch;
@@ -54,6 +54,8 @@ pub struct OptimizeOutcome {
     pub found: Found,
     /// The folded parts of the base's net; none if it runs unfolded.
     pub folded: Option<FoldedParts>,
+    /// Parts of that net that look alike and are not folded.
+    pub not_folded: Vec<NotFolded>,
 }
 
 impl OptimizeOutcome {
@@ -173,8 +175,8 @@ impl Optimization {
             Some(_) => search_by_estimates(plan, &candidates, judge, mean)?,
             None => search(plan, &candidates, judge)?,
         };
-        let folded = self.subject.folded_parts(&sweep.axis, sweep.sweep.seed);
-        Ok(OptimizeOutcome { candidates, found, folded })
+        let (folded, not_folded) = self.subject.folded_parts(&sweep.axis, sweep.sweep.seed);
+        Ok(OptimizeOutcome { candidates, found, folded, not_folded })
     }
 
     /// Returns all points with their costs, the preferred ones first.

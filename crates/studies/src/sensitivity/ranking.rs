@@ -8,7 +8,7 @@ use toml::Value;
 use crate::job_time::DeadlineSection;
 use crate::sensitivity::Effect;
 use crate::sensitivity::settings::Method;
-use crate::sim::FoldedParts;
+use crate::sim::{FoldedParts, NotFolded};
 
 /// The effect of one knob.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -146,6 +146,9 @@ pub struct SensitivityReport {
     /// The folded parts of the base's net; none if the points run it unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
+    /// Parts of that net that look alike and are not folded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_folded: Vec<NotFolded>,
     /// True if it was stopped before its end.
     pub partial: bool,
     /// The plan, every key written out.

@@ -131,7 +131,7 @@ impl Sensitivity {
         report.rank();
         report.deadline = self.deadline(&watch)?;
         if matches!(report.estimator, None | Some(Estimator::Differences)) {
-            report.folded = self.subject.folded_parts(&self.plan.axis, self.plan.sweep.seed);
+            (report.folded, report.not_folded) = self.subject.folded_parts(&self.plan.axis, self.plan.sweep.seed);
         }
         report.plan = toml::to_string(&self.plan).unwrap_or_default();
         Ok(report)
@@ -195,6 +195,7 @@ impl Sensitivity {
             version: env!("CARGO_PKG_VERSION").into(),
             seed: self.plan.sweep.seed,
             folded: None,
+            not_folded: Vec::new(),
             partial: false,
             plan: String::new(),
         }

@@ -16,7 +16,7 @@ const MOST_PROBLEMS: usize = 10;
 
 impl Subject {
     fn misfit(&self, axes: &[Axis], point: &Point, seed: u64) -> Option<Misfit> {
-        match &self.0 {
+        match &self.kind {
             Kind::Job { table, .. } => job_at(table, seed, axes, point).err(),
             Kind::Stages { table } => stages_at(table, axes, point).err(),
             Kind::Net { net, .. } => net_at(net, axes, point).err(),
@@ -68,7 +68,7 @@ impl Subject {
 
     /// Runs one replication of a net: one that does not reach its goal would take all its firings in every replication.
     fn check_end(&self, plan: &SweepPlan, base: &Point, seed: u64) -> Result<(), StudyError> {
-        if !matches!(self.0, Kind::Net { .. }) {
+        if !matches!(self.kind, Kind::Net { .. }) {
             return Ok(());
         }
         let model = self.model(&plan.axis, base, seed).map_err(StudyError::Model)?;

@@ -32,7 +32,7 @@ use crate::net::Net;
 use crate::net::expr::ExprError;
 use crate::plan::{JobPlan, PlanOption, Planning};
 use crate::runs::RunFactor;
-use crate::sim::FoldedParts;
+use crate::sim::{FoldedParts, NotFolded};
 use crate::stages::{PlannedJob, StagePlan, stage_net};
 use crate::subject::at::{job_at, stages_at, table_at};
 use crate::subject::rated_net::RatedNet;
@@ -46,7 +46,17 @@ pub(crate) use number::as_number;
 
 /// A job or a net whose settings a study changes.
 #[derive(Debug)]
-pub struct Subject(Kind);
+pub struct Subject {
+    kind: Kind,
+    /// True if equal parts of the net are counted.
+    fold: bool,
+}
+
+impl From<Kind> for Subject {
+    fn from(kind: Kind) -> Self {
+        Self { kind, fold: true }
+    }
+}
 
 #[derive(Debug)]
 enum Kind {
@@ -78,7 +88,7 @@ impl Subject {
             // given phase means leave no room for a profile
             table.remove("profile");
         }
-        Ok(Self(Kind::Job { table, shapes: Shapes::default() }))
+        Ok(Kind::Job { table, shapes: Shapes::default() }.into())
     }
 
     /// A job of stages; axes are paths of keys of its plan.
@@ -89,7 +99,7 @@ impl Subject {
     pub fn stages(plan: &StagePlan) -> Result<Self, StudyError> {
         // notes are about the logs, not about runs
         let plan = StagePlan { notes: Vec::new(), ..plan.clone() };
-        Ok(Self(Kind::Stages { table: Table::try_from(&plan)? }))
+        Ok(Kind::Stages { table: Table::try_from(&plan)? }.into())
     }
 
     /// A net whose goal is the expression `until`, or the dead marking; axes are its rate parameters.
@@ -105,7 +115,7 @@ impl Subject {
 
     /// A net that was read from `text`, by which stored results are recognised; its goal is valid.
     fn net_of_text(net: Net, until: Option<&str>, text: String) -> Self {
-        Self(Kind::Net { net: Box::new(net), until: until.map(str::to_owned), text, forms: Box::default() })
+        Kind::Net { net: Box::new(net), until: until.map(str::to_owned), text, forms: Box::default() }.into()
     }
 
     /// A job by its plan; axes are paths of keys of the plan.
@@ -131,7 +141,7 @@ impl Subject {
     /// [`StudyError::Options`]: an option that the job or net has no meaning for, or values out of range.
     pub fn planned(self, options: &[PlanOption]) -> Result<Self, StudyError> {
         let Some(first) = options.first() else { return Ok(self) };
-        let plan = match &self.0 {
+        let plan = match &self.kind {
             Kind::Job { table, .. } | Kind::Stages { table } => JobPlan::from_toml(&table.to_string())?,
             Kind::Net { .. } => {
                 let refused = first.without_meaning("a net", "its rate parameters are axes");
@@ -141,17 +151,24 @@ impl Subject {
         Self::of_job(plan.with_all(options))
     }
 
+    /// Sets whether equal parts of the net are counted, which is the default, or kept apart.
+    pub fn set_folding(&mut self, fold: bool) {
+        self.fold = fold;
+    }
+
     /// Returns the job plan or net as text; equal texts mean the same.
     pub fn text(&self) -> String {
-        match &self.0 {
+        let text = match &self.kind {
             Kind::Job { table, .. } | Kind::Stages { table } => table.to_string(),
             Kind::Net { text, .. } => text.clone(),
-        }
+        };
+        // other random numbers
+        if self.fold { text } else { text + "\n# equal parts kept apart\n" }
     }
 
     /// Returns the names of the net's rate parameters; none of a job.
     pub fn rate_parameters(&self) -> Vec<String> {
-        match &self.0 {
+        match &self.kind {
             Kind::Net { net, .. } => net.parameters().iter().map(|parameter| parameter.name.clone()).collect(),
             Kind::Job { .. } | Kind::Stages { .. } => Vec::new(),
         }
@@ -159,18 +176,18 @@ impl Subject {
 
     /// Returns true if whole runs of the job differ: means are then of a typical run, and quantiles over all runs.
     pub fn whole_runs_differ(&self) -> bool {
-        let (Kind::Stages { table } | Kind::Job { table, .. }) = &self.0 else { return false };
+        let (Kind::Stages { table } | Kind::Job { table, .. }) = &self.kind else { return false };
         let sigma = path::get(table, "run.sigma").and_then(Value::as_float);
         sigma.is_some_and(|sigma| sigma > 0.0)
     }
 
-    /// Returns the model to replicate at a point, with equal parts counted; `seed` draws the random parts of a job's net.
+    /// Returns the model to replicate at a point, with equal parts counted unless they are kept apart; `seed` draws the random parts of a job's net.
     ///
     /// # Errors
     ///
     /// Reason why the point's settings give no job or net.
     pub fn model(&self, axes: &[Axis], point: &Point, seed: u64) -> Result<Model, String> {
-        self.model_as(axes, point, seed, true)
+        self.model_as(axes, point, seed, self.fold)
     }
 
     /// Returns the plan of a job of stages at a point; none for other subjects.
@@ -179,7 +196,7 @@ impl Subject {
     ///
     /// Reason why the point's settings give no job.
     pub(crate) fn stages_at(&self, axes: &[Axis], point: &Point) -> Option<Result<StagePlan, String>> {
-        let Kind::Stages { table } = &self.0 else { return None };
+        let Kind::Stages { table } = &self.kind else { return None };
         Some(stages_at(table, axes, point).map_err(|misfit| misfit.message))
     }
 
@@ -188,17 +205,18 @@ impl Subject {
         self.model_as(axes, point, seed, false)
     }
 
-    /// Returns the folded parts of the base's net; none if it runs unfolded.
-    pub fn folded_parts(&self, axes: &[Axis], seed: u64) -> Option<FoldedParts> {
-        if let Kind::Stages { .. } = &self.0 {
+    /// Returns the folded parts of the base's net, none if it runs unfolded, and the parts that look alike and are not folded.
+    pub fn folded_parts(&self, axes: &[Axis], seed: u64) -> (Option<FoldedParts>, Vec<NotFolded>) {
+        if let Kind::Stages { .. } = &self.kind {
             // their nets have no replicas to count
-            return None;
+            return (None, Vec::new());
         }
-        self.model(axes, &Point::base(axes.len()), seed).ok()?.folded
+        let model = self.model(axes, &Point::base(axes.len()), seed);
+        model.map(|model| (model.folded, model.not_folded)).unwrap_or_default()
     }
 
     fn model_as(&self, axes: &[Axis], point: &Point, seed: u64, fold: bool) -> Result<Model, String> {
-        match &self.0 {
+        match &self.kind {
             Kind::Job { table, shapes } => {
                 let plan = job_at(table, seed, axes, point).map_err(|misfit| misfit.message)?;
                 let spread =
@@ -233,7 +251,7 @@ impl Subject {
 
     /// Returns the number of workers of the job at a point, or its executors; none for a net.
     pub fn nodes(&self, axes: &[Axis], point: &Point) -> Option<f64> {
-        match &self.0 {
+        match &self.kind {
             Kind::Job { table, .. } => {
                 let cluster = Table::from_iter([("cluster".to_owned(), table.get("cluster")?.clone())]);
                 let own = |axis: &Axis| axis.key.trim().starts_with("cluster");
@@ -252,7 +270,7 @@ impl Subject {
             let which = axes.iter().position(|axis| axis.key == name || axis.title() == name)?;
             point.values[which].clone().or_else(|| self.own_value(&axes[which].key))
         };
-        let changed = match &self.0 {
+        let changed = match &self.kind {
             Kind::Job { table, .. } | Kind::Stages { table } => Some(table_at(table, axes, point, |_| true)),
             Kind::Net { .. } => None,
         };
@@ -265,7 +283,7 @@ impl Subject {
 
     /// Returns the value of a key of the job plan or of a rate parameter at the base.
     fn own_value(&self, name: &str) -> Option<Value> {
-        match &self.0 {
+        match &self.kind {
             Kind::Job { table, .. } | Kind::Stages { table } => path::get(table, name).cloned(),
             Kind::Net { net, .. } => {
                 let parameter = net.parameters().iter().find(|parameter| parameter.name == name)?;
@@ -276,7 +294,7 @@ impl Subject {
 
     /// Returns the number that an axis has at the base; of `[*]`, the number that all entries share.
     pub(crate) fn base_number(&self, key: &str) -> Option<f64> {
-        match &self.0 {
+        match &self.kind {
             Kind::Job { table, .. } | Kind::Stages { table } => path::get(table, key).and_then(as_number),
             Kind::Net { net, .. } => {
                 let parameter = net.parameters().iter().find(|parameter| parameter.name == key)?;

@@ -3,7 +3,7 @@
 use crate::compile::{Compiled, Template, compile, lower};
 use crate::net::Net;
 use crate::net::expr::{Expr, Leaf};
-use crate::sim::{FoldedParts, Goal, Prepared, Question};
+use crate::sim::{FoldedParts, Goal, NotFolded, Prepared, Question};
 use crate::subject::at::net_at;
 use crate::sweep::{Axis, Model, Point};
 
@@ -19,16 +19,19 @@ pub(super) struct RatedNet {
     /// The compiled net; none if it does not compile with its own rates.
     template: Option<Template>,
     folded: Option<FoldedParts>,
+    not_folded: Vec<NotFolded>,
 }
 
 impl RatedNet {
     /// A net and its goal, which is valid; folded if `fold`, and if parts are alike whatever the rate parameters are.
     pub(super) fn new(net: &Net, until: Option<&str>, fold: bool) -> Self {
         let goal = until.and_then(|until| net.expression(until).ok());
-        let folded = if fold { folded(net, goal.as_ref()) } else { None };
+        let prepared = if fold { prepared(net, goal.as_ref()) } else { None };
+        let not_folded = prepared.as_ref().map(|prepared| prepared.not_folded().to_vec()).unwrap_or_default();
+        let folded = prepared.and_then(|prepared| folded(&prepared, goal.as_ref()));
         let (net, goal, folded) = folded.unwrap_or_else(|| (net.clone(), goal, None));
         let template = Template::new(net.clone()).ok();
-        Self { net, goal, template, folded }
+        Self { net, goal, template, folded, not_folded }
     }
 
     /// Returns the model to replicate at a point.
@@ -45,7 +48,8 @@ impl RatedNet {
             Ok::<_, String>(Compiled { program, schedule: None })
         };
         let Compiled { program, schedule } = known.map_or_else(anew, Ok)?;
-        Ok(Model { schedule, question, folded: self.folded, ..Model::new(program) })
+        let not_folded = self.not_folded.clone();
+        Ok(Model { schedule, question, folded: self.folded, not_folded, ..Model::new(program) })
     }
 }
 
@@ -54,8 +58,9 @@ fn question(net: &Net, goal: Option<&Expr>) -> Question {
     Question { goal, max_firings: Some(MOST_FIRINGS), ..Question::default() }
 }
 
-/// The folded net and its goal; none if nothing folds. Rates stay expressions of rate parameters, but weights of arcs are taken as numbers.
-fn folded(net: &Net, goal: Option<&Expr>) -> Option<(Net, Option<Expr>, Option<FoldedParts>)> {
+/// The net, folded if possible. Rates stay expressions of rate parameters, but weights of arcs are taken as numbers: none if they
+/// depend on parameters.
+fn prepared(net: &Net, goal: Option<&Expr>) -> Option<Prepared> {
     let mut arcs_vary = false;
     for weight in net.arcs().iter().flat_map(|arc| &arc.weights) {
         weight.weight.for_each_leaf(&mut |leaf| arcs_vary |= matches!(leaf, Leaf::Parameter(_)));
@@ -63,7 +68,11 @@ fn folded(net: &Net, goal: Option<&Expr>) -> Option<(Net, Option<Expr>, Option<F
     if arcs_vary {
         return None;
     }
-    let prepared = Prepared::new(net, &question(net, goal), true).ok()?;
+    Prepared::new(net, &question(net, goal), true).ok()
+}
+
+/// The folded net and its goal; none if nothing folds.
+fn folded(prepared: &Prepared, goal: Option<&Expr>) -> Option<(Net, Option<Expr>, Option<FoldedParts>)> {
     let folding = prepared.folding()?;
     let goal = match goal {
         Some(goal) => Some(folding.expression(goal)?),

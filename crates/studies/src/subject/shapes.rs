@@ -7,7 +7,7 @@ use crate::fold::{FoldedTransition, Folding};
 use crate::mapreduce::{JobShape, PhaseMap, Plan, job_net, job_shape, seeded_phase_times, timings};
 use crate::net::expr::{BinaryOp, Expr};
 use crate::net::{Delay, Timing, TransitionId};
-use crate::sim::{FoldedParts, Prepared, Question};
+use crate::sim::{FoldedParts, NotFolded, Prepared, Question};
 use crate::sweep::Model;
 
 /// Most structures that are kept. A sweep over numbers of tasks has many structures and returns to them.
@@ -22,6 +22,7 @@ struct Known {
     phases: PhaseMap,
     folding: Option<Folding>,
     folded: Option<FoldedParts>,
+    not_folded: Vec<NotFolded>,
     template: Template,
 }
 
@@ -42,19 +43,21 @@ impl Shapes {
             && let Some(timings) = known.timings(timings(plan, &phases, &known.phases))
             && let Some(compiled) = known.template.retimed(&timings)
         {
-            return Ok(model(compiled, known.folded));
+            return Ok(model(compiled, known.folded, known.not_folded.clone()));
         }
         let job = job_net(plan, &phases).map_err(|error| error.to_string())?;
         let prepared = Prepared::new(&job.net, &Question::default(), fold).map_err(|errors| errors.to_string())?;
-        let folded = prepared.folded_parts();
+        let (folded, not_folded) = (prepared.folded_parts(), prepared.not_folded().to_vec());
         let Some(shape) = shape else {
-            return Ok(model(Compiled { program: prepared.program, schedule: None }, folded));
+            return Ok(model(Compiled { program: prepared.program, schedule: None }, folded, not_folded));
         };
         let template = Template::new(prepared.net(&job.net).clone()).map_err(|errors| errors.to_string())?;
         let compiled = template.compiled().clone();
         let folding = prepared.folding().cloned();
-        self.add(Known { shape, fold, phases: job.phases, folding, folded, template });
-        Ok(model(compiled, folded))
+        let known =
+            Known { shape, fold, phases: job.phases, folding, folded, not_folded: not_folded.clone(), template };
+        self.add(known);
+        Ok(model(compiled, folded, not_folded))
     }
 
     fn find(&self, shape: &JobShape, fold: bool) -> Option<Arc<Known>> {
@@ -111,8 +114,8 @@ fn counted(folded: &Timing, own: Timing) -> Option<Timing> {
     Some(Timing::Timed { delay, servers: *servers, memory: *memory })
 }
 
-fn model(Compiled { program, schedule }: Compiled, folded: Option<FoldedParts>) -> Model {
-    Model { schedule, folded, ..Model::new(program) }
+fn model(Compiled { program, schedule }: Compiled, folded: Option<FoldedParts>, not_folded: Vec<NotFolded>) -> Model {
+    Model { schedule, folded, not_folded, ..Model::new(program) }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::compile::{Program, SchedulePlan};
-use crate::sim::{Backend, FoldedParts, Question, RunError};
+use crate::sim::{Backend, FoldedParts, NotFolded, Question, RunError};
 use crate::sweep::point::Point;
 use crate::sweep::spread::Spread;
 
@@ -22,6 +22,8 @@ pub struct Model {
     pub spread: Spread,
     /// The folded parts of the net; none if it runs unfolded.
     pub folded: Option<FoldedParts>,
+    /// Parts of that net that look alike and are not folded.
+    pub not_folded: Vec<NotFolded>,
     /// The deadline \[s\], if there is one.
     pub deadline_s: Option<f64>,
 }
@@ -30,7 +32,8 @@ impl Model {
     /// A net that is run until it is dead, all of whose runs are usual.
     pub fn new(program: Program) -> Self {
         let (question, spread) = (Question::default(), Spread::default());
-        Self { program, schedule: None, question, spread, folded: None, deadline_s: None }
+        let (folded, not_folded) = (None, Vec::new());
+        Self { program, schedule: None, question, spread, folded, not_folded, deadline_s: None }
     }
 }
 

@@ -263,7 +263,7 @@ impl Sweep {
         let mut header = Header::new(self.settings.shard, points, settings.seed, self.settings.level, text, base);
         let relative_error = settings.relative_error;
         header.budget = settings.budget_replications.map(|replications| Budget { replications, relative_error });
-        header.folded = self.subject.folded_parts(&self.plan.axis, settings.seed);
+        (header.folded, header.not_folded) = self.subject.folded_parts(&self.plan.axis, settings.seed);
         Ok(header)
     }
 

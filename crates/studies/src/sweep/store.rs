@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use tailspn_common::bounded;
 
 use crate::share::Shard;
-use crate::sim::FoldedParts;
+use crate::sim::{FoldedParts, NotFolded};
 use crate::sweep::budget::Budget;
 use crate::sweep::part;
 use crate::sweep::plan::SweepPlan;
@@ -69,6 +69,9 @@ pub struct Header {
     /// The folded parts of the base's net; none if it runs unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
+    /// Parts of that net that look alike and are not folded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_folded: Vec<NotFolded>,
     /// The sweep's plan, every key written out.
     pub plan: String,
     /// Text of the subject of the sweep: a job's plan or a net.
@@ -95,8 +98,19 @@ impl Header {
     /// The identity of a sweep that this version runs.
     pub fn new(shard: Shard, points: u64, seed: u64, level: f64, plan: String, base: String) -> Self {
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        let (budget, folded) = (None, None);
-        Self { format_version: FORMAT_VERSION, version, shard, points, seed, level, budget, folded, plan, base }
+        Self {
+            format_version: FORMAT_VERSION,
+            version,
+            shard,
+            points,
+            seed,
+            level,
+            budget: None,
+            folded: None,
+            not_folded: Vec::new(),
+            plan,
+            base,
+        }
     }
 
     /// Describes the difference to another header; none if they are equal, except for the shard.

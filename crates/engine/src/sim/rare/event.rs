@@ -64,9 +64,13 @@ impl RareEvent {
         Ok(Self::Beyond { goal: goal.map(parse).transpose()?, limit_s, left: left.map(parse).transpose()? })
     }
 
-    /// The net with its equal parts counted, and the same event of it; none if nothing folds or the event distinguishes them.
-    pub(super) fn folded(&self, net: &Net) -> Option<(Folding, Self)> {
-        let folding = fold_markings(net, &Keep { expressions: self.expressions(), ..Keep::default() });
+    /// The net with its equal parts counted.
+    pub(super) fn folding(&self, net: &Net) -> Folding {
+        fold_markings(net, &Keep { expressions: self.expressions(), ..Keep::default() })
+    }
+
+    /// The same event of a folded net; none if nothing folds or the event distinguishes the parts.
+    pub(super) fn folded(&self, folding: &Folding) -> Option<Self> {
         if !folding.is_folded() {
             return None;
         }
@@ -74,7 +78,7 @@ impl RareEvent {
             Some(expression) => folding.expression(expression).map(Some),
             None => Some(None),
         };
-        let event = match self {
+        Some(match self {
             Self::Before { goal, avoid, within_s, importance } => Self::Before {
                 goal: folding.expression(goal)?,
                 avoid: image(avoid)?,
@@ -84,8 +88,7 @@ impl RareEvent {
             Self::Beyond { goal, limit_s, left } => {
                 Self::Beyond { goal: image(goal)?, limit_s: *limit_s, left: image(left)? }
             }
-        };
-        Some((folding, event))
+        })
     }
 
     fn expressions(&self) -> Vec<Expr> {

@@ -29,7 +29,7 @@ use crate::sim::question::Question;
 use crate::sim::race::{DirectForm, DirectLaw, Setup};
 use crate::sim::rare::event::Plan;
 use crate::sim::rare::levels::{Batch, Levels};
-use crate::sim::record::FoldedParts;
+use crate::sim::record::{FoldedParts, NotFolded};
 use crate::sim::run::result_clock;
 use crate::sim::run_error::RunError;
 use crate::watch::{Quiet, Unwatched, Watch};
@@ -86,6 +86,8 @@ pub struct RareEstimate {
     pub firings: u64,
     /// The folded parts of the net; none if it ran unfolded.
     pub folded: Option<FoldedParts>,
+    /// Parts of the net that look alike and were not folded.
+    pub not_folded: Vec<NotFolded>,
 }
 
 impl Splitting<'_> {
@@ -112,17 +114,20 @@ impl Splitting<'_> {
     ///
     /// Nets with delays that are not exponential, events without a limit or an importance, and events that no walk gets nearer to.
     pub fn run(&self, net: &Net, event: &RareEvent) -> Result<RareEstimate, RareError> {
-        let folded = if self.fold { event.folded(net) } else { None };
-        if let Some((folding, event)) = &folded {
-            match self.run_on(folding.net(), event) {
-                Ok(found) => return Ok(RareEstimate { folded: FoldedParts::of(folding), ..found }),
+        let folding = self.fold.then(|| event.folding(net));
+        let not_folded = folding.as_ref().map(NotFolded::all).unwrap_or_default();
+        if let Some(folding) = &folding
+            && let Some(event) = event.folded(folding)
+        {
+            match self.run_on(folding.net(), &event) {
+                Ok(found) => return Ok(RareEstimate { folded: FoldedParts::of(folding), not_folded, ..found }),
                 // these do not name parts of the net, and the whole net would only take longer
                 Err(error @ (RareError::NoWay { .. } | RareError::Stopped)) => return Err(error),
                 Err(_) => {}
             }
         }
         // errors refer to the net as it was read
-        self.run_on(net, event)
+        Ok(RareEstimate { not_folded, ..self.run_on(net, event)? })
     }
 
     fn run_on(&self, net: &Net, event: &RareEvent) -> Result<RareEstimate, RareError> {
@@ -199,6 +204,7 @@ impl Splitting<'_> {
             planned: self.batches,
             firings,
             folded: None,
+            not_folded: Vec::new(),
         })
     }
 }
