@@ -1,6 +1,7 @@
 //! A command that another program runs in process: its output is kept, and a flag stops it in place of Ctrl-C.
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,6 +12,7 @@ use tailspn::net::Net;
 pub struct Call {
     keeps_samples: bool,
     net: Option<Net>,
+    plan: Option<String>,
     parts: Vec<Vec<u8>>,
     stopped: AtomicBool,
     pace: Mutex<Option<Pace>>,
@@ -63,10 +65,19 @@ impl Call {
     /// The name by which the arguments of a call mean its net.
     pub const NET: &'static str = "<net>";
 
-    /// Returns a call; one of `simulate` keeps the times of all replications if `keeps_samples` is true. `simulate`, `solve` and `check`
-    /// take `net` in place of a file if the arguments name [`Call::NET`].
+    /// The name by which the arguments of a call mean its plan.
+    pub(crate) const PLAN: &'static str = "<plan>";
+
+    /// Returns a call; one of `simulate` or `estimate` keeps the times of all replications if `keeps_samples` is true. `simulate`, `solve`
+    /// and `check` take `net` in place of a file if the arguments name [`Call::NET`].
     pub fn new(keeps_samples: bool, net: Option<Net>) -> Arc<Self> {
         Arc::new(Self { keeps_samples, net, ..Self::default() })
+    }
+
+    /// Returns a call whose arguments mean a plan of this text by [`Call::PLAN`].
+    #[cfg(feature = "serve")]
+    pub(crate) fn with_plan(keeps_samples: bool, plan: String) -> Arc<Self> {
+        Arc::new(Self { keeps_samples, plan: Some(plan), ..Self::default() })
     }
 
     /// Returns a call that, with any `parts`, runs no replications but puts together theirs: the first shards of the same command, or
@@ -106,6 +117,11 @@ impl Call {
 
     pub(crate) fn net(&self) -> Option<&Net> {
         self.net.as_ref()
+    }
+
+    /// The text of the plan that a path means, if it means the plan of this thread's call.
+    pub(crate) fn plan_at(path: &Path) -> Option<String> {
+        if path.as_os_str() == Self::PLAN { Self::current()?.plan.clone() } else { None }
     }
 
     pub(crate) fn parts(&self) -> &[Vec<u8>] {

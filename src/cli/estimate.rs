@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use tailspn::job_time::{EstimateMethod, EstimateSettings, JobEstimate, estimate_job};
 use tailspn::mapreduce::Plan;
-use tailspn::plan::JobPlan;
+use tailspn::plan::{JobPlan, PlanError};
 use tailspn::report::{JobReport, estimate_report};
 
 use crate::cli::args::{EstimateArgs, Method};
@@ -14,10 +14,12 @@ use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{draw_report, may_draw};
-use crate::cli::plan::{only_whatif, read_job};
-use crate::cli::simulate::end_of;
+use crate::cli::plan::{only_whatif, options_refused, read_job};
+use crate::cli::simulate::{end_of, times_s};
 use crate::cli::spn_gc::tell_phases;
+use crate::cli::straggler_values::Copies;
 use crate::cli::study::{estimate_failure, replications};
+use crate::cli::values::SparkSpeculation;
 
 /// Estimates the job.
 pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -31,18 +33,32 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
         JobPlan::Stages(plan) => return estimate_stages::run(&plan, args, terminal),
         plan => return Err(only_whatif(&plan, "estimate")),
     };
-    run_phases(plan, args, started, terminal)
+    run_phases(straggling(plan, args)?, args, started, terminal)
+}
+
+/// Returns the plan with the stragglers and copies of the command line.
+fn straggling(mut plan: Plan, args: &EstimateArgs) -> Result<Plan, Failure> {
+    if let Some(stragglers) = &args.stragglers {
+        plan.stragglers = Some(stragglers.clone());
+    }
+    match &args.speculation {
+        None => {}
+        Some(Copies::Spark(SparkSpeculation::Off)) => plan.speculation = None,
+        Some(Copies::Detector(detector)) => plan.speculation = Some(detector.clone()),
+        Some(Copies::Spark(_)) => {
+            return Err(Failure::helped(
+                Exit::Usage,
+                "`--speculation` with Spark's settings is for plans of stages, which `tailspn fit LOG` writes",
+                "this plan takes a detector, such as r=0.6,p=0.8,dl=0.4",
+            ));
+        }
+    }
+    let problems = plan.problems();
+    if problems.is_empty() { Ok(plan) } else { Err(options_refused(&PlanError { problems })) }
 }
 
 /// Estimates a job of nine phases.
 fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &Terminal) -> Result<Exit, Failure> {
-    if args.speculation.is_some() {
-        return Err(Failure::helped(
-            Exit::Usage,
-            "`--speculation` is for plans of stages; this plan has a section `[speculation]`",
-            "`tailspn fit LOG` writes a plan of stages",
-        ));
-    }
     plan.model.seed = args.run.seed.unwrap_or(plan.model.seed);
     let format = args.export.as_deref().map(|path| format_of(None, path)).transpose()?;
     if let Some(path) = &args.export {
@@ -63,6 +79,9 @@ fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &
     let mut report = report.map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?;
     report.add_cost(started.elapsed());
     let advice = advise(&mut report, &found, args.method);
+    if let Some(simulated) = &found.simulated {
+        terminal.samples(times_s(&simulated.run));
+    }
     terminal.report(&report, &args.print)?;
     advice.iter().for_each(|advice| terminal.tell(advice));
     if let (Some(path), Some(format)) = (&args.export, format) {

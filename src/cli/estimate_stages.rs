@@ -15,6 +15,7 @@ use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::simulate::end_of;
+use crate::cli::straggler_values::Copies;
 use crate::cli::study::{estimate_failure, replications};
 use crate::cli::values::SparkSpeculation;
 
@@ -32,27 +33,44 @@ pub(crate) fn run(plan: &StagePlan, args: &EstimateArgs, terminal: &Terminal) ->
         may_write(path, args.force)?;
     }
     may_draw(&args.plots, args.force)?;
+    let copies = copies(args)?;
     plan.remarks().iter().chain(&plan.notes).for_each(|note| terminal.tell(&format!("note: {note}")));
     let (ensemble, progress) = replications(args, args.run.seed.unwrap_or(0), terminal);
     let ensemble = match args.reps {
         None if ensemble.stop.is_none() => Ensemble { stop: Some(enough(plan, &ensemble)), ..ensemble },
         _ => ensemble,
     };
-    let copies = match args.speculation {
-        Some(SparkSpeculation::On { multiplier, quantile }) => Some(SpeculativeCopies { multiplier, quantile }),
-        _ => None,
-    };
     let found = estimate_stages(plan, &ensemble, copies, args.run.level, &progress);
     let found = found.map_err(|error| estimate_failure(&error))?;
     drop(progress);
     let section = found.comparison.as_ref().and_then(speculation_section);
     let report = stages_report(plan, &found.job, &found.times, &found.run, section, args.run.level);
+    terminal.samples(found.times_s.iter().copied());
     terminal.report(&report, &args.print)?;
     if let (Some(path), Some(format)) = (&args.export, format) {
         put(path, &export(&net(plan)?, format, true, terminal)?, args.force, terminal)?;
     }
     draw_report(&report, &args.plots, args.force, terminal)?;
     Ok(end_of(&found.run))
+}
+
+/// The copies of the command line.
+fn copies(args: &EstimateArgs) -> Result<Option<SpeculativeCopies>, Failure> {
+    let refused = |message: &str, help: &str| Err(Failure::helped(Exit::Usage, message, help));
+    if args.stragglers.is_some() {
+        let help = "its tasks straggle as in the logs that it was fitted to";
+        return refused("`--stragglers` has no meaning for a plan of `[[stage]]`", help);
+    }
+    match &args.speculation {
+        Some(Copies::Spark(SparkSpeculation::On { multiplier, quantile })) => {
+            Ok(Some(SpeculativeCopies { multiplier: *multiplier, quantile: *quantile }))
+        }
+        Some(Copies::Spark(SparkSpeculation::Off)) | None => Ok(None),
+        Some(Copies::Detector(_)) => refused(
+            "`--speculation` with a detector has no meaning for a plan of `[[stage]]`",
+            "take Spark's settings, such as spark4",
+        ),
+    }
 }
 
 /// As many replications as the spread between whole runs deserves: the error of the mean is far below it.

@@ -11,6 +11,7 @@ use tailspn::formats::Format as NetFormat;
 use tailspn::trace::{Format as LogFormat, log_format};
 
 use crate::cli::args::Command;
+use crate::cli::call::Call;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 
@@ -130,7 +131,7 @@ pub(crate) fn compared(path: &Path) -> Option<(Compared, String)> {
 
 /// Returns what `optimize` does with a file; none for a file that it does not take, or of an unknown kind.
 pub(crate) fn optimized(path: &Path) -> Option<Optimized> {
-    Kind::of(path)?.optimized()
+    if Call::plan_at(path).is_some() { Some(Optimized::Job) } else { Kind::of(path)?.optimized() }
 }
 
 /// Recognises a call that strace logged.

@@ -5,6 +5,7 @@ use std::path::Path;
 use tailspn::plan::{JobPlan, Loaded, PlanError, PlanProblem, PlanWarning, Planning as _, ProblemKind, Work};
 
 use crate::cli::args::PlanArgs;
+use crate::cli::call::Call;
 use crate::cli::exit::Exit;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note, Source};
@@ -20,7 +21,10 @@ impl PlanText {
     /// Reads the text in a file. A plan without any key means all defaults, so a warning says that it may be the wrong file.
     pub(crate) fn read(path: &Path, terminal: &Terminal) -> Result<Self, Failure> {
         let name = path.display().to_string();
-        let text = String::from_utf8(read_bytes(path)?).map_err(|_| not_text(&name))?;
+        let text = match Call::plan_at(path) {
+            Some(text) => text,
+            None => String::from_utf8(read_bytes(path)?).map_err(|_| not_text(&name))?,
+        };
         if text.parse::<toml::Table>().is_ok_and(|table| table.is_empty()) {
             terminal.tell(&empty_plan(&name));
         }

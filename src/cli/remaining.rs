@@ -154,7 +154,7 @@ fn follow(args: &RemainingArgs, plan: Option<&StagePlan>, terminal: &Terminal) -
 }
 
 /// The log: Spark takes `.inprogress` from the name when the application ends.
-fn current(log: &Path) -> PathBuf {
+pub(crate) fn current(log: &Path) -> PathBuf {
     let ended = log.to_str().and_then(|name| name.strip_suffix(".inprogress")).map(PathBuf::from);
     match ended {
         Some(ended) if !log.exists() && ended.exists() => ended,
@@ -163,7 +163,7 @@ fn current(log: &Path) -> PathBuf {
 }
 
 /// The name and the bytes of a log, for all files of a folder; none if it cannot be examined.
-fn size_of(log: &Path) -> Option<(PathBuf, u64)> {
+pub(crate) fn size_of(log: &Path) -> Option<(PathBuf, u64)> {
     let found = std::fs::metadata(log).ok()?;
     if found.is_file() {
         return Some((log.to_owned(), found.len()));

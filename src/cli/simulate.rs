@@ -192,7 +192,7 @@ fn samples_text(run: &Run) -> String {
 }
 
 /// The times of all replications that reached the goal, in their order, in seconds.
-fn times_s(run: &Run) -> impl Iterator<Item = f64> {
+pub(crate) fn times_s(run: &Run) -> impl Iterator<Item = f64> {
     run.samples.passage_times.iter().map(|&ticks| run.samples.clock.seconds(ticks))
 }
 

@@ -1,7 +1,9 @@
-//! Values of `--stragglers` and `--speculation`: short forms of the sections of a plan.
+//! Values of `--stragglers` and `--speculation`: short forms of the sections of a plan, and Spark's settings.
 
 use tailspn::mapreduce::{CopySlots, Factors, Speculation, Stragglers};
 use tailspn_common::spelling::did_you_mean;
+
+use crate::cli::values::{SparkSpeculation, spark_speculation};
 
 /// `SHARE:FACTOR`, or `SHARE:FACTOR@P,FACTOR@P,...` with a probability for each factor.
 pub(crate) fn stragglers(text: &str) -> Result<Stragglers, String> {
@@ -18,6 +20,28 @@ pub(crate) fn stragglers(text: &str) -> Result<Stragglers, String> {
         Factors::One(number(factors)?)
     };
     Ok(Stragglers { share: number(share)?, factor, ..Stragglers::default() })
+}
+
+/// Keys of a detector.
+const DETECTOR: [&str; 8] = ["r", "p", "dl", "ut", "fake", "alarm", "slow", "slots"];
+
+/// Speculative copies, as the kind of plan has them.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Copies {
+    /// Those of Spark, for a plan of stages; without copies, for any plan.
+    Spark(SparkSpeculation),
+    /// Those of a detector, for a plan of phases.
+    Detector(Speculation),
+}
+
+/// Spark's settings, or those of a detector.
+pub(crate) fn copies(text: &str) -> Result<Copies, String> {
+    let key = text.split_once('=').map_or("", |(key, _)| key.trim());
+    if DETECTOR.contains(&key) {
+        speculation(text).map(Copies::Detector)
+    } else {
+        spark_speculation(text).map(Copies::Spark)
+    }
 }
 
 /// `KEY=VALUE,...` of a detector: missing keys keep their defaults.
@@ -40,7 +64,7 @@ pub(crate) fn speculation(text: &str) -> Result<Speculation, String> {
             "alarm" => made.false_alarm_at = number,
             "slow" => made.slow_copies = Some(number),
             _ => {
-                let near = did_you_mean(key, &["r", "p", "dl", "ut", "fake", "alarm", "slow", "slots"]);
+                let near = did_you_mean(key, &DETECTOR);
                 return Err(format!("there is no `{key}`; there are r, p, dl, ut, fake, alarm, slow and slots{near}"));
             }
         }
@@ -72,6 +96,15 @@ mod tests {
         let made = stragglers("0.2:2@0.7,5@0.3").unwrap();
         assert_eq!(made.factor, Factors::Several(vec![[0.7, 2.0], [0.3, 5.0]]));
         assert!(["", "0.1", "x:3", "0.1:2@", "0.1:2@0.5,3"].iter().all(|text| stragglers(text).is_err()));
+    }
+
+    #[test]
+    fn the_first_key_says_whose_copies_are_meant() {
+        let detector = Speculation { recall: 0.5, precision: 0.9, ..Speculation::default() };
+        assert_eq!(copies("r=0.5,p=0.9"), Ok(Copies::Detector(detector)));
+        assert_eq!(copies("none"), Ok(Copies::Spark(SparkSpeculation::Off)));
+        assert!(matches!(copies("quantile=0.5"), Ok(Copies::Spark(SparkSpeculation::On { .. }))));
+        assert!(copies("x=1").is_err());
     }
 
     #[test]

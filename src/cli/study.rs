@@ -199,6 +199,7 @@ pub(crate) fn replications(args: &EstimateArgs, seed: u64, terminal: &Terminal) 
         max_wall: args.run.max_time,
         backend: args.place.backend.0,
         adapter: args.place.adapter.clone(),
+        keep: terminal.keeps_samples(),
         share: terminal.share().clone(),
         ..Ensemble::default()
     };

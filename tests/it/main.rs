@@ -82,6 +82,7 @@ mod samples;
 mod sensitivity;
 #[cfg(feature = "serve")]
 mod serve;
+mod serve_job;
 mod shared;
 mod signals;
 mod slots;

@@ -16,27 +16,27 @@ use crate::cli::{data, tool};
 use crate::cli_report::browser;
 
 /// Longest wait for an answer; machines may be slow.
-const HANGS: Duration = Duration::from_secs(60);
+pub(crate) const HANGS: Duration = Duration::from_secs(60);
 
 /// Longest wait for the end after a signal.
 const ENDS: Duration = Duration::from_secs(2);
 
 /// A running server.
-struct Server {
+pub(crate) struct Server {
     process: Child,
     host: String,
     token: String,
 }
 
 /// An answer: its status, its head, and its body.
-struct Answer {
-    status: u16,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
     head: String,
-    body: String,
+    pub(crate) body: String,
 }
 
 impl Server {
-    fn start(args: &[&str]) -> Self {
+    pub(crate) fn start(args: &[&str]) -> Self {
         let args: Vec<&str> = ["serve", "--no-open"].iter().chain(args).copied().collect();
         let mut process = tool(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -60,20 +60,20 @@ impl Server {
         Answer { status, head: head.to_lowercase(), body: body.to_owned() }
     }
 
-    fn get(&self, path: &str, headers: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str, headers: &str) -> Answer {
         self.send(&format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{headers}\r\n", self.host))
     }
 
     /// The path with the token in its query.
-    fn page(&self, path: &str) -> String {
+    pub(crate) fn page(&self, path: &str) -> String {
         format!("{path}?token={}", self.token)
     }
 
-    fn ask(&self, path: &str) -> Answer {
+    pub(crate) fn ask(&self, path: &str) -> Answer {
         self.get(path, &format!("X-Tailspn-Token: {}\r\n", self.token))
     }
 
-    fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
         let (host, token, body) = (&self.host, &self.token, body.to_string());
         self.send(&format!(
             "POST {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nConnection: close\r\nX-Tailspn-Token: {token}\r\n\
@@ -83,7 +83,7 @@ impl Server {
     }
 
     /// The JSON of an answer that must succeed.
-    fn found(&self, path: &str, body: &Value) -> Value {
+    pub(crate) fn found(&self, path: &str, body: &Value) -> Value {
         let answer = self.post(path, body);
         assert_eq!(answer.status, 200, "{path} {body}: {}", answer.body);
         serde_json::from_str(&answer.body).unwrap()
@@ -149,7 +149,7 @@ fn refuses_strangers_and_large_bodies_and_stays_alive() {
         server.send(&request(&format!("Host: localhost:{}\r\n", host.split(':').nth(1).unwrap()), "")).status,
         200
     );
-    for file in ["/style.css", "/common.js", "/net.js", "/job.js", "/log.js", "/zoom.js"] {
+    for file in ["/style.css", "/common.js", "/net.js", "/job.js", "/planned.js", "/log.js", "/zoom.js"] {
         assert_eq!(server.get(&server.page(file), "").status, 200, "{file}");
     }
 }
@@ -201,7 +201,7 @@ fn fired(program: &Program, transition: &str, marking: &[u32]) -> Vec<u32> {
     after
 }
 
-fn words(values: &Value, key: &str) -> Vec<String> {
+pub(crate) fn words(values: &Value, key: &str) -> Vec<String> {
     values.as_array().unwrap().iter().map(|value| value[key].as_str().unwrap().to_owned()).collect()
 }
 
@@ -308,7 +308,7 @@ fn the_net_comes_back_with_its_marking() {
 }
 
 /// The result without times of day and durations.
-fn without_times(mut result: Value) -> Value {
+pub(crate) fn without_times(mut result: Value) -> Value {
     result.as_object_mut().unwrap().remove("time_cost");
     if let Some(provenance) = result["provenance"].as_object_mut() {
         provenance.remove("wall_s");
@@ -316,7 +316,7 @@ fn without_times(mut result: Value) -> Value {
     result
 }
 
-fn printed(args: &[&str]) -> Value {
+pub(crate) fn printed(args: &[&str]) -> Value {
     serde_json::from_str(&data(args)).unwrap()
 }
 
@@ -406,7 +406,7 @@ fn a_browser_shows_both_pages() {
     for row in ["mean, exact</td><td>85.24 s", "p95, exact", "p99, exact", "mean, simulated", "p99, simulated"] {
         assert!(page.contains(row), "{row}\n{page}");
     }
-    assert!(page.contains(">2000 replications.<") && page.matches("<svg").count() == 3, "{page}");
+    assert!(page.contains(">2000 replications.<") && page.matches("<svg").count() == 5, "{page}");
 }
 
 /// A name that would be markup, for XML and for JSON.

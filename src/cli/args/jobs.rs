@@ -93,10 +93,15 @@ pub(crate) struct EstimateArgs {
     pub(crate) no_fold: bool,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
+    /// Probability that a task gets a slow node, and how many times longer it takes there, such as 0.1:3; several factors as
+    /// FACTOR@PROBABILITY,... (plans of map and reduce tasks)
+    #[arg(long, value_name = "SHARE:FACTOR", value_parser = straggler_values::stragglers, help_heading = "Planned job, in place of the plan's values")]
+    pub(crate) stragglers: Option<Stragglers>,
     /// Spark's speculative copies: `none`, `spark4` (multiplier 3 after 90% of the tasks), `spark3` (1.5 after 75%), or
-    /// multiplier=1.5,quantile=0.75; missing settings are as in Spark 4
-    #[arg(long, value_name = "SETTINGS", value_parser = values::spark_speculation, help_heading = "Planned job, in place of the plan's values")]
-    pub(crate) speculation: Option<values::SparkSpeculation>,
+    /// multiplier=1.5,quantile=0.75; missing settings are as in Spark 4. For a plan of map and reduce tasks, a detector of recall r,
+    /// precision p and latency dl: r=0.6,p=0.8,dl=0.4
+    #[arg(long, value_name = "SETTINGS", value_parser = straggler_values::copies, help_heading = "Planned job, in place of the plan's values")]
+    pub(crate) speculation: Option<straggler_values::Copies>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
     #[command(flatten)]

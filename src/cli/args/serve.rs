@@ -19,13 +19,17 @@ Examples:
     # the timeline of a log, and why its tasks were slow
     tailspn serve app.gz
 
+    # several pages, with a list of them
+    tailspn serve net.xml job.toml app.gz
+
     # the default job
     tailspn serve
 ")]
 pub(crate) struct ServeArgs {
-    /// A net that `check` reads, a plan that `estimate` reads, or a log that `trace` reads; without one, the default job
+    /// Nets that `check` reads, plans that `estimate` reads, or logs that `trace` reads, a page for each; without one, the
+    /// default job
     #[arg(value_name = "NET|PLAN|LOG")]
-    pub(crate) source: Option<PathBuf>,
+    pub(crate) sources: Vec<PathBuf>,
     /// Port on 127.0.0.1; 0 is a free port
     #[arg(long, value_name = "PORT", default_value = "0")]
     pub(crate) port: u16,

@@ -73,8 +73,7 @@ impl Guard {
         if headers.contains_key(header::ORIGIN) && !only(headers, header::ORIGIN.as_str()).is_some_and(is_own) {
             return Err(forbidden("the request comes from another site"));
         }
-        let path = request.uri().path();
-        let token = if ["/net/", "/job/", "/log/"].iter().any(|start| path.starts_with(start)) {
+        let token = if is_question(request.uri().path()) {
             only(headers, TOKEN_HEADER)
         } else {
             request.uri().query().and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix("token=")))
@@ -89,6 +88,12 @@ impl Guard {
         }
         Ok(())
     }
+}
+
+/// Returns true for the path of a question, such as `/job/start`, or `/2/job/start` for the second of several pages.
+fn is_question(path: &str) -> bool {
+    let mut parts = path.split('/').skip(1).skip_while(|part| part.parse::<usize>().is_ok());
+    parts.next().is_some_and(|part| ["net", "job", "log"].contains(&part)) && parts.next().is_some()
 }
 
 /// The value of a header that is there exactly once.
@@ -129,6 +134,16 @@ pub(crate) async fn admit(State(guard): State<Arc<Guard>>, request: Request, nex
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn questions_are_told_from_pages() {
+        for path in ["/net/start", "/2/job/start", "/log/"] {
+            assert!(is_question(path), "{path}");
+        }
+        for path in ["/", "/2", "/net.js", "/2/net.js", "/net", "//", "/x/net/start"] {
+            assert!(!is_question(path), "{path}");
+        }
+    }
 
     #[test]
     fn tokens_are_new_each_time_and_compared_whole() {

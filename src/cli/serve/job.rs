@@ -1,5 +1,6 @@
 //! Requests of the page of a job. An estimate is the command `estimate` itself, run in process.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,176 +9,359 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
+use axum::response::Response;
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
-use tailspn::report::read_json;
+use serde_json::Value;
+use tailspn::estimate::paired_difference;
+use tailspn::plan::{JobPlan, PlanError};
+use tailspn::report::{CdfPoint, read_json, two_times_svg};
+use tailspn::stages::PlannedJob;
 
+use crate::cli::args::{Command, parse};
 use crate::cli::call::Call;
-use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, parsed, plain, unfinished};
+use crate::cli::output::Terminal;
+use crate::cli::plan::read_job;
+use crate::cli::serve::cheapest::{self, Search};
+use crate::cli::serve::fields::{Field, fields, option};
+use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, parsed, plain, run};
 
-/// A field of the page: an option of `estimate`.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct Field {
-    option: &'static str,
-    label: &'static str,
-    example: &'static str,
-}
+/// Names of the pictures of the report that the page shows, in their order.
+const PICTURES: [&str; 5] = ["histogram", "cdf", "tail", "waterfall", "critical"];
 
-impl Field {
-    const fn new(option: &'static str, label: &'static str, example: &'static str) -> Self {
-        Self { option, label, example }
-    }
-}
-
-const INPUT: Field = Field::new("input-size", "Input size", "20GB");
-const DEADLINE: Field = Field::new("deadline", "Deadline", "85s");
-
-/// Fields of a job of map and reduce phases.
-const PHASES: [Field; 6] = [
-    INPUT,
-    Field::new("workers", "Workers", "8"),
-    Field::new("map-slots", "Map slots per worker", "2"),
-    Field::new("reduce-slots", "Reduce slots per worker", "2"),
-    Field::new("reduces", "Reduce tasks", "4"),
-    DEADLINE,
-];
-
-/// Fields of a job of stages.
-const STAGES: [Field; 5] = [
-    INPUT,
-    Field::new("executors", "Executors", "8"),
-    Field::new("cores", "Tasks per executor at a time", "4"),
-    Field::new("partitions", "Partitions of shuffles", "200"),
-    DEADLINE,
-];
-
-/// Titles of the pictures of the report that the page shows.
-const PICTURES: [&str; 3] = ["histogram", "cdf", "tail"];
+/// Level of the interval of a difference.
+const LEVEL: f64 = 0.95;
 
 /// A planned job.
 #[derive(Debug)]
 pub(crate) struct Job {
-    /// The file of the plan; none of the default job.
-    path: Option<PathBuf>,
-    fields: &'static [Field],
+    source: Source,
+    search: Arc<Search>,
+}
+
+/// The plan of a job.
+#[derive(Debug)]
+enum Source {
+    /// The default job.
+    BuiltIn,
+    /// A file.
+    File(PathBuf),
+    /// Fitted to a log; the page has its text.
+    Log(PathBuf),
 }
 
 impl Job {
     /// The default job.
     pub(crate) fn built_in() -> Self {
-        Self { path: None, fields: &PHASES }
+        Self { source: Source::BuiltIn, search: Arc::default() }
     }
 
-    /// The job of a plan of map and reduce phases.
-    pub(crate) fn of_phases(path: &Path) -> Self {
-        Self { path: Some(plain(path)), fields: &PHASES }
+    /// The job of the plan in a file.
+    pub(crate) fn of_plan(path: &Path) -> Self {
+        Self { source: Source::File(plain(path)), search: Arc::default() }
     }
 
-    /// The job of a plan of stages.
-    pub(crate) fn of_stages(path: &Path) -> Self {
-        Self { path: Some(plain(path)), fields: &STAGES }
+    /// The job of a plan that was fitted to a log.
+    pub(crate) fn of_log(path: &Path) -> Self {
+        Self { source: Source::Log(plain(path)), search: Arc::default() }
     }
 
-    /// The arguments of `estimate` that answer a question, without the name of the program.
-    fn arguments(&self, question: &Question) -> Result<Vec<OsString>, Refusal> {
-        let mut words = vec![OsString::from("estimate")];
-        words.extend(self.path.iter().map(|path| path.clone().into_os_string()));
-        if let Some(unknown) =
-            question.options.keys().find(|name| self.fields.iter().all(|field| field.option != **name))
-        {
-            return Err(Refusal::bad(format!("this job has no field `{unknown}`")));
+    /// The path that means the plan in the arguments of a command.
+    fn path(&self) -> Option<&Path> {
+        match &self.source {
+            Source::BuiltIn => None,
+            Source::File(path) => Some(path),
+            Source::Log(_) => Some(Path::new(Call::PLAN)),
         }
-        for field in self.fields {
-            let value = question.options.get(field.option).map_or("", |value| value.trim());
-            let values: Vec<&str> = if field.option == "workers" { value.split(',').collect() } else { vec![value] };
+    }
+
+    /// The plan; of a fitted one, from its text.
+    fn plan(&self, text: Option<&str>) -> Result<JobPlan, Refusal> {
+        let refused = |error: &dyn std::fmt::Display| Refusal::unanswerable(error.to_string());
+        match (&self.source, text) {
+            (Source::BuiltIn, _) => Ok(JobPlan::default()),
+            (Source::File(path), _) => JobPlan::open(path).map_err(|error| refused(&error)),
+            (Source::Log(_), Some(text)) => JobPlan::from_toml(text).map_err(|error: PlanError| refused(&error)),
+            (Source::Log(_), None) => Err(no_plan()),
+        }
+    }
+
+    /// A call that keeps the times of replications for the comparison with pinned values.
+    fn call(&self, question: &Question) -> Result<Arc<Call>, Refusal> {
+        let keeps = question.pinned.is_some();
+        match (&self.source, &question.plan) {
+            (Source::Log(_), Some(text)) => Ok(Call::with_plan(keeps, text.clone())),
+            (Source::Log(_), None) => Err(no_plan()),
+            _ => Ok(Call::new(keeps, None)),
+        }
+    }
+
+    /// The arguments of `estimate` for these values, without the name of the program.
+    fn arguments(&self, options: &Options, reps: Option<u64>, seed: Option<u64>) -> Result<Vec<OsString>, Refusal> {
+        let mut words = vec![OsString::from("estimate")];
+        words.extend(self.path().map(|path| path.as_os_str().to_owned()));
+        for (name, value) in options {
+            let name = option(name).ok_or_else(|| Refusal::bad(format!("a job has no field `{name}`")))?;
+            let values: Vec<&str> = if name == "workers" { value.split(',').collect() } else { vec![value] };
             let values = values.into_iter().map(str::trim).filter(|value| !value.is_empty());
             // in one word, so that a value is never taken for an option
-            words.extend(values.map(|value| format!("--{}={value}", field.option).into()));
+            words.extend(values.map(|value| format!("--{name}={value}").into()));
         }
-        words.extend(question.reps.map(|reps| format!("--reps={reps}").into()));
-        words.extend(question.seed.map(|seed| format!("--seed={seed}").into()));
+        words.extend(reps.map(|reps| format!("--reps={reps}").into()));
+        words.extend(seed.map(|seed| format!("--seed={seed}").into()));
         Ok(words)
+    }
+
+    /// The command as a person types it in a shell.
+    fn command(&self, arguments: &[OsString]) -> String {
+        let is_plan = |word: &&OsString| matches!(self.source, Source::Log(_)) && **word == *Call::PLAN;
+        let word =
+            |word: &OsString| if is_plan(&word) { PLAN_FILE.to_owned() } else { quoted(&word.to_string_lossy()) };
+        let words: Vec<String> = std::iter::once("tailspn".to_owned()).chain(arguments.iter().map(word)).collect();
+        let fit = match &self.source {
+            Source::Log(log) => format!("tailspn fit {} -o {PLAN_FILE} && ", quoted(&log.to_string_lossy())),
+            _ => String::new(),
+        };
+        fit + &words.join(" ")
     }
 }
 
-/// Values of the fields, by their options, and settings of the run.
+fn no_plan() -> Refusal {
+    Refusal::bad("the request has no fitted plan")
+}
+
+/// The file of a plan in a command to copy.
+const PLAN_FILE: &str = "plan.toml";
+
+/// Values of fields, by their options.
+type Options = BTreeMap<String, String>;
+
+/// Values of the fields, and settings of the run.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Question {
+    /// The text of a fitted plan.
+    plan: Option<String>,
     #[serde(default)]
-    options: BTreeMap<String, String>,
+    options: Options,
     reps: Option<u64>,
+    /// True for a quick first answer, of fewer replications.
+    #[serde(default)]
+    first: bool,
     seed: Option<u64>,
+    /// Values of the fields to compare with.
+    pinned: Option<Options>,
+}
+
+/// A fitted plan.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FittedPlan {
+    plan: String,
 }
 
 /// The plan and the fields of the page.
 #[derive(Serialize)]
-struct Start<'a> {
+struct Start {
     plan: Option<String>,
-    fields: &'a [Field],
+    fields: Vec<Field>,
 }
 
-/// An estimate: the JSON of the command, its pictures, and the command that prints the same.
+/// An estimate: the JSON of the command, its pictures, and how to get the same.
 #[derive(Serialize)]
 struct Answer {
-    result: serde_json::Value,
+    result: Value,
     pictures: Vec<PictureRow>,
     remarks: Vec<String>,
+    /// Replications; none for as many as `estimate` takes by itself.
+    reps: Option<u64>,
+    /// The command that prints the same numbers.
     command: String,
+    /// The plan with all values, whose estimate has the same numbers.
+    toml: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pinned: Option<Pinned>,
 }
 
 #[derive(Serialize)]
 struct PictureRow {
-    name: String,
+    name: Cow<'static, str>,
+    title: String,
     wide: String,
+    narrow: String,
+}
+
+/// The comparison with pinned values: mean time now minus mean time of the pinned values, from pairs of replications with the same
+/// random numbers, and both distributions.
+#[derive(Serialize)]
+struct Pinned {
+    command: String,
+    result: Value,
+    pairs: usize,
+    level: f64,
+    difference_s: f64,
+    low_s: f64,
+    high_s: f64,
+    picture: Option<String>,
 }
 
 /// The addresses of requests.
 pub(crate) fn routes(job: Arc<Job>) -> Router {
-    Router::new().route("/job/start", get(start)).route("/job/estimate", post(estimate)).with_state(job)
+    let search = cheapest::routes(Arc::clone(&job.search));
+    Router::new()
+        .route("/job/start", get(start).post(start_fitted))
+        .route("/job/estimate", post(estimate))
+        .with_state(job)
+        .merge(search)
 }
 
-async fn start(State(job): State<Arc<Job>>) -> axum::response::Response {
-    let plan = job.path.as_ref().map(|path| path.display().to_string());
-    json(&Start { plan, fields: job.fields }).unwrap_or_else(|refusal| refusal.response())
+async fn start(State(job): State<Arc<Job>>) -> Response {
+    begin(&job, None).unwrap_or_else(|refusal| refusal.response())
 }
 
-async fn estimate(State(job): State<Arc<Job>>, body: Bytes) -> axum::response::Response {
-    let call = Call::new(false, None);
+async fn start_fitted(State(job): State<Arc<Job>>, body: Bytes) -> Response {
+    let begun = parsed::<FittedPlan>(&body).and_then(|fitted| begin(&job, Some(&fitted.plan)));
+    begun.unwrap_or_else(|refusal| refusal.response())
+}
+
+fn begin(job: &Job, text: Option<&str>) -> Reply {
+    let plan = match &job.source {
+        Source::File(path) => Some(path.display().to_string()),
+        Source::BuiltIn | Source::Log(_) => None,
+    };
+    json(&Start { plan, fields: fields(&job.plan(text)?) })
+}
+
+async fn estimate(State(job): State<Arc<Job>>, body: Bytes) -> Response {
+    let question = parsed::<Question>(&body).and_then(|question| Ok((job.call(&question)?, question)));
+    let (call, question) = match question {
+        Ok(question) => question,
+        Err(refusal) => return refusal.response(),
+    };
     let _waiting = Waiting::new(&call);
-    apart(move || answer(&job, &call, &body)).await
+    apart(move || answer(&job, &call, question)).await
 }
 
-fn answer(job: &Job, call: &Arc<Call>, body: &[u8]) -> Reply {
-    let arguments = job.arguments(&parsed(body)?)?;
-    let program = OsString::from("tailspn");
-    let ended = call.run(std::iter::once(program).chain(arguments.iter().cloned()));
-    ended.map_err(|(_, problems)| unfinished(&problems))?;
-    let output = call.take_output();
-    let text = output.results.first().ok_or_else(|| Refusal::unanswerable("the estimate was stopped"))?;
-    let broken =
-        |error: &dyn std::fmt::Display| Refusal::unanswerable(format!("the estimate cannot be shown: {error}"));
-    let result = serde_json::from_str(text).map_err(|error| broken(&error))?;
-    let found = read_json(text).map_err(|error| broken(&error))?;
-    let pictures = found.document().pictures().map_err(|error| broken(&error))?;
-    let pictures = pictures.into_iter().filter(|picture| PICTURES.contains(&&*picture.name));
+/// An estimate of the command.
+struct Estimated {
+    arguments: Vec<OsString>,
+    text: String,
+    result: Value,
+    remarks: Vec<String>,
+    times_s: Vec<f64>,
+}
+
+fn broken(error: impl std::fmt::Display) -> Refusal {
+    Refusal::unanswerable(format!("the estimate cannot be shown: {error}"))
+}
+
+fn estimated(job: &Job, call: &Arc<Call>, question: &Question, options: &Options) -> Result<Estimated, Refusal> {
+    let arguments = job.arguments(options, question.reps, question.seed)?;
+    let mut output = run(call, arguments.iter().cloned())?;
+    if output.results.is_empty() {
+        return Err(Refusal::unanswerable("the estimate was stopped"));
+    }
+    let text = output.results.swap_remove(0);
+    let result = serde_json::from_str(&text).map_err(broken)?;
+    Ok(Estimated { arguments, text, result, remarks: output.remarks, times_s: output.samples.unwrap_or_default() })
+}
+
+/// Replications of a first answer: as many as have `FIRST_TASKS` in all, between the fewest and the most.
+const FIRST_TASKS: u64 = 80_000;
+const FIRST: [u64; 2] = [16, 200];
+/// Time of a task that may straggle in a net, in times of one that does not.
+const STRAGGLING: u64 = 4;
+
+/// The replications of a first answer; none if the values cannot be used, which the estimate itself explains.
+fn first_reps(job: &Job, call: &Arc<Call>, options: &Options) -> Option<u64> {
+    let words = job.arguments(options, None, None).ok()?;
+    let cli = parse(std::iter::once(OsString::from("tailspn")).chain(words)).ok()?;
+    let Command::Estimate(args) = cli.command else { return None };
+    let plan = call.enter(|| read_job(args.plan.as_deref(), &args.planned, &Terminal::of_call(call))).ok()?;
+    // the estimate repeats what was remarked
+    call.take_output();
+    let tasks = match plan {
+        JobPlan::MapReduce(plan) => {
+            let straggling = plan.stragglers.is_some() || args.stragglers.is_some();
+            (plan.maps() + plan.reduces()) * if straggling { STRAGGLING } else { 1 }
+        }
+        JobPlan::Stages(plan) => PlannedJob::of(&plan).stages.iter().map(|stage| u64::from(stage.tasks())).sum(),
+        JobPlan::Tasks(_) => return None,
+    };
+    Some((FIRST_TASKS / tasks.max(1)).clamp(FIRST[0], FIRST[1]))
+}
+
+fn answer(job: &Job, call: &Arc<Call>, mut question: Question) -> Reply {
+    if question.first {
+        let few = first_reps(job, call, &question.options);
+        question.reps = few.map_or(question.reps, |few| Some(question.reps.map_or(few, |reps| reps.min(few))));
+    }
+    let question = &question;
+    let found = estimated(job, call, question, &question.options)?;
+    let pinned = question.pinned.as_ref().map(|options| pinned(job, call, question, options, &found)).transpose()?;
+    let report = read_json(&found.text).map_err(broken)?;
+    let document = report.document();
+    let mut pictures = Vec::new();
+    for figure in document.figures() {
+        let drawn = figure.picture().map_err(broken)?.filter(|picture| PICTURES.contains(&&*picture.name));
+        let title = figure.title.clone();
+        pictures.extend(drawn.map(|p| PictureRow { name: p.name, title, wide: p.wide, narrow: p.narrow }));
+    }
+    pictures.sort_by_key(|picture| PICTURES.iter().position(|name| *name == picture.name));
     json(&Answer {
-        result,
-        pictures: pictures.map(|picture| PictureRow { name: picture.name.into_owned(), wide: picture.wide }).collect(),
-        remarks: output.remarks,
-        command: command(&arguments),
+        reps: question.reps,
+        command: job.command(&found.arguments),
+        toml: toml(&found),
+        pictures,
+        remarks: found.remarks,
+        result: found.result,
+        pinned,
     })
 }
 
-/// The command as a person types it in a shell.
-fn command(arguments: &[OsString]) -> String {
-    let words = arguments.iter().map(|word| quoted(&word.to_string_lossy()));
-    std::iter::once("tailspn".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+/// The plan of an estimate, with the options that are not part of it in a comment.
+fn toml(found: &Estimated) -> String {
+    let is_of_run = |word: &&str| ["--reps=", "--seed=", "--speculation="].iter().any(|start| word.starts_with(start));
+    let words: Vec<&str> = found.arguments.iter().filter_map(|word| word.to_str()).filter(is_of_run).collect();
+    let options: String = words.iter().map(|word| format!(" {}", quoted(word))).collect();
+    let plan = found.result["plan"].as_str().unwrap_or_default();
+    format!("# tailspn estimate {PLAN_FILE}{options}\n{plan}")
+}
+
+fn pinned(
+    job: &Job,
+    call: &Arc<Call>,
+    question: &Question,
+    options: &Options,
+    now: &Estimated,
+) -> Result<Pinned, Refusal> {
+    let before = estimated(job, call, question, options)?;
+    let difference = paired_difference(&before.times_s, &now.times_s, LEVEL)
+        .map_err(|error| Refusal::unanswerable(format!("no comparison with the pinned values: {error}")))?;
+    let curves = [&before.result, &now.result].map(curve);
+    let picture = two_times_svg(["pinned", "now"], [&curves[0], &curves[1]]).map_err(broken)?;
+    Ok(Pinned {
+        command: job.command(&before.arguments),
+        pairs: now.times_s.len(),
+        level: LEVEL,
+        difference_s: difference.value,
+        low_s: difference.value - difference.half_width,
+        high_s: difference.value + difference.half_width,
+        picture,
+        result: before.result,
+    })
+}
+
+/// The distribution function of a result.
+fn curve(result: &Value) -> Vec<CdfPoint> {
+    let places = ["/curve", "/job_time/curve", "/analytic/curve"];
+    let found = places.iter().find_map(|place| result.pointer(place));
+    found.and_then(|curve| serde_json::from_value(curve.clone()).ok()).unwrap_or_default()
 }
 
 /// A word in single quotes if a shell would change it.
 fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:%+".contains(c);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:%+@".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()
     } else {
@@ -192,14 +376,19 @@ mod tests {
     #[test]
     fn a_question_becomes_a_command_that_a_shell_leaves_alone() {
         let options = [("input-size", " 20GB "), ("workers", "small=3, large=1"), ("deadline", "")];
-        let options = options.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let question = Question { options, reps: Some(200), seed: Some(7) };
-        let job = Job::of_phases(Path::new("it's mine.toml"));
+        let options: Options = options.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let job = Job::of_plan(Path::new("it's mine.toml"));
         assert_eq!(
-            command(&job.arguments(&question).unwrap()),
+            job.command(&job.arguments(&options, Some(200), Some(7)).unwrap()),
             r"tailspn estimate 'it'\''s mine.toml' --input-size=20GB --workers=small=3 --workers=large=1 --reps=200 --seed=7"
         );
-        assert!(Job::of_stages(Path::new("-p.toml")).arguments(&question).is_err());
+        let fitted = Job::of_log(Path::new("a log"));
+        assert_eq!(
+            fitted.command(&fitted.arguments(&Options::new(), None, None).unwrap()),
+            "tailspn fit 'a log' -o plan.toml && tailspn estimate plan.toml"
+        );
+        let unknown: Options = [("export".to_owned(), "x.xml".to_owned())].into();
+        assert!(job.arguments(&unknown, None, None).is_err());
         assert_eq!(plain(Path::new("-p.toml")), Path::new("./-p.toml"));
     }
 }

@@ -1,4 +1,5 @@
-//! Requests of the page of a log: its report and timeline, and the causes of slow tasks. The log is read anew at each request.
+//! Requests of the page of a log: its report and timeline, the causes of slow tasks, a fitted plan, and the time left while it grows. The
+//! log is read anew at each request.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,15 +7,19 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
+use axum::response::Response;
+use axum::routing::{get, post};
 use serde::Serialize;
-use tailspn::report::{Document, Part, Report as _, TraceReport, html, read_json, trace_report, trace_svg};
+use serde_json::Value;
+use tailspn::report::{Part, Report as _, TraceReport, html, trace_report, trace_svg};
 use tailspn::trace::analysis::Usual;
 use tailspn::trace::{ReadOptions, read};
 use tailspn::watch::Unwatched;
 
 use crate::cli::call::Call;
-use crate::cli::serve::reply::{Refusal, Waiting, apart, json, plain, unfinished};
+use crate::cli::exit::Exit;
+use crate::cli::remaining::{current, size_of};
+use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, page, plain, run, unfinished};
 
 /// The log of a job.
 #[derive(Debug)]
@@ -30,54 +35,131 @@ struct Start {
     report: String,
 }
 
-/// The report of `diagnose` as a page of HTML.
+/// A result as a page of HTML.
 #[derive(Serialize)]
-struct Causes {
+struct Shown {
     report: String,
     remarks: Vec<String>,
+}
+
+/// The plan that `fit` makes of the log, and the report of the fit as a page of HTML.
+#[derive(Serialize)]
+struct Fitted {
+    plan: String,
+    report: String,
+    remarks: Vec<String>,
+}
+
+/// Name and bytes of the log: another text once the log has grown.
+#[derive(Serialize)]
+struct Size {
+    size: String,
+}
+
+/// The time left by `remaining`: its JSON and its report as a page of HTML, or why there is none.
+#[derive(Serialize)]
+struct Left {
+    /// True if the log will not change the answer: the application has ended, or the format has no time left.
+    is_final: bool,
+    result: Option<Value>,
+    report: Option<String>,
+    note: Option<String>,
 }
 
 impl Log {
     pub(crate) fn new(path: &Path) -> Self {
         Self { path: plain(path) }
     }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The arguments of a command about the log.
+    fn words(&self, command: &str) -> Vec<OsString> {
+        vec![command.into(), current(&self.path).into_os_string()]
+    }
 }
 
 /// The addresses of requests.
 pub(crate) fn routes(log: Arc<Log>) -> Router {
-    Router::new().route("/log/start", get(start)).route("/log/causes", get(causes)).with_state(log)
+    Router::new()
+        .route("/log/start", get(start))
+        .route("/log/causes", get(causes))
+        .route("/log/fit", post(fit))
+        .route("/log/size", get(size))
+        .route("/log/left", get(left))
+        .with_state(log)
 }
 
-async fn start(State(log): State<Arc<Log>>) -> axum::response::Response {
+async fn start(State(log): State<Arc<Log>>) -> Response {
     apart(move || {
-        let trace = read(&log.path, &ReadOptions::default(), &Unwatched)
+        let trace = read(&current(&log.path), &ReadOptions::default(), &Unwatched)
             .map_err(|error| Refusal::unanswerable(error.to_string()).with_help(error.help().map(str::to_owned)))?;
         let usual = Usual::from_runs(&[]);
+        // the page has the timeline already
+        let report = TraceReport { timeline: None, ..trace_report(&trace, &usual) };
+        let report = html(&[Part { document: report.document(), net: None }]);
         json(&Start {
             log: log.path.display().to_string(),
             timeline: trace_svg(&trace, &usual),
-            // the page has the timeline already
-            report: page(TraceReport { timeline: None, ..trace_report(&trace, &usual) }.document())?,
+            report: report.map_err(|error| Refusal::unanswerable(error.to_string()))?,
         })
     })
     .await
 }
 
-async fn causes(State(log): State<Arc<Log>>) -> axum::response::Response {
+/// Runs a command about the log until the page no longer waits.
+async fn command(work: impl FnOnce(&Arc<Call>) -> Reply + Send + 'static) -> Response {
     let call = Call::new(false, None);
     let _waiting = Waiting::new(&call);
-    apart(move || {
-        let words = [OsString::from("tailspn"), "diagnose".into(), log.path.clone().into_os_string()];
-        call.run(words).map_err(|(_, problems)| unfinished(&problems))?;
-        let output = call.take_output();
-        let text = output.results.first().ok_or_else(|| Refusal::unanswerable("the diagnosis was stopped"))?;
-        let found = read_json(text).map_err(|error| Refusal::unanswerable(error.to_string()))?;
-        json(&Causes { report: page(found.document())?, remarks: output.remarks })
+    apart(move || work(&call)).await
+}
+
+/// The first result of a command.
+fn first(results: &[String]) -> Result<&str, Refusal> {
+    results.first().map(String::as_str).ok_or_else(|| Refusal::unanswerable("the command was stopped"))
+}
+
+async fn causes(State(log): State<Arc<Log>>) -> Response {
+    command(move |call| {
+        let output = run(call, log.words("diagnose"))?;
+        json(&Shown { report: page(first(&output.results)?)?, remarks: output.remarks })
     })
     .await
 }
 
-/// A report as a page of HTML, in which names are escaped.
-fn page(document: Document<'_>) -> Result<String, Refusal> {
-    html(&[Part { document, net: None }]).map_err(|error| Refusal::unanswerable(error.to_string()))
+async fn fit(State(log): State<Arc<Log>>) -> Response {
+    command(move |call| {
+        let output = run(call, log.words("fit").into_iter().chain(["-o".into(), "-".into()]))?;
+        let remarks = output.remarks.iter().filter(|remark| !remark.is_empty()).cloned().collect();
+        json(&Fitted { report: page(first(&output.results)?)?, plan: output.data, remarks })
+    })
+    .await
+}
+
+async fn size(State(log): State<Arc<Log>>) -> Response {
+    let found = size_of(&current(&log.path));
+    let size = found.map(|(path, bytes)| format!("{} {bytes}", path.display())).unwrap_or_default();
+    json(&Size { size }).unwrap_or_else(|refusal| refusal.response())
+}
+
+async fn left(State(log): State<Arc<Log>>) -> Response {
+    command(move |call| {
+        let words = std::iter::once(OsString::from("tailspn")).chain(log.words("remaining"));
+        let none = |is_final, note| json(&Left { is_final, result: None, report: None, note: Some(note) });
+        match call.run(words) {
+            Ok(_) => {}
+            // too early, or between two jobs
+            Err((code, problems)) => {
+                return none(code != Exit::Refused.code(), unfinished(&problems).message().to_owned());
+            }
+        }
+        let output = call.take_output();
+        let text = first(&output.results)?;
+        let result: Value = serde_json::from_str(text).map_err(|error| Refusal::unanswerable(error.to_string()))?;
+        let is_final = result["basis"] == "ended";
+        json(&Left { is_final, report: Some(page(text)?), result: Some(result), note: None })
+    })
+    .await
 }

@@ -1,8 +1,10 @@
-//! `serve`: a local page to play the token game of a net, to vary a planned job, or to look at the log of one.
+//! `serve`: local pages to play the token game of a net, to vary a planned job, or to look at the log of one.
 //!
-//! The server has no state between requests: the page sends the marking, or the values of the job, each time. It listens on
-//! 127.0.0.1 only, and answers only who has the token of its address (`guard.rs`).
+//! A page sends the marking, or the values of the job, with each request. The server listens on 127.0.0.1 only, and answers only who
+//! has the token of its address (`guard.rs`).
 
+mod cheapest;
+mod fields;
 mod game;
 mod guard;
 mod job;
@@ -11,7 +13,7 @@ mod net;
 mod pages;
 mod reply;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,16 +46,39 @@ pub(crate) fn run(args: &ServeArgs, terminal: &Terminal) -> Result<Exit, Failure
     if terminal.is_in_process() {
         return Err(Failure::plain(Exit::Usage, "`serve` runs until it is stopped; start it from a shell"));
     }
-    let page = Page::open(args.source.as_deref(), terminal)?;
+    let pages = open(&args.sources, terminal)?;
     catch_interrupt(terminal);
     let runtime = Builder::new_current_thread().enable_io().enable_time().build().map_err(Failure::internal)?;
-    let ended = runtime.block_on(serve(page, args, terminal));
+    let ended = runtime.block_on(serve(pages, args, terminal));
     // work of requests that nobody waits for any more does not hold up the end
     runtime.shutdown_background();
     ended
 }
 
-/// The subject of the page.
+/// Reads the files of all pages; the default job without a file.
+fn open(sources: &[PathBuf], terminal: &Terminal) -> Result<Vec<(String, Page)>, Failure> {
+    if sources.is_empty() {
+        return Ok(vec![("the default job".to_owned(), Page::Job(Job::built_in()))]);
+    }
+    sources.iter().map(|path| Ok((path.display().to_string(), Page::open(path, terminal)?))).collect()
+}
+
+/// The addresses of all pages: a single page has the root, several have their numbers, and the root has a list of them.
+fn router(pages: Vec<(String, Page)>, guard: &Guard) -> Router {
+    let several = pages.len() > 1;
+    let index = several.then(|| {
+        let list: Vec<(String, &str)> = pages.iter().map(|(name, page)| (name.clone(), page.kind())).collect();
+        pages::index(&list, guard)
+    });
+    let mut router = index.unwrap_or_default().merge(pages::files());
+    for ((_, page), number) in pages.into_iter().zip(1..) {
+        let page = page.router(several, guard);
+        router = if several { router.nest(&format!("/{number}"), page) } else { router.merge(page) };
+    }
+    router
+}
+
+/// The subject of a page.
 enum Page {
     Net(Box<Game>),
     Job(Job),
@@ -61,9 +86,8 @@ enum Page {
 }
 
 impl Page {
-    /// Reads the file: a log, a plan if it is TOML, otherwise a net; the default job without a file.
-    fn open(path: Option<&Path>, terminal: &Terminal) -> Result<Self, Failure> {
-        let Some(path) = path else { return Ok(Self::Job(Job::built_in())) };
+    /// Reads the file: a log, a plan if it is TOML, otherwise a net.
+    fn open(path: &Path, terminal: &Terminal) -> Result<Self, Failure> {
         if path.as_os_str() == "-" {
             return Err(Failure::plain(Exit::Usage, "`serve` reads a file, not standard input"));
         }
@@ -82,24 +106,36 @@ impl Page {
         }
         let text = PlanText::read(path, terminal)?;
         match job_of(Some(&text), &PlanArgs::default(), terminal)? {
-            JobPlan::MapReduce(_) => Ok(Self::Job(Job::of_phases(path))),
-            JobPlan::Stages(_) => Ok(Self::Job(Job::of_stages(path))),
-            plan => Err(only_whatif(&plan, "serve")),
+            plan @ JobPlan::Tasks(_) => Err(only_whatif(&plan, "serve")),
+            _ => Ok(Self::Job(Job::of_plan(path))),
         }
     }
 
-    /// The addresses of the page.
-    fn router(self, guard: &Guard) -> Router {
+    /// The kind of the subject, for the list of pages.
+    fn kind(&self) -> &'static str {
         match self {
-            Self::Net(game) => pages::files("net", guard).merge(net::routes(Arc::new(*game))),
-            Self::Job(job) => pages::files("job", guard).merge(job::routes(Arc::new(job))),
-            Self::Log(log) => pages::files("log", guard).merge(log::routes(Arc::new(log))),
+            Self::Net(_) => "a net",
+            Self::Job(_) => "the plan of a job",
+            Self::Log(_) => "the log of a job",
+        }
+    }
+
+    /// The addresses of the page and of its questions.
+    fn router(self, is_one_of_several: bool, guard: &Guard) -> Router {
+        let page = |script| pages::page(script, is_one_of_several, guard);
+        match self {
+            Self::Net(game) => page("net").merge(net::routes(Arc::new(*game))),
+            Self::Job(job) => page("job").merge(job::routes(Arc::new(job))),
+            Self::Log(log) => {
+                let fitted = Job::of_log(log.path());
+                page("log").merge(log::routes(Arc::new(log))).merge(job::routes(Arc::new(fitted)))
+            }
         }
     }
 }
 
 /// Answers requests until a signal comes.
-async fn serve(page: Page, args: &ServeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+async fn serve(pages: Vec<(String, Page)>, args: &ServeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let refused = |error: std::io::Error| {
         let message = format!("cannot listen on 127.0.0.1:{}: {}", args.port, reason(&error));
         Failure::helped(Exit::Io, message, "`--port 0` takes a free port")
@@ -107,7 +143,7 @@ async fn serve(page: Page, args: &ServeArgs, terminal: &Terminal) -> Result<Exit
     let listener = TcpListener::bind(("127.0.0.1", args.port)).await.map_err(refused)?;
     let port = listener.local_addr().map_err(refused)?.port();
     let guard = Arc::new(Guard::new(port).map_err(Failure::internal)?);
-    let router = page.router(&guard).layer(DefaultBodyLimit::max(MOST_BODY_BYTES));
+    let router = router(pages, &guard).layer(DefaultBodyLimit::max(MOST_BODY_BYTES));
     let router = router.layer(from_fn_with_state(Arc::clone(&guard), admit));
     let server = tokio::spawn(async move { axum::serve(listener, router).await });
     let address = guard.address();

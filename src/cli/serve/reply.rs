@@ -1,5 +1,6 @@
 //! Answers to requests: JSON, and errors as JSON with a message.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,7 +9,9 @@ use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::cli::call::{Call, Problem as Failed};
+use tailspn::report::{Part, html, read_json};
+
+use crate::cli::call::{Call, Output, Problem as Failed};
 
 /// An answer, or the reason for a refusal.
 pub(crate) type Reply = Result<Response, Refusal>;
@@ -41,6 +44,11 @@ impl Refusal {
     /// A request that was understood, but has no answer.
     pub(crate) fn unanswerable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
+    }
+
+    /// The reason in a sentence.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
     }
 
     #[must_use]
@@ -92,6 +100,20 @@ impl Drop for Waiting {
     fn drop(&mut self) {
         self.0.stop();
     }
+}
+
+/// Runs a command in process and returns its output; `words` are without the name of the program.
+pub(crate) fn run(call: &Arc<Call>, words: impl IntoIterator<Item = OsString>) -> Result<Output, Refusal> {
+    let words = std::iter::once(OsString::from("tailspn")).chain(words);
+    call.run(words).map_err(|(_, problems)| unfinished(&problems))?;
+    Ok(call.take_output())
+}
+
+/// A result as a page of HTML, in which names are escaped.
+pub(crate) fn page(result: &str) -> Result<String, Refusal> {
+    let broken = |error: &dyn std::fmt::Display| Refusal::unanswerable(format!("the result cannot be shown: {error}"));
+    let found = read_json(result).map_err(|error| broken(&error))?;
+    html(&[Part { document: found.document(), net: None }]).map_err(|error| broken(&error))
 }
 
 /// The refusal for a command that failed.

@@ -181,6 +181,7 @@ pub use sweep_plot::sweep_pictures;
 pub use syscalls::{SyscallNodeRow, SyscallRow, SyscallVerdict, SyscallWarningRow, SyscallsReport, syscalls_report};
 pub use syscalls_document::syscall_profile_document;
 pub use syscalls_svg::syscalls_svg;
+pub use times_plot::two_times_svg;
 pub use trace::trace_report;
 pub use trace_csv::trace_csv;
 pub use trace_rows::{

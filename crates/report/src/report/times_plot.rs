@@ -283,6 +283,35 @@ impl Times {
     }
 }
 
+/// Draws the distribution functions of two times, the first in grey; none if there is nothing to draw.
+///
+/// # Errors
+///
+/// [`PlotError`], which no report of this crate causes.
+pub fn two_times_svg(names: [&str; 2], curves: [&[CdfPoint]; 2]) -> Result<Option<String>, PlotError> {
+    let curves = curves.map(sound);
+    let times = || curves.iter().flatten().map(|point| point.time_s);
+    let (from, to) = (times().fold(f64::INFINITY, f64::min), times().fold(f64::NEG_INFINITY, f64::max));
+    if !can_be_axis(from, to) {
+        return Ok(None);
+    }
+    let width = Width::Wide;
+    let drawn = fine_svg((width.pixels(), 400), |area| {
+        let mut chart = frame(area, width).build_cartesian_2d(from..to, 0.0..1.04)?;
+        let (x, y) = ("job time [s]", "probability that the time is less");
+        axes(&mut chart, &Axes { x, y, labels: [10, 11] }, &|p| format!("{p:.1}"))?;
+        let mut entries = Vec::new();
+        for ((curve, name), colour) in curves.iter().zip(names).zip([plot::GREY, plot::BLUE]) {
+            let end = curve.last().map(|last| (to, last.probability));
+            let dots = curve.iter().map(|point| (point.time_s, point.probability)).chain(end);
+            chart.draw_series(LineSeries::new(dots, line(colour, 2)))?;
+            entries.push((colour, name.to_owned()));
+        }
+        legend(area, chart.plotting_area().get_pixel_range().0.start, &entries)
+    });
+    drawn.map(Some)
+}
+
 /// The points that a distribution function can have: a file may hold anything.
 fn sound(points: &[CdfPoint]) -> Vec<CdfPoint> {
     let mut sound: Vec<CdfPoint> = Vec::with_capacity(points.len());

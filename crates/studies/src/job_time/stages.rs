@@ -28,6 +28,9 @@ pub struct StagesEstimate {
     pub run: Run,
     /// The job time of the next run, with copies if they were requested.
     pub times: JobTimes,
+    /// Job times of the replications of a typical run, with copies if they were requested, in their order \[s\]; empty unless
+    /// the ensemble keeps times.
+    pub times_s: Vec<f64>,
     /// Runs without copies and with them, if they were requested.
     pub comparison: Option<Comparison>,
 }
@@ -63,6 +66,11 @@ pub fn estimate_stages(
     let copied = with_copies.as_ref().and_then(|runs| runs.first()).map(|run| run.outcomes.len() as u64);
     run.provenance.cut_short |= copied.is_some_and(|count| count < ensemble.replications);
     let samples = &run.samples;
+    let kept = match &with_copies {
+        _ if !ensemble.keep => Vec::new(),
+        Some(runs) => runs.last().map_or(&[][..], |run| &run.outcomes).iter().map(|outcome| outcome.job_s).collect(),
+        None => samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect(),
+    };
     let times = match &with_copies {
         Some(runs) => {
             let with = runs.last().map_or(&[][..], |run| &run.outcomes);
@@ -72,7 +80,7 @@ pub fn estimate_stages(
     };
     let times = times.ok_or(StudyError::NoReplication)?;
     let comparison = with_copies.map(|runs| compare(&runs, level)).transpose()?;
-    Ok(StagesEstimate { job, run, times, comparison })
+    Ok(StagesEstimate { job, run, times, times_s: kept, comparison })
 }
 
 /// A run whose time differs from the model's by more than this share has something that the model has not.

@@ -1,6 +1,9 @@
-// What both pages share: requests with the token, elements, numbers.
+// Parts that all pages share: requests with the token, elements, numbers.
 
 const token = new URLSearchParams(location.search).get("token") ?? "";
+
+// The path of this page: empty, or such as /2 for the second of several pages.
+const base = location.pathname.replace(/\/$/, "");
 
 // Asks the server. Throws an error with the server's message if it refuses.
 export async function ask(path, body, signal) {
@@ -12,7 +15,7 @@ export async function ask(path, body, signal) {
   }
   let answer;
   try {
-    answer = await fetch(path, settings);
+    answer = await fetch(base + path, settings);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Error("The server does not answer. Is `tailspn serve` still running?");
@@ -44,6 +47,23 @@ export function button(text, press, title = "") {
   return element("button", { type: "button", textContent: text, title, onclick: press });
 }
 
+// A button that copies a text; where that is not allowed, the text appears, selected.
+export function copier(name, text) {
+  const copy = button(name, async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      copy.textContent = "Copied";
+    } catch {
+      const shown = element("textarea", { readOnly: true, rows: 8, value: text });
+      copy.after(shown);
+      shown.select();
+    }
+  });
+  return copy;
+}
+
+export function pause(milliseconds) { return new Promise((done) => { setTimeout(done, milliseconds); }); }
+
 // A table of texts; the first cell of each row is its name.
 export function table(head, rows) {
   const line = (cells, cell) => element("tr", {}, ...cells.map((text) => element(cell, {}, text)));
@@ -57,6 +77,20 @@ export function picture(svg) {
   const parsed = new DOMParser().parseFromString(svg, "image/svg+xml");
   return document.importNode(parsed.documentElement, true);
 }
+
+// A report in a shadow tree, so that its style is its own. It is parsed as a document of its own, in which no script runs.
+export function report(html) {
+  const parsed = new DOMParser().parseFromString(html, "text/html");
+  const style = element("style", {}, parsed.querySelector("style").textContent.replaceAll(":root", ":host"));
+  const frame = element("div", { className: "report" });
+  frame.attachShadow({ mode: "open" }).append(style, document.importNode(parsed.querySelector("main"), true));
+  return frame;
+}
+
+// A remark, and a problem.
+export function note(text) { return element("p", { className: "note" }, text); }
+
+export function problem(text) { return element("p", { className: "problem", role: "alert" }, text); }
 
 // A number with four significant digits.
 export function short(number) {

@@ -1,46 +1,110 @@
-// The log of a job: its timeline, its report, and why tasks were slow. Answers come from `tailspn trace` and `tailspn diagnose`.
+// The log of a job: its timeline, its report, why tasks were slow, a fitted plan, and the time left. Answers come from `tailspn trace`,
+// `diagnose`, `fit` and `remaining`.
 
-const { ask, begin, button, element, picture } = await import(`/common.js${location.search}`);
+const { ask, begin, button, element, note, pause, picture, problem, report } = await import(`/common.js${location.search}`);
+const { planned } = await import(`/planned.js${location.search}`);
 const { Zoom } = await import(`/zoom.js${location.search}`);
+
+// Milliseconds between two looks at a log that may grow.
+const POLL_MS = 2000;
 
 const page = document.getElementById("page");
 const status = element("p", { className: "status", role: "status" }, "Reading the log …");
-page.replaceChildren(status);
-await load();
+const left = element("div", { role: "status" });
+const model = element("div");
+const causes = element("div");
+const drawing = element("div", { className: "picture timeline", tabIndex: 0, role: "application" });
+drawing.setAttribute("aria-label", "Timeline; arrow keys go from task to task, Enter zooms to the task");
+const stages = element("div");
+let zoom = null;
+let tasks = [];
+let at = -1;
 
+page.replaceChildren(status);
+const start = await begin("/log/start");
+document.title = `${start.log} – tailspn`;
+const fit = button("Fit a plan", fitPlan, "Estimate the job at other sizes");
+page.replaceChildren(
+  element("h1", {}, start.log),
+  element("div", { className: "bar" },
+    button("Zoom in", () => zoom.in(), "Ctrl and the wheel zoom too; dragging moves the picture"),
+    button("Zoom out", () => zoom.out()), button("Whole picture", () => zoom.whole()),
+    button("Read again", load, "Read the log again, as it grows"), fit),
+  note("Click a task to zoom to it. With the keyboard: arrow keys go from task to task, Enter zooms, Escape shows the whole job."),
+  left, status, drawing,
+  element("h2", {}, "Stages and tasks"), stages,
+  element("h2", {}, "Why tasks were slow"), causes, model);
+choose();
+show(start);
+follow();
+
+// Reads the log again.
 async function load() {
-  const found = await begin("/log/start");
-  document.title = `${found.log} – tailspn`;
-  const drawing = element("div", { className: "picture timeline", tabIndex: 0, role: "application" });
-  drawing.setAttribute("aria-label", "Timeline; arrow keys go from task to task, Enter zooms to the task");
+  try {
+    show(await ask("/log/start"));
+  } catch (error) {
+    status.replaceChildren(problem(error.message));
+  }
+}
+
+async function show(found) {
   const svg = picture(found.timeline);
-  drawing.append(svg);
-  const zoom = new Zoom(svg);
-  const causes = element("div", {}, element("p", { className: "note" }, "Looking for causes …"));
+  drawing.replaceChildren(svg);
+  zoom = new Zoom(svg, zoom);
+  tasks = [...svg.querySelectorAll("rect")].filter((one) => one.querySelector("title") !== null)
+    .sort((a, b) => a.x.baseVal.value - b.x.baseVal.value);
+  at = -1;
+  stages.replaceChildren(report(found.report));
   status.textContent = "Choose a task to see its numbers.";
-  choose(drawing, svg, zoom);
-  page.replaceChildren(
-    element("h1", {}, found.log),
-    element("div", { className: "bar" }, ...zoom.buttons(), button("Read again", load, "Read the log again, as it grows")),
-    element("p", { className: "note" }, "Click a task to zoom to it. With the keyboard: arrow keys go from task to task, Enter zooms, Escape shows the whole job."),
-    status, drawing,
-    element("h2", {}, "Stages and tasks"), report(found.report),
-    element("h2", {}, "Why tasks were slow"), causes);
+  causes.replaceChildren(note("Looking for causes …"));
   try {
     const answer = await ask("/log/causes");
     causes.replaceChildren(report(answer.report), ...answer.remarks.map(note));
   } catch (error) {
-    causes.replaceChildren(element("p", { className: "problem", role: "alert" }, error.message));
+    causes.replaceChildren(problem(error.message));
   }
 }
 
-function note(text) { return element("p", { className: "note" }, text); }
+// Shows the time left as long as the log grows, and reads the log again when it has grown.
+async function follow() {
+  let before = null;
+  try {
+    for (;;) {
+      const { size } = await ask("/log/size");
+      if (size !== before) {
+        if (before !== null) await load();
+        const found = await ask("/log/left");
+        if (found.is_final && before === null) return;
+        left.replaceChildren(element("h2", {}, "Time left"), found.report ? report(found.report) : note(found.note));
+        if (found.is_final) return;
+        before = size;
+      }
+      await pause(POLL_MS);
+    }
+  } catch (error) {
+    left.replaceChildren(problem(error.message));
+  }
+}
+
+// Fits a plan to the log; its fields and numbers follow below.
+async function fitPlan() {
+  fit.disabled = true;
+  model.replaceChildren(element("h2", {}, "The job at other sizes"), note("Fitting …"));
+  try {
+    const { plan, report: fitted, remarks } = await ask("/log/fit", {});
+    const { fields } = await ask("/job/start", { plan });
+    model.replaceChildren(
+      element("h2", { tabIndex: -1 }, "The job at other sizes"), planned(fields, plan),
+      element("details", {}, element("summary", {}, "The fit"), report(fitted), ...remarks.map(note)));
+    model.firstChild.focus();
+  } catch (error) {
+    model.replaceChildren(problem(error.message));
+  }
+  fit.disabled = false;
+}
 
 // Clicks and keys that choose a task. Pictures of many tasks have no element for each.
-function choose(drawing, svg, zoom) {
-  const tasks = [...svg.querySelectorAll("rect")].filter((one) => one.querySelector("title") !== null)
-    .sort((a, b) => a.x.baseVal.value - b.x.baseVal.value);
-  let at = -1;
+function choose() {
   const select = (index, nearer) => {
     tasks[at]?.classList.remove("chosen");
     at = Math.min(tasks.length - 1, Math.max(0, index));
@@ -61,13 +125,4 @@ function choose(drawing, svg, zoom) {
     else return;
     event.preventDefault();
   });
-}
-
-// A report in a shadow tree, so that its style is its own. It is parsed as a document of its own, in which no script runs.
-function report(html) {
-  const parsed = new DOMParser().parseFromString(html, "text/html");
-  const style = element("style", {}, parsed.querySelector("style").textContent.replaceAll(":root", ":host"));
-  const frame = element("div", { className: "report" });
-  frame.attachShadow({ mode: "open" }).append(style, document.importNode(parsed.querySelector("main"), true));
-  return frame;
 }

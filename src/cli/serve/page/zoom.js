@@ -1,7 +1,5 @@
 // Zoom and pan of a picture: by buttons, by Ctrl and the wheel, and by dragging.
 
-const { button } = await import(`/common.js${location.search}`);
-
 // Factor of a step, and the greatest magnification.
 const STEP = 1.5;
 const MOST = 400;
@@ -63,10 +61,4 @@ export class Zoom {
   in() { this.by(STEP); }
 
   out() { this.by(1 / STEP); }
-
-  buttons() {
-    return [
-      button("Zoom in", () => this.in(), "Ctrl and the wheel zoom too; dragging moves the picture"),
-      button("Zoom out", () => this.out()), button("Whole picture", () => this.whole())];
-  }
 }

@@ -1,0 +1,154 @@
+//! The search for the cheapest size of a job that meets its deadline: one at a time, in the background. It is the command `optimize`
+//! itself, run in process.
+//!
+//! Owns the state of the search. It stops if the page does not ask about it for a while.
+
+use std::ffi::OsString;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::routing::{get, post};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::cli::call::Call;
+use crate::cli::serve::reply::{Refusal, Reply, json, page, parsed, run};
+
+/// Longest time between two questions of a page about its search.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Interval between two checks of that time.
+const CHECK_EVERY: Duration = Duration::from_millis(500);
+
+/// The last search, if there was one.
+#[derive(Debug, Default)]
+pub(crate) struct Search(Mutex<Option<Running>>);
+
+#[derive(Debug)]
+struct Running {
+    call: Arc<Call>,
+    asked: Instant,
+    ended: Option<Result<Answer, Refusal>>,
+}
+
+/// The result of a search: its JSON, and its report as a page of HTML.
+#[derive(Clone, Debug, Serialize)]
+struct Answer {
+    result: Value,
+    report: String,
+    remarks: Vec<String>,
+}
+
+/// A plan with a deadline, and a price such as `0.40/node-hour`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Question {
+    plan: String,
+    #[serde(default)]
+    price: String,
+    seed: Option<u64>,
+}
+
+/// The progress of a search, in replications of the size under way, or its answer.
+#[derive(Serialize)]
+struct Progress {
+    is_running: bool,
+    done: u64,
+    planned: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<Answer>,
+}
+
+impl Search {
+    fn state(&self) -> MutexGuard<'_, Option<Running>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a search unless one runs.
+    fn start(self: &Arc<Self>, question: Question) -> Result<(), Refusal> {
+        let call = Call::with_plan(false, question.plan);
+        {
+            let mut state = self.state();
+            if state.as_ref().is_some_and(|running| running.ended.is_none()) {
+                return Err(Refusal::new(StatusCode::CONFLICT, "a search is running; stop it first"));
+            }
+            *state = Some(Running { call: Arc::clone(&call), asked: Instant::now(), ended: None });
+        }
+        let mut words: Vec<OsString> = vec!["optimize".into(), Call::PLAN.into()];
+        let price = question.price.trim();
+        words.extend((!price.is_empty()).then(|| format!("--price={price}").into()));
+        words.extend(question.seed.map(|seed| format!("--seed={seed}").into()));
+        let search = Arc::clone(self);
+        tokio::spawn(Arc::clone(self).stop_unwatched());
+        tokio::task::spawn_blocking(move || {
+            let ended = found(&call, words);
+            if let Some(running) = search.state().as_mut() {
+                running.ended = Some(ended);
+            }
+        });
+        Ok(())
+    }
+
+    /// Stops the search once no page asks about it.
+    async fn stop_unwatched(self: Arc<Self>) {
+        loop {
+            tokio::time::sleep(CHECK_EVERY).await;
+            let state = self.state();
+            let Some(running) = state.as_ref().filter(|running| running.ended.is_none()) else { return };
+            if running.asked.elapsed() > PATIENCE {
+                running.call.stop();
+            }
+        }
+    }
+
+    /// Returns the progress or the answer.
+    fn progress(&self) -> Result<Progress, Refusal> {
+        let mut state = self.state();
+        let running = state.as_mut().ok_or_else(|| Refusal::bad("there was no search"))?;
+        running.asked = Instant::now();
+        let pace = running.call.pace();
+        let (done, planned) = pace.map_or((0, 0), |pace| (pace.done, pace.planned));
+        let answer = running.ended.clone().transpose()?;
+        Ok(Progress { is_running: answer.is_none(), done, planned, answer })
+    }
+}
+
+/// Runs the search.
+fn found(call: &Arc<Call>, words: Vec<OsString>) -> Result<Answer, Refusal> {
+    let output = run(call, words)?;
+    let text = output.results.first().ok_or_else(|| Refusal::unanswerable("the search was stopped"))?;
+    let result = serde_json::from_str(text).map_err(|error| Refusal::unanswerable(error.to_string()))?;
+    Ok(Answer { result, report: page(text)?, remarks: output.remarks })
+}
+
+/// The addresses of requests.
+pub(crate) fn routes(search: Arc<Search>) -> Router {
+    Router::new()
+        .route("/job/cheapest", get(progress).post(start))
+        .route("/job/cheapest/stop", post(stop))
+        .with_state(search)
+}
+
+async fn start(State(search): State<Arc<Search>>, body: Bytes) -> Response {
+    let started = parsed(&body).and_then(|question| search.start(question));
+    reply(started.and_then(|()| json(&search.progress()?)))
+}
+
+async fn progress(State(search): State<Arc<Search>>) -> Response {
+    reply(search.progress().and_then(|progress| json(&progress)))
+}
+
+async fn stop(State(search): State<Arc<Search>>) -> Response {
+    if let Some(running) = search.state().as_ref() {
+        running.call.stop();
+    }
+    reply(search.progress().and_then(|progress| json(&progress)))
+}
+
+fn reply(reply: Reply) -> Response {
+    reply.unwrap_or_else(|refusal| refusal.response())
+}

@@ -1,0 +1,231 @@
+//! The fields of the page of a job: options of `estimate`, each with the plan's value and the values of its slider.
+
+use serde::Serialize;
+use tailspn::mapreduce::{Factors, Plan};
+use tailspn::plan::JobPlan;
+use tailspn::stages::StagePlan;
+
+/// Every option that a field can be.
+const OPTIONS: [&str; 15] = [
+    "input-size",
+    "split-size",
+    "workers",
+    "map-slots",
+    "reduce-slots",
+    "gpus-per-worker",
+    "reduces",
+    "stragglers",
+    "speculation",
+    "deadline",
+    "executors",
+    "cores",
+    "gpus-per-executor",
+    "concurrent-gpu-tasks",
+    "partitions",
+];
+
+/// A field of the page.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Field {
+    /// Name of the option.
+    option: &'static str,
+    label: &'static str,
+    /// The value of the plan, or an example of one.
+    hint: String,
+    /// Values of the slider, for the option; empty for a field without a slider.
+    choices: Vec<String>,
+    /// Position of the plan's value among the choices.
+    at: Option<usize>,
+}
+
+/// Returns the option of this name, if it is a field.
+pub(crate) fn option(name: &str) -> Option<&'static str> {
+    OPTIONS.into_iter().find(|option| *option == name)
+}
+
+/// Returns the fields that have a meaning for a plan.
+pub(crate) fn fields(plan: &JobPlan) -> Vec<Field> {
+    match plan {
+        JobPlan::MapReduce(plan) => of_phases(plan),
+        JobPlan::Stages(plan) => of_stages(plan),
+        JobPlan::Tasks(_) => Vec::new(),
+    }
+}
+
+fn of_phases(plan: &Plan) -> Vec<Field> {
+    let mut fields = Vec::new();
+    if plan.phases.as_ref().is_none_or(|phases| phases.maps.is_none()) {
+        fields.push(size("input-size", "Input size", plan.job.input_mb, 0.0));
+    }
+    if plan.phases.is_none() {
+        fields.push(size("split-size", "Input of a map task", plan.job.split_mb, plan.job.gpu_block_mb));
+    }
+    let nodes = &plan.cluster.node;
+    let first = nodes.first();
+    match &nodes[..] {
+        [node] => fields.push(count("workers", "Workers", node.count)),
+        _ => {
+            let now: Vec<String> = nodes.iter().map(|node| format!("{}={}", node.name, node.count)).collect();
+            fields.push(text("workers", "Workers of each kind", format!("now {}", now.join(", "))));
+        }
+    }
+    fields.push(count("map-slots", "Map slots per worker", first.map_or(1, |node| node.map_slots)));
+    fields.push(count("reduce-slots", "Reduce slots per worker", first.map_or(1, |node| node.reduce_slots)));
+    if plan.stragglers.is_none() && plan.speculation.is_none() {
+        let gpus = first.and_then(|node| node.gpus);
+        let field = count("gpus-per-worker", "GPUs per worker", gpus.unwrap_or(1));
+        let (hint, at) =
+            if gpus.is_some() { (field.hint.clone(), field.at) } else { ("no waits for GPUs".to_owned(), None) };
+        fields.push(Field { hint, at, ..field });
+    }
+    fields.push(count("reduces", "Reduce tasks", plan.reduces()));
+    fields.push(stragglers(plan));
+    let recalls = (1..=10).map(|tenth| format!("r={},p=0.82,dl=0.38", f64::from(tenth) / 10.0)).collect();
+    let speculation =
+        text("speculation", "Speculation: recall, precision, latency", "such as r=0.6,p=0.82,dl=0.38".to_owned());
+    fields.push(Field { choices: recalls, ..speculation });
+    fields.push(deadline(plan.job.deadline_s));
+    fields
+}
+
+fn of_stages(plan: &StagePlan) -> Vec<Field> {
+    let job = &plan.job;
+    let mut fields = vec![
+        size("input-size", "Input size", job.input_mb, 0.0),
+        count("executors", "Executors", job.executors.into()),
+        count("cores", "Tasks per executor at a time", job.cores.into()),
+    ];
+    if plan.stage.iter().any(|stage| stage.gpu > 0.0) {
+        fields.push(count("gpus-per-executor", "GPUs per executor", job.gpus_per_executor.unwrap_or(1).into()));
+        let permits = job.concurrent_gpu_tasks.unwrap_or(1);
+        fields.push(count("concurrent-gpu-tasks", "Tasks per GPU at a time", permits.into()));
+    }
+    if plan.stage.iter().any(|stage| stage.uses_partitions) {
+        fields.push(count("partitions", "Partitions of shuffles", job.partitions.unwrap_or(200).into()));
+    }
+    let choices = ["none", "spark4", "spark3"].map(str::to_owned).to_vec();
+    let speculation = text("speculation", "Speculation", "none, spark4, spark3".to_owned());
+    fields.push(Field { choices, at: Some(0), ..speculation });
+    fields.push(deadline(job.deadline_s));
+    fields
+}
+
+/// A field without a slider.
+fn text(option: &'static str, label: &'static str, hint: String) -> Field {
+    Field { option, label, hint, choices: Vec::new(), at: None }
+}
+
+/// A number: 1 to four times the plan's value, in steps of at most a tenth.
+fn count(option: &'static str, label: &'static str, now: u64) -> Field {
+    let most = now.saturating_mul(4).max(16);
+    let next = |n: &u64| Some(n + (n / 10).max(1)).filter(|n| *n <= most);
+    let mut counts: Vec<u64> = std::iter::successors(Some(1), next).collect();
+    counts.extend((now > 0).then_some(now));
+    counts.sort_unstable();
+    counts.dedup();
+    let at = counts.iter().position(|count| *count == now);
+    Field { option, label, hint: format!("now {now}"), choices: counts.iter().map(u64::to_string).collect(), at }
+}
+
+/// A size of data: a sixteenth to sixteen times the plan's value, above `least_mb`.
+fn size(option: &'static str, label: &'static str, now_mb: f64, least_mb: f64) -> Field {
+    let sizes = || around(16, 4).map(|factor| now_mb * factor).filter(|mb| *mb > least_mb || *mb >= now_mb);
+    let at = sizes().position(|mb| mb >= now_mb);
+    Field { option, label, hint: format!("now {}", written(now_mb)), choices: sizes().map(written).collect(), at }
+}
+
+/// A size with two digits or more.
+fn written(mb: f64) -> String {
+    let (number, unit) = if mb >= 1024.0 { (mb / 1024.0, "GB") } else { (mb, "MB") };
+    format!("{}{unit}", digits(number))
+}
+
+/// A number with two digits, or all digits before the point.
+fn digits(number: f64) -> String {
+    let decimals = (1.0 - number.abs().log10().floor()).clamp(0.0, 6.0);
+    let text = format!("{number:.0$}", decimals as usize);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// Factors from a power of 2 below 1 to the same above it, with `steps` for a doubling; 1 is at the place `reach`.
+fn around(reach: i32, steps: i32) -> impl Iterator<Item = f64> {
+    (-reach..=reach).map(move |i| 2_f64.powf(f64::from(i) / f64::from(steps)))
+}
+
+/// The deadline: half to twice the plan's, or from 1 s to two days.
+fn deadline(now_s: Option<f64>) -> Field {
+    let field = text("deadline", "Deadline", "such as 85s".to_owned());
+    match now_s {
+        Some(now_s) => {
+            let choices = around(20, 20).map(|factor| format!("{:.1}s", now_s * factor)).collect();
+            Field { choices, at: Some(20), hint: format!("now {now_s} s"), ..field }
+        }
+        None => {
+            let choices = (0..=140).map(|i| format!("{}s", digits(2_f64.powf(f64::from(i) / 8.0)))).collect();
+            Field { choices, ..field }
+        }
+    }
+}
+
+/// The share of stragglers, at the plan's factor.
+fn stragglers(plan: &Plan) -> Field {
+    let now = plan.stragglers.as_ref();
+    let factor = match now.map(|stragglers| &stragglers.factor) {
+        Some(Factors::Several(pairs)) => {
+            pairs.iter().map(|[probability, factor]| format!("{factor}@{probability}")).collect::<Vec<_>>().join(",")
+        }
+        Some(Factors::One(factor)) => factor.to_string(),
+        None => "3".to_owned(),
+    };
+    let share = now.map_or(0.0, |stragglers| stragglers.share);
+    let mut shares: Vec<f64> = (0..=25).map(|i| f64::from(2 * i) / 100.0).collect();
+    shares.push(share);
+    shares.sort_by(f64::total_cmp);
+    shares.dedup();
+    let at = shares.iter().position(|other| other.total_cmp(&share).is_eq());
+    let choices = shares.iter().map(|share| format!("{share}:{factor}")).collect();
+    let hint = if now.is_some() { format!("now {share}:{factor}") } else { "such as 0.1:3".to_owned() };
+    Field { option: "stragglers", label: "Stragglers: share and factor", hint, choices, at }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAGES: &str = "[job]\ninput_mb = 64\nexecutors = 2\ncores = 1\n\
+                          [[stage]]\ngpu = 0.5\nuses_partitions = true\ntasks = { fixed = 4 }\ncold = { fixed_s = 3 }\nwarm = { fixed_s = 1 }\n";
+
+    #[test]
+    fn each_slider_has_the_plan_at_its_place() {
+        for text in ["", "[job]\ndeadline_s = 90\n[stragglers]\nshare = 0.07\n", STAGES] {
+            let plan = JobPlan::from_toml(text).unwrap();
+            for field in fields(&plan) {
+                assert!(option(field.option).is_some(), "{field:?}");
+                assert!(field.at.is_none_or(|at| at < field.choices.len()), "{field:?}");
+                let distinct: std::collections::BTreeSet<_> = field.choices.iter().collect();
+                assert_eq!(distinct.len(), field.choices.len(), "{field:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn values_of_sliders_are_short() {
+        let field = count("workers", "", 4);
+        assert_eq!((field.choices[field.at.unwrap()].as_str(), field.choices.len()), ("4", 16));
+        let field = size("input-size", "", 10_240.0, 0.0);
+        assert_eq!((&*field.choices[0], &*field.choices[16], &*field.choices[17]), ("640MB", "10GB", "12GB"));
+        assert_eq!(digits(0.0123), "0.012");
+    }
+
+    #[test]
+    fn a_plan_has_only_fields_that_mean_something() {
+        let names = |text: &str| -> Vec<&str> {
+            fields(&JobPlan::from_toml(text).unwrap()).iter().map(|field| field.option).collect()
+        };
+        assert!(names(STAGES).contains(&"concurrent-gpu-tasks") && names(STAGES).contains(&"partitions"));
+        let plain = STAGES.replace("gpu = 0.5\nuses_partitions = true\n", "");
+        assert!(!names(&plain).contains(&"concurrent-gpu-tasks") && !names(&plain).contains(&"partitions"));
+        let given = "[phases]\nmaps = 1\nmeans_s = [1, 1, 1, 1, 1, 1, 1, 1, 1]";
+        assert!(!names(given).contains(&"input-size") && !names(given).contains(&"split-size"));
+    }
+}
