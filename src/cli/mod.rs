@@ -39,6 +39,7 @@ mod rare;
 mod remaining;
 mod report;
 mod report_source;
+mod schema;
 mod sensitivity;
 #[cfg(feature = "serve")]
 mod serve;
@@ -194,6 +195,7 @@ fn run_command(command: &Command, terminal: &Terminal) -> Result<Exit, Failure> 
         Command::Report(args) => report::run(args, terminal),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, terminal),
+        Command::Schema(args) => schema::run(args, terminal),
         #[cfg(feature = "gpu")]
         Command::Devices(args) => devices::run(args, terminal),
         #[cfg(feature = "gpu")]

@@ -135,7 +135,7 @@ fn examples_for_studies_run() {
 
 #[test]
 fn examples_for_tools_run() {
-    run_examples(&["report", "devices", "bench", "setup", "completions", "man"]);
+    run_examples(&["report", "schema", "devices", "bench", "setup", "completions", "man"]);
 }
 
 #[test]

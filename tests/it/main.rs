@@ -74,11 +74,15 @@ mod optimize_sizes;
 mod oracle;
 mod pictures;
 mod pipe_semantics;
+#[cfg(feature = "cli")]
+mod plan_keys;
 mod random_net;
 mod readers;
 mod remaining;
 mod replay;
 mod samples;
+#[cfg(feature = "cli")]
+mod schemas;
 mod sensitivity;
 #[cfg(feature = "serve")]
 mod serve;

@@ -15,6 +15,7 @@ const BARS: usize = 500;
 
 /// Spread between whole runs: the logarithm of a run's factor is normal, estimated from a few runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RunSpread {
     /// Standard deviation of the factor's logarithm, >= 0.

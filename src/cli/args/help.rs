@@ -14,7 +14,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Jobs", &["estimate", "whatif", "remaining"]),
     ("Logs", &["trace", "fit", "compare", "diagnose", "syscalls", "detectors", "watch"]),
     ("Studies", &["sweep", "merge", "sensitivity", "optimize"]),
-    ("Tools", &["report", "serve", "devices", "bench", "setup", "completions", "man", "help"]),
+    ("Tools", &["report", "serve", "schema", "devices", "bench", "setup", "completions", "man", "help"]),
 ];
 
 /// The command with a help text that has its subcommands in groups.

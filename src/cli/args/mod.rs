@@ -41,7 +41,7 @@ pub(crate) use report::ReportArgs;
 pub(crate) use run::{LogArgs, Method, NetArgs, PartArgs, PlaceArgs, PrintArgs, RunArgs};
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArgs;
-pub(crate) use shell::{CompletionsArgs, ManArgs, SetupArgs};
+pub(crate) use shell::{CompletionsArgs, ManArgs, SchemaArgs, SetupArgs};
 pub(crate) use solve::SolveArgs;
 pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
 pub(crate) use syscalls::{SyscallDiagnoseArgs, SyscallProfileArgs, SyscallReadArgs, SyscallsArgs, SyscallsCommand};
@@ -140,6 +140,8 @@ pub(crate) enum Command {
     /// Show a local page of a net, a planned job or a log
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
+    /// Print the JSON Schema of a plan or a result
+    Schema(SchemaArgs),
     /// List the graphics adapters, and the one to be used
     #[cfg(feature = "gpu")]
     Devices(DevicesArgs),

@@ -1,8 +1,29 @@
-//! Arguments of `setup`, `completions` and `man`.
+//! Arguments of `setup`, `completions`, `man` and `schema`.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+use crate::cli::schema;
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+With a schema, an editor completes and explains the keys of a plan. docs/plans.md lists all keys, and shows how an \
+editor finds the schema.
+
+Examples:
+    # the names
+    tailspn schema
+
+    # for an editor
+    tailspn schema plan > job.schema.json
+")]
+pub(crate) struct SchemaArgs {
+    /// Name of the schema [default: the list of names]
+    #[arg(hide_possible_values = true, value_parser = PossibleValuesParser::new(schema::names()))]
+    pub(crate) name: Option<String>,
+}
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\

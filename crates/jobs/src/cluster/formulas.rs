@@ -47,6 +47,7 @@ pub fn mean_and_deviation(numbers: impl IntoIterator<Item = f64>) -> Option<(f64
 
 /// Reading of the threshold of LATE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LateForm {
     /// mean − α SD: flags 16% of normally distributed rates at α = 1, as the paper's text says.
@@ -78,6 +79,7 @@ pub fn task_speed(score: f64, size: f64, elapsed_s: f64) -> Option<f64> {
 
 /// Items that the cluster's average performance is taken over; the paper does not specify them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ClusterAverage {
     /// Nodes with a running task, each once.

@@ -10,6 +10,7 @@ use crate::mapreduce::Stragglers;
 
 /// Cluster, jobs and policies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
     /// Deadline for all jobs \[s\], > 0. Default none.
@@ -55,6 +56,7 @@ impl Default for Plan {
 
 /// The nodes, and the order in which jobs get their slots.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ClusterPlan {
     /// Time between two progress reports of a node \[s\], >= 0; 0: always up to date. Default 3, as for Hadoop's tasks.
@@ -74,6 +76,7 @@ impl Default for ClusterPlan {
 
 /// Order in which jobs get free slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum JobOrder {
     /// First the job that was submitted first.
@@ -85,6 +88,7 @@ pub enum JobOrder {
 
 /// Equal nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct NodeGroup {
     /// Number of nodes, >= 1. Default 1.
@@ -108,6 +112,7 @@ impl Default for NodeGroup {
 
 /// Noise of attempts of equal work: a lognormal factor with median 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Noise {
     /// Standard deviation of the factor's logarithm, >= 0. Default 0.08.
@@ -122,9 +127,10 @@ impl Default for Noise {
 
 /// Slow-downs of nodes over time: they start and end after exponential times, independently for each node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Slowdown {
-    /// Mean time from the end of one slow-down to the start of the next \[s\], > 0; none: no slow-downs.
+    /// Mean time from the end of one slow-down to the start of the next \[s\], > 0. Default none: no slow-downs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_between_s: Option<f64>,
     /// Mean duration of a slow-down \[s\], > 0. Default 60.
@@ -141,9 +147,10 @@ impl Default for Slowdown {
 
 /// Failures of nodes. Running attempts are lost; finished output survives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Failure {
-    /// Mean time from the repair to the next failure of a node, exponential \[s\], > 0; none: no failures.
+    /// Mean time from the repair to the next failure of a node, exponential \[s\], > 0. Default none: no failures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_between_s: Option<f64>,
     /// Time until a failed node is back \[s\], > 0. Default 300.
@@ -160,6 +167,7 @@ impl Default for Failure {
 
 /// Power of a node that runs n tasks on c active cores: P_static + min(n, c) P_dyn. \[Phan2018, 4.1\]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Power {
     /// P_static of a node with a task \[W\], >= 0. Default 65.
@@ -179,6 +187,7 @@ impl Default for Power {
 /// Definition of a straggler: a task that takes longer than `factor` times its usual time, which is a quantile over runs on the same cluster with all
 /// cores active and equally fast. \[Phan2018, 6.1\]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Truth {
     /// Quantile that defines the usual time, 0 to 1. Default 0.5.
@@ -197,6 +206,7 @@ impl Default for Truth {
 
 /// A job: maps, then reduces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct JobPlan {
     /// Name. Default `wordcount`.
@@ -235,6 +245,7 @@ pub struct JobPlan {
 /// Keys that are far more frequent than the rest, by Zipf's law: a reduce that gets the key of rank r has `weight` / r^`exponent` more input, in
 /// units of a reduce without one. \[Lin2009\]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct HotKeys {
     /// Share of the reduces that get such a key, 0 to 1. Default 0.05.
@@ -288,6 +299,7 @@ impl Default for JobPlan {
 
 /// Response to stragglers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct PolicyPlan {
     /// Name in reports. Default: the name of the detector.
@@ -338,16 +350,25 @@ impl PolicyPlan {
 
 /// Slots that copies may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(untagged))]
 pub enum SlotShare {
     /// A share x of the slots serves tasks first, the rest copies only, spread evenly: node k keeps ⌊(k+1) q⌋ − ⌊k q⌋ slots for copies, q = (1 − x) ·
     /// slots, so that the whole cluster keeps the share up to one slot. Copies also take slots for tasks when no task waits.
     Tasks(f64),
     /// All slots serve both; a waiting copy goes before a waiting task.
+    #[cfg_attr(feature = "schema", schemars(schema_with = "shared_word"))]
     Shared,
+}
+
+/// The schema of the word in plans.
+#[cfg(feature = "schema")]
+fn shared_word(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "type": "string", "const": "shared" })
 }
 
 /// When to check for stragglers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Watching {
     /// Only when no task of the job waits for a slot, as Hadoop does.

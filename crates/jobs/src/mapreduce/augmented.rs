@@ -8,6 +8,7 @@ use crate::net::{BuildError, Net, PlaceId, TransitionId};
 
 /// Slots that copies take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CopySlots {
     /// Slots of tasks, when no task waits for one; immediately if tasks need no slots. Default.

@@ -10,6 +10,7 @@ use crate::mapreduce::params::Plan;
 
 /// Times of the framework. Default all 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Framework {
     /// Mean time from the job's first map until another free slot gets its first map \[s\], >= 0.
@@ -30,6 +31,7 @@ pub struct Framework {
 
 /// Job time not explained by the model, from other jobs of the same history. Default all 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Residual {
     /// Number of jobs it was estimated from.

@@ -16,6 +16,7 @@ use crate::runs::RunSpread;
 
 /// A job, the profile of its test job, Hadoop's settings, the cluster and the model settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
     /// The job to estimate.
@@ -46,13 +47,14 @@ pub struct Plan {
     /// Copies of tasks. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speculation: Option<Speculation>,
-    /// Straggler policies that `whatif` compares. Default none: those of [`PolicyPlan::compared`].
+    /// Straggler policies that `whatif` compares. Default: no speculation, and the detectors `default`, `hierarchical` and `late`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policy: Vec<PolicyPlan>,
 }
 
 /// The job to estimate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Job {
     /// Name, for reports and nets. Default `default-job`.
@@ -85,6 +87,7 @@ impl Default for Job {
 
 /// Measurements of a small test job of the same program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
     /// D_test, its input \[MB\], > 0. Default 256.
@@ -144,6 +147,7 @@ impl Default for Profile {
 
 /// Settings of Hadoop 1.2.1; as in Hadoop, "percent" settings are shares between 0 and 1. All defaults are \[paper\].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Hadoop {
     /// `sort.mb`, sort buffer of a map \[MB\], > 0. Default 100.
@@ -181,6 +185,7 @@ impl Default for Hadoop {
 
 /// The nodes that run tasks and hold data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Cluster {
     /// Replicas of each HDFS block, >= 1. Default 3.
@@ -197,6 +202,7 @@ impl Default for Cluster {
 
 /// A kind of worker. The defaults are a server of 2012 with a hard disk, gigabit Ethernet and a PCIe 2.0 GPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Node {
     /// Name, for reports. Default `worker`.
@@ -253,6 +259,7 @@ impl Default for Node {
 
 /// Model settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Model {
     /// True if tasks wait for a free slot. Default true; false: all tasks run at once, as in the paper.
@@ -289,6 +296,7 @@ impl Default for Model {
 
 /// Scaling of map times with the split.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Equation8 {
     /// CPU and GPU time are proportional to the bytes that a task processes.
@@ -308,6 +316,7 @@ impl Model {
 
 /// Location of a map task's input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Locality {
     /// Every map has the mean share on its own disk: replicas over workers.
@@ -319,25 +328,26 @@ pub enum Locality {
 
 /// Shape of each phase's delay. Default all exponential.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct PhaseLaws {
-    /// Phase 1.
+    /// Phase 1: loading the program and splitting the input.
     pub load: PhaseLaw,
-    /// Phase 2.
+    /// Phase 2 of a map task: reading input from another node.
     pub read: PhaseLaw,
-    /// Phase 3.
+    /// Phase 3 of a map task: map function on the CPU, and copy to the GPU.
     pub to_gpu: PhaseLaw,
-    /// Phase 4.
+    /// Phase 4 of a map task: computing on the GPU.
     pub gpu: PhaseLaw,
-    /// Phase 5.
+    /// Phase 5 of a map task: copy from the GPU to the host.
     pub to_host: PhaseLaw,
-    /// Phase 6.
+    /// Phase 6 of a map task: sorting and spilling its output.
     pub spill: PhaseLaw,
-    /// Phase 7.
+    /// Phase 7: shuffle after the last map.
     pub shuffle: PhaseLaw,
-    /// Phase 8.
+    /// Phase 8 of a reduce task: sorting and merging its input.
     pub merge: PhaseLaw,
-    /// Phase 9.
+    /// Phase 9 of a reduce task: the reduce function.
     pub reduce: PhaseLaw,
 }
 
@@ -360,14 +370,15 @@ impl PhaseLaws {
 
 /// Phase means given directly, the same for every task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GivenPhases {
     /// Means of phases 1 to 9 \[s\], each >= 0; 0 skips the phase.
     pub means_s: [f64; 9],
-    /// M instead of `job.input_mb / job.split_mb`, 1 to 1,000,000.
+    /// Number of map tasks, 1 to 1,000,000. Default: `job.input_mb / job.split_mb`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maps: Option<u64>,
-    /// R instead of `job.reduces`, 1 to 1,000,000.
+    /// Number of reduce tasks, 1 to 1,000,000. Default: `job.reduces`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reduces: Option<u64>,
 }

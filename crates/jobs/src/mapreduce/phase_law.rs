@@ -14,6 +14,7 @@ const MAX_CV: f64 = 100.0;
 ///
 /// In a plan: `"exponential"`, `"deterministic"`, `{ erlang = 4 }`, `{ lognormal = { cv = 0.5 } }`, ….
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum PhaseLaw {

@@ -18,6 +18,7 @@ use crate::net::Net;
 
 /// Response to stragglers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Speculation {
     /// Tasks that get a copy. Default flagged tasks.
@@ -63,6 +64,7 @@ impl Default for Speculation {
 
 /// Tasks that get a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CopyPolicy {
     /// No task.

@@ -15,6 +15,7 @@ use crate::net::Net;
 
 /// Frequency and slow-down of slow tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Stragglers {
     /// α, probability that a task draws a slow node, 0 to 1. Default 0.1.
@@ -36,6 +37,7 @@ impl Default for Stragglers {
 
 /// Ratio of a task's time on a slow node to its usual time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Factors {
     /// A constant factor, at least 1.
@@ -46,6 +48,7 @@ pub enum Factors {
 
 /// Tasks of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WhichTasks {
     /// Map and reduce tasks.

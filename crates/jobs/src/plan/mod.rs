@@ -42,6 +42,7 @@ use crate::stages::{self, PlannedJob, StagePlan};
 
 /// The plan of a job. The sections of its text determine the kind of work.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(untagged))]
 pub enum JobPlan {
     /// Nine phases of map and reduce tasks, from the profile of a test job or from given means.
     MapReduce(Box<mapreduce::Plan>),

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// A job of stages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StagePlan {
     /// Values missing from the logs, and the assumptions made instead. Not used in estimates.
@@ -28,13 +29,14 @@ pub struct StagePlan {
     pub seen: Option<Seen>,
     /// The stages; one may wait for earlier ones only.
     pub stage: Vec<StageSpec>,
-    /// Straggler policies that `whatif` compares. Default none: those of [`PolicyPlan::compared`].
+    /// Straggler policies that `whatif` compares. Default: no speculation, and the detectors `default`, `hierarchical` and `late`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policy: Vec<PolicyPlan>,
 }
 
 /// The size of input and cluster.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct JobSize {
     /// Name of the job.
@@ -46,10 +48,10 @@ pub struct JobSize {
     pub executors: u32,
     /// Tasks that an executor runs at a time, >= 1.
     pub cores: u32,
-    /// Hosts shared by the executors, >= 1; none: the number that keeps `sharing.executors_per_host`, or the number observed.
+    /// Hosts shared by the executors, >= 1. Default: the number that keeps `sharing.executors_per_host`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<u32>,
-    /// GPUs of an executor, >= 1; none: tasks use no GPU. Needs `concurrent_gpu_tasks`.
+    /// GPUs of an executor, >= 1; needs `concurrent_gpu_tasks`. Default none: tasks use no GPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpus_per_executor: Option<u32>,
     /// Tasks that may hold a GPU at a time, >= 1: `spark.rapids.sql.concurrentGpuTasks`. Default none.
@@ -58,7 +60,7 @@ pub struct JobSize {
     /// Share of a GPU that a task requests, > 0: it limits the tasks of an executor by the shares of its GPUs. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpus_per_task: Option<f64>,
-    /// Partitions of a shuffle, for the stages with `partitions = true`; none: the number of tasks in these stages.
+    /// Partitions of a shuffle, for the stages with `uses_partitions = true`. Default: the number of tasks in these stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitions: Option<u32>,
     /// Time from the end of the last stage to the end of the job \[s\], >= 0. Default 0.
@@ -72,6 +74,7 @@ pub struct JobSize {
 /// The slowdown of executors that share a host. A time at another load is the time of the plan times the ratio of the loads raised to the power given
 /// here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Sharing {
     /// Executors per host at which the times of the plan hold, > 0.
@@ -95,6 +98,7 @@ pub struct Sharing {
 
 /// A power with its uncertainty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Power {
     /// The power, -2 to 4.
@@ -106,6 +110,7 @@ pub struct Power {
 
 /// The sizes of the runs that a plan was fitted to. Beyond four times the observed range, intervals widen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Seen {
     /// Least input \[MB\].
@@ -120,6 +125,7 @@ pub struct Seen {
 
 /// An amount that grows with the input: `fixed + per_mb · input`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Amount {
     /// The constant part.
@@ -139,6 +145,7 @@ impl Amount {
 
 /// The time of a task as a function of its data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TaskTime {
     /// The constant part \[s\], >= 0.
@@ -161,6 +168,7 @@ impl TaskTime {
 
 /// One stage.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StageSpec {
     /// Name of the stage.

@@ -42,6 +42,7 @@
 //! | common parts of SVG pictures, and a [`Picture`] at two widths | `plot` |
 //! | a time's histogram, distribution function and tail; rows on one axis; stragglers over time | `times_plot`, `rows_plot`, `stragglers_plot` |
 //! | reports read back from JSON, and shown on a page | [`read_json`], [`page()`] |
+//! | JSON Schemas of plans and results | `schema` |
 //!
 //! Guarantees: the same report gives the same bytes; numbers in JSON and CSV have full precision; keys and rows have a
 //! stated order; nothing is printed here. The JSON is described in docs/json.md.
@@ -88,6 +89,8 @@ mod rare;
 mod read;
 mod remaining;
 pub(crate) mod rows_plot;
+#[cfg(feature = "schema")]
+mod schema;
 mod sensitivity;
 mod sensitivity_plot;
 mod simulation_document;
@@ -158,6 +161,8 @@ pub use query::{QueryBound, QueryReport, QueryRow};
 pub use rare::{LevelRow, RareReport, RareSettings};
 pub use read::{Found, KINDS, ReadError, Shown, page, read_json};
 pub use remaining::{DoneByRow, RemainingBasis, RemainingReport, RemainingStageRow, remaining_report};
+#[cfg(feature = "schema")]
+pub use schema::{NamedSchema, PLAN_SCHEMAS};
 pub use solve::{
     CoverabilityRow, DeadMarkings, FoldedStates, Hidden, LivenessRow, MarkingBound, MethodRow, PropertyRow,
     SolveReport, StateSpaceRow, UnboundedRow, VerdictRow, ZeroRateRow, solve_report,

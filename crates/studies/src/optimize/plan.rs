@@ -11,6 +11,7 @@ use crate::sweep::plan::{self, Axis, STUDY_RENAMES, Scale, SweepPlan, rename_key
 
 /// An optimisation: a sweep with a deadline, and the choices to meet it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct OptimizePlan {
     /// Settings of the points: `base`, `net`, `until`, `replications` (at the first look at a point; default 500),

@@ -8,6 +8,7 @@ use crate::plan::Checker;
 
 /// The question, and the required confidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Measure that must meet the deadline: `mean`, or a quantile such as `p95` or `p99.9`. The p95 meets the deadline
@@ -50,6 +51,7 @@ impl Default for Settings {
 
 /// The order in which points are evaluated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Search {
     /// Comparison if a cost depends on the time; bisection if it is valid; otherwise rising cost.
@@ -65,6 +67,7 @@ pub enum Search {
 
 /// Direction of an axis in which the measure falls, whatever the values on other axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Faster {
     /// Unknown: one value allows no conclusion about another.

@@ -15,6 +15,7 @@ use crate::sweep::sobol;
 
 /// A sweep: a base, and the axes that vary.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SweepPlan {
     /// The question at each point, and the number of replications.
@@ -30,6 +31,7 @@ pub struct SweepPlan {
 
 /// The question at each point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// File of the job plan that the points change, in the folder of the sweep's plan. Default: the default job.
@@ -112,6 +114,7 @@ impl Settings {
 
 /// The design of points on the axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Design {
     /// All combinations.
@@ -142,6 +145,7 @@ impl Design {
 
 /// The spacing of values between two ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
     /// Equal differences.
@@ -153,6 +157,7 @@ pub enum Scale {
 
 /// One thing that varies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Axis {
     /// Key of the axis: the path of a key in a job's plan, such as `cluster.node[0].count`, or a net's rate parameter.
@@ -162,6 +167,7 @@ pub struct Axis {
     pub name: Option<String>,
     /// Values of the axis; by default they lie between `from` and `to`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<serde_json::Value>>"))]
     pub values: Option<Vec<Value>>,
     /// First value.
     #[serde(skip_serializing_if = "Option::is_none")]

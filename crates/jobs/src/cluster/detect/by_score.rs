@@ -7,6 +7,7 @@ use crate::cluster::formulas::default_flags;
 
 /// Tasks that the mean score is taken over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MeanOver {
     /// Started tasks; finished tasks have a score of 1.
@@ -18,6 +19,7 @@ pub enum MeanOver {
 
 /// The rule of Google's MapReduce and of Hadoop 0.20.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ByScore {
     /// Distance below the mean, 0 to 1. Default 0.2.

@@ -9,6 +9,7 @@ use crate::cluster::detect::view::{Detector, Flag, Remedy, View};
 
 /// The rule, with the names of Hadoop's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Hadoop2 {
     /// Share of the tasks that have finished before anything is flagged, 0 to 1. Default 0.05; at least one.

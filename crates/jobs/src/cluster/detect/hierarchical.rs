@@ -9,11 +9,12 @@ use crate::cluster::formulas::{ClusterAverage, node_is_slow};
 
 /// The underlying detector.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Base {
-    /// Progress score.
+    /// Flags tasks by their progress score.
     Default(ByScore),
-    /// Progress rate.
+    /// Flags tasks by their progress rate.
     Late(Late),
 }
 
@@ -28,6 +29,7 @@ impl Base {
 
 /// The rule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Hierarchical {
     /// The underlying detector. Default `default`.

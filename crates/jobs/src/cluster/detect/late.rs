@@ -7,6 +7,7 @@ use crate::cluster::formulas::{LateForm, late_threshold, mean_and_deviation, pro
 
 /// The rule of \[Phan2018, Eqs. 7 to 10\], in either reading.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Late {
     /// α, the slow task threshold, > 0. Default 1.

@@ -10,6 +10,7 @@ use crate::cluster::detect::view::{Detector, Flag, Remedy, View};
 
 /// The rule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Mantri {
     /// δ, required probability, 0 to 1. Default 0.25.

@@ -12,6 +12,7 @@ use crate::cluster::detect::view::Detector;
 
 /// Choice of the detector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum DetectorPlan {
     /// No detector.
@@ -19,17 +20,17 @@ pub enum DetectorPlan {
     None,
     /// No detector; every task gets a copy at its start. \[Ananthanarayanan2013\]
     Clone,
-    /// Progress score.
+    /// Flags tasks by their progress score, as Google's MapReduce and Hadoop 0.20 do. \[Dean2004\]
     Default(ByScore),
-    /// Progress rate.
+    /// LATE: flags tasks by their progress rate. \[Zaharia2008\]
     Late(Late),
-    /// Tasks on slow nodes among those flagged by another detector.
+    /// Of the tasks that another detector flags, flags tasks on slow nodes only. \[Phan2018\]
     Hierarchical(Hierarchical),
-    /// Hadoop 2 and 3 as shipped.
+    /// The rule of Hadoop 2 and 3 as shipped. \[Hadoop2014\]
     Hadoop2(Hadoop2),
-    /// Spark.
+    /// The rule of Spark. \[Spark2024\]
     Spark(Spark),
-    /// A copy only where it saves resources.
+    /// Mantri: a copy only if it saves resources. \[Ananthanarayanan2010\]
     Mantri(Mantri),
 }
 

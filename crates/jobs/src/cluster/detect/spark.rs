@@ -6,6 +6,7 @@ use crate::cluster::detect::view::{Detector, Flag, Remedy, View};
 
 /// The rule, with the names of Spark's settings; the defaults are those of Spark 4.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Spark {
     /// Multiple of the median above which a task is too long, > 0. Default 3; 1.5 before Spark 4.
@@ -22,6 +23,7 @@ pub struct Spark {
 
 /// Exemption of slow tasks that process their input fast enough.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Efficiency {
     /// True if tasks are exempted. Default true.

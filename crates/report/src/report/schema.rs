@@ -1,0 +1,119 @@
+//! JSON Schemas of plans and results, generated from the types that read and write them.
+//!
+//! Plans have no references, so that an editor shows the description of each key; results have shared definitions. The schemas keep to draft 7,
+//! which all editors support.
+
+use schemars::generate::SchemaSettings;
+use schemars::transform::transform_subschemas;
+use schemars::{JsonSchema, Schema};
+use serde_json::Value;
+
+use crate::cluster;
+use crate::mapreduce;
+use crate::optimize::OptimizePlan;
+use crate::plan::JobPlan;
+use crate::stages::StagePlan;
+use crate::sweep::SweepPlan;
+
+/// A JSON Schema by its name.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedSchema {
+    /// Name, such as `plan`.
+    pub name: &'static str,
+    /// The files that the schema describes.
+    pub about: &'static str,
+    make: fn() -> Schema,
+}
+
+impl NamedSchema {
+    /// Returns the schema.
+    pub fn schema(&self) -> Value {
+        let mut schema = (self.make)();
+        schema.insert("title".to_owned(), self.name.into());
+        schema.to_value()
+    }
+}
+
+/// The schemas of plans, which are TOML files.
+pub const PLAN_SCHEMAS: [NamedSchema; 6] = [
+    NamedSchema { name: "plan", about: "Any plan of a job", make: plan::<JobPlan> },
+    NamedSchema {
+        name: "plan-profile",
+        about: "Plan of a job with [profile] or [phases]",
+        make: plan::<mapreduce::Plan>,
+    },
+    NamedSchema { name: "plan-stages", about: "Plan of a job with [[stage]]", make: plan::<StagePlan> },
+    NamedSchema { name: "plan-tasks", about: "Plan of `whatif` with [[job]]", make: plan::<cluster::Plan> },
+    NamedSchema { name: "plan-sweep", about: "Plan of `sweep` and `sensitivity`", make: plan::<SweepPlan> },
+    NamedSchema { name: "plan-optimize", about: "Plan of `optimize`", make: plan::<OptimizePlan> },
+];
+
+fn plan<T: JsonSchema>() -> Schema {
+    let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
+    settings.with_transform(drop_null).with_transform(tidy).into_generator().into_root_schema_for::<T>()
+}
+
+/// Drops the `null` of values that may be missing: TOML has none.
+fn drop_null(schema: &mut Schema) {
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = &types[..] {
+            let only = only.clone();
+            schema.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(mut forms)) = schema.remove("anyOf") {
+        forms.retain(|form| form.get("type").is_none_or(|name| name != "null"));
+        match (forms.pop(), forms.is_empty()) {
+            (Some(Value::Object(only)), true) => {
+                let keys = schema.ensure_object();
+                only.into_iter().for_each(|(key, value)| drop(keys.entry(key).or_insert(value)));
+            }
+            (last, _) => {
+                forms.extend(last);
+                schema.insert("anyOf".to_owned(), forms.into());
+            }
+        }
+    }
+    transform_subschemas(&mut drop_null, schema);
+}
+
+/// Turns doc comments into plain text, and drops what only Rust needs.
+fn tidy(schema: &mut Schema) {
+    schema.remove("format");
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        *text = plain(text);
+    }
+    // a default of a whole section repeats the defaults of its keys
+    let is_section = |value: &Value| value.is_object();
+    if schema.get("default").is_some_and(|value| match value {
+        Value::Array(items) => items.iter().any(is_section),
+        other => is_section(other),
+    }) {
+        schema.remove("default");
+    }
+    transform_subschemas(&mut tidy, schema);
+}
+
+/// Returns a doc comment without line breaks inside paragraphs, escapes and links.
+fn plain(doc: &str) -> String {
+    let joined: Vec<String> =
+        doc.split("\n\n").map(|part| part.lines().map(str::trim).collect::<Vec<_>>().join(" ")).collect();
+    let mut text = joined.join("\n\n").replace("\\[", "[").replace("\\]", "]").replace("\\*", "*").replace("[`", "`");
+    while let Some(start) = text.find("`](") {
+        let end = text[start..].find(')').map_or(text.len(), |end| start + end + 1);
+        text.replace_range(start + 1..end, "");
+    }
+    text.replace("`]", "`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doc_comments_become_plain_text() {
+        let doc = "D_split, input of a map\n\\[MB\\].\n\nAs [`A::b`] and [`C`](crate::C) do.";
+        assert_eq!(plain(doc), "D_split, input of a map [MB].\n\nAs `A::b` and `C` do.");
+    }
+}

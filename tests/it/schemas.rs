@@ -1,0 +1,175 @@
+//! The schemas accept what the tool reads and writes, and nothing else.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tailspn::plan::{JobPlan, Work};
+use tailspn::report::{NamedSchema, PLAN_SCHEMAS};
+
+use crate::cli::data;
+
+/// The keywords that only describe.
+const SILENT: [&str; 5] = ["$schema", "title", "description", "default", "definitions"];
+
+/// The problems of a value, each with its place. Panics on a keyword that it does not check.
+fn problems(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
+    let Some(schema) = schema.as_object() else {
+        return if schema == &Value::Bool(false) { vec![format!("{at}: is not allowed")] } else { Vec::new() };
+    };
+    let mut found = Vec::new();
+    for (keyword, rule) in schema.iter().filter(|(keyword, _)| !SILENT.contains(&keyword.as_str())) {
+        let fits = |one: &Value| problems(root, one, value, at).is_empty();
+        let number = |one: &Value| one.as_f64().unwrap();
+        let is_fine = match keyword.as_str() {
+            "type" => match rule {
+                Value::Array(names) => names.iter().any(|name| has_type(name, value)),
+                name => has_type(name, value),
+            },
+            "const" => value == rule,
+            "enum" => rule.as_array().unwrap().contains(value),
+            "minimum" => value.as_f64().is_none_or(|value| value >= number(rule)),
+            "maximum" => value.as_f64().is_none_or(|value| value <= number(rule)),
+            "minItems" => value.as_array().is_none_or(|items| items.len() as f64 >= number(rule)),
+            "maxItems" => value.as_array().is_none_or(|items| items.len() as f64 <= number(rule)),
+            "anyOf" => rule.as_array().unwrap().iter().any(fits),
+            "oneOf" => rule.as_array().unwrap().iter().filter(|one| fits(one)).count() == 1,
+            "required" => {
+                let has = |name: &Value| value.as_object().is_none_or(|keys| keys.contains_key(name.as_str().unwrap()));
+                found.extend(rule.as_array().unwrap().iter().filter(|name| !has(name)).map(|name| format!("{at}: lacks {name}")));
+                true
+            }
+            "allOf" => {
+                found.extend(rule.as_array().unwrap().iter().flat_map(|one| problems(root, one, value, at)));
+                true
+            }
+            "$ref" => {
+                let target = root.pointer(rule.as_str().unwrap().trim_start_matches('#')).unwrap();
+                found.extend(problems(root, target, value, at));
+                true
+            }
+            "properties" | "additionalProperties" => {
+                for (name, inner) in value.as_object().into_iter().flatten() {
+                    let own = schema.get("properties").and_then(|all| all.get(name));
+                    let rule = if keyword == "properties" { own } else { Some(rule).filter(|_| own.is_none()) };
+                    found.extend(rule.into_iter().flat_map(|rule| problems(root, rule, inner, &format!("{at}/{name}"))));
+                }
+                true
+            }
+            "items" => {
+                for (i, item) in value.as_array().into_iter().flatten().enumerate() {
+                    let rule = if rule.is_array() { &rule[i] } else { rule };
+                    found.extend(problems(root, rule, item, &format!("{at}/{i}")));
+                }
+                true
+            }
+            other => panic!("{at}: the keyword `{other}` is not checked"),
+        };
+        if !is_fine {
+            found.push(format!("{at}: {value} does not fit {keyword} {rule}"));
+        }
+    }
+    found
+}
+
+fn has_type(name: &Value, value: &Value) -> bool {
+    match name.as_str().unwrap() {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "number" => value.is_number(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        other => panic!("{other} is not a type"),
+    }
+}
+
+/// The problems of a TOML text by the schema of that name.
+fn of_plan(name: &str, text: &str) -> Vec<String> {
+    let schema = PLAN_SCHEMAS.iter().find(|schema| schema.name == name).map(NamedSchema::schema).unwrap();
+    let value = serde_json::to_value(text.parse::<toml::Table>().unwrap()).unwrap();
+    problems(&schema, &schema, &value, "")
+}
+
+/// Every plan of the repository, with its schemas.
+fn plans() -> Vec<(String, &'static str, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut texts = Vec::new();
+    for folder in ["models", "models/mapreduce", "models/tutorial", "models/cluster", "tests/data/cli"] {
+        let entries = std::fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        // one plan has wrong values
+        let is_plan = |path: &PathBuf| path.extension().is_some_and(|end| end == "toml") && !path.ends_with("wrong-plan.toml");
+        let mut files: Vec<PathBuf> = entries.filter(is_plan).collect();
+        files.sort();
+        texts.extend(files.into_iter().map(|file| (file.display().to_string(), std::fs::read_to_string(file).unwrap())));
+    }
+    let mut pages: Vec<PathBuf> =
+        std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    pages.sort();
+    for page in pages.iter().filter(|page| page.extension().is_some_and(|end| end == "md")) {
+        let text = std::fs::read_to_string(page).unwrap();
+        let blocks = text.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned());
+        let indented = text.split("\n\n").filter(|part| part.starts_with("    [") && part.contains("]\n"));
+        let dedented = indented.map(|part| part.lines().map(|line| line.trim_start().to_owned() + "\n").collect());
+        texts.extend(blocks.chain(dedented).map(|block: String| (page.display().to_string(), block)));
+    }
+    for command in ["estimate", "whatif", "sweep", "optimize"] {
+        texts.push((format!("{command} --print-plan"), data(&[command, "--print-plan"])));
+    }
+    let mut plans = Vec::new();
+    for (file, text) in texts.into_iter().filter(|(_, text)| !text.contains("schema]")) {
+        if JobPlan::read(&text, Work::MapReduce).is_ok() {
+            plans.push((file, "plan", text));
+        } else if text.contains("[optimize]") {
+            plans.push((file.clone(), "plan-optimize", text.clone()));
+            plans.push((file, "plan-sweep", text));
+        } else {
+            plans.push((file, "plan-sweep", text));
+        }
+    }
+    plans
+}
+
+#[test]
+fn every_plan_of_the_repository_fits_its_schema() {
+    let plans = plans();
+    assert!(plans.len() > 15, "{}", plans.len());
+    for (file, name, text) in plans {
+        let found = of_plan(name, &text);
+        assert!(found.is_empty(), "{file}: {found:?}");
+    }
+}
+
+#[test]
+fn a_misspelt_key_does_not_fit() {
+    let sections = [
+        ("plan-profile", "[job]\nreducers = 3"),
+        ("plan-profile", "[model.distribution]\ngpu = { lognormal = { sd = 0.5 } }"),
+        ("plan-profile", "[[policy]]\ndetector = { kind = \"late\", treshold = 1 }"),
+        ("plan-profile", "[cluster]\nnodes = []"),
+        ("plan-tasks", "[[job]]\nmap = 3"),
+        ("plan-tasks", "deadline = 3"),
+        ("plan-stages", "[job]\ninput_mb = 1\nexecutors = 1\ncores = 1\nhost = 3\n[[stage]]\ntasks = {}\ncold = {}\nwarm = {}"),
+        ("plan-sweep", "[sweep]\nreps = 3"),
+        ("plan-optimize", "[optimize]\ndeadline = 3"),
+    ];
+    for (name, text) in sections {
+        let found = of_plan(name, text);
+        assert_eq!(found.len(), 1, "{text}: {found:?}");
+    }
+    for (name, text) in [("plan", "[job]\nreducers = 3"), ("plan", "[[job]]\nmap = 3")] {
+        assert!(!of_plan(name, text).is_empty(), "{text}");
+    }
+    assert!(of_plan("plan", "[job]\nreduces = 3").is_empty());
+    assert!(of_plan("plan", "[[job]]\nmaps = 3").is_empty());
+    assert!(!of_plan("plan", "[job]\nreduces = \"many\"").is_empty());
+}
+
+#[test]
+fn the_tool_prints_the_schemas() {
+    let list = data(&["schema"]);
+    for schema in PLAN_SCHEMAS {
+        assert!(list.contains(schema.name), "{list}");
+        assert_eq!(serde_json::from_str::<Value>(&data(&["schema", schema.name])).unwrap(), schema.schema());
+    }
+}
