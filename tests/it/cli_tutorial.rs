@@ -9,7 +9,7 @@ use crate::cli::show;
 
 /// Pages with `console` blocks: the folder in which a reader runs them, and their commands.
 const PAGES: [(&str, &str, usize); 3] =
-    [("README.md", "", 1), ("docs/install.md", "", 14), ("docs/tutorial.md", "models/tutorial", 6)];
+    [("README.md", "", 1), ("docs/install.md", "", 15), ("docs/tutorial.md", "models/tutorial", 6)];
 
 /// The commands of a page, each with the lines that are shown below it.
 fn commands(text: &str) -> Vec<(String, Vec<String>)> {

@@ -22,6 +22,10 @@ Examples:
     # with an importance function of your own
     tailspn rare net.xml --until '#(queue) >= 8 && #(failed) >= 2' --within 60 \\
         --importance 'min(#(queue), 4 * #(failed))'
+
+    # another value of a rate; less precise in less time; as JSON
+    tailspn rare net.xml --until '#(queue) >= 12' --within 60 \\
+        --param arrivals=0.5 --effort 1000 --json
 ")]
 pub(crate) struct RareArgs {
     #[command(flatten)]

@@ -21,6 +21,9 @@ Examples:
 
     # the default job
     tailspn serve
+
+    # at a certain address, for a browser that is open
+    tailspn serve job.toml --port 8080 --no-open
 ")]
 pub(crate) struct ServeArgs {
     /// A net that `check` reads, a plan that `estimate` reads, or a log that `trace` reads; without one, the default job
