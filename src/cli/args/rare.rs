@@ -16,8 +16,8 @@ Examples:
     # three failures at once within a minute
     tailspn rare net.xml --until '#(failed) >= 3' --within 60
 
-    # a job that takes longer than 400 s
-    tailspn rare job.xml --beyond 400
+    # a job that takes longer than 100 s
+    tailspn rare job.xml --beyond 100
 
     # with an importance function of your own
     tailspn rare net.xml --until '#(queue) >= 8 && #(failed) >= 2' --within 60 \\
