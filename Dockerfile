@@ -10,10 +10,10 @@ FROM debian:bookworm-slim
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends libvulkan1=1.3.* \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --create-home tailspn
+    && useradd --uid 10001 --create-home tailspn
 COPY --from=build /install/bin/tailspn /usr/local/bin/tailspn
 COPY --from=build /install/share /usr/local/share
-USER tailspn
+USER 10001
 WORKDIR /work
 ENTRYPOINT ["tailspn"]
 CMD ["--help"]

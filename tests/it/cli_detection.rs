@@ -10,10 +10,10 @@ use crate::cli::{assert_shown, data, show, shown, tool};
 use crate::shared::shared;
 
 /// Tasks of a stage that begin at the same time, each on a node of its own: how long each takes \[s\].
-const TIMES: [u64; 12] = [10, 10, 10, 40, 11, 12, 10, 35, 10, 9, 10, 18];
+pub(crate) const TIMES: [u64; 12] = [10, 10, 10, 40, 11, 12, 10, 35, 10, 9, 10, 18];
 
 /// A run as a folder: an event log of Spark, and reports of its tasks' progress once a second, even but for task 5, which hangs for 6 s.
-fn run_in(folder: &Path, times_s: &[u64]) {
+pub(crate) fn run_in(folder: &Path, times_s: &[u64]) {
     let begin = 1_760_000_000_000_u64;
     let stage = json!({"Stage ID": 1, "Stage Attempt ID": 0, "Stage Name": "maps", "Number of Tasks": times_s.len(),
         "Parent IDs": [], "RDD Info": [], "Submission Time": begin});

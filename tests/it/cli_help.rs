@@ -1,24 +1,35 @@
-//! The examples of the help texts run.
+//! The examples of the help texts run, and show every group of options.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use tailspn::formats::pipe::{WriteOptions, write};
-use tailspn::net::{NetBuilder, Timing};
+use tailspn::net::expr::Leaf;
+use tailspn::net::{Delay, Expr, Memory, NetBuilder, Servers, Timing};
+use tailspn_replications::system_calls::Fault;
 
 use crate::cli::{data, show, tool};
+use crate::cli_detection::{self, TIMES};
+use crate::remaining::Log;
+use crate::trace_sources::{Stored, zip};
+use crate::{cli_syscalls, cli_watch};
 
-/// A queue with failures: the `net.xml` of the examples.
+/// A queue with failures and a rate parameter: the `net.xml` of the examples.
 fn queue(arrivals: f64) -> String {
     let mut net = NetBuilder::new("queue");
     let [queue, done, failed] = ["queue", "done", "failed"].map(|name| net.place(name, 0));
     for (place, most) in [(queue, 12), (done, 3), (failed, 3)] {
         net.place_mut(place).capacity = Some(most);
     }
-    let rates = [("arrive", arrivals), ("serve", 2.0), ("leave", 1.0), ("fail", 0.01), ("repair", 0.5)];
-    let [arrive, serve, leave, fail, repair] =
-        rates.map(|(name, rate)| net.transition(name, Timing::exponential(rate)));
+    let rate = Expr::Leaf(Leaf::Parameter(net.parameter("arrivals", arrivals)));
+    let delay = Delay::Exponential { rate };
+    let arrive = net.transition("arrive", Timing::Timed { delay, servers: Servers::Single, memory: Memory::Enabling });
+    let rates = [("serve", 2.0), ("leave", 1.0), ("fail", 0.01), ("repair", 0.5)];
+    let [serve, leave, fail, repair] = rates.map(|(name, rate)| net.transition(name, Timing::exponential(rate)));
     for (transition, place) in [(arrive, queue), (serve, done), (fail, failed)] {
         net.output(transition, place, 1.0);
     }
@@ -35,14 +46,16 @@ fn run(folder: &Path, args: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-/// A folder with every file that the examples read and none of them writes.
-fn stage() -> tempfile::TempDir {
-    let stage = tempfile::tempdir().unwrap();
-    let folder = stage.path();
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+/// Writes the logs of a job that the examples read.
+fn stage_logs(folder: &Path) {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let copy = |from: &str, to: &str| fs::copy(data.join(from), folder.join(to)).unwrap();
-    fs::write(folder.join("net.xml"), queue(1.0)).unwrap();
-    fs::write(folder.join("changed.xml"), queue(1.5)).unwrap();
     for (name, from) in [("app", 32), ("small", 32), ("large", 64), ("usual1", 32), ("usual2", 32), ("slow", 32)] {
         copy(&format!("trace/sort-{from}mb.spark.gz"), &format!("{name}.gz"));
     }
@@ -50,6 +63,45 @@ fn stage() -> tempfile::TempDir {
     copy("diagnose/job/worker3.mpstat.txt", "samples/worker3.mpstat.txt");
     copy("diagnose/job/nodes.sadf.csv", "samples/nodes.sadf.csv");
     copy("trace/history-0.20.txt", "history.txt");
+    // an archive of two applications
+    let sort = Log::read(&data.join("trace/sort-32mb.spark.gz")).cut(1.0);
+    let id = "\"App ID\":\"application_1724877841851_0016\",\"App Attempt ID\":\"4\"";
+    let one = (sort.text + &sort.rest).replace("\"App ID\":\"app-20261120113532-0000\"", id);
+    let other = fs::read(data.join("trace/small.spark")).unwrap();
+    let files: [(&str, &[u8]); 2] = [("application_1724877841851_0016_4", one.as_bytes()), ("app-1", &other)];
+    fs::write(folder.join("logs.zip"), zip(&files, Stored::Deflated)).unwrap();
+    // an application in progress
+    let cut = Log::read(&data.join("trace/sort-64mb.spark.gz")).cut(0.6);
+    fs::write(folder.join("app.inprogress"), cut.text).unwrap();
+    // a job with progress reports, and reports alone
+    cli_detection::run_in(folder, &TIMES);
+    fs::rename(folder.join("app-1"), folder.join("job.jhist")).unwrap();
+    fs::write(folder.join("progress.tsv.gz"), packed(&fs::read(folder.join("progress.tsv")).unwrap())).unwrap();
+    let reports = cli_watch::reports(30);
+    fs::write(folder.join("progress.tsv"), &reports).unwrap();
+    for name in ["old.tsv.gz", "hist1.tsv.gz", "hist2.tsv.gz"] {
+        fs::write(folder.join(name), packed(reports.as_bytes())).unwrap();
+    }
+    // system calls of four runs
+    for run in 1..4 {
+        cli_syscalls::write(&folder.join(format!("usual{run}")), run, None);
+    }
+    cli_syscalls::write(&folder.join("slow"), 4, Some((1, Fault::SlowDisk(20.0))));
+    let mut logs: Vec<_> = fs::read_dir(folder.join("slow")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    logs.sort();
+    for (name, log) in ["a", "b", "c"].into_iter().zip(logs) {
+        fs::write(folder.join(format!("{name}.strace.gz")), packed(&fs::read(log).unwrap())).unwrap();
+    }
+    run(folder, &["syscalls", "profile", "usual1", "usual2", "usual3", "-o", "usual.json"]);
+}
+
+/// A folder with every file that the examples read and none of them writes.
+fn stage() -> tempfile::TempDir {
+    let stage = tempfile::tempdir().unwrap();
+    let folder = stage.path();
+    fs::write(folder.join("net.xml"), queue(1.0)).unwrap();
+    fs::write(folder.join("changed.xml"), queue(1.5)).unwrap();
+    stage_logs(folder);
     fs::write(folder.join("questions.txt"), "P=? [ F<=60 #(done) = 3 ]\n").unwrap();
     fs::write(folder.join("job.toml"), run(folder, &["estimate", "--print-plan"])).unwrap();
     let plan = fs::read_to_string(folder.join("job.toml")).unwrap();
@@ -57,40 +109,60 @@ fn stage() -> tempfile::TempDir {
     fs::write(folder.join("before.json"), run(folder, &["estimate", "--reps", "500", "--json"])).unwrap();
     fs::write(folder.join("after.json"), run(folder, &["estimate", "--reps", "500", "--seed", "2", "--json"])).unwrap();
     fs::write(folder.join("knobs.toml"), run(folder, &["sweep", "--print-plan"])).unwrap();
+    fs::write(folder.join("copies.toml"), run(folder, &["whatif", "--print-plan"])).unwrap();
+    run(folder, &["fit", "small.gz", "-o", "plan.toml"]);
+    run(folder, &["watch", "--learn", "hist1.tsv.gz", "-o", "model.toml"]);
     run(folder, &["spn-gc", "--maps", "3", "--reduces", "2", "-o", "job.xml"]);
     run(folder, &["convert", "net.xml", "net.pnml"]);
     stage
 }
 
-/// The examples that run elsewhere, or need what a test machine lacks.
+/// The examples that do not run here.
 fn runs_elsewhere(example: &str) -> bool {
-    let starts = [
-        // a server, a stream and files that grow
-        "tailspn serve",
-        "collector |",
-        "tailspn watch",
-        "tailspn remaining",
-        // logs of progress reports and of strace: tests/it/cli_detection.rs, cli_diagnose.rs, cli_syscalls.rs
-        "tailspn syscalls",
-        "tailspn detectors --on job.jhist",
-        "tailspn diagnose job.jhist",
-        "tailspn diagnose slow/",
-        // an archive: tests/it/trace_sources.rs
-        "tailspn trace logs.zip",
-        // files outside the folder
-        "tailspn setup --prefix /usr/local",
+    let parts = [
+        // ends with the application: tests/it/cli_remaining.rs
+        " --follow",
         // a GPU of one make
-        "tailspn bench --backend gpu",
+        " --backend gpu",
     ];
-    starts.iter().any(|start| example.starts_with(start))
+    parts.iter().any(|part| example.contains(part))
+}
+
+/// The help of a command, which may be `syscalls profile`.
+fn help(command: &str) -> String {
+    let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+    data(&words)
 }
 
 /// The examples of a command, continued lines as one.
 fn examples(command: &str) -> Vec<String> {
-    let help = data(&[command, "--help"]).replace("\\\n", " ");
+    let help = help(command).replace("\\\n", " ");
+    let after = help.split_once("\nExamples:\n").map_or("", |(_, after)| after);
     let lines =
-        help.lines().map(str::trim).filter(|line| line.starts_with("tailspn ") || line.starts_with("collector "));
+        after.lines().map(str::trim).filter(|line| line.starts_with("tailspn ") || line.starts_with("collector "));
     lines.map(str::to_owned).collect()
+}
+
+/// An example as a command of a shell that ends and changes nothing outside the folder.
+fn runnable(example: &str) -> String {
+    let mut command = example.replace("--prefix /usr/local", "--prefix local").replace(" --until-idle 1m", "");
+    for file in ["plan.toml", "model.toml", "usual.json"] {
+        command = command.replace(&format!("-o {file}"), &format!("-o {file} --force"));
+    }
+    let ends = if command.starts_with("tailspn watch progress.tsv") { " --until-idle 0" } else { "" };
+    format!("collector() {{ cat progress.tsv; }}; {command}{ends}")
+}
+
+/// Starts an example of `serve`, and returns the first line that it prints.
+fn address(example: &str, folder: &Path) -> String {
+    let words: Vec<&str> = example.split(' ').skip(1).filter(|word| !matches!(*word, "--port" | "8080")).collect();
+    let mut command = tool(&[&words[..], &["--no-open"][usize::from(words.contains(&"--no-open"))..]].concat());
+    let mut process = command.current_dir(folder).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    process.kill().unwrap();
+    process.wait().unwrap();
+    line
 }
 
 fn run_examples(commands: &[&str]) {
@@ -100,8 +172,13 @@ fn run_examples(commands: &[&str]) {
     let stage = stage();
     for command in commands {
         for example in examples(command).iter().filter(|example| !runs_elsewhere(example)) {
+            if *command == "serve" {
+                let line = address(example, stage.path());
+                assert!(line.starts_with("http://127.0.0.1:"), "{example}: {line}");
+                continue;
+            }
             let mut shell = Command::new("bash");
-            shell.args(["-c", &example.replace("-o plan.toml", "-o plan.toml --force")]);
+            shell.args(["-c", &runnable(example)]);
             shell.current_dir(stage.path()).env("PATH", &path).env("HOME", stage.path()).env("NO_COLOR", "1");
             let output = shell.stdin(Stdio::null()).output().unwrap();
             // 8 is an answer: no configuration meets the deadline
@@ -113,29 +190,88 @@ fn run_examples(commands: &[&str]) {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
+/// The headings of options in a help text, each with its options as `--long` and `-s`; without those of the terminal.
+fn groups(help: &str) -> Vec<(String, Vec<String>)> {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for line in help.lines().take_while(|line| !line.starts_with("Examples:")) {
+        if let Some(heading) = line.strip_suffix(':').filter(|heading| !heading.starts_with(' ')) {
+            groups.push((heading.to_owned(), Vec::new()));
+        }
+        let indent = line.len() - line.trim_start().len();
+        if let (2 | 6, true, Some((_, options))) = (indent, line.trim_start().starts_with('-'), groups.last_mut()) {
+            let names = line.split(|c: char| c == ' ' || c == ',').filter(|word| word.starts_with('-'));
+            let names = names.map(|word| word.split(['=', '[', '.']).next().unwrap_or(word).to_owned());
+            options.extend(names.filter(|name| !matches!(&name[..], "-h" | "--help" | "-V" | "--version")));
+        }
+    }
+    groups.retain(|(heading, options)| heading != "Terminal" && !options.is_empty());
+    groups
+}
+
+/// The commands whose examples run, by the test that runs them.
+const TESTED: [&[&str]; 5] = [
+    &["check", "convert", "structure", "simulate", "solve", "query", "rare", "spn-gc"],
+    &["estimate", "whatif", "remaining"],
+    &["trace", "fit", "compare", "diagnose", "detectors", "watch", "syscalls", "syscalls profile", "syscalls diagnose"],
+    &["sweep", "merge", "sensitivity", "optimize"],
+    &["report", "serve", "devices", "bench", "setup", "completions", "man"],
+];
+
+#[test]
+fn an_example_that_runs_uses_each_group_of_options() {
+    let tested = TESTED.concat();
+    let page = data(&["--help"]);
+    let listed = page.lines().filter_map(|line| line.strip_prefix("  ")?.split("  ").next());
+    for command in listed.filter(|name| !name.is_empty() && !name.starts_with([' ', '-']) && *name != "help") {
+        assert!(tested.contains(&command), "the examples of {command} do not run");
+    }
+    let mut missing = Vec::new();
+    for command in tested {
+        let examples: Vec<_> = examples(command).into_iter().filter(|example| !runs_elsewhere(example)).collect();
+        let words: Vec<&str> = examples.iter().flat_map(|example| example.split([' ', '='])).collect();
+        let groups = groups(&help(command));
+        assert!(!examples.is_empty(), "{command} has no example");
+        for (heading, options) in groups {
+            if !options.iter().any(|option| words.contains(&&option[..])) {
+                missing.push(format!("{command}: {heading}: {options:?}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+#[test]
+fn groups_of_options_are_found() {
+    let found = groups(&help("sweep"));
+    let names: Vec<&str> = found.iter().map(|(heading, _)| &heading[..]).collect();
+    assert_eq!(names, ["In place of the plan's values", "Output", "Run"]);
+    assert!(found[0].1.contains(&"--input-size".to_owned()), "{found:?}");
+    assert!(found[1].1.contains(&"-o".to_owned()) && found[1].1.contains(&"--output".to_owned()), "{found:?}");
+}
+
 #[test]
 fn examples_for_nets_run() {
-    run_examples(&["check", "convert", "structure", "simulate", "solve", "query", "rare", "spn-gc"]);
+    run_examples(TESTED[0]);
 }
 
 #[test]
 fn examples_for_jobs_run() {
-    run_examples(&["estimate", "whatif", "remaining"]);
+    run_examples(TESTED[1]);
 }
 
 #[test]
 fn examples_for_logs_run() {
-    run_examples(&["trace", "fit", "compare", "diagnose", "detectors"]);
+    run_examples(TESTED[2]);
 }
 
 #[test]
 fn examples_for_studies_run() {
-    run_examples(&["sweep", "merge", "sensitivity", "optimize"]);
+    run_examples(TESTED[3]);
 }
 
 #[test]
 fn examples_for_tools_run() {
-    run_examples(&["report", "schema", "devices", "bench", "setup", "completions", "man"]);
+    run_examples(TESTED[4]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use tailspn_replications::system_calls::{Fault, MadeRun};
 use crate::cli::{assert_shown, show, shown, tool, unwrapped};
 
 /// Writes the logs of a run into a folder of its own.
-fn write(folder: &Path, run: u32, fault: Option<(usize, Fault)>) {
+pub(crate) fn write(folder: &Path, run: u32, fault: Option<(usize, Fault)>) {
     std::fs::create_dir_all(folder).unwrap();
     for (node, text) in (MadeRun { tasks: 40, run, fault, ..MadeRun::default() }).logs() {
         std::fs::write(folder.join(format!("{node}.strace")), text).unwrap();

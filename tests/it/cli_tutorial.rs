@@ -1,17 +1,30 @@
-//! The tutorial is true: its commands are run, and what it shows is what they print.
+//! Pages of the documentation are true: their commands are run, and what they show is what the commands print.
 
-use crate::cli::{show, tool};
+#![cfg(unix)]
 
-/// Commands of a text, each with the lines that are shown below it.
-fn commands(text: &str) -> Vec<(Vec<String>, Vec<String>)> {
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::cli::show;
+
+/// Pages with `console` blocks: the folder in which a reader runs them, and their commands.
+const PAGES: [(&str, &str, usize); 3] =
+    [("README.md", "", 1), ("docs/install.md", "", 15), ("docs/tutorial.md", "models/tutorial", 6)];
+
+/// The commands of a page, each with the lines that are shown below it.
+fn commands(text: &str) -> Vec<(String, Vec<String>)> {
     let blocks = text.split("```console\n").skip(1).filter_map(|rest| rest.split_once("```").map(|(block, _)| block));
-    let command = |block: &str| {
-        let mut lines = block.lines().map(str::to_owned);
-        let words: Vec<String> =
-            lines.next()?.strip_prefix("$ tailspn ")?.split_whitespace().map(str::to_owned).collect();
-        Some((words, lines.collect()))
-    };
-    blocks.map(|block| command(block).unwrap()).collect()
+    let mut commands: Vec<(String, Vec<String>)> = Vec::new();
+    for block in blocks {
+        assert!(block.starts_with("$ "), "a block without a command: {block}");
+        for line in block.lines() {
+            match (line.strip_prefix("$ "), commands.last_mut()) {
+                (Some(command), _) => commands.push((command.to_owned(), Vec::new())),
+                (None, last) => last.unwrap().1.push(line.to_owned()),
+            }
+        }
+    }
+    commands
 }
 
 /// Checks that the quoted text is in the output: runs of whole lines, in order; `...` stands for lines that are left
@@ -27,19 +40,61 @@ fn agree(shown: &[impl AsRef<str>], output: &str) -> Result<(), String> {
     Ok(())
 }
 
-#[test]
-fn the_tutorial_shows_what_its_commands_print() {
-    let root = env!("CARGO_MANIFEST_DIR");
-    let text = std::fs::read_to_string(format!("{root}/docs/tutorial.md")).unwrap();
-    let commands = commands(&text);
-    assert!(commands.len() >= 6, "{} commands", commands.len());
-    for (args, shown) in commands {
-        let words: Vec<&str> = args.iter().map(String::as_str).collect();
-        let output = tool(&words).current_dir(format!("{root}/models/tutorial")).output().unwrap();
-        assert!(output.status.success(), "{}", show(&output));
+/// Runs the commands of a page in a copy of its folder, and compares.
+fn check((page, folder, count): (&str, &str, usize)) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let commands = commands(&std::fs::read_to_string(root.join(page)).unwrap());
+    assert_eq!(commands.len(), count, "commands of {page}");
+    let copy = tempfile::tempdir().unwrap();
+    if folder.is_empty() {
+        for name in ["models", "tests"] {
+            std::os::unix::fs::symlink(root.join(name), copy.path().join(name)).unwrap();
+        }
+    } else {
+        for entry in std::fs::read_dir(root.join(folder)).unwrap().map(Result::unwrap) {
+            std::fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
+        }
+    }
+    let tool_folder = Path::new(env!("CARGO_BIN_EXE_tailspn")).parent().unwrap();
+    let path = format!("{}:{}", tool_folder.display(), std::env::var("PATH").unwrap());
+    for (command, shown) in commands {
+        assert!(command.starts_with("tailspn "), "{page}: {command}");
+        let mut shell = Command::new("bash");
+        shell.args(["-c", &command]).current_dir(copy.path()).stdin(Stdio::null());
+        shell.env("PATH", &path).env("LC_ALL", "C.UTF-8").env("NO_COLOR", "1");
+        let output = shell.output().unwrap();
+        assert!(output.status.success(), "{page}: {command}: {}", show(&output));
         let printed = String::from_utf8(output.stdout).unwrap();
         if let Err(difference) = agree(&shown, &printed) {
-            panic!("tailspn {}: {difference}", args.join(" "));
+            panic!("{page}: {command}: {difference}");
+        }
+    }
+}
+
+#[test]
+fn the_first_screen_shows_what_its_command_prints() {
+    check(PAGES[0]);
+}
+
+#[test]
+fn the_first_page_shows_what_its_commands_print() {
+    check(PAGES[1]);
+}
+
+#[test]
+fn the_tutorial_shows_what_its_commands_print() {
+    check(PAGES[2]);
+}
+
+/// A page with `console` blocks that is not in the list would not be checked.
+#[test]
+fn every_page_with_commands_is_checked() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let pages = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    for page in pages.filter(|page| page.extension().is_some_and(|ending| ending == "md")) {
+        if std::fs::read_to_string(&page).unwrap().contains("```console") {
+            let name = format!("docs/{}", page.file_name().unwrap().to_str().unwrap());
+            assert!(PAGES.iter().any(|(page, ..)| *page == name), "{name}");
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::shared::shared;
 const HEADER: &str = "kind\tstage\tpartition\tattempt\tnode\tt_ms\tdone\ttotal\n";
 
 /// Eight tasks of 100 records that report each second and take twenty; task 3 has three times as much to do. In the order of time.
-fn reports(seconds: u32) -> String {
+pub(crate) fn reports(seconds: u32) -> String {
     let mut text = HEADER.to_owned();
     for second in 0..=seconds {
         for task in 0..8 {

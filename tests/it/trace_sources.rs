@@ -34,14 +34,14 @@ fn gz(bytes: &[u8]) -> Vec<u8> {
 
 /// The storage of an entry.
 #[derive(Clone, Copy, PartialEq)]
-enum Stored {
+pub(crate) enum Stored {
     Plain,
     Deflated,
     Encrypted,
 }
 
 /// A zip archive by the description of the format: for each file a header and its content, then the directory and its end.
-fn zip(files: &[(&str, &[u8])], stored: Stored) -> Vec<u8> {
+pub(crate) fn zip(files: &[(&str, &[u8])], stored: Stored) -> Vec<u8> {
     let (mut archive, mut directory) = (Vec::new(), Vec::new());
     for (name, content) in files {
         let mut packed = DeflateEncoder::new(Vec::new(), Compression::fast());

@@ -24,6 +24,9 @@ Examples:
 
     # the keys in which two plans differ
     tailspn compare job.toml other.toml
+
+    # logs with long lines, as Markdown
+    tailspn compare small.gz large.gz --max-line 1G --markdown
 ")]
 pub(crate) struct CompareArgs {
     /// Side A, then side B; with --to all of them are side A

@@ -39,6 +39,13 @@ Examples:
 
     # a folder with strace logs
     tailspn diagnose slow/ --profile usual.json --json
+
+    # a node whose clock is behind, by the rules of the paper
+    tailspn diagnose app.gz samples/ --clock-offset worker3=2.5 --rules paper
+
+    # one of several applications in an archive
+    tailspn diagnose logs.zip samples/ --max-samples 2G \\
+        --app application_1724877841851_0016
 ")]
 pub(crate) struct DiagnoseArgs {
     /// A log, samples of its nodes, progress reports, strace logs (NODE=FILE if file names do not show the node), or

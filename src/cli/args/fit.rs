@@ -29,6 +29,10 @@ Examples:
 
     # a MapReduce job
     tailspn fit history.txt -o hadoop.toml
+
+    # one of several applications in an archive, as JSON
+    tailspn fit logs.zip --app application_1724877841851_0016 \\
+        --max-attempts 1000000 --json
 ")]
 pub(crate) struct FitArgs {
     /// Spark event logs, one per run, or folders and zip archives of them; or a MapReduce log with its *_conf.xml

@@ -17,8 +17,23 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Tools", &["report", "serve", "schema", "devices", "bench", "setup", "completions", "man", "help"]),
 ];
 
-/// The command with a help text that has its subcommands in groups.
-pub(crate) fn grouped(command: Command) -> Command {
+/// Most columns of a help text.
+const MOST_COLUMNS: usize = 100;
+
+/// Columns that every example fits as it was written.
+const EXAMPLE_COLUMNS: usize = 80;
+
+/// Returns the columns of the terminal, as clap finds them, up to the most of a help text.
+pub(crate) fn columns() -> usize {
+    let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let told = || std::env::var("COLUMNS").ok()?.parse().ok();
+    terminal.or_else(told).unwrap_or(MOST_COLUMNS).min(MOST_COLUMNS)
+}
+
+/// The command with its help texts for a terminal of so many columns, and its subcommands in groups.
+pub(crate) fn fitted(command: Command, columns: usize) -> Command {
+    let command = command.term_width(columns);
+    let command = if columns < EXAMPLE_COLUMNS { narrowed(command, columns) } else { command };
     let styles = Styles::styled();
     let (header, literal) = (styles.get_header(), styles.get_literal());
     let about = |name: &str| match command.find_subcommand(name) {
@@ -29,13 +44,98 @@ pub(crate) fn grouped(command: Command) -> Command {
     for (group, names) in GROUPS {
         let _ = writeln!(groups, "{header}{group}:{header:#}");
         for (name, about) in names.iter().filter_map(|name| Some((name, about(name)?))) {
-            let _ = writeln!(groups, "  {literal}{name:<11}{literal:#}  {about}");
+            let about = wrapped(about.split(' '), ["               "; 2], "", columns).join("\n");
+            let _ = writeln!(groups, "  {literal}{name:<11}{literal:#}  {}", about.trim_start());
         }
         groups.push('\n');
     }
     command.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{header}Options:{header:#}\n{{options}}{{after-help}}"
     ))
+}
+
+/// The command with the examples of all its subcommands broken to a narrow terminal.
+fn narrowed(command: Command, columns: usize) -> Command {
+    let command = command.mut_subcommands(|command| narrowed(command, columns));
+    match command.get_after_long_help().map(|text| narrowed_text(&text.to_string(), columns)) {
+        Some(text) => command.after_long_help(text),
+        None => command,
+    }
+}
+
+/// Breaks comments before words, and commands before arguments with `\` at the ends of lines, so that they can still be copied.
+/// clap breaks the rest.
+fn narrowed_text(text: &str, columns: usize) -> String {
+    let mut lines = Vec::new();
+    for line in joined(text).lines() {
+        if line.len() <= columns {
+            lines.push(line.to_owned());
+        } else if let Some(comment) = line.strip_prefix("    # ") {
+            lines.extend(wrapped(comment.split(' '), ["    # "; 2], "", columns));
+        } else if let Some(command) = line.strip_prefix("    ").filter(|line| is_command(line)) {
+            let arguments = arguments(command, columns);
+            lines.extend(wrapped(arguments.iter().map(|part| &part[..]), ["    ", "        "], " \\", columns));
+        } else {
+            lines.push(line.to_owned());
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// A text with the continued lines of its commands as one.
+fn joined(text: &str) -> String {
+    let parts = text.split(" \\\n").enumerate();
+    parts.map(|(i, part)| if i == 0 { part.to_owned() } else { format!(" {}", part.trim_start()) }).collect()
+}
+
+fn is_command(line: &str) -> bool {
+    ["tailspn ", "collector "].iter().any(|start| line.starts_with(start))
+}
+
+/// The arguments of a command, an option with its value if both fit a line. Spaces between `'` belong to an argument.
+fn arguments(command: &str, columns: usize) -> Vec<String> {
+    let mut quoted = false;
+    let between = |letter: char| {
+        quoted ^= letter == '\'';
+        letter == ' ' && !quoted
+    };
+    let mut arguments: Vec<String> = Vec::new();
+    for word in command.split(between) {
+        match arguments.last_mut() {
+            Some(option)
+                if option.starts_with('-')
+                    && !option.contains(' ')
+                    && !word.starts_with('-')
+                    && option.len() + word.len() + 11 <= columns =>
+            {
+                option.push(' ');
+                option.push_str(word);
+            }
+            _ => arguments.push(word.to_owned()),
+        }
+    }
+    arguments
+}
+
+/// Lines of words that fit so many columns if no word is too long; `start` is before the first line and before each later one,
+/// `end` after each but the last.
+fn wrapped<'a>(words: impl Iterator<Item = &'a str>, start: [&str; 2], end: &str, columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = start[0].to_owned();
+    let mut empty = true;
+    for word in words {
+        let length = [&line, word, end].iter().map(|part| part.chars().count()).sum::<usize>() + 1;
+        if !empty && length > columns {
+            lines.push(line + end);
+            line = start[1].to_owned();
+        } else if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    lines.push(line);
+    lines
 }
 
 #[cfg(test)]
@@ -80,12 +180,129 @@ mod tests {
         }
     }
 
+    /// The long help of every command for a terminal of so many columns, without usage lines.
+    fn rendered(columns: usize) -> Vec<(String, String)> {
+        let mut command = fitted(Cli::command(), columns);
+        command.build();
+        let text = |mut command: Command| {
+            let usage = command.render_usage().to_string();
+            (command.get_name().to_owned(), command.render_long_help().to_string().replace(usage.trim_end(), ""))
+        };
+        all(&command).into_iter().map(text).collect()
+    }
+
     #[test]
-    fn summaries_fit_a_small_terminal() {
-        let rendered = grouped(Cli::command()).term_width(COLUMNS).render_long_help().to_string();
-        for line in rendered.lines() {
-            assert!(line.chars().count() <= COLUMNS, "{line}");
+    fn help_fits_every_terminal() {
+        for columns in [40, 60, 80, 120] {
+            for (name, text) in rendered(columns) {
+                for line in text.lines().map(str::trim_end) {
+                    let fits = line.chars().count() <= columns || !line.trim().contains(' ');
+                    assert!(fits, "{name} at {columns} columns: {line}");
+                }
+            }
         }
+    }
+
+    /// Each line is broken at most where the next word does not fit. A text that was broken twice has lines that end early.
+    #[test]
+    fn no_line_ends_early_on_any_terminal() {
+        for columns in [40, 60, 80, 120] {
+            for ((name, wide), (_, text)) in rendered(10_000).into_iter().zip(rendered(columns)) {
+                let text = if columns < EXAMPLE_COLUMNS { text } else { joined(&text) };
+                let mut lines = text.lines().map(str::trim_end);
+                for line in joined(&wide).lines() {
+                    let first = lines.next().unwrap();
+                    let (mut last, mut count) = (first, words(first).len());
+                    while count < words(line).len() {
+                        let next = lines.next().unwrap();
+                        let word = match next.trim_start() {
+                            start if is_command(line.trim_start()) => arguments(start, columns).swap_remove(0),
+                            _ => words(next)[0].to_owned(),
+                        };
+                        let length = last.chars().count() + 1 + word.chars().count();
+                        // a quoted argument that no line has room for is broken by clap
+                        let is_broken = is_command(line.trim_start()) && last.matches('\'').count() % 2 == 1;
+                        let early = length <= columns && !is_broken;
+                        assert!(!early, "{name} at {columns} columns ends early: {last}");
+                        (last, count) = (next, count + words(next).len());
+                    }
+                    assert_eq!(count, words(line).len(), "{name} at {columns} columns: {line}");
+                }
+            }
+        }
+    }
+
+    /// The words of a line, without the marks of continued commands and comments.
+    fn words(line: &str) -> Vec<&str> {
+        line.split_whitespace().filter(|word| !matches!(*word, "\\" | "#")).collect()
+    }
+
+    #[test]
+    fn a_narrow_example_can_be_copied() {
+        let text = "Text that clap breaks by itself, whatever its length is.\n\n    # what this is about, in many words\n    \
+            tailspn solve net.xml \\\n        --until '#(done) >= 3' --steady\n";
+        let narrow = "Text that clap breaks by itself, whatever its length is.\n\n    # what this is about, in many\n    # words\n    \
+            tailspn solve net.xml \\\n        --until '#(done) >= 3' \\\n        --steady\n";
+        assert_eq!(narrowed_text(text, 34), narrow);
+        assert!(narrowed_text(text, 28).contains("--until \\\n        '#(done) >= 3' \\\n"));
+    }
+
+    /// Verbs that a short description may start with.
+    const VERBS: [&str; 24] = [
+        "Analyse", "Answer", "Check", "Compare", "Estimate", "Explain", "Find", "Fit", "Install", "Learn", "List",
+        "Make", "Measure", "Merge", "Predict", "Print", "Put", "Rank", "Run", "Show", "Simulate", "Solve", "Split",
+        "Write",
+    ];
+
+    #[test]
+    fn short_descriptions_are_short_imperatives() {
+        for command in all(&Cli::command()) {
+            let about = command.get_about().unwrap().to_string();
+            assert!(VERBS.contains(&about.split(' ').next().unwrap()), "{about}");
+            assert!(about.chars().count() <= 60 && !about.ends_with('.'), "{about}");
+        }
+    }
+
+    /// Usage lines without what is in brackets.
+    fn required(usage: &str) -> Vec<String> {
+        let mut depth = 0_i32;
+        let mut text = String::new();
+        for letter in usage.trim_start_matches("Usage:").chars() {
+            depth += i32::from(letter == '[');
+            if depth == 0 {
+                text.push(letter);
+            }
+            depth -= i32::from(letter == ']');
+        }
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    #[test]
+    fn usage_shows_what_is_required() {
+        let mut command = Cli::command();
+        command.build();
+        for mut sub in command.get_subcommands().filter(|sub| sub.get_name() != "help").cloned() {
+            let name = sub.get_name().to_owned();
+            let usage = required(&sub.render_usage().to_string());
+            let alone = format!("tailspn {name}");
+            let runs_alone = Cli::command().try_get_matches_from(alone.split(' ')).is_ok();
+            assert_eq!(usage.contains(&alone), runs_alone, "{usage:?}");
+            // each line is enough
+            for line in usage {
+                let words = line.replace("...", "").replace("<KEY=VALUE>", "a=1").replace(['<', '>'], "");
+                let words: Vec<&str> = words.split(' ').map(|word| word.split('|').next().unwrap_or(word)).collect();
+                // a shell and a command are not any word
+                let taken = matches!(&name[..], "completions" | "syscalls")
+                    || Cli::command().try_get_matches_from(&words).is_ok();
+                assert!(taken, "{words:?}");
+            }
+        }
+        let usage = |name: &str| required(&command.find_subcommand(name).unwrap().clone().render_usage().to_string());
+        assert_eq!(usage("query"), ["tailspn query <NET> <QUERY>...", "tailspn query <NET> --file <FILE>"]);
+        assert_eq!(usage("sweep"), ["tailspn sweep <PLAN>", "tailspn sweep --print-plan"]);
+        assert_eq!(usage("sensitivity"), ["tailspn sensitivity <PLAN|NET>", "tailspn sensitivity --print-plan"]);
+        assert_eq!(usage("optimize"), ["tailspn optimize <LOG|PLAN>...", "tailspn optimize --print-plan"]);
+        assert_eq!(usage("detectors"), ["tailspn detectors", "tailspn detectors --on <RUN>..."]);
     }
 
     /// clap breaks the lines: text that was broken by hand would be broken twice, and a line that must stay whole has
@@ -104,15 +321,6 @@ mod tests {
                     assert!(lines.peek().is_none_or(|next| next.is_empty()), "{name}: broken by hand after: {line}");
                 }
             }
-        }
-    }
-
-    #[test]
-    fn every_command_has_an_example() {
-        for command in Cli::command().get_subcommands() {
-            let text = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
-            let example = format!("    tailspn {}", command.get_name());
-            assert!(text.lines().any(|line| line.starts_with(&example)), "{}", command.get_name());
         }
     }
 }

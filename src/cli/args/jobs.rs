@@ -24,6 +24,9 @@ Examples:
     # with stragglers, and copies that a detector starts
     tailspn spn-gc --stragglers 0.1:4 --speculation r=0.6,p=0.8,dl=0.4 \\
         -o copies.xml
+
+    # the job of a plan, with less data
+    tailspn spn-gc --plan job.toml --input-size 1GB -o job-1gb.xml
 ")]
 pub(crate) struct SpnGcArgs {
     /// Number of map tasks
@@ -66,7 +69,7 @@ Examples:
     tailspn estimate --print-plan > job.toml
 
     # more replications, and the net for PIPE
-    tailspn estimate job.toml --reps 100000 --export job-net.xml
+    tailspn estimate job.toml --reps 10000 --export job-net.xml
 
     # the job with more data on more workers
     tailspn estimate job.toml --input-size 20GB --workers 8 --deadline 85s
@@ -74,6 +77,9 @@ Examples:
     # a Spark job, from logs of two runs, at another size
     tailspn fit small.gz large.gz -o plan.toml
     tailspn estimate plan.toml --input-size 10GB --executors 8 --cores 4
+
+    # half of the replications; `tailspn merge` puts the halves together
+    tailspn estimate job.toml --shard 1/2 -o half-job.part
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["export", "plots"]).multiple(true)))]
 pub(crate) struct EstimateArgs {
@@ -95,12 +101,12 @@ pub(crate) struct EstimateArgs {
     pub(crate) planned: PlanArgs,
     /// Probability that a task gets a slow node, and how many times longer it takes there, such as 0.1:3; several factors as
     /// FACTOR@PROBABILITY,... (plans of map and reduce tasks)
-    #[arg(long, value_name = "SHARE:FACTOR", value_parser = straggler_values::stragglers, help_heading = "Planned job, in place of the plan's values")]
+    #[arg(long, value_name = "SHARE:FACTOR", value_parser = straggler_values::stragglers, help_heading = "In place of the plan's values")]
     pub(crate) stragglers: Option<Stragglers>,
     /// Spark's speculative copies: `none`, `spark4` (multiplier 3 after 90% of the tasks), `spark3` (1.5 after 75%), or
     /// multiplier=1.5,quantile=0.75; missing settings are as in Spark 4. For a plan of map and reduce tasks, a detector of recall r,
     /// precision p and latency dl: r=0.6,p=0.8,dl=0.4
-    #[arg(long, value_name = "SETTINGS", value_parser = straggler_values::copies, help_heading = "Planned job, in place of the plan's values")]
+    #[arg(long, value_name = "SETTINGS", value_parser = straggler_values::copies, help_heading = "In place of the plan's values")]
     pub(crate) speculation: Option<straggler_values::Copies>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
@@ -139,6 +145,16 @@ Examples:
 
     # what each policy would have changed in a recorded run
     tailspn whatif app.gz
+
+    # one of several applications in an archive
+    tailspn whatif logs.zip --app application_1724877841851_0016 \\
+        --max-attempts 1000000
+
+    # a job that `estimate` plans, with other data
+    tailspn whatif job.toml --input-size 1GB
+
+    # half of the replications; `tailspn merge` puts the halves together
+    tailspn whatif --shard 1/2 -o half-policies.part
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["plot", "plots", "output"]).multiple(true)))]
 pub(crate) struct WhatIfArgs {
@@ -183,6 +199,7 @@ pub(crate) struct WhatIfArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(override_usage = "tailspn detectors [OPTIONS]\n       tailspn detectors [OPTIONS] --on <RUN>...")]
 #[command(after_long_help = "\
 Without --on, lists the detectors, what each flags and what it must know.
 
@@ -192,9 +209,15 @@ t_ms, done, total; see docs/watch.md). The reports may also follow the log as a 
 
 Examples:
     tailspn detectors
+
+    # on a log, compared with usual runs of the program
     tailspn detectors --on slow.gz --usual usual1.gz usual2.gz
+
+    # on a log and its progress reports, with the policies of a plan
     tailspn detectors --on job.jhist progress.tsv.gz --policies copies.toml
-    tailspn detectors --on app.gz slow.gz --json
+
+    # on several logs, none of them large
+    tailspn detectors --on app.gz slow.gz --max-attempts 1000000 --json
 ")]
 pub(crate) struct DetectorsArgs {
     /// Jobs that ran, to judge the detectors on

@@ -10,6 +10,7 @@ use crate::cli::args::{ChoiceArgs, LogArgs, PartArgs, PlanArgs, PlotArgs, PrintA
 use crate::cli::values;
 
 #[derive(Debug, Args)]
+#[command(override_usage = "tailspn sensitivity [OPTIONS] <PLAN|NET>\n       tailspn sensitivity --print-plan")]
 #[command(after_long_help = "\
 Plans are those of `tailspn sweep`; their designs are ignored. docs/sensitivity.md describes the methods.
 
@@ -25,16 +26,22 @@ Examples:
     # screening over the whole ranges
     tailspn sensitivity knobs.toml --method morris
 
-    # the share of the variance that each setting explains
-    tailspn sensitivity knobs.toml --method sobol
+    # the share of the variance that each setting explains, roughly
+    tailspn sensitivity knobs.toml --method sobol --rows 32
 
     # the rates of a net
     tailspn sensitivity net.xml --until '#(done) >= 3'
+
+    # a job with less data, and fewer replications, as JSON
+    tailspn sensitivity knobs.toml --input-size 1GB --reps 2000 --json
+
+    # half of the replications; `tailspn merge` puts the halves together
+    tailspn sensitivity knobs.toml --reps 2000 --shard 1/2 -o half-effects.part
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["plots", "output"]).multiple(true)))]
 pub(crate) struct SensitivityArgs {
     /// Sweep plan (its axes are analysed) or net (its rate parameters are)
-    #[arg(required_unless_present = "print_plan")]
+    #[arg(value_name = "PLAN|NET", required_unless_present = "print_plan")]
     pub(crate) subject: Option<PathBuf>,
     /// Method of the sensitivity analysis
     #[arg(long, value_enum, default_value = "derivatives")]
@@ -78,6 +85,7 @@ pub(crate) struct SensitivityArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(override_usage = "tailspn optimize [OPTIONS] <LOG|PLAN>...\n       tailspn optimize --print-plan")]
 #[command(after_long_help = "\
 From logs, `tailspn fit` makes the plan first. A price selects what is chosen: the executors and cores of a Spark \
 job, the workers of a MapReduce job. A plan with a section [optimize] states its own axes and costs. \
@@ -96,6 +104,10 @@ Examples:
     # the workers of a planned job
     tailspn optimize job.toml --deadline 10m --price 0.40/node-hour \\
         --workers 4..40
+
+    # one of several applications in an archive, on two threads, as JSON
+    tailspn optimize logs.zip --app application_1724877841851_0016 \\
+        --max-attempts 1000000 --deadline 1m --threads 2 --json
 
     # axes and costs from a plan
     tailspn optimize --print-plan > deadline.toml

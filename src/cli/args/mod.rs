@@ -2,6 +2,8 @@
 
 mod choices;
 mod compare;
+#[cfg(feature = "gpu")]
+mod devices;
 mod diagnose;
 mod fit;
 mod help;
@@ -28,6 +30,8 @@ pub(crate) use choices::{
     SensitivityMethod, SidesChoice, SolveMethod, SyscallMethod,
 };
 pub(crate) use compare::CompareArgs;
+#[cfg(feature = "gpu")]
+pub(crate) use devices::{BenchArgs, DevicesArgs};
 pub(crate) use diagnose::{DiagnoseArgs, RulesChoice};
 pub(crate) use fit::FitArgs;
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, WhatIfArgs};
@@ -49,7 +53,6 @@ pub(crate) use trace::TraceArgs;
 pub(crate) use watch::{RuleChoice, WatchArgs};
 
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -58,9 +61,9 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use crate::cli::exit::EXIT_CODES;
 use crate::cli::values;
 
-/// Simulates stochastic Petri nets and estimates how long a data-parallel job takes.
+/// Estimate job times; simulate and solve stochastic Petri nets
 #[derive(Debug, Parser)]
-#[command(name = "tailspn", version, after_help = help::MORE, after_long_help = EXIT_CODES, max_term_width = 100)]
+#[command(name = "tailspn", version, after_help = help::MORE, after_long_help = EXIT_CODES)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -191,7 +194,7 @@ impl Command {
 
 /// Parses arguments, the name of the program first.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    let matches = help::grouped(Cli::command()).try_get_matches_from(arguments)?;
+    let matches = help::fitted(Cli::command(), help::columns()).try_get_matches_from(arguments)?;
     Cli::from_arg_matches(&matches)
 }
 
@@ -205,6 +208,9 @@ Examples:
 
     # what differs from another net
     tailspn check net.xml --against changed.xml
+
+    # with another value of a rate, as JSON
+    tailspn check net.xml --param arrivals=1.5 --json
 ")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
@@ -237,6 +243,9 @@ Examples:
 
     # Graphviz, to standard output
     tailspn convert net.xml - --to dot
+
+    # a file as PIPE 5 reads it
+    tailspn convert net.xml as-pipe5.xml --read-as pipe5
 ")]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
@@ -319,6 +328,13 @@ Examples:
     # the marking at a time, and a reward
     tailspn simulate net.xml --horizon 100 --at '50:#(queue)' \\
         --reward 'busy=#(queue) > 0'
+
+    # another value of a rate, with pictures
+    tailspn simulate net.xml --horizon 50 --param arrivals=1.5 \\
+        --plots simulation
+
+    # half of the replications; `tailspn merge` puts the halves together
+    tailspn simulate net.xml --horizon 50 --shard 1/2 -o half-net.part
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["samples", "plots", "output"]).multiple(true)))]
 pub(crate) struct SimulateArgs {
@@ -414,8 +430,12 @@ docs/structure.md describes what each verdict means, and when it is no longer tr
 
 Examples:
     tailspn structure net.xml
+
+    # some parts only
     tailspn structure net.xml --only bounds,siphons
-    tailspn structure net.xml --json --max-time 1m
+
+    # a file as PIPE 5 reads it; more time for each analysis; as JSON
+    tailspn structure net.xml --read-as pipe5 --max-time 1m --json
 ")]
 pub(crate) struct StructureArgs {
     #[command(flatten)]
@@ -450,52 +470,6 @@ pub(crate) enum StructurePart {
     Throughputs,
     /// Siphons, traps, deadlocks and liveness
     Siphons,
-}
-
-#[cfg(feature = "gpu")]
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-    tailspn devices
-    tailspn devices --json
-")]
-pub(crate) struct DevicesArgs {
-    #[command(flatten)]
-    pub(crate) print: PrintArgs,
-}
-
-#[cfg(feature = "gpu")]
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-    # the CPU for half a second each
-    tailspn bench --backend cpu --seconds 0.5s
-
-    # a GPU, by a part of its name, with bounds from its data sheet
-    tailspn bench --backend gpu --adapter H100 --lanes-ghz 29000 \\
-        --memory-gbs 3350
-")]
-pub(crate) struct BenchArgs {
-    /// Device to measure: `cpu`, `gpu`, or both with `auto`; a software adapter only if --adapter selects it
-    #[arg(long, default_value = "auto", hide_possible_values = true)]
-    pub(crate) backend: BackendChoice,
-    /// Graphics adapter, by a part of its name
-    #[arg(long, value_name = "NAME")]
-    pub(crate) adapter: Option<String>,
-    /// Time of each measurement, such as 2s
-    #[arg(long, value_name = "WALL", default_value = "2s", allow_hyphen_values = true, value_parser = values::wall_time)]
-    pub(crate) seconds: Duration,
-    /// CPU threads [default: all cores]
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::threads)]
-    pub(crate) threads: Option<NonZeroUsize>,
-    /// GPU lanes times the clock in GHz, for the bound by arithmetic
-    #[arg(long, value_name = "PRODUCT", allow_hyphen_values = true, value_parser = values::positive)]
-    pub(crate) lanes_ghz: Option<f64>,
-    /// Memory bandwidth of the GPU in GB/s, for the bound by memory
-    #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = values::positive)]
-    pub(crate) memory_gbs: Option<f64>,
-    #[command(flatten)]
-    pub(crate) print: PrintArgs,
 }
 
 #[cfg(test)]

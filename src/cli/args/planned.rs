@@ -8,7 +8,7 @@ use crate::cli::values;
 
 /// Values in place of the plan's own, without the numbers of machines.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Planned job, in place of the plan's values")]
+#[command(next_help_heading = "In place of the plan's values")]
 pub(crate) struct JobArgs {
     /// Input of the job, such as 10GB (KB, MB, GB and TB are powers of 1024)
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
@@ -53,7 +53,7 @@ pub(crate) struct JobArgs {
 
 /// Values that replace the plan's.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Planned job, in place of the plan's values")]
+#[command(next_help_heading = "In place of the plan's values")]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) job: JobArgs,
@@ -77,7 +77,7 @@ impl PlanArgs {
 
 /// Values in place of the plan's own; numbers of machines may be choices.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Planned job, in place of the plan's values")]
+#[command(next_help_heading = "In place of the plan's values")]
 pub(crate) struct ChoiceArgs {
     #[command(flatten)]
     pub(crate) job: JobArgs,

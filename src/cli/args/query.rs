@@ -9,6 +9,8 @@ use crate::cli::args::{NetArgs, PrintArgs};
 use crate::cli::values;
 
 #[derive(Debug, Args)]
+#[command(override_usage = "\
+tailspn query [OPTIONS] <NET> <QUERY>...\n       tailspn query [OPTIONS] <NET> --file <FILE>")]
 #[command(after_long_help = "\
 Times are in seconds. docs/query.md describes the queries.
 
@@ -25,6 +27,10 @@ Examples:
 
     # queries from a file, one per line
     tailspn query net.xml --file questions.txt --json
+
+    # another value of a rate, and at most a million states
+    tailspn query net.xml 'S=? [ #(queue) = 5 ]' --param arrivals=1.5 \\
+        --max-states 1000000
 ")]
 pub(crate) struct QueryArgs {
     #[command(flatten)]

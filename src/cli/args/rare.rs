@@ -16,12 +16,16 @@ Examples:
     # three failures at once within a minute
     tailspn rare net.xml --until '#(failed) >= 3' --within 60
 
-    # a job that takes longer than 400 s
-    tailspn rare job.xml --beyond 400
+    # a job that takes longer than 100 s
+    tailspn rare job.xml --beyond 100
 
     # with an importance function of your own
     tailspn rare net.xml --until '#(queue) >= 8 && #(failed) >= 2' --within 60 \\
         --importance 'min(#(queue), 4 * #(failed))'
+
+    # another value of a rate; less precise in less time; as JSON
+    tailspn rare net.xml --until '#(queue) >= 12' --within 60 \\
+        --param arrivals=0.5 --effort 1000 --json
 ")]
 pub(crate) struct RareArgs {
     #[command(flatten)]

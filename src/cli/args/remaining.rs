@@ -24,6 +24,10 @@ Examples:
 
     # the jobs in progress only
     tailspn remaining app.inprogress
+
+    # the same numbers each time, with fewer replications; as JSON
+    tailspn remaining app.inprogress --plan plan.toml --seed 7 --reps 500 \\
+        --max-attempts 1000000 --json
 ")]
 pub(crate) struct RemainingArgs {
     /// Event log of a running Spark application, or the folder of a rolled log

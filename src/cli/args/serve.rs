@@ -24,6 +24,9 @@ Examples:
 
     # the default job
     tailspn serve
+
+    # at a certain address, for a browser that is open
+    tailspn serve job.toml --port 8080 --no-open
 ")]
 pub(crate) struct ServeArgs {
     /// Nets that `check` reads, plans that `estimate` reads, or logs that `trace` reads, a page for each; without one, the

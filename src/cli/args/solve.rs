@@ -31,6 +31,10 @@ Examples:
     # without time: formulas of CTL
     tailspn solve net.xml --untimed --ctl 'AG EF (#(queue) == 0)' \\
         --ctl 'EF deadlock'
+
+    # another value of a rate, from all states, in at most 2 GB
+    tailspn solve net.xml --param arrivals=1.5 --method states \\
+        --max-memory 2G
 ")]
 #[command(group(clap::ArgGroup::new("graph").multiple(true)))]
 pub(crate) struct SolveArgs {

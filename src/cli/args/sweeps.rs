@@ -12,6 +12,7 @@ use crate::cli::args::{PlaceArgs, PlanArgs, PlotArgs, PrintArgs};
 use crate::cli::values;
 
 #[derive(Debug, Args)]
+#[command(override_usage = "tailspn sweep [OPTIONS] <PLAN>\n       tailspn sweep --print-plan")]
 #[command(after_long_help = "\
 docs/sweeps.md describes the plans. All points see the same random numbers.
 
@@ -22,6 +23,9 @@ Examples:
 
     # continue after Ctrl-C, a kill or a full disk
     tailspn sweep knobs.toml -o results --resume
+
+    # the same with less data, on two threads, as CSV
+    tailspn sweep knobs.toml --input-size 1GB --threads 2 --csv > sweep.csv
 
     # half of the points here, the others on another machine
     tailspn sweep knobs.toml -o part1 --shard 1/2
@@ -95,6 +99,9 @@ Examples:
     tailspn simulate net.xml --reps 20000 --horizon 50 --shard 1/2 -o a.part
     tailspn simulate net.xml --reps 20000 --horizon 50 --shard 2/2 -o b.part
     tailspn merge a.part b.part --json
+
+    # the first half alone, as a run of fewer replications
+    tailspn merge a.part --partial
 
     # folders of a sweep
     tailspn merge part1 part2 -o merged

@@ -35,6 +35,14 @@ pub(crate) enum SyscallsCommand {
 }
 
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+    tailspn syscalls profile usual1/ usual2/ usual3/ -o usual.json
+
+    # data of the job in /data, and longer lines
+    tailspn syscalls profile usual1/ usual2/ usual3/ -o data.json \\
+        --data /data --max-line 4M
+")]
 pub(crate) struct SyscallProfileArgs {
     /// Runs without a fault, a folder each, with a log for each node
     #[arg(required = true, value_name = "RUN")]
@@ -76,6 +84,14 @@ pub(crate) struct SyscallReadArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+    tailspn syscalls diagnose slow/ --profile usual.json
+
+    # one method, for longer lines, as JSON
+    tailspn syscalls diagnose slow/ --profile usual.json --method improved \\
+        --max-line 4M --json
+")]
 pub(crate) struct SyscallDiagnoseArgs {
     /// The folder of a run, or a log of each node; with NODE= in front where a file's name does not begin with its node's
     #[arg(required = true, value_name = "LOG")]

@@ -22,8 +22,9 @@ Examples:
     # what was slower than in usual runs of the program
     tailspn trace slow.gz --usual usual1.gz --usual usual2.gz
 
-    # one of several applications in an archive
-    tailspn trace logs.zip --app application_1724877841851_0016_4
+    # one attempt of one of several applications in an archive
+    tailspn trace logs.zip --app application_1724877841851_0016_4 \\
+        --max-attempts 1000000
 
     # every attempt of every task, for other programs
     tailspn trace app.gz --csv > attempts.csv

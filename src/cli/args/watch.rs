@@ -9,6 +9,8 @@ use crate::cli::args::PeerChoice;
 use crate::cli::values;
 
 #[derive(Debug, Args)]
+#[command(override_usage = "\
+tailspn watch [OPTIONS] <REPORTS>\n       tailspn watch [OPTIONS] --learn <HIST>... --output <MODEL.toml>")]
 #[command(after_long_help = "\
 Reports are rows of a table with tabs, after a header that names the columns, or JSON lines with the same keys: t_ms \
 (milliseconds), partition or task_id, and progress (0 to 1) or done and total; if there are several, also job, kind, \
@@ -27,6 +29,9 @@ Examples:
 
     # replay a recorded run, by the rule of the paper
     tailspn watch old.tsv.gz --learn hist1.tsv.gz --rule paper
+
+    # end when nothing was written for a minute
+    tailspn watch progress.tsv --model model.toml --until-idle 1m
 ")]
 pub(crate) struct WatchArgs {
     /// Reports of progress: a file that may grow, or `-` for standard input; none: only learn

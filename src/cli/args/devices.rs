@@ -1,0 +1,53 @@
+//! The arguments of `devices` and `bench`.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::cli::args::{BackendChoice, PrintArgs};
+use crate::cli::values;
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+    tailspn devices
+    tailspn devices --json
+")]
+pub(crate) struct DevicesArgs {
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+    # the CPU for half a second each, as JSON
+    tailspn bench --backend cpu --seconds 0.5s --json
+
+    # a GPU, by a part of its name, with bounds from its data sheet
+    tailspn bench --backend gpu --adapter H100 --lanes-ghz 29000 \\
+        --memory-gbs 3350
+")]
+pub(crate) struct BenchArgs {
+    /// Device to measure: `cpu`, `gpu`, or both with `auto`; a software adapter only if --adapter selects it
+    #[arg(long, default_value = "auto", hide_possible_values = true)]
+    pub(crate) backend: BackendChoice,
+    /// Graphics adapter, by a part of its name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) adapter: Option<String>,
+    /// Time of each measurement, such as 2s
+    #[arg(long, value_name = "WALL", default_value = "2s", allow_hyphen_values = true, value_parser = values::wall_time)]
+    pub(crate) seconds: Duration,
+    /// CPU threads [default: all cores]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::threads)]
+    pub(crate) threads: Option<NonZeroUsize>,
+    /// GPU lanes times the clock in GHz, for the bound by arithmetic
+    #[arg(long, value_name = "PRODUCT", allow_hyphen_values = true, value_parser = values::positive)]
+    pub(crate) lanes_ghz: Option<f64>,
+    /// Memory bandwidth of the GPU in GB/s, for the bound by memory
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = values::positive)]
+    pub(crate) memory_gbs: Option<f64>,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+}
