@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
 mod agreement;
+#[cfg(feature = "serve")]
+mod browser;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]
@@ -82,6 +84,8 @@ mod samples;
 mod sensitivity;
 #[cfg(feature = "serve")]
 mod serve;
+#[cfg(feature = "serve")]
+mod serve_pages;
 mod shared;
 mod signals;
 mod slots;

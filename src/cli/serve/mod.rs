@@ -3,6 +3,7 @@
 //! The server has no state between requests: the page sends the marking, or the values of the job, each time. It listens on
 //! 127.0.0.1 only, and answers only who has the token of its address (`guard.rs`).
 
+mod ask;
 mod game;
 mod guard;
 mod job;
@@ -30,7 +31,7 @@ use crate::cli::load::{compile_net, read_bytes, read_net};
 use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, reason};
 use crate::cli::plan::{PlanText, job_of, only_whatif};
-use crate::cli::serve::game::Game;
+use crate::cli::serve::game::{Game, Games};
 use crate::cli::serve::guard::{Guard, MOST_BODY_BYTES, admit};
 use crate::cli::serve::job::Job;
 use crate::cli::serve::log::Log;
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &ServeArgs, terminal: &Terminal) -> Result<Exit, Failure
 
 /// The subject of the page.
 enum Page {
-    Net(Box<Game>),
+    Net(Games),
     Job(Job),
     Log(Log),
 }
@@ -79,7 +80,7 @@ impl Page {
             let loaded = read_net(&args)?;
             terminal.warnings(&loaded.warnings);
             let program = compile_net(&loaded.net)?;
-            return Ok(Self::Net(Box::new(Game::new(loaded.net, program))));
+            return Ok(Self::Net(Games::new(Game::new(loaded.net, program))));
         }
         let text = PlanText::read(path, terminal)?;
         match job_of(Some(&text), &PlanArgs::default(), terminal)? {
@@ -92,7 +93,7 @@ impl Page {
     /// The addresses of the page.
     fn router(self, guard: &Guard) -> Router {
         match self {
-            Self::Net(game) => pages::files("net", guard).merge(net::routes(Arc::new(*game))),
+            Self::Net(games) => pages::files("net", guard).merge(net::routes(Arc::new(games))),
             Self::Job(job) => pages::files("job", guard).merge(job::routes(Arc::new(job))),
             Self::Log(log) => pages::files("log", guard).merge(log::routes(Arc::new(log))),
         }

@@ -1,6 +1,6 @@
 // The log of a job: its timeline, its report, and why tasks were slow. Answers come from `tailspn trace` and `tailspn diagnose`.
 
-const { ask, begin, button, element, picture } = await import(`/common.js${location.search}`);
+const { ask, begin, button, element, picture, report } = await import(`/common.js${location.search}`);
 const { Zoom } = await import(`/zoom.js${location.search}`);
 
 const page = document.getElementById("page");
@@ -61,13 +61,4 @@ function choose(drawing, svg, zoom) {
     else return;
     event.preventDefault();
   });
-}
-
-// A report in a shadow tree, so that its style is its own. It is parsed as a document of its own, in which no script runs.
-function report(html) {
-  const parsed = new DOMParser().parseFromString(html, "text/html");
-  const style = element("style", {}, parsed.querySelector("style").textContent.replaceAll(":root", ":host"));
-  const frame = element("div", { className: "report" });
-  frame.attachShadow({ mode: "open" }).append(style, document.importNode(parsed.querySelector("main"), true));
-  return frame;
 }
