@@ -214,7 +214,7 @@ const TESTED: [&[&str]; 5] = [
     &["estimate", "whatif", "remaining"],
     &["trace", "fit", "compare", "diagnose", "detectors", "watch", "syscalls", "syscalls profile", "syscalls diagnose"],
     &["sweep", "merge", "sensitivity", "optimize"],
-    &["report", "serve", "devices", "bench", "setup", "completions", "man"],
+    &["report", "serve", "schema", "devices", "bench", "setup", "completions", "man"],
 ];
 
 #[test]

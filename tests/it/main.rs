@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 
 mod agreement;
+#[cfg(feature = "serve")]
+mod browser;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]
@@ -87,6 +89,8 @@ mod sensitivity;
 #[cfg(feature = "serve")]
 mod serve;
 mod serve_job;
+#[cfg(feature = "serve")]
+mod serve_pages;
 mod shared;
 mod signals;
 mod slots;

@@ -64,6 +64,11 @@ impl Server {
         self.send(&format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{headers}\r\n", self.host))
     }
 
+    /// The address of the page.
+    pub(crate) fn address(&self) -> String {
+        format!("http://{}{}", self.host, self.page("/"))
+    }
+
     /// The path with the token in its query.
     pub(crate) fn page(&self, path: &str) -> String {
         format!("{path}?token={}", self.token)
@@ -180,7 +185,7 @@ fn answers_a_limited_number_of_requests_at_a_time() {
 }
 
 /// The transitions that can fire, by the library.
-fn moves(program: &Program, marking: &[u32]) -> Vec<String> {
+pub(crate) fn moves(program: &Program, marking: &[u32]) -> Vec<String> {
     let mut found = Candidates::default();
     let mut moves = Vec::new();
     for group in 0..program.groups.rows() {
@@ -194,7 +199,7 @@ fn moves(program: &Program, marking: &[u32]) -> Vec<String> {
     moves.into_iter().map(|t| program.transition_names[t].clone()).collect()
 }
 
-fn fired(program: &Program, transition: &str, marking: &[u32]) -> Vec<u32> {
+pub(crate) fn fired(program: &Program, transition: &str, marking: &[u32]) -> Vec<u32> {
     let t = program.transition_names.iter().position(|name| name == transition).unwrap();
     let mut after = marking.to_vec();
     fire(program, t, &mut after).unwrap();
@@ -221,7 +226,7 @@ fn firings_are_those_of_the_library() {
             let expected = moves(&program, &marking);
             assert_eq!(words(&view["moves"], "transition"), expected, "{name} {marking:?}");
             for other in program.transition_names.iter().filter(|name| !expected.contains(name)) {
-                let refused = server.post("/net/fire", &json!({ "marking": marking, "transition": other }));
+                let refused = server.post("/net/fire", &json!({ "marking": marking, "transitions": [other] }));
                 assert_eq!(refused.status, 409, "{name} {other} {marking:?}");
             }
             if expected.is_empty() {
@@ -229,14 +234,14 @@ fn firings_are_those_of_the_library() {
             }
             let answer = if step % 2 == 0 {
                 let transition = &expected[step / 2 % expected.len()];
-                server.found("/net/fire", &json!({ "marking": marking, "transition": transition }))
+                server.found("/net/fire", &json!({ "marking": marking, "transitions": [transition] }))
             } else {
-                let question = json!({ "marking": marking, "seed": 7, "step": step });
-                let answer = server.found("/net/step", &question);
-                assert_eq!(answer, server.found("/net/step", &question), "the same seed takes the same step");
+                let question = json!({ "marking": marking, "seed": 7, "replication": step, "firings": 1 });
+                let answer = server.found("/net/run", &question);
+                assert_eq!(answer, server.found("/net/run", &question), "the same seed takes the same step");
                 answer
             };
-            marking = fired(&program, answer["transition"].as_str().unwrap(), &marking);
+            marking = fired(&program, answer["steps"][0]["transition"].as_str().unwrap(), &marking);
             view = answer["view"].clone();
         }
     }
@@ -247,7 +252,7 @@ fn firings_are_those_of_the_library() {
 fn the_boxes_of_a_picture_are_the_transitions_in_the_order_of_the_net() {
     let server = Server::start(&["models/textbook/forkjoin_retry.xml"]);
     let start: Value = serde_json::from_str(&server.ask("/net/start").body).unwrap();
-    let picture = start["view"]["picture"].as_str().unwrap();
+    let picture = start["picture"].as_str().unwrap();
     let boxes = picture
         .split("<rect class=\"")
         .skip(1)
@@ -265,15 +270,15 @@ fn random_steps_follow_weights_and_rates() {
     let server = Server::start(&["models/textbook/immediate_conflict.xml"]);
     let start: Value = serde_json::from_str(&server.ask("/net/start").body).unwrap();
     let before = &start["view"];
-    let arrived = server.found("/net/fire", &json!({ "marking": before["marking"], "transition": "arrive" }));
+    let arrived = server.found("/net/fire", &json!({ "marking": before["marking"], "transitions": ["arrive"] }));
     for (view, key) in [(before, "rate_per_s"), (&arrived["view"], "probability")] {
         let weights: Vec<f64> =
             view["moves"].as_array().unwrap().iter().map(|one| one[key].as_f64().expect(key)).collect();
         let share = weights[0] / weights.iter().sum::<f64>();
         assert!((share - 0.5).abs() > 0.2, "{key} {share}");
         let taken = (0..STEPS).filter(|step| {
-            let question = json!({ "marking": view["marking"], "seed": 5, "step": step });
-            server.found("/net/step", &question)["transition"] == view["moves"][0]["transition"]
+            let question = json!({ "marking": view["marking"], "seed": 5, "replication": step, "firings": 1 });
+            server.found("/net/run", &question)["steps"][0]["transition"] == view["moves"][0]["transition"]
         });
         let got = taken.count() as f64 / f64::from(STEPS);
         let error = (share * (1.0 - share) / f64::from(STEPS)).sqrt();
@@ -290,7 +295,7 @@ fn markings_that_the_net_cannot_have_are_refused() {
         let answer = server.post("/net/view", &json!({ "marking": marking }));
         assert_eq!(answer.status, 400, "{marking}: {}", answer.body);
     }
-    assert_eq!(server.post("/net/fire", &json!({ "marking": [1], "transition": "?" })).status, 400);
+    assert_eq!(server.post("/net/fire", &json!({ "marking": [1], "transitions": ["?"] })).status, 400);
     let full = server.found("/net/view", &json!({ "marking": [2] }));
     assert_eq!(full["marking"], json!([2]));
 }
@@ -371,7 +376,7 @@ fn shown_by_browser(server: &Server) -> String {
         .args(["--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update"])
         .args(["--enable-logging=stderr", "--virtual-time-budget=5000", "--dump-dom"])
         .arg(format!("--user-data-dir={}", folder.path().join("browser").display()))
-        .arg(format!("http://{}{}", server.host, server.page("/")))
+        .arg(server.address())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(std::fs::File::create(&log).unwrap())
@@ -485,14 +490,115 @@ fn a_thousand_requests_at_a_time_are_answered_or_refused() {
     assert_eq!(server.ask("/net/start").status, 200);
 }
 
-/// A body of 100 MB is refused before it is read.
+/// A body of 100 MB is refused before it is read, and also if it is sent without its length: the server reads 1 MB of it at most.
 #[test]
 fn a_body_of_100_mb_is_refused() {
+    const PIECE: usize = 1 << 20;
     let server = Server::start(&["models/textbook/mm1k.xml"]);
     let (host, token) = (&server.host, &server.token);
     let head = format!("POST /net/view HTTP/1.1\r\nHost: {host}\r\nX-Tailspn-Token: {token}\r\nConnection: close\r\n");
     assert_eq!(server.send(&format!("{head}Content-Length: 100000000\r\n\r\n")).status, 413);
-    assert_eq!(server.ask("/net/start").status, 200);
+    for (length, before, after) in [
+        ("Content-Length: 104857600".to_owned(), String::new(), ""),
+        ("Transfer-Encoding: chunked".to_owned(), format!("{PIECE:x}\r\n"), "\r\n"),
+    ] {
+        let mut stream = TcpStream::connect(host).unwrap();
+        stream.set_read_timeout(Some(HANGS)).unwrap();
+        stream.set_write_timeout(Some(HANGS)).unwrap();
+        stream.write_all(format!("{head}{length}\r\n\r\n").as_bytes()).unwrap();
+        let piece = format!("{before}{}{after}", "[".repeat(PIECE));
+        let sent = (0..100).take_while(|_| stream.write_all(piece.as_bytes()).is_ok()).count();
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 413"), "{length}");
+        assert!(sent < 100, "{length}: all of it was read");
+        assert_eq!(server.ask("/net/start").status, 200);
+    }
+    #[cfg(target_os = "linux")]
+    {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", server.process.id())).unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        let peak_kb: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+        assert!(peak_kb < 100_000, "{peak_kb} kB");
+    }
+}
+
+/// The firings of a run are those of the simulator: it ends at the passage time of that replication, and each firing leads where the
+/// library says.
+#[test]
+fn a_recorded_run_is_a_replication_of_the_simulator() {
+    let path = "models/textbook/small_job.xml";
+    let program = compile(&Net::open(path).unwrap()).unwrap();
+    let server = Server::start(&[path]);
+    for until in [None, Some("#(r0_2) >= 1")] {
+        let question = json!({ "marking": program.initial, "seed": 9, "replication": 0, "until": until });
+        let run = server.found("/net/run", &question);
+        let mut marking = program.initial.clone();
+        for step in run["steps"].as_array().unwrap() {
+            let after = fired(&program, step["transition"].as_str().unwrap(), &marking);
+            for change in step["tokens"].as_array().unwrap() {
+                let [counter, before, now] = [0, 1, 2].map(|i| change[i].as_u64().unwrap());
+                assert_eq!(u64::from(marking[counter as usize]), before);
+                marking[counter as usize] = u32::try_from(now).unwrap();
+            }
+            assert_eq!(marking, after);
+        }
+        assert_eq!(run["view"]["marking"], json!(marking));
+        let mut args = vec!["simulate", path, "--no-fold", "--reps", "1", "--seed", "9", "--json"];
+        args.extend(until.iter().flat_map(|until| ["--until", until]));
+        let simulated = printed(&args);
+        assert_eq!(run["end_s"], simulated["passage_time"]["mean"]["value"]);
+    }
+}
+
+/// Firings that the page did not make one by one, other rates, and their file.
+#[test]
+fn rates_that_the_page_changes_count() {
+    let server = Server::start(&["models/textbook/immediate_conflict.xml"]);
+    let start: Value = serde_json::from_str(&server.ask("/net/start").body).unwrap();
+    let marking = &start["view"]["marking"];
+    let rates = json!({ "arrive": "2.5" });
+    let changed = server.found("/net/start", &json!({ "marking": marking, "rates": rates }));
+    assert_eq!(changed["view"]["moves"][0]["rate_per_s"], json!(2.5));
+    let written = server.found("/net/pipe", &json!({ "marking": marking, "rates": rates }));
+    let net = Net::read(written["xml"].as_str().unwrap()).unwrap();
+    let t = net.find_transition("arrive").unwrap();
+    assert!(format!("{:?}", net.transition(t).timing).contains("2.5"), "{:?}", net.transition(t));
+    for wrong in [json!({ "arrive": "much" }), json!({ "nobody": "1" }), json!({ "arrive": "-1" })] {
+        assert_eq!(server.post("/net/view", &json!({ "marking": marking, "rates": wrong })).status, 422, "{wrong}");
+    }
+    // the rates of the file are still there
+    assert_eq!(server.found("/net/view", &json!({ "marking": marking })), start["view"]);
+}
+
+/// Commands see the marking and the rates of the page, and their firing sequences can be replayed.
+#[test]
+fn commands_answer_about_the_marking_of_the_page() {
+    let server = Server::start(&["models/textbook/mm1k.xml"]);
+    let ask = |marking: u32, command: &str, values: Value| {
+        let rates = json!({ "arrive": "0" });
+        server.found("/net/ask", &json!({ "marking": [marking], "rates": rates, "command": command, "values": values }))
+    };
+    let solved = ask(2, "solve", json!({ "until": "#(queue) == 0" }));
+    let alone = ask(1, "solve", json!({ "until": "#(queue) == 0" }));
+    let mean = |answer: &Value| answer["result"]["passage"]["mean_s"].as_f64().unwrap();
+    assert!((mean(&solved) / mean(&alone) - 2.0).abs() < 1e-9, "two services in place of one");
+    assert!(solved["report"].as_str().unwrap().contains("</main>"));
+    let formula = ask(2, "untimed", json!({ "ctl": "EF (#(queue) == 0)" }));
+    let path = &formula["result"]["formulas"][0]["evidence"]["path"];
+    let after = server.found("/net/fire", &json!({ "marking": [2], "transitions": path }));
+    assert_eq!(after["view"]["marking"], json!([0]));
+    let query = ask(2, "query", json!({ "QUERY": "P=? [ F #(queue) == 0 ]" }));
+    assert!((query["result"]["queries"][0]["value"].as_f64().unwrap() - 1.0).abs() < 1e-9);
+    for (command, values, status) in [
+        ("serve", json!({}), 400),
+        ("solve", json!({ "export-mtx": "x.mtx" }), 400),
+        ("solve", json!({ "until": "#(nobody) == 0" }), 422),
+        ("query", json!({ "QUERY": "--file=/etc/passwd" }), 422),
+    ] {
+        let request = json!({ "marking": [2], "command": command, "values": values });
+        assert_eq!(server.post("/net/ask", &request).status, status, "{command} {values}");
+    }
 }
 
 /// Also while an estimate of hours runs.

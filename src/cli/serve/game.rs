@@ -1,28 +1,29 @@
-//! The token game of a net: which transitions can fire in a marking, what a firing does, and a random choice among them.
+//! The token game of a net: which transitions can fire in a marking, what firings do, and what the simulator would fire.
 //!
-//! Enabling, firing and the choice by weight are those of the engines (`tailspn::semantics`).
+//! Enabling, firing and all choices are those of the engines (`tailspn::semantics`, `tailspn::sim`).
 
-use tailspn::compile::{Firing, Program};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tailspn::compile::{Firing, Program, compile};
 use tailspn::formats::Positions;
 use tailspn::formats::pipe::{WriteOptions, Written, write};
 use tailspn::formats::svg::svg_at;
-use tailspn::net::{BuildError, Net, PlaceId, Servers};
-use tailspn::rng::{Address, Purpose, split};
-use tailspn::semantics::{Candidates, Fault, can_fire, enabling_degree, find_candidates, fire, pick, rate, served};
-use tailspn::sim::{Clock, Sampler};
+use tailspn::net::{BuildError, Delay, Net, PlaceId, Timing};
+use tailspn::semantics::{Candidates, Fault, can_fire, find_candidates, fire, rate};
+use tailspn::sim::{Goal, PATIENCE, Prepared, Question, Ready, Trajectory, Unwatched};
 
 /// Most nodes of a net that is drawn.
-const MOST_DRAWN: usize = 300;
+const MOST_DRAWN: usize = 1_500;
 
-/// Most delays that one transition draws in a step.
-const MOST_DRAWS: u32 = 100_000;
+/// Rates and weights in place of those of the file, as expressions by the ids of transitions.
+pub(crate) type Rates = BTreeMap<String, String>;
 
 /// A net and its program.
 #[derive(Debug)]
 pub(crate) struct Game {
     net: Net,
     program: Program,
-    clock: Clock,
 }
 
 /// A transition that can fire next.
@@ -41,24 +42,38 @@ pub(crate) enum When {
     AtOnce { probability: f64 },
     /// After an exponential delay with this total rate \[1/s\].
     Exponential { rate_per_s: f64 },
-    /// After delays of another distribution, so many at once.
-    General { servers: u32 },
+    /// After a delay of another distribution.
+    General,
 }
 
-/// A random step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Step {
-    /// Number of the transition.
-    pub(crate) transition: u32,
-    /// Delay of its firing \[s\].
-    pub(crate) delay_s: f64,
+/// What a firing changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// Per counter of the marking that changes: its number, its tokens before and after.
+    pub(crate) tokens: Vec<(usize, u32, u32)>,
+    /// Transitions that can fire now and could not before, or the other way round.
+    pub(crate) toggled: Vec<u32>,
+}
+
+/// Reason why a sequence of firings stops.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Stuck {
+    /// The transition cannot fire in the marking before it.
+    CannotFire(u32),
+    /// A fault of the net.
+    Fault(Fault),
+}
+
+impl From<Fault> for Stuck {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
 }
 
 impl Game {
     /// Makes the game of a net that was compiled to `program`.
     pub(crate) fn new(net: Net, program: Program) -> Self {
-        let clock = Clock::choose(&program, None);
-        Self { net, program, clock }
+        Self { net, program }
     }
 
     pub(crate) fn net(&self) -> &Net {
@@ -107,7 +122,7 @@ impl Game {
                 continue;
             }
             let when = match &program.firing[t] {
-                Firing::General { servers, .. } => When::General { servers: self.servers(t, *servers, marking)? },
+                Firing::General { .. } => When::General,
                 _ => When::Exponential { rate_per_s: rate(program, t, marking)? },
             };
             moves.push(Move { transition, when });
@@ -115,61 +130,59 @@ impl Game {
         Ok(moves)
     }
 
-    fn servers(&self, t: usize, servers: Servers, marking: &[u32]) -> Result<u32, Fault> {
-        Ok(served(servers, enabling_degree(&self.program, t, marking)?))
-    }
-
-    /// The marking after `transition` has fired, which must be one of the moves.
-    pub(crate) fn fired(&self, transition: u32, marking: &[u32]) -> Result<Vec<u32>, Fault> {
-        let mut after = marking.to_vec();
-        fire(&self.program, transition as usize, &mut after)?;
-        Ok(after)
-    }
-
-    /// A random step by the rules of the engines: among immediate transitions by weight, otherwise the timed transition whose delay
-    /// runs out first. Delays are drawn anew in each step, which changes the law only of delays that are not exponential. Steps of
-    /// the same seed and number are equal. `None` if nothing can fire.
-    pub(crate) fn step(&self, marking: &[u32], seed: u64, number: u32) -> Result<Option<Step>, Fault> {
-        let key = split(seed);
-        let mut found = Candidates::default();
-        for group in 0..self.program.groups.rows() {
-            find_candidates(&self.program, group, marking, &mut found)?;
-            if !found.transitions().is_empty() {
-                let owner = u32::try_from(group).unwrap_or(u32::MAX);
-                let word = || Address { purpose: Purpose::Choice, owner, sample: number }.word(key, 0);
-                return Ok(Some(Step { transition: pick(&found, word), delay_s: 0.0 }));
-            }
-        }
-        let mut first: Option<Step> = None;
-        for Move { transition, when } in self.moves(marking)? {
-            let delay_s = self.delay(transition, when, key, number);
-            if first.is_none_or(|first| delay_s < first.delay_s) {
-                first = Some(Step { transition, delay_s });
-            }
-        }
-        Ok(first)
-    }
-
-    /// The delay that a timed transition draws in a step \[s\].
-    fn delay(&self, transition: u32, when: When, key: [u32; 2], number: u32) -> f64 {
-        let (sampler, draws) = match (when, &self.program.firing[transition as usize]) {
-            (When::Exponential { rate_per_s }, _) => (Sampler::exponential(rate_per_s, self.clock), 1),
-            (When::General { servers }, Firing::General { law, .. }) => (Sampler::general(law, self.clock), servers),
-            _ => return 0.0,
+    /// Fires transitions one after the other from `marking`, which holds the last marking then; the result says what each changes.
+    pub(crate) fn follow(
+        &self,
+        marking: &mut Vec<u32>,
+        transitions: impl Iterator<Item = u32>,
+    ) -> Result<Vec<Change>, Stuck> {
+        let can_fire = |marking: &[u32]| -> Result<Vec<bool>, Fault> {
+            let mut can = vec![false; self.program.transitions()];
+            self.moves(marking)?.iter().for_each(|one| can[one.transition as usize] = true);
+            Ok(can)
         };
-        let tick = f64::from(self.clock.engine_exponent()).exp2();
-        let draw = |server: u32| {
-            if self.clock.is_wide() {
-                sampler.draw_wide(key, transition, number, u64::from(server)) as f64 * tick
-            } else {
-                sampler.draw(key, transition, number, u64::from(server)) as f64 * tick
+        let mut changes = Vec::new();
+        let mut can = can_fire(marking)?;
+        for transition in transitions {
+            if !can[transition as usize] {
+                return Err(Stuck::CannotFire(transition));
             }
+            let before = marking.clone();
+            fire(&self.program, transition as usize, marking)?;
+            let pairs = before.iter().zip(&*marking).enumerate().filter(|(_, (before, after))| before != after);
+            let tokens = pairs.map(|(counter, (&before, &after))| (counter, before, after)).collect();
+            let now = can_fire(marking)?;
+            let toggled = (0..).zip(can.iter().zip(&now)).filter(|(_, (a, b))| a != b).map(|(t, _)| t).collect();
+            can = now;
+            changes.push(Change { tokens, toggled });
+        }
+        Ok(changes)
+    }
+
+    /// The firings of a replication of the simulator from `marking`, up to `most`, until nothing can fire or until an expression is
+    /// not 0: those of `simulate --no-fold` for the net with this marking.
+    pub(crate) fn run(
+        &self,
+        marking: &[u32],
+        until: Option<&str>,
+        [seed, replication]: [u64; 2],
+        most: usize,
+    ) -> Result<Trajectory, String> {
+        let net = self.marked(marking).map_err(|error| error.to_string())?;
+        let goal = match until {
+            Some(text) => Goal::Marking(net.code(text).map_err(|error| error.to_string())?),
+            None => Goal::Dead,
         };
-        (0..draws.min(MOST_DRAWS)).map(draw).fold(f64::INFINITY, f64::min)
+        // as `simulate` asks; one firing is only drawn once
+        let limit = if most == 1 { 1 } else { PATIENCE };
+        let question = Question { goal, max_firings: Some(limit), ..Question::default() };
+        let prepared = Prepared::new(&net, &question, false).map_err(|error| error.to_string())?;
+        let ready = Ready::new(&prepared.program, &prepared.question, None, seed, &Unwatched);
+        ready.and_then(|ready| ready.trajectory(replication, most)).map_err(|error| error.to_string())
     }
 
     /// The net with `marking` as its initial marking.
-    fn marked(&self, marking: &[u32]) -> Result<Net, BuildError> {
+    pub(crate) fn marked(&self, marking: &[u32]) -> Result<Net, BuildError> {
         let mut builder = self.net.to_builder();
         for (place, tokens) in marking.chunks(self.program.classes().max(1)).enumerate() {
             builder.place_mut(PlaceId::from_index(place)).initial = tokens.to_vec();
@@ -177,16 +190,71 @@ impl Game {
         builder.build()
     }
 
-    /// A picture of the net with the tokens of `marking`, as SVG; none of a net that is too large to be looked at.
-    pub(crate) fn picture(&self, marking: &[u32]) -> Result<Option<String>, BuildError> {
+    /// A picture of the net without tokens, as SVG; none of a net that is too large to be looked at.
+    pub(crate) fn picture(&self) -> Result<Option<String>, BuildError> {
         if self.net.places().len() + self.net.transitions().len() > MOST_DRAWN {
             return Ok(None);
         }
-        Ok(Some(svg_at(&self.marked(marking)?, Positions::Auto).0))
+        let empty = vec![0; self.program.counters()];
+        Ok(Some(svg_at(&self.marked(&empty)?, Positions::Auto).0))
     }
 
     /// The net with `marking`, as PIPE XML.
     pub(crate) fn pipe(&self, marking: &[u32]) -> Result<Written, BuildError> {
         Ok(write(&self.marked(marking)?, &WriteOptions::default()))
+    }
+
+    /// The rate of an exponential transition or the weight of an immediate one, as an expression; none of another distribution.
+    pub(crate) fn rate_text(&self, t: usize) -> Option<String> {
+        let expression = match &self.net.transitions()[t].timing {
+            Timing::Immediate { weight, .. } => weight,
+            Timing::Timed { delay: Delay::Exponential { rate }, .. } => rate,
+            Timing::Timed { delay: Delay::General(_), .. } => return None,
+        };
+        Some(self.net.expression_text(expression))
+    }
+
+    /// The same game with other rates.
+    fn with_rates(&self, rates: &Rates) -> Result<Self, String> {
+        let mut builder = self.net.to_builder();
+        for (id, text) in rates {
+            let t = self.net.find_transition(id).ok_or_else(|| format!("there is no transition `{id}`"))?;
+            let value = self.net.expression(text).map_err(|error| format!("rate of `{id}`: {error}"))?;
+            match &mut builder.transition_mut(t).timing {
+                Timing::Immediate { weight, .. } => *weight = value,
+                Timing::Timed { delay: Delay::Exponential { rate }, .. } => *rate = value,
+                Timing::Timed { .. } => return Err(format!("the delay of `{id}` is not exponential")),
+            }
+        }
+        let net = builder.build().map_err(|error| error.to_string())?;
+        let program = compile(&net).map_err(|error| error.to_string())?;
+        Ok(Self::new(net, program))
+    }
+}
+
+/// The game of the file, and the one with the rates that were asked for last.
+#[derive(Debug)]
+pub(crate) struct Games {
+    pub(crate) original: Arc<Game>,
+    last: Mutex<(Rates, Arc<Game>)>,
+}
+
+impl Games {
+    pub(crate) fn new(game: Game) -> Self {
+        let original = Arc::new(game);
+        Self { last: Mutex::new((Rates::new(), Arc::clone(&original))), original }
+    }
+
+    /// The game with these rates; compiled once for requests that follow each other.
+    pub(crate) fn with(&self, rates: Rates) -> Result<Arc<Game>, String> {
+        if rates.is_empty() {
+            return Ok(Arc::clone(&self.original));
+        }
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.0 != rates {
+            let game = Arc::new(self.original.with_rates(&rates)?);
+            *last = (rates, game);
+        }
+        Ok(Arc::clone(&last.1))
     }
 }

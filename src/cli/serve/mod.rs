@@ -3,6 +3,7 @@
 //! A page sends the marking, or the values of the job, with each request. The server listens on 127.0.0.1 only, and answers only who
 //! has the token of its address (`guard.rs`).
 
+mod ask;
 mod cheapest;
 mod fields;
 mod game;
@@ -32,7 +33,7 @@ use crate::cli::load::{compile_net, read_bytes, read_net};
 use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, reason};
 use crate::cli::plan::{PlanText, job_of, only_whatif};
-use crate::cli::serve::game::Game;
+use crate::cli::serve::game::{Game, Games};
 use crate::cli::serve::guard::{Guard, MOST_BODY_BYTES, admit};
 use crate::cli::serve::job::Job;
 use crate::cli::serve::log::Log;
@@ -80,7 +81,7 @@ fn router(pages: Vec<(String, Page)>, guard: &Guard) -> Router {
 
 /// The subject of a page.
 enum Page {
-    Net(Box<Game>),
+    Net(Games),
     Job(Job),
     Log(Log),
 }
@@ -102,7 +103,7 @@ impl Page {
             let loaded = read_net(&NetArgs::at(path))?;
             terminal.warnings(&loaded.warnings);
             let program = compile_net(&loaded.net)?;
-            return Ok(Self::Net(Box::new(Game::new(loaded.net, program))));
+            return Ok(Self::Net(Games::new(Game::new(loaded.net, program))));
         }
         let text = PlanText::read(path, terminal)?;
         match job_of(Some(&text), &PlanArgs::default(), terminal)? {
@@ -124,7 +125,7 @@ impl Page {
     fn router(self, is_one_of_several: bool, guard: &Guard) -> Router {
         let page = |script| pages::page(script, is_one_of_several, guard);
         match self {
-            Self::Net(game) => page("net").merge(net::routes(Arc::new(*game))),
+            Self::Net(games) => page("net").merge(net::routes(Arc::new(games))),
             Self::Job(job) => page("job").merge(job::routes(Arc::new(job))),
             Self::Log(log) => {
                 let fitted = Job::of_log(log.path());

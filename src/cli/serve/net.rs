@@ -1,4 +1,4 @@
-//! Requests of the page of a net.
+//! Requests of the page of a net: the token game, runs of the simulator, and the file with the present marking and rates.
 
 use std::sync::Arc;
 
@@ -10,58 +10,86 @@ use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
 use tailspn::net::BuildError;
 use tailspn::semantics::Fault;
+use tailspn::sim::Ending;
 
-use crate::cli::serve::game::{Game, Move, When};
+use crate::cli::serve::ask::{FORMS, Form, ask};
+use crate::cli::serve::game::{Change, Game, Games, Move, Rates, Stuck, When};
 use crate::cli::serve::reply::{Refusal, Reply, apart, json, parsed};
+
+/// Most firings of a recorded run.
+const MOST_FIRINGS: usize = 5_000;
+
+/// The start, at the marking of the file if there is no other.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct StartRequest {
+    marking: Option<Vec<u32>>,
+    rates: Rates,
+}
 
 /// A question about a marking.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Marked {
-    marking: Vec<u32>,
+pub(crate) struct Marked {
+    pub(crate) marking: Vec<u32>,
+    #[serde(default)]
+    pub(crate) rates: Rates,
 }
 
-/// A firing in a marking.
+/// Firings from a marking, one after the other.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FireRequest {
     marking: Vec<u32>,
-    transition: String,
+    #[serde(default)]
+    rates: Rates,
+    transitions: Vec<String>,
 }
 
-/// A random step in a marking.
+/// A replication of the simulator from a marking.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct StepRequest {
+struct RunRequest {
     marking: Vec<u32>,
+    #[serde(default)]
+    rates: Rates,
     seed: u64,
-    step: u32,
+    replication: u64,
+    firings: Option<usize>,
+    until: Option<String>,
 }
 
-/// A part of the net, and for a transition its kind.
 #[derive(Serialize)]
-struct Part<'a> {
+struct Class<'a> {
     id: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    immediate: Option<bool>,
+    colour: [u8; 3],
 }
 
-/// The net, and its initial marking.
+/// A transition; the rate or weight is an expression, none of another distribution.
+#[derive(Serialize)]
+struct TransitionRow<'a> {
+    id: &'a str,
+    immediate: bool,
+    rate: Option<String>,
+}
+
+/// The net, its initial marking, and its picture without tokens.
 #[derive(Serialize)]
 struct Start<'a> {
     name: &'a str,
-    classes: &'a [String],
-    places: Vec<Part<'a>>,
-    transitions: Vec<Part<'a>>,
+    classes: Vec<Class<'a>>,
+    places: &'a [String],
+    transitions: Vec<TransitionRow<'a>>,
+    picture: Option<String>,
     view: View<'a>,
+    forms: &'a [Form],
 }
 
-/// A marking, the transitions that can fire, and the picture.
+/// A marking, and the transitions that can fire.
 #[derive(Serialize)]
 struct View<'a> {
     marking: &'a [u32],
     moves: Vec<MoveRow<'a>>,
-    picture: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -73,12 +101,27 @@ struct MoveRow<'a> {
     rate_per_s: Option<f64>,
 }
 
-/// The marking after a firing; no transition if nothing could fire.
+/// Firings, and the marking after them.
 #[derive(Serialize)]
 struct Fired<'a> {
-    transition: Option<&'a str>,
-    delay_s: Option<f64>,
+    steps: Vec<Step<'a>>,
     view: View<'a>,
+    /// The way in which the run ended: `goal`, `dead` or `firings`.
+    ending: Option<&'static str>,
+    /// Model time from the start of the run to its end.
+    end_s: Option<f64>,
+}
+
+/// A firing, and what it changes.
+#[derive(Serialize)]
+struct Step<'a> {
+    transition: &'a str,
+    /// Model time since the start of the run.
+    time_s: Option<f64>,
+    /// Counter of the marking, tokens before, tokens after.
+    tokens: Vec<(usize, u32, u32)>,
+    /// Numbers of the transitions that can fire now and could not before, or the other way round.
+    toggled: Vec<u32>,
 }
 
 /// The net as PIPE XML, and what PIPE loads differently.
@@ -89,81 +132,112 @@ struct PipeFile {
 }
 
 /// The addresses of requests.
-pub(crate) fn routes(game: Arc<Game>) -> Router {
-    type Shared = State<Arc<Game>>;
+pub(crate) fn routes(games: Arc<Games>) -> Router {
+    type Shared = State<Arc<Games>>;
     Router::new()
-        .route("/net/start", get(|State(game): Shared| apart(move || start(&game))))
-        .route("/net/view", post(|State(game): Shared, body: Bytes| apart(move || view(&game, &body))))
-        .route("/net/fire", post(|State(game): Shared, body: Bytes| apart(move || fire(&game, &body))))
-        .route("/net/step", post(|State(game): Shared, body: Bytes| apart(move || step(&game, &body))))
-        .route("/net/pipe", post(|State(game): Shared, body: Bytes| apart(move || pipe(&game, &body))))
-        .with_state(game)
+        .route("/net/start", get(|State(games): Shared| apart(move || start(&games, b"{}"))))
+        .route("/net/start", post(|State(games): Shared, body: Bytes| apart(move || start(&games, &body))))
+        .route("/net/view", post(|State(games): Shared, body: Bytes| apart(move || view(&games, &body))))
+        .route("/net/fire", post(|State(games): Shared, body: Bytes| apart(move || fire(&games, &body))))
+        .route("/net/run", post(|State(games): Shared, body: Bytes| apart(move || run(&games, &body))))
+        .route("/net/pipe", post(|State(games): Shared, body: Bytes| apart(move || pipe(&games, &body))))
+        .route("/net/ask", post(ask))
+        .with_state(games)
 }
 
-fn start(game: &Game) -> Reply {
-    let net = game.net();
-    let transition = |(t, id)| Part { id, immediate: Some(game.program().is_immediate(t)) };
+/// The game with these rates, in which the marking is possible.
+pub(crate) fn game_of(games: &Games, rates: Rates, marking: &[u32]) -> Result<Arc<Game>, Refusal> {
+    let game = games.with(rates).map_err(Refusal::unanswerable)?;
+    game.fault_of(marking).map_or(Ok(game), |fault| Err(Refusal::bad(fault)))
+}
+
+fn start(games: &Games, body: &[u8]) -> Reply {
+    let StartRequest { marking, rates } = parsed(body)?;
+    let marking = marking.unwrap_or_else(|| games.original.program().initial.clone());
+    let game = game_of(games, rates, &marking)?;
+    let (net, program) = (game.net(), game.program());
+    let row = |(t, id)| TransitionRow { id, immediate: program.is_immediate(t), rate: game.rate_text(t) };
     json(&Start {
         name: net.name(),
-        classes: &game.program().class_names,
-        places: game.program().place_names.iter().map(|id| Part { id, immediate: None }).collect(),
-        transitions: game.program().transition_names.iter().map(String::as_str).enumerate().map(transition).collect(),
-        view: view_of(game, &game.program().initial)?,
+        classes: net.classes().iter().map(|class| Class { id: &class.id, colour: class.colour }).collect(),
+        places: &program.place_names,
+        transitions: program.transition_names.iter().map(String::as_str).enumerate().map(row).collect(),
+        picture: game.picture().map_err(|error| unmarked(&error))?,
+        view: view_of(&game, &marking)?,
+        forms: &FORMS,
     })
 }
 
-fn view(game: &Game, body: &[u8]) -> Reply {
-    let Marked { marking } = parsed(body)?;
-    check(game, &marking)?;
-    json(&view_of(game, &marking)?)
+fn view(games: &Games, body: &[u8]) -> Reply {
+    let Marked { marking, rates } = parsed(body)?;
+    json(&view_of(&*game_of(games, rates, &marking)?, &marking)?)
 }
 
-/// Fires a transition that the page names.
-fn fire(game: &Game, body: &[u8]) -> Reply {
-    let FireRequest { marking, transition } = parsed(body)?;
-    check(game, &marking)?;
+/// Fires transitions that the page names.
+fn fire(games: &Games, body: &[u8]) -> Reply {
+    let FireRequest { marking, rates, transitions } = parsed(body)?;
+    let game = game_of(games, rates, &marking)?;
     let names = &game.program().transition_names;
-    let moves = game.moves(&marking).map_err(|fault| faulty(&fault))?;
-    if !names.contains(&transition) {
-        return Err(Refusal::bad(format!("there is no transition `{transition}`")));
-    }
-    let Some(chosen) = moves.iter().find(|one| names[one.transition as usize] == transition) else {
-        let message = format!("`{transition}` cannot fire in this marking");
-        return Err(Refusal::new(StatusCode::CONFLICT, message));
+    let number = |id: &String| {
+        let unknown = || Refusal::bad(format!("there is no transition `{id}`"));
+        names.iter().position(|name| name == id).map(|t| (t as u32, None)).ok_or_else(unknown)
     };
-    let after = game.fired(chosen.transition, &marking).map_err(|fault| faulty(&fault))?;
-    json(&Fired { transition: Some(&transition), delay_s: None, view: view_of(game, &after)? })
+    let firings: Vec<_> = transitions.iter().map(number).collect::<Result<_, _>>()?;
+    fired(&game, marking, &firings, None, None)
 }
 
-/// Fires a transition by chance.
-fn step(game: &Game, body: &[u8]) -> Reply {
-    let StepRequest { marking, seed, step } = parsed(body)?;
-    check(game, &marking)?;
-    let Some(step) = game.step(&marking, seed, step).map_err(|fault| faulty(&fault))? else {
-        return json(&Fired { transition: None, delay_s: None, view: view_of(game, &marking)? });
+/// Fires what the simulator fires in a replication.
+fn run(games: &Games, body: &[u8]) -> Reply {
+    let RunRequest { marking, rates, seed, replication, firings, until } = parsed(body)?;
+    let game = game_of(games, rates, &marking)?;
+    let most = firings.unwrap_or(MOST_FIRINGS).min(MOST_FIRINGS);
+    let until = until.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    let found = game.run(&marking, until, [seed, replication], most).map_err(Refusal::unanswerable)?;
+    let ending = match found.ending {
+        Some(Ending::Dead) => Some("dead"),
+        Some(Ending::Goal) => Some(if until.is_some() { "goal" } else { "dead" }),
+        Some(Ending::Firings) => Some("firings"),
+        _ => None,
     };
-    let after = game.fired(step.transition, &marking).map_err(|fault| faulty(&fault))?;
-    let transition = Some(&*game.program().transition_names[step.transition as usize]);
-    json(&Fired { transition, delay_s: Some(step.delay_s), view: view_of(game, &after)? })
+    let firings: Vec<_> = found.firings.iter().map(|&(t, time_s)| (t, Some(time_s))).collect();
+    fired(&game, marking, &firings, ending, Some(found.end_s))
 }
 
-fn pipe(game: &Game, body: &[u8]) -> Reply {
-    let Marked { marking } = parsed(body)?;
-    check(game, &marking)?;
-    let written = game.pipe(&marking).map_err(|error| unmarked(&error))?;
+fn fired(
+    game: &Game,
+    mut marking: Vec<u32>,
+    firings: &[(u32, Option<f64>)],
+    ending: Option<&'static str>,
+    end_s: Option<f64>,
+) -> Reply {
+    let names = &game.program().transition_names;
+    let changes = game.follow(&mut marking, firings.iter().map(|(t, _)| *t)).map_err(|stuck| match stuck {
+        Stuck::Fault(fault) => faulty(&fault),
+        Stuck::CannotFire(t) => {
+            let message = format!("`{}` cannot fire in this marking", names[t as usize]);
+            Refusal::new(StatusCode::CONFLICT, message)
+        }
+    })?;
+    let step = |(change, &(t, time_s)): (Change, &(u32, Option<f64>))| Step {
+        transition: &names[t as usize],
+        time_s,
+        tokens: change.tokens,
+        toggled: change.toggled,
+    };
+    let steps = changes.into_iter().zip(firings).map(step).collect();
+    json(&Fired { steps, view: view_of(game, &marking)?, ending, end_s })
+}
+
+fn pipe(games: &Games, body: &[u8]) -> Reply {
+    let Marked { marking, rates } = parsed(body)?;
+    let written = game_of(games, rates, &marking)?.pipe(&marking).map_err(|error| unmarked(&error))?;
     let warnings = written.warnings.into_iter().map(|warning| warning.message).collect();
     json(&PipeFile { xml: written.xml, warnings })
 }
 
-fn check(game: &Game, marking: &[u32]) -> Result<(), Refusal> {
-    game.fault_of(marking).map_or(Ok(()), |fault| Err(Refusal::bad(fault)))
-}
-
 fn view_of<'a>(game: &'a Game, marking: &'a [u32]) -> Result<View<'a>, Refusal> {
     let moves = game.moves(marking).map_err(|fault| faulty(&fault))?;
-    let moves = moves.iter().map(|one| move_row(game, one)).collect();
-    let picture = game.picture(marking).map_err(|error| unmarked(&error))?;
-    Ok(View { marking, moves, picture })
+    Ok(View { marking, moves: moves.iter().map(|one| move_row(game, one)).collect() })
 }
 
 fn move_row<'a>(game: &'a Game, one: &Move) -> MoveRow<'a> {
@@ -171,7 +245,7 @@ fn move_row<'a>(game: &'a Game, one: &Move) -> MoveRow<'a> {
     let (probability, rate_per_s) = match one.when {
         When::AtOnce { probability } => (Some(probability), None),
         When::Exponential { rate_per_s } => (None, Some(rate_per_s)),
-        When::General { .. } => (None, None),
+        When::General => (None, None),
     };
     MoveRow { transition, probability, rate_per_s }
 }
@@ -180,6 +254,6 @@ fn faulty(fault: &Fault) -> Refusal {
     Refusal::unanswerable(fault.to_string())
 }
 
-fn unmarked(error: &BuildError) -> Refusal {
+pub(crate) fn unmarked(error: &BuildError) -> Refusal {
     Refusal::unanswerable(format!("the net cannot have this marking: {error}"))
 }

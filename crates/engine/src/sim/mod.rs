@@ -56,6 +56,7 @@ mod steady;
 #[cfg(test)]
 mod stopping;
 mod targets;
+mod trajectory;
 mod unfired;
 
 pub use crate::watch::{Unwatched, Watch};
@@ -87,4 +88,5 @@ pub use shift::{Shift, ShiftError};
 pub use simulation::{QuestionError, Simulation, SimulationError};
 pub use steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady, run_steady_runs};
 pub use targets::{NoQuantity, Precision, Quantity, Target};
+pub use trajectory::Trajectory;
 pub use unfired::enabled_but_unfired;

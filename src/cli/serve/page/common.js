@@ -78,15 +78,6 @@ export function picture(svg) {
   return document.importNode(parsed.documentElement, true);
 }
 
-// A report in a shadow tree, so that its style is its own. It is parsed as a document of its own, in which no script runs.
-export function report(html) {
-  const parsed = new DOMParser().parseFromString(html, "text/html");
-  const style = element("style", {}, parsed.querySelector("style").textContent.replaceAll(":root", ":host"));
-  const frame = element("div", { className: "report" });
-  frame.attachShadow({ mode: "open" }).append(style, document.importNode(parsed.querySelector("main"), true));
-  return frame;
-}
-
 // A remark, and a problem.
 export function note(text) { return element("p", { className: "note" }, text); }
 
@@ -97,4 +88,16 @@ export function short(number) {
   if (number === 0 || !Number.isFinite(number)) return String(number);
   const size = Math.abs(number);
   return size >= 1e-3 && size < 1e6 ? String(Number(number.toPrecision(4))) : number.toExponential(3);
+}
+
+// A report in a shadow tree, so that its style is its own. It is parsed as a document of its own, in which no script runs.
+export function report(html) {
+  const parsed = new DOMParser().parseFromString(html, "text/html");
+  const style = element("style", {}, parsed.querySelector("style").textContent.replaceAll(":root", ":host"));
+  const main = document.importNode(parsed.querySelector("main"), true);
+  // the page has a main part of its own
+  main.setAttribute("role", "presentation");
+  const frame = element("div", { className: "report" });
+  frame.attachShadow({ mode: "open" }).append(style, main);
+  return frame;
 }
