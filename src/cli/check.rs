@@ -129,7 +129,7 @@ fn remarks(net: &Net) -> Vec<String> {
         if !has_arc {
             remarks.push(format!("transition `{}` has no arc", transition.id));
         } else if !has_input && transition.is_immediate() {
-            remarks.push(format!("immediate transition `{}` takes nothing and may fire for ever", transition.id));
+            remarks.push(format!("immediate transition `{}` consumes nothing and may fire forever", transition.id));
         }
     }
     remarks
@@ -170,7 +170,9 @@ fn trial(program: &Program) -> (String, bool) {
     let words = match replicate(program, &question, &one, &Unwatched) {
         Err(error) => return (format!("fails: {error}"), matches!(error, RunError::Fault(_))),
         Ok(run) if run.samples.firings == 0 => "nothing can fire in the initial marking".to_owned(),
-        Ok(run) if run.samples.ended(Ending::Firings) > 0 => format!("goes on after {} firings", count(TRIAL.into())),
+        Ok(run) if run.samples.ended(Ending::Firings) > 0 => {
+            format!("still runs after {} firings", count(TRIAL.into()))
+        }
         Ok(run) => {
             let time = run.samples.passage.mean_ticks().map_or(0.0, |ticks| ticks * run.samples.clock.tick());
             format!("ends in a dead marking after {}, at {} s", counted(run.samples.firings, "firing"), plain(time))

@@ -20,7 +20,7 @@ fn report_on(found: &[Surveyed]) -> DevicesReport {
             let facts = &found[at].facts;
             (
                 Some(facts.name.clone()),
-                format!("the best GPU of this machine ({}), and it passed its test", facts.kind.name()),
+                format!("the best GPU of this machine ({}); it passed its self-test", facts.kind.name()),
             )
         }
         Err(error) => (None, error.to_string()),

@@ -127,7 +127,7 @@ fn foreign_kind(bytes: &[u8]) -> Option<&'static str> {
 pub(crate) fn refused_net(bytes: &[u8], source: &Source, error: &pipe::ReadError) -> Failure {
     if let Some(kind) = foreign_kind(bytes) {
         let note = Note::problem(format!("`{}` is {kind}, not a net", source.name()));
-        return Failure::new(Exit::Model, note.with_help("nets are read from PIPE XML, PNML, GreatSPN files and JANI"));
+        return Failure::new(Exit::Model, note.with_help("supported nets: PIPE XML, PNML, GreatSPN and JANI"));
     }
     let mut notes: Vec<Note> = error
         .problems
@@ -147,7 +147,7 @@ fn problem_note(fault: &pipe::Fault) -> Note {
     let note = |help: &str| Note::problem(fault.to_string().split("; ").next().unwrap_or_default()).with_help(help);
     match fault {
         pipe::Fault::SeveralNets { .. } => note("--net NAME chooses one"),
-        pipe::Fault::NoValue { name } => note(&format!("--param {name}=VALUE gives it one")),
+        pipe::Fault::NoValue { name } => note(&format!("set it with --param {name}=VALUE")),
         _ => Note::problem(fault.to_string()),
     }
 }

@@ -158,7 +158,7 @@ fn merge_parts(args: &MergeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let refused = |error: clap::Error| Failure::new(Exit::Model, Note::problem(reason_of(&error)));
     let mut cli = args::parse(words).map_err(refused)?;
     if cli.command.part().is_none() {
-        let message = format!("`{}` is not a part of a command that has parts", args.shards[0].display());
+        let message = format!("`{}` is a part of a command that cannot be split into parts", args.shards[0].display());
         return Err(Failure::plain(Exit::Model, message));
     }
     cli.command.show_as(&args.print);

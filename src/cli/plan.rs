@@ -95,7 +95,7 @@ pub(crate) fn options_refused(error: &PlanError) -> Failure {
 
 /// Refuses a plan that only the cluster simulator can run.
 pub(crate) fn only_whatif(plan: &JobPlan, command: &str) -> Failure {
-    let message = format!("`{command}` cannot run a plan of {}, task by task", plan.described_by());
+    let message = format!("`{command}` cannot run a plan of {}, which is simulated task by task", plan.described_by());
     Failure::helped(Exit::Model, message, "`tailspn whatif PLAN` runs it")
 }
 

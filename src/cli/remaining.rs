@@ -1,4 +1,4 @@
-//! `remaining`: the time left of a run, from its log so far; with `--follow` again as the log grows.
+//! `remaining`: the remaining time of a run, from its log so far; with `--follow` again as the log grows.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -67,7 +67,7 @@ fn failure(error: &StudyError) -> Failure {
     match error {
         StudyError::Log(error) => refused(error),
         StudyError::TooEarly | StudyError::BetweenJobs => {
-            Failure::helped(Exit::Refused, error.to_string(), "--plan PLAN.toml, which `fit` makes of earlier runs")
+            Failure::helped(Exit::Refused, error.to_string(), "give --plan PLAN.toml, made by `fit` from earlier runs")
         }
         error => estimate_failure(error),
     }

@@ -29,7 +29,7 @@ use crate::cli::{solve_files, solve_untimed};
 /// Solves the net.
 pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     if args.goal.is_some() {
-        terminal.tell("warning: `--goal` is now `--until`; the old name goes away in the next release");
+        terminal.tell("warning: `--goal` is now `--until`; the old name will be removed in the next release");
     }
     let quiet = Progress::new(Shown::Nothing, "");
     let watch = TimeLimit::new(&quiet, args.max_time);
@@ -209,8 +209,7 @@ impl Infinite {
 }
 
 /// Advice for the steady state of an unbounded net.
-const NO_LONG_RUN: &str = "whether it has a steady state depends on its rates: `tailspn simulate --steady --tokens` shows \
-                           whether the tokens settle";
+const NO_LONG_RUN: &str = "whether it has a steady state depends on its rates: `tailspn simulate --steady --tokens` shows whether the token counts converge";
 
 /// The questions, as expressions of the net.
 struct Asked {
@@ -381,9 +380,8 @@ fn marked(space: &StateSpace, states: &[u32]) -> Vec<bool> {
 }
 
 fn in_zero_time(option: &str) -> Failure {
-    let message =
-        format!("{option} holds in a marking that is left in zero time, where no time with --from begins or ends");
-    Failure::helped(Exit::Refused, message, "ask about a place whose tokens stay for some time")
+    let message = format!("{option} holds in a vanishing marking, in which no time with --from can start or end");
+    Failure::helped(Exit::Refused, message, "use a place whose tokens stay for some time")
 }
 
 fn never_entered(from: &str) -> Failure {

@@ -78,8 +78,8 @@ fn other_question(args: &SolveArgs) -> Option<&'static str> {
 }
 
 fn needs_states(option: &str) -> Failure {
-    let message = format!("series-parallel reduction gives the time to the dead marking only, {option} needs states");
-    Failure::helped(Exit::Usage, message, "leave it out, or take `--method states`")
+    let message = format!("series-parallel reduction gives only the time to the dead marking; {option} needs states");
+    Failure::helped(Exit::Usage, message, "remove it, or use `--method states`")
 }
 
 /// Returns the limits of the state space, with the time that is left.

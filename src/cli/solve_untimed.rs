@@ -123,6 +123,6 @@ fn infinite(
         write_coverability(graph, program, subject.net, args, terminal)?;
     }
     let note = Note::problem(unbounded.to_string());
-    let help = "formulas need finitely many markings: they were not checked";
+    let help = "formulas were not checked: they need finitely many markings";
     Err(Failure::new(Exit::Refused, if args.ctl.is_empty() { note } else { note.with_help(help) }))
 }

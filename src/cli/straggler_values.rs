@@ -41,7 +41,9 @@ pub(crate) fn speculation(text: &str) -> Result<Speculation, String> {
             "slow" => made.slow_copies = Some(number),
             _ => {
                 let near = did_you_mean(key, &["r", "p", "dl", "ut", "fake", "alarm", "slow", "slots"]);
-                return Err(format!("there is no `{key}`; there are r, p, dl, ut, fake, alarm, slow and slots{near}"));
+                return Err(format!(
+                    "unknown key `{key}`; the keys are r, p, dl, ut, fake, alarm, slow and slots{near}"
+                ));
             }
         }
     }

@@ -64,8 +64,8 @@ pub(crate) fn targets(args: &SimulateArgs, net: &Net, asked: &mut Asked) -> Resu
     if asked.question.goal == Goal::Horizon && wanted.iter().any(needs_goal) {
         return Err(Failure::helped(
             Exit::Usage,
-            "`--rel-error` is about the mean time to a goal, but the goal is the horizon",
-            "name a goal with --until EXPR, what else is to be known with NAME=SHARE, or the number of replications with --reps",
+            "`--rel-error` applies to the mean time to a goal, but the goal is the horizon",
+            "set a goal with --until EXPR, another target with NAME=SHARE, or the number of replications with --reps",
         ));
     }
     Ok(wanted)
@@ -93,12 +93,12 @@ pub(crate) fn tell_unmet(run: &Run, wanted: &[Wanted], level: f64, terminal: &Te
                 String::new()
             };
             terminal.tell(&format!(
-                "note: after {replications} replications `{name}` is not known to {}{factor}",
+                "note: after {replications} replications, `{name}` has not reached a precision of {}{factor}",
                 wanted.asked()
             ));
         } else if wanted.target.never_varied(&averages) {
             terminal.tell(&format!(
-                "note: `{name}` was the same in all {replications} replications; rare values may not have been seen"
+                "note: `{name}` was the same in all {replications} replications; rare values may have been missed"
             ));
         }
     }

@@ -42,7 +42,7 @@ fn tell_stopping() {
     static TOLD: Once = Once::new();
     TOLD.call_once(|| {
         if let Some(terminal) = TERMINAL.get() {
-            terminal.tell("stopping; Ctrl-C again ends at once");
+            terminal.tell("stopping; press Ctrl-C again to stop at once");
         }
     });
 }

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure
 
 /// The model in a file.
 pub(super) fn model_in(path: &Path, terminal: &Terminal) -> Result<Model, Failure> {
-    let help = "models are written by `tailspn watch --learn HIST -o MODEL.toml`";
+    let help = "create a model with `tailspn watch --learn HIST -o MODEL.toml`";
     PlanText::read(path, terminal)?.plan(Model::read, help, terminal)
 }
 
@@ -144,7 +144,7 @@ fn with_curves(trace: &JobTrace, name: &str, run: u32) -> Result<History, Failur
     let history = History::from_trace(trace, run);
     if history.tasks.is_empty() {
         let note = Note::problem(format!("`{name}` has no task progress over time"));
-        let help = "reports of progress have it, and job histories of Hadoop 2 (clockSplits)";
+        let help = "use progress reports, or job histories of Hadoop 2 (clockSplits)";
         return Err(Failure::new(Exit::Trace, note.with_help(help)));
     }
     Ok(history)
@@ -313,8 +313,8 @@ fn close(
     if counts.reports == 0 && feed.lines() > 0 {
         return Err(Failure::helped(
             Exit::Trace,
-            format!("`{name}` holds no report of progress"),
-            "what a report must have: docs/watch.md",
+            format!("`{name}` contains no progress report"),
+            "docs/watch.md describes the format of a report",
         ));
     }
     Ok(Exit::Success)

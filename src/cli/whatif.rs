@@ -47,7 +47,7 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
     if args.policies.is_some() {
         return Err(Failure::helped(
             Exit::Usage,
-            "--policies is for a log; a plan has policies of its own",
+            "--policies is for logs; a plan defines its own policies",
             "give the log of a job in place of the plan",
         ));
     }
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
         return Err(Failure::helped(
             Exit::Usage,
             "--job is for a log of several jobs",
-            "a plan has one job, or names them itself",
+            "a plan states its jobs itself",
         ));
     }
     may_draw(&args.plots, args.force)?;
@@ -118,7 +118,7 @@ fn replicate_known(
             terminal.tell("note: `whatif` counts slots, although `model.slots` is false");
         }
         JobPlan::Stages(plan) if plan.run.sigma > 0.0 => {
-            terminal.tell("note: the spread between whole runs (`[run]`) is not in these times");
+            terminal.tell("note: these times do not include the spread between whole runs (`[run]`)");
         }
         _ => {}
     }
@@ -263,7 +263,7 @@ fn is_meant(path: &Path) -> bool {
 /// Replays the log under the policies.
 fn run_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     if let Some(option) = args.planned.options().first() {
-        let message = format!("`{}` is for a plan; a log is replayed as it was", option.name());
+        let message = format!("`{}` is for plans; a log is replayed with its own settings", option.name());
         return Err(Failure::helped(Exit::Usage, message, "give the plan of a job in place of the log"));
     }
     may_draw(&args.plots, args.force)?;
@@ -326,7 +326,7 @@ fn policies_with_none(mut policies: Vec<PolicyPlan>) -> Vec<PolicyPlan> {
 fn refused(error: &FitError) -> Failure {
     let note = Note::problem(error.to_string());
     let note = match error {
-        FitError::SeveralApplications { .. } => note.with_help("say which one with --job ID"),
+        FitError::SeveralApplications { .. } => note.with_help("select one with --job ID"),
         _ => note,
     };
     Failure::new(Exit::Trace, note)

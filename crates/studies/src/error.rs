@@ -68,7 +68,7 @@ pub enum StudyError {
     #[error(transparent)]
     Run(#[from] RunError),
     /// Only a part of the replications ran here: there is no result before all parts are put together.
-    #[error("only a part of the replications ran; all parts together have a result")]
+    #[error("only part of the replications ran; only all parts together give a result")]
     Part,
     /// Shards that do not make a whole.
     #[error(transparent)]
@@ -94,7 +94,7 @@ pub enum StudyError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The base of a resumed sweep differs from the stored base.
-    #[error("the base gives other numbers than the stored ones: the two sweeps cannot be compared")]
+    #[error("the base gives different numbers than the stored base: the two sweeps cannot be compared")]
     BaseChanged,
     /// A sensitivity without an answer.
     #[error(transparent)]
@@ -127,10 +127,10 @@ pub enum StudyError {
     #[error(transparent)]
     Price(#[from] PriceError),
     /// Bisection was requested, but may give a wrong answer.
-    #[error("bisection needs one axis, along which cost rises while the job gets faster")]
+    #[error("bisection needs a single axis along which the cost rises and the job gets faster")]
     NoBisection,
     /// A job without an exact time.
-    #[error("no formula: {formula}; none from parts: {parts}; and none from states: {states}")]
+    #[error("no formula ({formula}), no solution from parts ({parts}) and none from states ({states})")]
     NoExactTime {
         /// Explains why there is no formula.
         formula: String,
@@ -149,10 +149,10 @@ pub enum StudyError {
     #[error(transparent)]
     Log(#[from] FitError),
     /// A run in which no task has finished, without a plan.
-    #[error("no task has finished yet: without a plan there is nothing to go by")]
+    #[error("no task has finished yet: without a plan, no prediction is possible")]
     TooEarly,
     /// A run between two jobs, without a plan.
-    #[error("no job runs now: without a plan, further jobs of the program are unknown")]
+    #[error("no job is running: without a plan, further jobs of the program are unknown")]
     BetweenJobs,
     /// A simulation in which no replication was finished.
     #[error("no replication ended")]
@@ -175,7 +175,7 @@ pub enum StudyError {
     #[error("cannot start threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
     /// A plan that cannot be written out.
-    #[error("cannot write the plan out: {0}")]
+    #[error("cannot write the plan: {0}")]
     Written(#[from] toml::ser::Error),
 }
 

@@ -26,7 +26,7 @@ Examples:
     tailspn compare job.toml other.toml
 ")]
 pub(crate) struct CompareArgs {
-    /// Side A, then side B; with --to all of them are side A
+    /// Side A, then side B; with --to, all of them belong to side A
     #[arg(required = true, value_name = "FILE")]
     pub(crate) from: Vec<PathBuf>,
     /// Files of side B

@@ -34,8 +34,8 @@ pub(crate) struct FitArgs {
     /// Spark event logs, one per run, or folders and zip archives of them; or a MapReduce log with its *_conf.xml
     #[arg(required = true)]
     pub(crate) logs: Vec<PathBuf>,
-    /// Event log of another Spark program on the same cluster, with more or fewer executors than other logs; used only
-    /// to fit how executors of a host slow each other down; may be repeated
+    /// Event log of another Spark program on the same cluster, with more or fewer executors than other logs;
+    /// used only to fit the slowdown of executors that share a host; may be repeated
     #[arg(long, value_name = "LOG", help_heading = "Question")]
     pub(crate) beside: Vec<PathBuf>,
     /// Plan to write; `-` is standard output, with the table on standard error
@@ -47,8 +47,8 @@ pub(crate) struct FitArgs {
     /// Input size of each log, in the order of the logs, if the logs do not record it, such as 10GB; one for each log
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Question")]
     pub(crate) input_size: Vec<u64>,
-    /// Job of a MapReduce log that holds several: an id, such as job_201002080801_40864, or a name, for all jobs of
-    /// that name; may be repeated
+    /// Job of a MapReduce log with several jobs: an id, such as job_201002080801_40864, or a name, for all
+    /// jobs of that name; may be repeated
     #[arg(long, value_name = "ID|NAME", help_heading = "Question")]
     pub(crate) job: Vec<String>,
     /// Confidence level of all intervals

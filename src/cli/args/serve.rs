@@ -26,7 +26,7 @@ pub(crate) struct ServeArgs {
     /// A net that `check` reads, a plan that `estimate` reads, or a log that `trace` reads; without one, the default job
     #[arg(value_name = "NET|PLAN|LOG")]
     pub(crate) source: Option<PathBuf>,
-    /// Port on 127.0.0.1; 0 is a free port
+    /// Port on 127.0.0.1; 0 selects a free port
     #[arg(long, value_name = "PORT", default_value = "0")]
     pub(crate) port: u16,
     /// Print the address without opening a browser

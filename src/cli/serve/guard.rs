@@ -64,9 +64,9 @@ impl Guard {
     fn check(&self, request: &Request) -> Result<(), Refusal> {
         let headers = request.headers();
         let forbidden = |message| Refusal::new(StatusCode::FORBIDDEN, message);
-        let host = only(headers, header::HOST.as_str()).ok_or_else(|| forbidden("the request names no host"))?;
+        let host = only(headers, header::HOST.as_str()).ok_or_else(|| forbidden("the request has no host"))?;
         if !self.hosts.iter().any(|own| own == host) {
-            return Err(forbidden("the request names another host"));
+            return Err(forbidden("the request is for another host"));
         }
         let is_own =
             |origin: &str| origin.strip_prefix("http://").is_some_and(|host| self.hosts.iter().any(|own| own == host));
@@ -84,7 +84,7 @@ impl Guard {
         }
         let length = only(headers, header::CONTENT_LENGTH.as_str()).and_then(|length| length.parse::<usize>().ok());
         if length.is_some_and(|length| length > MOST_BODY_BYTES) {
-            let message = format!("the request has more than {MOST_BODY_BYTES} bytes");
+            let message = format!("the request is larger than {MOST_BODY_BYTES} bytes");
             return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, message));
         }
         Ok(())

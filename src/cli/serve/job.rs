@@ -155,8 +155,7 @@ fn answer(job: &Job, call: &Arc<Call>, body: &[u8]) -> Reply {
     ended.map_err(|(_, problems)| unfinished(&problems))?;
     let output = call.take_output();
     let text = output.results.first().ok_or_else(|| Refusal::unanswerable("the estimate was stopped"))?;
-    let broken =
-        |error: &dyn std::fmt::Display| Refusal::unanswerable(format!("the estimate cannot be shown: {error}"));
+    let broken = |error: &dyn std::fmt::Display| Refusal::unanswerable(format!("cannot show the estimate: {error}"));
     let result = serde_json::from_str(text).map_err(|error| broken(&error))?;
     let found = read_json(text).map_err(|error| broken(&error))?;
     let pictures = found.document().pictures().map_err(|error| broken(&error))?;

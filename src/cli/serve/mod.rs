@@ -119,7 +119,7 @@ async fn serve(page: Page, args: &ServeArgs, terminal: &Terminal) -> Result<Exit
     }
     while !interrupted() {
         if server.is_finished() {
-            return Err(Failure::internal("the server ended by itself"));
+            return Err(Failure::internal("the server stopped unexpectedly"));
         }
         tokio::time::sleep(SIGNAL_EVERY).await;
     }

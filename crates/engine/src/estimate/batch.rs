@@ -41,7 +41,7 @@ pub enum BatchError {
     #[error(transparent)]
     Estimate(#[from] EstimateError),
     /// More than half of the run looks like warm-up. Run at least twice as long.
-    #[error("the first {warmup} of {averages} averages look like warm-up, more than half")]
+    #[error("warm-up seems to take {warmup} of {averages} averages, more than half")]
     WarmupTooLong {
         /// Averages that would have to be left out.
         warmup: usize,

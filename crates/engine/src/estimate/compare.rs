@@ -22,7 +22,7 @@ pub enum CompareError {
         variant: usize,
     },
     /// The baseline's own interval reaches 0, so the ratio may be anything. Compare by difference, or take more pairs.
-    #[error("the baseline's mean {mean} ± {half_width} is not separated from 0")]
+    #[error("the baseline's mean {mean} ± {half_width} is not significantly different from 0")]
     BaselineReachesZero {
         /// Mean of the baseline, in the unit of the samples.
         mean: f64,

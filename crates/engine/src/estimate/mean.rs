@@ -114,7 +114,7 @@ impl From<Estimate> for Interval {
 #[non_exhaustive]
 pub enum EstimateError {
     /// There are fewer samples than the interval needs. Collect at least `need`.
-    #[error("{got} {} too few, at least {need} are needed", if *got == 1 { "sample is" } else { "samples are" })]
+    #[error("{got} {} too few; at least {need} are needed", if *got == 1 { "sample is" } else { "samples are" })]
     TooFewSamples {
         /// Samples that there are.
         got: u64,

@@ -90,7 +90,8 @@ impl Measured {
     pub fn unless_unseen(self, unfired: &[String]) -> Self {
         match (&self.doubt, unfired) {
             (Doubt::Interval { low, high }, [first, ..]) if high <= low => {
-                let doubt = Doubt::Unknown(format!("nothing varied, but `{first}` was enabled and never fired"));
+                let doubt =
+                    Doubt::Unknown(format!("no variation was observed, but `{first}` was enabled and never fired"));
                 Self { doubt, ..self }
             }
             _ => self,

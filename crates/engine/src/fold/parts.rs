@@ -69,19 +69,19 @@ impl Hindrance {
     pub fn words(self) -> &'static str {
         match self {
             Self::TokenClasses => "the net has several token classes",
-            Self::SeveralTokens => "each holds several tokens",
-            Self::MayGrow => "each may hold several tokens at once",
-            Self::NoToken => "a transition of the part takes no token of it",
+            Self::SeveralTokens => "each part holds several tokens",
+            Self::MayGrow => "each part may hold several tokens at once",
+            Self::NoToken => "a transition of the part consumes no token of the part",
             Self::SeveralMoved => "a transition moves several tokens of the part",
             Self::ArcWeight => "the weight of an arc depends on the marking",
             Self::Inhibitor => "an inhibitor arc lies within the part",
             Self::Capacity => "a place has capacity 0",
             Self::Interrupted => "a delay that is not exponential can be interrupted",
-            Self::Expression => "an expression tells the parts apart",
-            Self::Question => "the question tells the parts apart",
-            Self::ManyMarkings => "each may have more than 50 markings of its own",
-            Self::LocalDelay => "each may hold several tokens, and a delay is not exponential",
-            Self::Contact => "a transition acts on all parts at once, in several markings of each",
+            Self::Expression => "an expression distinguishes the parts",
+            Self::Question => "the goal or a requested quantity distinguishes the parts",
+            Self::ManyMarkings => "each part may have more than 50 markings",
+            Self::LocalDelay => "each part may hold several tokens, and a delay is not exponential",
+            Self::Contact => "a transition changes all parts at once, from several markings of each part",
         }
     }
 }

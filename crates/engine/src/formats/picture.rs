@@ -43,7 +43,7 @@ pub struct Unreadable {
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
-            (self.nodes, "nodes lie on others"),
+            (self.nodes, "nodes overlap"),
             (self.arcs, "arcs run through other nodes"),
             (self.texts, "texts are covered"),
         ];

@@ -99,7 +99,7 @@ fn names_of(known: &[String]) -> String {
         return String::new();
     }
     let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-    format!("; the first names are {}", names.join(", "))
+    format!("; the first available names are {}", names.join(", "))
 }
 
 impl Net {

@@ -219,7 +219,7 @@ pub enum LawProblem {
         total: f64,
     },
     /// An empirical distribution without samples.
-    #[error("an empirical law needs at least one sample")]
+    #[error("an empirical distribution needs at least one sample")]
     NoSamples,
 }
 

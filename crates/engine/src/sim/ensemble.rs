@@ -90,7 +90,7 @@ impl Ensemble {
     pub fn given(&self, question: &dyn fmt::Debug, nothing: &Samples) -> Result<Option<Run>, ShareError> {
         let Some(mut run) = self.share.given::<Run>(question)? else { return Ok(None) };
         if !nothing.is_like(&run.samples) || run.provenance.seed != self.seed || run.samples.first != self.first {
-            return Err(ShareError::Unlike("the net, the question or the seed is another one"));
+            return Err(ShareError::Unlike("the net, the question or the seed differs"));
         }
         // the first shards alone count as a run that ended early
         run.provenance.cut_short |= run.samples.replications < self.replications;

@@ -139,7 +139,7 @@ impl SimulationResult {
 
     fn mean(&self, moments: &FloatMoments) -> Measured {
         let estimate = moments.mean_estimate(self.level).map(Interval::from);
-        measured(moments.mean(), moments.count(), self.level, estimate, "no replication observed it")
+        measured(moments.mean(), moments.count(), self.level, estimate, "it was not observed in any replication")
     }
 
     /// The mean of times.

@@ -21,7 +21,7 @@ pub enum RunError {
         reasons: Vec<String>,
     },
     /// The horizon is so far away that the net's fastest transitions would lose their digits. Use a nearer one.
-    #[error("the horizon is too far for the rates of the net; at most {limit:.3e} s can be told apart")]
+    #[error("the horizon is too long for the rates of the net; the clock can represent at most {limit:.3e} s")]
     Horizon {
         /// The longest horizon that fits \[s\].
         limit: f64,
@@ -30,14 +30,14 @@ pub enum RunError {
     #[error(transparent)]
     Share(#[from] ShareError),
     /// The operating system gives no threads.
-    #[error("no threads to run on: {0}")]
+    #[error("cannot start threads: {0}")]
     Threads(String),
     /// A GPU is required, but no GPU was found, or it failed. Nothing of the run is kept.
     #[cfg(feature = "gpu")]
     #[error(transparent)]
     Gpu(#[from] GpuError),
     /// A GPU is required, and cannot run this net or answer this question. The CPU can.
-    #[error("the {engine} engine of the GPU cannot run this: {}", reasons.join("; "))]
+    #[error("the {engine} GPU engine cannot run this: {}", reasons.join("; "))]
     GpuUnfit {
         /// The engine whose twin was sought.
         engine: &'static str,

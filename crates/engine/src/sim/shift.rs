@@ -28,7 +28,7 @@ pub enum ShiftError {
     #[error("it changes weights of immediate transitions, not only delays")]
     Weights,
     /// The parameter changes more of a delay's distribution than its scale.
-    #[error("it changes the shape of a delay's law, not only its mean")]
+    #[error("it changes the shape of a delay's distribution, not only its mean")]
     Law,
     /// A rate that the parameter changes depends on the marking, or is 0.
     #[error("a rate that it changes depends on the marking, or is 0")]

@@ -72,7 +72,7 @@ pub enum SimulationError {
     },
     /// A relative error of the mean time was requested, but no replication reaches the goal. Request a number of
     /// replications instead.
-    #[error("none of the first {replications} replications reached {goal}, so its mean time has no relative error")]
+    #[error("none of the first {replications} replications reached {goal}, so the mean time has no relative error")]
     Unreached {
         /// Replications that searched for the goal.
         replications: u64,

@@ -77,13 +77,13 @@ pub struct BatchAverages {
 #[non_exhaustive]
 pub enum SteadyError {
     /// Nothing is enabled any more: the net ends, and its steady state is that marking. Ask for a passage time instead.
-    #[error("the net is dead after {firings} firing{}, so that it has no steady state but that marking", if *firings == 1 { "" } else { "s" })]
+    #[error("the net is dead after {firings} firing{}, so its steady state is that marking", if *firings == 1 { "" } else { "s" })]
     Dead {
         /// Firings up to then.
         firings: u64,
     },
     /// The run was cut off by the largest number of firings before its last batch. Ask for shorter batches.
-    #[error("the run was cut off after {firings} firings, with {batches} batches done")]
+    #[error("the run was stopped after {firings} firings, with {batches} batches complete")]
     CutOff {
         /// Batches that are complete, left-out ones included.
         batches: usize,
@@ -91,13 +91,13 @@ pub enum SteadyError {
         firings: u64,
     },
     /// The run was stopped before its first batch was complete.
-    #[error("stopped before any part of a long run was complete")]
+    #[error("stopped before any batch of a long run was complete")]
     Stopped,
     /// The operating system gives no threads.
-    #[error("no threads to run on: {0}")]
+    #[error("cannot start threads: {0}")]
     Threads(String),
     /// The settings request no batches, or batches without length.
-    #[error("a steady state needs at least one batch, and each batch a length")]
+    #[error("a steady state needs at least one batch with a length above 0")]
     NoBatch,
     /// The net is wrong.
     #[error(transparent)]

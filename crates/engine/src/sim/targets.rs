@@ -44,7 +44,7 @@ pub struct Target {
 
 /// A name that no quantity of the question has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{name}` is no place, transition or reward{hint}")]
+#[error("`{name}` is not a place, transition or reward{hint}")]
 pub struct NoQuantity {
     /// The name.
     pub name: String,
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(named("busy"), Ok(vec![Quantity::Tokens(0)]));
         assert_eq!(named("serve"), Ok(vec![Quantity::Throughput(0)]));
         let message = |name: &str| named(name).unwrap_err().to_string();
-        assert_eq!(message("bsy"), "`bsy` is no place, transition or reward; did you mean `busy`?");
-        assert_eq!(message("at 3"), "`at 3` is no place, transition or reward");
+        assert_eq!(message("bsy"), "`bsy` is not a place, transition or reward; did you mean `busy`?");
+        assert_eq!(message("at 3"), "`at 3` is not a place, transition or reward");
     }
 }

@@ -45,7 +45,7 @@ pub enum AskError {
     Passage(#[from] PassageError),
     /// A goal not before some time, in a net with immediate transitions: the conditions in markings without duration
     /// are not evaluated.
-    #[error("a probability from a time above 0 on needs a net without immediate transitions")]
+    #[error("a probability over an interval that starts after 0 needs a net without immediate transitions")]
     ZeroTime,
 }
 

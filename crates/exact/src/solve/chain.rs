@@ -28,7 +28,7 @@ pub enum ChainProblem {
         rate: f64,
     },
     /// A successor that does not exist, comes twice or out of order, or is the state itself.
-    #[error("the successors of state {from} are not other states in rising order: {to}")]
+    #[error("the successors of state {from} must be other states in ascending order: {to}")]
     Successor {
         /// From.
         from: u32,
@@ -36,7 +36,7 @@ pub enum ChainProblem {
         to: u32,
     },
     /// The initial probabilities are not probabilities of states in rising order.
-    #[error("the initial probabilities are wrong at state {state}: {probability:e}")]
+    #[error("the initial probability of state {state} is invalid: {probability:e}")]
     Initial {
         /// The state.
         state: u32,

@@ -42,7 +42,7 @@ impl Ignored {
 pub enum CoverabilityError {
     /// Arc weights that depend on the marking: more tokens may then disable a transition or change less.
     #[error(
-        "arcs of transition `{transition}` have weights that depend on the marking, so that there is no coverability graph"
+        "arcs of transition `{transition}` have weights that depend on the marking, so there is no coverability graph"
     )]
     MarkingDependentArc {
         /// Id of the transition.

@@ -14,7 +14,7 @@ pub enum ExploreError {
     /// A delay that is not exponential: the marking alone does not determine what happens next. Simulate the net
     /// instead.
     #[error(
-        "the delay of transition `{transition}` is {law}, not exponential, so that its net is no Markov chain; simulate it"
+        "the delay of transition `{transition}` is {law}, not exponential, so the net is not a Markov chain; simulate it"
     )]
     NotExponential {
         /// Id of the first such transition.
@@ -25,7 +25,7 @@ pub enum ExploreError {
     /// Immediate transitions that, once started, fire forever: no probability leaves the loop. Let one of them need a
     /// token that the loop does not return.
     #[error(
-        "immediate transitions fire for ever without time passing: {}; make one of them timed, or let one use up a token",
+        "immediate transitions fire forever without time passing: {}; make one of them timed, or let one consume a token",
         transitions.join(", ")
     )]
     VanishingTrap {
@@ -47,8 +47,7 @@ pub enum ExploreError {
 /// tokens are in `places`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the net is unbounded: {} can hold any number of tokens, so that there are infinitely many markings; give a capacity to \
-     places, or simulate the net",
+    "the net is unbounded: {} can hold any number of tokens, so there are infinitely many markings; give places a capacity, or simulate the net",
     listed(places)
 )]
 pub struct Unbounded {
@@ -86,7 +85,7 @@ pub enum Incomplete {
         limit: u64,
     },
     /// More wall time than allowed.
-    #[error("the states are not all found after {} s; allow more time, or simulate the net", limit.as_secs_f64())]
+    #[error("the exploration is incomplete after {} s; allow more time, or simulate the net", limit.as_secs_f64())]
     Time {
         /// Longest wall time.
         limit: Duration,

@@ -31,7 +31,7 @@ impl Default for GridSettings {
 pub enum GridError {
     /// Settings that make no grid.
     #[error(
-        "a grid of {steps} steps that leaves out {beyond}; there must be 16 to 2^24 steps, and between 0 and 0.1 left out"
+        "a grid of {steps} steps that omits probability {beyond}; it must have 16 to 2^24 steps and omit between 0 and 0.1"
     )]
     Settings {
         /// Steps.
@@ -40,7 +40,7 @@ pub enum GridError {
         beyond: f64,
     },
     /// The distributions are so many or so different that the grid would take too much memory. Use fewer steps.
-    #[error("{laws} different laws on {steps} steps take more than {limit} MB; take fewer steps")]
+    #[error("{laws} different distributions on {steps} steps take more than {limit} MB; use fewer steps")]
     Memory {
         /// Laws that are needed at once, at most.
         laws: usize,
@@ -50,13 +50,13 @@ pub enum GridError {
         limit: usize,
     },
     /// The rates and times together leave the range of floating point.
-    #[error("the longest time comes out as {end} s")]
+    #[error("the longest time evaluates to {end} s")]
     End {
         /// The end of the grid \[s\].
         end: f64,
     },
     /// A probability without a quantile: it must be above 0, and below the probability at the end of the grid.
-    #[error("the grid has no quantile of probability {probability}; it ends at probability {most}")]
+    #[error("the grid does not contain the quantile of probability {probability}; it ends at probability {most}")]
     NoQuantile {
         /// The requested probability.
         probability: f64,

@@ -105,10 +105,10 @@ impl LinearOutcome {
 #[non_exhaustive]
 pub enum LinearError {
     /// The sweeps converge too slowly: the chain is stiff or its parts are weakly coupled. Allow more sweeps or a larger
-    /// error, or ask for elimination.
+    /// error, or use elimination.
     #[error(
         "after {sweeps} sweeps over {states} states the error is still about {error:e}, above {tolerance:e}; \
-         allow more sweeps or a larger error, or ask for elimination"
+         allow more sweeps or a larger error, or use elimination"
     )]
     NotConverged {
         /// States of the part.
@@ -122,8 +122,7 @@ pub enum LinearError {
     },
     /// Groups of states that are very weakly coupled: sweeps cannot determine the time in each. Use elimination.
     #[error(
-        "{groups} groups among {states} states meet less than once in 1e9 steps, and Gauss-Seidel cannot tell their shares; \
-         ask for elimination"
+        "{groups} groups among {states} states are connected by less than one in 1e9 steps, and Gauss-Seidel cannot separate their probabilities; use elimination"
     )]
     WeaklyCoupled {
         /// States of the part.
@@ -132,7 +131,7 @@ pub enum LinearError {
         groups: usize,
     },
     /// The requested direct method needs too much time or memory. Use Gauss-Seidel.
-    #[error("{} of {states} states needs too much time or memory; ask for Gauss-Seidel", .method.name())]
+    #[error("{} of {states} states needs too much time or memory; use Gauss-Seidel", .method.name())]
     TooLarge {
         /// The method.
         method: LinearMethod,

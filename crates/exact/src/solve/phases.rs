@@ -41,7 +41,7 @@ pub type PhaseError = Problems<PhaseObstacle>;
 #[non_exhaustive]
 pub enum PhaseObstacle {
     /// A distribution that no finite number of phases has.
-    #[error("the delay of transition `{transition}` is {law}, which no finite number of phases has; {}", advice(.law))]
+    #[error("the delay of transition `{transition}` is {law}, which no finite number of phases can represent; {}", advice(.law))]
     Law {
         /// Id of the transition.
         transition: String,
@@ -50,8 +50,7 @@ pub enum PhaseObstacle {
     },
     /// Several servers whose delays could be dropped.
     #[error(
-        "transition `{transition}` has several servers, and others can take its tokens or disable it: it would matter which \
-         delay began last; simulate it, or give it one server"
+        "transition `{transition}` has several servers, and other transitions can take its tokens or disable it, so the result would depend on which delay started last; simulate it, or give it one server"
     )]
     Preempted {
         /// Id of the transition.
@@ -65,8 +64,7 @@ pub enum PhaseObstacle {
     },
     /// A capacity bounds several classes, or arcs whose weight depends on the marking.
     #[error(
-        "place `{place}` has a capacity that no arc can express beside transition `{transition}`; simulate it, or bound the \
-         place by its complement"
+        "place `{place}` has a capacity that no arc can express for transition `{transition}`; simulate it, or bound the place by its complement"
     )]
     Capacity {
         /// Id of the transition.
@@ -75,14 +73,14 @@ pub enum PhaseObstacle {
         place: String,
     },
     /// The net with phases is no net, for instance because numbers became too large.
-    #[error("the net with phases is wrong: {0}")]
+    #[error("the net with phases is invalid: {0}")]
     Build(BuildProblem),
 }
 
 fn advice(law: &str) -> &'static str {
     match law {
         "deterministic" => {
-            "simulate it, or take an Erlang law of many stages (k stages have a relative spread of 1/√k)"
+            "simulate it, or use an Erlang distribution of many stages (k stages have a coefficient of variation of 1/√k)"
         }
         _ => "simulate it",
     }
@@ -673,13 +671,13 @@ mod tests {
             expand_phases(&b.build().unwrap()).unwrap_err().iter().map(ToString::to_string).collect::<Vec<_>>()
         };
         let fixed = refused(Law::Deterministic { delay: 1.0 }, Servers::Single, false);
-        assert!(fixed[0].contains("take an Erlang law of many stages"), "{fixed:?}");
+        assert!(fixed[0].contains("use an Erlang distribution of many stages"), "{fixed:?}");
         let tail = refused(Law::LogNormal { mean: 1.0, cv: 1.0 }, Servers::Single, false);
         assert_eq!(
             tail,
-            ["the delay of transition `t` is lognormal, which no finite number of phases has; simulate it"]
+            ["the delay of transition `t` is lognormal, which no finite number of phases can represent; simulate it"]
         );
-        assert!(refused(erlang(2, 1.0), Servers::Infinite, true)[0].contains("which delay began last"));
+        assert!(refused(erlang(2, 1.0), Servers::Infinite, true)[0].contains("which delay started last"));
         assert!(refused(hyperexponential(), Servers::Infinite, false)[0].contains("several servers"));
     }
 }

@@ -16,7 +16,7 @@ use crate::solve::law_tree::{LawId, LawTable};
 #[non_exhaustive]
 pub enum SeriesParallelError {
     /// The net is no schedule: something may fire twice, or races. Build the state space or simulate.
-    #[error("the net is no schedule: {}", .0[0])]
+    #[error("the net is not a schedule: {}", .0[0])]
     NotSchedule(
         /// Every reason that was found.
         ScheduleError,
@@ -24,15 +24,14 @@ pub enum SeriesParallelError {
     /// Paths part and meet in a way that is neither series nor parallel, so that they depend on each other. Build the state
     /// space or simulate.
     #[error(
-        "the paths around transition `{transition}` are neither in series nor side by side, so their times depend on each \
-         other; build the state space or simulate"
+        "the paths around transition `{transition}` are neither in series nor in parallel, so their times are dependent; build the state space or simulate"
     )]
     NotSeriesParallel {
         /// Id of a transition there.
         transition: String,
     },
     /// A distribution with a heavy tail, for which no grid is long enough. Simulate.
-    #[error("the delay of transition `{transition}` is {law}, whose tail no grid can hold; simulate it")]
+    #[error("the delay of transition `{transition}` is {law}, whose tail does not fit a grid; simulate it")]
     HeavyTail {
         /// Id of the transition.
         transition: String,
@@ -561,7 +560,7 @@ mod tests {
         let p = b.place("p", 1);
         add(&mut b, "loop", Timing::exponential(1.0), &[p], &[p]);
         let error = time_of(b, 64).unwrap_err();
-        assert_eq!(error.to_string(), "the net is no schedule: the net has a cycle through transition `loop`");
+        assert_eq!(error.to_string(), "the net is not a schedule: transition `loop` is on a cycle");
         let mut b = NetBuilder::new("");
         let p = b.place("p", 1);
         add(&mut b, "tail", Timing::general(Law::Pareto { shape: 2.0, scale: 1.0 }), &[p], &[]);

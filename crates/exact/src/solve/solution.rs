@@ -112,7 +112,7 @@ pub enum SolutionError {
     #[error(transparent)]
     Transient(#[from] TransientError),
     /// The net can stop for good. Ask for the passage time to the dead marking instead.
-    #[error("the net stops for good in {dead} of its markings, so it has no steady state")]
+    #[error("{dead} of the markings are dead, so the net has no steady state")]
     Dead {
         /// Number of dead markings.
         dead: usize,

@@ -43,7 +43,7 @@ impl<'a> TransientSettings<'a> {
 #[non_exhaustive]
 pub enum TransientError {
     /// There is no state at all.
-    #[error("the chain has no state")]
+    #[error("the chain has no statessss")]
     Empty,
     /// It is not a Markov chain.
     #[error(transparent)]
@@ -61,7 +61,7 @@ pub enum TransientError {
         reward: usize,
     },
     /// The watch of the settings has stopped the work.
-    #[error("stopped on the way to {time} s")]
+    #[error("stopped before {time} s was reached")]
     Stopped {
         /// The last requested time \[s\].
         time: f64,
@@ -69,8 +69,7 @@ pub enum TransientError {
     /// The fastest rate has too many events until the requested time. Request the steady state, shorter times, or
     /// simulate.
     #[error(
-        "about {needed:e} jumps are needed until {time} s, more than {limit}: the rates lie far apart; ask for the steady \
-         state, for shorter times, or simulate"
+        "about {needed:e} jumps are needed until {time} s, more than {limit}: the rates differ too much; compute the steady state or shorter times, or simulate"
     )]
     TooManyJumps {
         /// Jumps needed, about.

@@ -11,7 +11,7 @@ use crate::solve::vanish::{Rules, Settling};
 #[non_exhaustive]
 pub enum ReplayError {
     /// A transition of the sequence cannot fire.
-    #[error("transition `{transition}` cannot fire as number {position} of the sequence")]
+    #[error("transition `{transition}` cannot fire at position {position} of the sequence")]
     CannotFire {
         /// Id of the transition.
         transition: String,

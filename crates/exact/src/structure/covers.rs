@@ -127,7 +127,7 @@ impl Matrix {
         columns.extend((0..number(items)).map(|item| vec![(item, -1)]));
         let system = System { columns, equations: items, counted: (first, first + items) };
         let found = largest_support(&system, budget)?;
-        found.proof.ok_or(Cut::Numerical { reason: "no whole numbers found".to_owned() })?;
+        found.proof.ok_or(Cut::Numerical { reason: "no integer solution found".to_owned() })?;
         Ok(found.members)
     }
 }

@@ -53,7 +53,7 @@ impl std::fmt::Display for Obstacle {
             Self::OpenArcs { number: 1 } => write!(f, "there is an arc whose weight depends on the marking"),
             Self::OpenArcs { number } => write!(f, "there are {number} arcs whose weight depends on the marking"),
             Self::Capacity { place } => {
-                write!(f, "place `{place}` has a capacity, and an arc whose weight depends on the marking")
+                write!(f, "place `{place}` has a capacity and an arc whose weight depends on the marking")
             }
             Self::MayNotFire { transition, number: 1 } => {
                 write!(f, "transition `{transition}` may be enabled and never fire: its rate or weight is or may be 0")

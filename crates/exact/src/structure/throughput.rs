@@ -86,7 +86,9 @@ fn bound(
     match solve(&mut problem, &[], budget)? {
         Solved::Best(value, _) => Ok(Some(value.max(0.0))),
         Solved::Unbounded => Ok(None),
-        Solved::Infeasible => Err(Cut::Numerical { reason: "no mean tokens fit the marking equation".to_owned() }),
+        Solved::Infeasible => {
+            Err(Cut::Numerical { reason: "no mean token counts satisfy the marking equation".to_owned() })
+        }
     }
 }
 

@@ -36,7 +36,7 @@ pub struct Outcome {
 #[non_exhaustive]
 pub enum RunFault {
     /// Nodes fail before their tasks can end, or no slot is left for tasks. Make failures rarer or tasks shorter.
-    #[error("the jobs do not end: after {events} events on the nodes, {done} of {tasks} tasks are done")]
+    #[error("the jobs do not finish: after {events} events on the nodes, {done} of {tasks} tasks have finished")]
     NoEnd {
         /// Events until then.
         events: u64,

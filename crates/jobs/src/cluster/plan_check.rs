@@ -77,7 +77,7 @@ pub(crate) fn check_policies(policies: &[PolicyPlan], slots: &[u32], to: &mut Ch
         check_policy(policy, slots, to);
         to.section = format!("policy[{i}]");
         if policies[..i].iter().any(|other| other.title() == policy.title()) {
-            to.add("name", format!("another policy is called `{}` too", policy.title()));
+            to.add("name", format!("another policy is also called `{}`", policy.title()));
         }
     }
 }
@@ -152,7 +152,7 @@ fn check_events(plan: &Plan, to: &mut Checker) {
             to.add(&format!("stragglers.{key}"), problem);
         }
         if stragglers.distribution.is_some() {
-            to.add("stragglers.distribution", "the cluster simulator does not use it; leave it out");
+            to.add("stragglers.distribution", "the cluster simulator does not use it; remove it");
         }
     }
     if let Some(between) = plan.slowdown.mean_between_s {
@@ -197,7 +197,7 @@ fn check_job(job: &JobPlan, to: &mut Checker) {
 fn check_policy(policy: &PolicyPlan, slots: &[u32], to: &mut Checker) {
     to.not_negative("lag_s", policy.lag_s);
     let fine = (0.0..1.0).contains(&policy.slow_nodes);
-    to.range("slow_nodes", policy.slow_nodes, fine, "a share from 0 to below 1");
+    to.range("slow_nodes", policy.slow_nodes, fine, "a share of at least 0 and below 1");
     if let SlotShare::Tasks(share) = policy.slots {
         to.share("slots", share);
         let all_kept = || kept_slots(slots.iter().copied(), share).zip(slots).all(|(kept, slots)| kept >= *slots);

@@ -129,7 +129,7 @@ impl Pool<'_> {
         }
         self.fitted
             .notes
-            .push(format!("settings, slots and the size to estimate are those of {largest}, the largest job"));
+            .push(format!("settings, slots and the size to estimate come from {largest}, the largest job"));
     }
 
     fn tell(&mut self, key: &'static str, value: f64, from: String) {
@@ -159,10 +159,10 @@ impl Pool<'_> {
         // where a job does not tell a sum, all are in proportion to the largest job's input
         let share = input / self.fitted.plan.profile.input_mb;
         self.fitted.plan.profile.input_mb = input;
-        self.tell("profile.input_mb", input, format!("input of {n} jobs, summed up"));
+        self.tell("profile.input_mb", input, format!("total input of {n} jobs"));
         let maps = self.jobs.iter().map(|job| job.plan.profile.maps).sum();
         self.fitted.plan.profile.maps = maps;
-        self.tell("profile.maps", maps as f64, format!("maps of {n} jobs that succeeded"));
+        self.tell("profile.maps", maps as f64, format!("maps of {n} successful jobs"));
         for key in &SUMS {
             if self.jobs.iter().all(|job| Self::told(job, key.name)) {
                 let sum = self.sum(key.get);
@@ -232,7 +232,11 @@ impl Pool<'_> {
         let profile = &mut self.fitted.plan.profile;
         (profile.map_cpu_s, profile.map_fixed_s) = (whole, fixed);
         self.tell("profile.map_cpu_s", whole, format!("line through the times of {n} jobs, at their mean split"));
-        self.tell("profile.map_fixed_s", fixed, format!("where the line through the times of {n} jobs meets no data"));
+        self.tell(
+            "profile.map_fixed_s",
+            fixed,
+            format!("intercept at no data of the line through the times of {n} jobs"),
+        );
         let each = |plan: &Plan| {
             let whole = plan.profile.reduce_cpu_s / plan.reduces() as f64 + plan.framework.reduce_fixed_s;
             (spn_gc::shuffled_mb(plan), whole, plan.framework.reduce_fixed_s)
@@ -251,7 +255,7 @@ impl Pool<'_> {
             total,
             format!("line through the reduce phases of {n} jobs, for all their data"),
         );
-        let from = format!("where the line through the reduce phases of {n} jobs meets no data");
+        let from = format!("intercept at no data of the line through the reduce phases of {n} jobs");
         self.tell("framework.reduce_fixed_s", fixed, from);
     }
 

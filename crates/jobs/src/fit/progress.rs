@@ -135,7 +135,7 @@ pub fn observe_progress(trace: &JobTrace, now_s: Option<f64>) -> Result<RunProgr
         log,
     };
     if application.properties.get("spark.dynamicAllocation.enabled").is_some_and(|value| value == "true") {
-        run.notes.push("executors are allocated dynamically: the present number is taken to stay".to_owned());
+        run.notes.push("executors are allocated dynamically: the current number is assumed to stay".to_owned());
     }
     if let Some(start) = start {
         add_submitted(&mut run, trace, start, now_s)?;
@@ -215,7 +215,7 @@ fn add_submitted(run: &mut RunProgress, trace: &JobTrace, start: Moment, now_s: 
         });
     }
     if again > 0 {
-        run.notes.push(format!("{again} stages have run again; their attempts are taken together"));
+        run.notes.push(format!("{again} stages have run again; their attempts are combined"));
     }
     Ok(())
 }

@@ -75,7 +75,7 @@ pub fn rest_of_run(run: &RunProgress, plan: &StagePlan, input_mb: Option<f64>) -
             plan.job.input_mb = mb;
             let StageProgress { number, tasks, .. } = &run.stages[i];
             notes.push(format!(
-                "input of {} MB, by the {tasks} tasks of stage {number}; `--input-size` states it",
+                "input assumed to be {} MB from the {tasks} tasks of stage {number}; `--input-size` overrides it",
                 short(mb)
             ));
         }
@@ -122,7 +122,9 @@ pub fn rest_by_itself(run: &RunProgress) -> Option<RestOfRun> {
     let mut notes = Vec::new();
     if !unknown.is_empty() {
         let (of, list) = (if unknown.len() == 1 { "stage" } else { "stages" }, unknown.join(", "));
-        notes.push(format!("{of} {list}: no task has finished; times are those of other stages of this run, widened"));
+        notes.push(format!(
+            "{of} {list}: no task has finished; times come from other stages of this run, with wider intervals"
+        ));
     }
     let plan = StagePlan { stage, notes: Vec::new(), seen: None, ..fitted };
     let positions = (0..run.stages.len()).map(Some).collect();
@@ -416,6 +418,9 @@ mod tests {
         assert!((stage.waves[0].mean_s - 10.0).abs() < 0.01, "{stage:?}");
         let to_come = &rest.plan.stage[1];
         assert!((to_come.cold.at(0.0) - 0.6 * 10.0).abs() < 0.01 && to_come.cold.error == 1.0, "{to_come:?}");
-        assert_eq!(rest.notes, ["stage 1: no task has finished; times are those of other stages of this run, widened"]);
+        assert_eq!(
+            rest.notes,
+            ["stage 1: no task has finished; times come from other stages of this run, with wider intervals"]
+        );
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn sources(readings: &[Reading<'_>]) -> (Vec<Source>, Vec<String>) {
                 let (a, b) = (known.first.stage, reading.stage);
                 let (x, y) = (known.source.mb, reading.mb);
                 notes.push(format!(
-                    "stages {a} and {b} read the same data, but {x:.4} and {y:.4} MB of it; the larger amount counts"
+                    "stages {a} and {b} read the same data, but {x:.4} and {y:.4} MB of it; the larger amount is used"
                 ));
                 known.source.mb = x.max(y);
             }

@@ -320,13 +320,12 @@ fn gpu_note(run: &ObservedRun) -> Option<String> {
     let stated = match run.gpus[1] {
         Some(_) => "",
         None => {
-            ", and the log does not state how many may hold one (spark.rapids.sql.concurrentGpuTasks): one is assumed"
+            ", and the log does not record how many may share one (spark.rapids.sql.concurrentGpuTasks): one is assumed"
         }
     };
     uses_gpus(run).then(|| {
         format!(
-            "tasks hold GPUs: waits for them are simulated, not fitted; a task is taken to hold one in the middle of its time{stated}; what does \
-             not fit into the memory of a GPU is not known to the model"
+            "tasks use GPUs: waits for GPUs are simulated, not fitted; a task is assumed to hold one in the middle of its time{stated}; the model does not know GPU memory"
         )
     })
 }
@@ -561,7 +560,7 @@ mod tests {
         // thirty times its time, in one of two runs, moves that run's factor by a few percent
         assert!(near(fitted.plan.stage[0].warm.at(16.0), 1.0, 0.1));
         assert_eq!(fitted.stages[0].held_up, 1);
-        assert!(fitted.plan.notes.iter().any(|note| note.contains("held up")));
+        assert!(fitted.plan.notes.iter().any(|note| note.contains("outlier tasks")));
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub enum JobTimeError {
         value: f64,
     },
     /// A phase is not a sum of exponential stages. Make it exponential, Erlang or deterministic.
-    #[error("phase `{phase}` is {law}; only exponential, Erlang and deterministic phases have one")]
+    #[error("phase `{phase}` is {law}; the formula covers only exponential, Erlang and deterministic phases")]
     Law {
         /// The phase.
         phase: Phase,
@@ -55,16 +55,16 @@ pub enum JobTimeError {
         law: &'static str,
     },
     /// Tasks wait for slots. Set `model.slots = false`, or give each task a slot.
-    #[error("tasks wait for slots (`model.slots`); `--method exact` counts them exactly")]
+    #[error("tasks wait for slots (`model.slots`); `--method exact` includes them exactly")]
     Slots,
     /// Tasks wait for GPUs. Leave out `gpus` of the workers.
-    #[error("tasks wait for GPUs (`gpus`); `--method exact` counts them exactly")]
+    #[error("tasks wait for GPUs (`gpus`); `--method exact` includes them exactly")]
     Gpus,
     /// The shuffle overlaps with the maps. Leave out `model.slowstart`.
     #[error("the shuffle overlaps with the maps (`model.slowstart`)")]
     Slowstart,
     /// Tasks may be slow, or have copies. Leave out `[stragglers]` and `[speculation]`.
-    #[error("tasks may be stragglers or have copies")]
+    #[error("tasks may be stragglers or have speculative copies")]
     Stragglers,
     /// A task of fixed length may or may not be the last. Give one of its phases a random distribution.
     #[error(transparent)]

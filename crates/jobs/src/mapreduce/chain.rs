@@ -164,7 +164,7 @@ pub struct LastTask {
 
 /// A task without stages ends while tasks with stages may still run: the distribution has a jump that no curve represents.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("a task of exactly {fixed_s} s runs alongside tasks of random length; the exact solution cannot mix them")]
+#[error("a task of exactly {fixed_s} s runs alongside tasks of random length; the exact solution cannot combine them")]
 pub struct FixedBesideRandom {
     /// The length of the longest such task \[s\].
     pub fixed_s: f64,

@@ -512,7 +512,10 @@ mod tests {
         let found = problems(text);
         assert_eq!((found[0].key.as_str(), &text[found[0].span.clone().unwrap()]), ("speculation.latency", "9.0"));
         let told = found[0].to_string();
-        assert!(told.contains("a straggler that takes 3 usual times cannot be flagged at 9 of them"), "{told}");
+        assert!(
+            told.contains("a straggler that takes 3 times the typical time cannot be flagged at 9 times"),
+            "{told}"
+        );
     }
 
     #[test]

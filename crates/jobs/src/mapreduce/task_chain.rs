@@ -29,7 +29,7 @@ pub struct TaskChain {
 #[non_exhaustive]
 pub enum ChainProblem {
     /// The name is not valid in ids, or another chain has it.
-    #[error("task `{task}`: its name must be letters and digits, and its own")]
+    #[error("task `{task}`: its name must be unique and consist of letters and digits")]
     Name {
         /// The task.
         task: String,
@@ -41,7 +41,7 @@ pub enum ChainProblem {
         task: String,
     },
     /// A stage does not simply take the token of the place before it.
-    #[error("task `{task}`: transition `{transition}` must take one token from `{place}` and look at no other place")]
+    #[error("task `{task}`: transition `{transition}` must take one token from `{place}` and depend on no other place")]
     Stage {
         /// The task.
         task: String,
@@ -51,9 +51,7 @@ pub enum ChainProblem {
         place: String,
     },
     /// A place between the stages has other uses, a capacity or tokens.
-    #[error(
-        "task `{task}`: place `{place}` must be between two stages and nothing else, without capacity or spare tokens"
-    )]
+    #[error("task `{task}`: place `{place}` must connect exactly two stages, without capacity or extra tokens")]
     Place {
         /// The task.
         task: String,
@@ -269,11 +267,8 @@ mod tests {
     #[test]
     fn a_chain_is_stages_in_series() {
         assert_eq!(problem(|_, _, _| ()), None);
-        let place = |id| {
-            format!(
-                "task `A`: place `{id}` must be between two stages and nothing else, without capacity or spare tokens"
-            )
-        };
+        let place =
+            |id| format!("task `A`: place `{id}` must connect exactly two stages, without capacity or extra tokens");
         assert_eq!(problem(|net, [_, b, _], _| net.place_mut(b).capacity = Some(1)), Some(place("b")));
         assert_eq!(problem(|net, [a, ..], _| net.place_mut(a).initial = vec![2]), Some(place("a")));
         assert_eq!(
@@ -283,7 +278,7 @@ mod tests {
             }),
             Some(place("b"))
         );
-        let stage = "task `A`: transition `u` must take one token from `b` and look at no other place";
+        let stage = "task `A`: transition `u` must take one token from `b` and depend on no other place";
         assert_eq!(
             problem(|net, [_, _, done], [_, u]| {
                 net.inhibitor(done, u, 1.0);

@@ -42,8 +42,7 @@ pub enum PhaseWarning {
     /// The records' metadata exceed the map's data, so D_data would be negative; it is set to 0. Check `profile.spilled_records` and
     /// `profile.map_data_mb`.
     #[error(
-        "the metadata of spilled records ({metadata_mb} MB a map) outweigh the map's data ({map_data_mb} MB); \
-         their difference counts as 0"
+        "the metadata of spilled records ({metadata_mb} MB per map) exceed the map's data ({map_data_mb} MB); the difference is set to 0"
     )]
     MetadataAboveData {
         /// D_meta \[MB\].
@@ -104,7 +103,7 @@ pub enum PhaseWarning {
     AssignedInAdvance,
     /// The distribution of a phase has no variance, so neither has the job time. Quantiles and their intervals stay valid.
     #[error(
-        "phase `{phase}` has a Pareto law of shape {shape}, 2 or less, and so no variance: \
+        "phase `{phase}` has a Pareto distribution of shape {shape}, 2 or less, and so no variance: \
          intervals of means and standard deviations are not valid, those of quantiles are"
     )]
     NoVariance {
@@ -120,13 +119,13 @@ pub enum PhaseWarning {
 #[non_exhaustive]
 pub enum PhaseTimesError {
     /// The plan has invalid values. Correct them.
-    #[error("the plan has {} bad values, first {}", .0.len(), .0[0])]
+    #[error("the plan has {} invalid values, first {}", .0.len(), .0[0])]
     Plan(
         /// All problems, at least one.
         Vec<PlanProblem>,
     ),
     /// A phase's mean overflows: sizes and rates are too far apart.
-    #[error("the mean time of phase `{phase}` is not finite; sizes and rates are too far apart")]
+    #[error("the mean time of phase `{phase}` is not finite; sizes and rates differ too much")]
     NotFinite {
         /// The phase.
         phase: Phase,

@@ -104,7 +104,7 @@ impl PlanOption {
         let node = &mut plan.cluster.node;
         match *self {
             Self::InputSize(_) if given.is_some_and(|phases| phases.maps.is_some()) => {
-                return Err(self.problem("has no meaning where `phases.maps` states the map tasks", "change that key"));
+                return Err(self.problem("has no meaning if `phases.maps` states the map tasks", "change that key"));
             }
             Self::SplitSize(_) if given.is_some() => {
                 return Err(self.problem("has no meaning for given means", "`--input-size` changes the map tasks"));
@@ -130,7 +130,7 @@ impl PlanOption {
             Self::Executors(_) => return Err(without("use `--workers`")),
             Self::Cores(_) => return Err(without("use `--map-slots` and `--reduce-slots`")),
             Self::GpusOfExecutor(_) | Self::ConcurrentGpuTasks(_) => return Err(without("use `--gpus-per-worker`")),
-            Self::Hosts(_) => return Err(without("its workers are its hosts: `--workers`")),
+            Self::Hosts(_) => return Err(without("its workers are its hosts; use `--workers`")),
             Self::Partitions(_) => return Err(without("use `--reduces`")),
         }
         Ok(())
@@ -152,8 +152,8 @@ impl PlanOption {
                 Err(self.problem(message, format!("it has {}", names.join(", "))))
             }
             (_, _, Some(kind)) => Err(self.problem(
-                format!("is ambiguous: several kinds of workers are called `{kind}`"),
-                "give each `[[cluster.node]]` a `name` of its own",
+                format!("is ambiguous: several kinds of workers have the name `{kind}`"),
+                "give each `[[cluster.node]]` a unique `name`",
             )),
             (_, _, None) => Err(self.problem(
                 format!(
@@ -202,7 +202,7 @@ impl PlanOption {
             Self::Workers(..) => return Err(without("use `--executors`")),
             Self::MapSlots(_) | Self::ReduceSlots(_) => return Err(without("use `--cores`")),
             Self::Gpus(_) => return Err(without("use `--gpus-per-executor`")),
-            Self::Slots(_) => return Err(without("its tasks always wait for slots: `--executors` and `--cores`")),
+            Self::Slots(_) => return Err(without("its tasks always wait for slots; use `--executors` and `--cores`")),
         }
         Ok(())
     }

@@ -78,8 +78,8 @@ impl PlanWarning {
     pub(crate) fn new(text: &str, span: Range<usize>, old: &str, new: Option<&str>) -> Self {
         let line = line_of(text, span.start);
         let message = match new {
-            Some(new) => format!("`{old}` is now `{new}` (line {line}); the old name is read until {LAST}"),
-            None => format!("`{old}` has no meaning any more (line {line}); it is read until {LAST}"),
+            Some(new) => format!("`{old}` is now `{new}` (line {line}); the old name is accepted until {LAST}"),
+            None => format!("`{old}` no longer has any meaning (line {line}); it is accepted until {LAST}"),
         };
         Self { message, span }
     }
@@ -121,7 +121,7 @@ pub(crate) fn rename(text: &str, table: &mut DeTable<'_>, renames: &[Rename]) ->
                 && !put(table, &new, &span, value)
             {
                 let message =
-                    format!("`{old}` is the old name of `{}`, which the plan has too", shown.unwrap_or_default());
+                    format!("`{old}` is the old name of `{}`, which the plan also has", shown.unwrap_or_default());
                 problems.push(PlanProblem::new(ProblemKind::Value, old, message).at(text, Some(span)));
                 continue;
             }
@@ -264,7 +264,7 @@ mod tests {
     fn an_own_value_stays_and_both_names_are_a_problem() {
         let (after, _, problems) = renamed("[noise]\nslow = 3\n[stragglers]\nshare = 0.5\nfactor = 2\n");
         assert_eq!(after, "[noise]  [stragglers] factor = 2 share = 0.5 ");
-        assert_eq!(problems, ["`noise.slow` is the old name of `stragglers.factor`, which the plan has too (line 2)"]);
+        assert_eq!(problems, ["`noise.slow` is the old name of `stragglers.factor`, which the plan also has (line 2)"]);
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl PlannedJob {
 
     /// Returns the reason why the job has no net and no copies; none if it has them.
     pub fn only_task_by_task(&self) -> Option<&'static str> {
-        let why = "tasks that share GPUs run task by task only: nets and copies do not have permits of GPUs";
+        let why = "tasks that share GPUs are only simulated task by task: nets and copies do not model GPU permits";
         self.gpus.map(|_| why)
     }
 
@@ -260,9 +260,9 @@ impl StagePlan {
         let load = Load::of(self);
         if let Some(sharing) = self.sharing.filter(|_| load.slots.abs().max(load.executors.abs()) > 0.01) {
             let assumed = sharing.warm_up.error >= ASSUMED_ERROR;
-            let from = if assumed { "which is assumed: no logs tell it" } else { "by runs with different loads" };
+            let from = if assumed { "an assumption: no logs show it" } else { "from runs with different loads" };
             remarks.push(format!(
-                "a host runs {:.1} tasks at a time, and times are known for {:.1}: what first tasks take longer is taken {:.2} times, {from}",
+                "a host runs {:.1} tasks at a time, but times were measured with {:.1}: the extra time of first tasks is multiplied by {:.2}, {from}",
                 load.slots.exp() * sharing.slots_per_host,
                 sharing.slots_per_host,
                 load.warm_up
@@ -270,7 +270,7 @@ impl StagePlan {
         }
         for (what, ratio) in self.seen.iter().flat_map(|seen| seen.beyond(self)) {
             remarks.push(format!(
-                "{what}: {ratio:.1} times beyond what was measured; the interval is widened by {:.0}%, which is assumed",
+                "{what}: {ratio:.1} times beyond the measured range; the interval is widened by an assumed {:.0}%",
                 100.0 * (FAR_ERROR * (ratio / FAR).ln()).exp_m1()
             ));
         }

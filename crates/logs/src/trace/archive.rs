@@ -57,7 +57,7 @@ pub(super) fn entries(path: &Path) -> io::Result<Vec<Entry>> {
             archive: path.to_owned(),
             stored: entry.compressed_size(),
             unpacked: entry.size(),
-            start: entry.data_start().ok_or_else(|| damaged("an entry without content"))?,
+            start: entry.data_start().ok_or_else(|| damaged("an empty entry"))?,
             checksum: entry.crc32(),
             method: entry.compression(),
             encrypted: entry.encrypted(),
@@ -116,6 +116,6 @@ impl<R: Read> Read for Checked<R> {
         let found: &Crc = self.source.crc();
         // the library counts bytes modulo 2^32
         let is_whole = found.sum() == self.checksum && found.amount() == self.unpacked as u32;
-        if is_whole { Ok(0) } else { Err(damaged("the checksum of a zip entry is wrong")) }
+        if is_whole { Ok(0) } else { Err(damaged("the checksum of a zip entry does not match")) }
     }
 }

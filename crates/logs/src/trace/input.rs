@@ -92,7 +92,7 @@ fn broken(part: &Part<'_>, error: io::Error) -> TraceError {
 
 /// Returns the error for a compressed file whose start cannot be read.
 fn damaged(part: &Part<'_>, error: &io::Error) -> TraceError {
-    let help = "copy it again from where the job wrote it";
+    let help = "copy the file again from the original log directory";
     TraceError::NotALog { file: part.name(), what: format!("damaged: {error}"), help }
 }
 

@@ -124,7 +124,7 @@ fn in_archive(path: &Path) -> Result<Vec<Source>, TraceError> {
     let failed = |source: std::io::Error| match source.kind() {
         std::io::ErrorKind::InvalidData => TraceError::NotALog {
             file: path.display().to_string(),
-            what: "a damaged zip archive, or only a part of one".to_owned(),
+            what: "a damaged or incomplete zip archive".to_owned(),
             help: "download or copy it again",
         },
         _ => TraceError::Io { file: path.display().to_string(), source },
@@ -167,7 +167,7 @@ pub(super) fn format_of_text(head: &[u8], file: impl FnOnce() -> String) -> Resu
         Sniffed::Log(format) => Ok(format),
         Sniffed::Other(what, help) => Err(TraceError::NotALog { file: file(), what: what.to_owned(), help }),
         Sniffed::Unknown => {
-            Err(TraceError::NotALog { file: file(), what: "no log that is known".to_owned(), help: GIVE_A_LOG })
+            Err(TraceError::NotALog { file: file(), what: "an unrecognised log format".to_owned(), help: GIVE_A_LOG })
         }
     }
 }

@@ -73,30 +73,30 @@ impl WarningKind {
     /// Returns a description, for one or several cases.
     pub fn text(self) -> &'static str {
         match self {
-            Self::BadLine => "not a line of this format; left out",
-            Self::CutLastLine => "the last line is cut off; left out",
-            Self::LongLine => "a line longer than the limit; left out",
-            Self::CutFile => "the compressed file ends too early or is damaged; what was before is used",
+            Self::BadLine => "not a line of this format; skipped",
+            Self::CutLastLine => "the last line is cut off; skipped",
+            Self::LongLine => "a line longer than the limit; skipped",
+            Self::CutFile => "the compressed file ends too early or is damaged; the part before is used",
             Self::MissingPart => "a part of the rolled log is missing",
-            Self::CompactedPart => "a compacted part: events of finished jobs are gone",
-            Self::MissingField => "a record without something that it must have; left out",
-            Self::UnknownWord => "a word that is not known",
-            Self::BadTime => "a time that cannot be right; taken as unknown",
-            Self::NegativeTime => "an end before its beginning; the end is taken as unknown",
-            Self::BadCounter => "a counter that cannot be right; taken as unknown",
+            Self::CompactedPart => "a compacted part: events of finished jobs are missing",
+            Self::MissingField => "a record without a required field; skipped",
+            Self::UnknownWord => "an unknown word",
+            Self::BadTime => "an implausible time; treated as unknown",
+            Self::NegativeTime => "an end before its start; the end is treated as unknown",
+            Self::BadCounter => "an implausible counter; treated as unknown",
             Self::NoApplication => "no start of an application; its name and start are unknown",
-            Self::FurtherApplication => "a further application in the same log; kept apart",
-            Self::MissingStage => "tasks of a stage that is never submitted; its size and dependencies are unknown",
-            Self::MissingTasks => "a stage ended well with fewer finished tasks than it has: lines are missing",
-            Self::ExtraTask => "a task number that its stage does not have",
-            Self::EndWithoutStart => "an end of an attempt that never began; kept",
-            Self::JobEndWithoutStart => "an end of a job that never began; left out",
-            Self::DuplicateAttempt => "the same attempt again; left out",
-            Self::Unfinished => "an attempt of whose end the log says nothing",
+            Self::FurtherApplication => "another application in the same log; kept separate",
+            Self::MissingStage => "tasks of a stage that was never submitted; its size and dependencies are unknown",
+            Self::MissingTasks => "a stage succeeded with fewer finished tasks than it has: lines are missing",
+            Self::ExtraTask => "a task number outside its stage",
+            Self::EndWithoutStart => "the end of an attempt that never started; kept",
+            Self::JobEndWithoutStart => "the end of a job that never started; skipped",
+            Self::DuplicateAttempt => "a duplicate attempt; skipped",
+            Self::Unfinished => "an attempt without an end in the log",
             Self::UnfinishedJob => "a job without an end",
             Self::Resubmitted => "a finished task ran again because its output was lost",
             Self::BeforeStart => "a time before the start of the first application",
-            Self::YearsApart => "times more than a year apart, of which one may be wrong; a replay takes as long",
+            Self::YearsApart => "times more than a year apart; one may be wrong, and a replay covers the whole span",
         }
     }
 }
@@ -168,7 +168,7 @@ mod tests {
         let list = warnings.into_vec();
         assert_eq!(list.len(), 2);
         assert_eq!((list[0].count, list[0].first.line), (2, 7));
-        assert_eq!(list[0].to_string(), "not a line of this format; left out (2 times): line 7");
+        assert_eq!(list[0].to_string(), "not a line of this format; skipped (2 times): line 7");
         assert_eq!(list[1].example.len(), EXAMPLE + 3);
     }
 }

@@ -16,7 +16,7 @@ pub(crate) fn comparison(sections: &[&Document<'_>]) -> Option<Document<'static>
     let mut compared = Document {
         kind: "comparison",
         title: format!("{} results", sections.len()),
-        question: "Which times do the results have?".to_owned(),
+        question: "Times of the results".to_owned(),
         ..Document::default()
     };
     if timed.len() < 2 {
@@ -24,13 +24,12 @@ pub(crate) fn comparison(sections: &[&Document<'_>]) -> Option<Document<'static>
     }
     // results on one page may be of different jobs, so their order has no meaning
     compared.remarks.push(
-        "The results may be of different jobs or nets. `tailspn compare A B` tests the difference of two of them."
+        "The results may describe different jobs or nets. `tailspn compare A B` tests the difference between two results."
             .to_owned(),
     );
     let rows: Vec<BarRow> =
         timed.iter().map(|(i, section, headline)| row(name(*i, section, headline), headline)).collect();
-    let caption = "A bar reaches to the mean, the black line is its interval, and the orange marks are p95 and p99, which one run in \
-                   twenty and one in a hundred exceeds.";
+    let caption = "Each bar ends at the mean, the black line is its interval, and the orange marks are p95 and p99, which one run in twenty and one run in a hundred exceed.";
     compared.figure(Figure::bars("compare", "Side by side", caption, "time [s]", rows));
     let mut table = Table::new("Side by side", "", ["result", "mean", "p50", "p95", "p99"]);
     for (i, section, headline) in &timed {

@@ -52,7 +52,7 @@ pub struct Document<'a> {
     pub kind: &'static str,
     /// The subject of the result.
     pub title: String,
-    /// The question.
+    /// The question that the result answers, as a noun phrase.
     pub question: String,
     /// The answer, in a sentence or two.
     pub answer: Vec<Piece>,

@@ -127,14 +127,12 @@ const MARKED: [f64; 3] = [0.5, 0.95, 0.99];
 /// The figures of a time, with how to read them; the histogram of samples also as text.
 pub(crate) fn add_times<'a>(document: &mut Document<'a>, times: Times, samples: Option<&'a Distribution>) {
     let times = std::rc::Rc::new(times);
-    let histogram = "Each bar is the share of replications that took so long.";
-    let cdf = "The line is the probability to have finished by the time below it; the band is what the number of replications, or the \
-               method, leaves open for each point.";
-    let tail = "The probability to take longer than the time below, on a logarithmic scale: each line of the grid is ten times rarer \
-                than the one above.";
+    let histogram = "Each bar is the share of replications with times in its range.";
+    let cdf = "The line is the probability of having finished by the time below it; the band is the uncertainty of each point due to the number of replications or the method.";
+    let tail = "The probability of taking longer than the time below, on a logarithmic scale: each grid line is a tenth of the one above.";
     let figures = [
         ("histogram", "Distribution of times", histogram),
-        ("cdf", "Probability to have finished by then", cdf),
+        ("cdf", "Probability of having finished by then", cdf),
         ("tail", "The long tail", tail),
     ];
     for (name, title, caption) in figures {
@@ -258,7 +256,7 @@ pub(crate) fn cut(mut table: Table) -> Table {
 pub(crate) fn notes_table(title: &str, all: &[String]) -> Table {
     /// Longest subject of a note, in letters.
     const MOST_LETTERS: usize = 40;
-    let mut table = Table::new(title, "And what was assumed instead, or left as it is.", ["about", "note"]);
+    let mut table = Table::new(title, "Includes the value that was assumed or kept instead.", ["about", "note"]);
     for note in all {
         let about = note.split_once(": ").filter(|(about, _)| about.chars().count() <= MOST_LETTERS);
         let (about, note) = about.unwrap_or(("general", note));

@@ -139,7 +139,7 @@ fn no_bound(row: &BenchRow) -> Option<String> {
     let gpu = row.gpu.as_ref().filter(|_| row.bound.is_none())?;
     let (by, option) =
         if gpu.engine == "schedule" { ("arithmetic", "--lanes-ghz") } else { ("memory", "--memory-gbs") };
-    Some(format!("{}: the bound by {by} is unknown; state the GPU's {option}.", row.net))
+    Some(format!("{}: the bound by {by} is unknown; give the GPU's {option}.", row.net))
 }
 
 fn speeds(report: &BenchReport) -> Table {

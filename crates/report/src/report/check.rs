@@ -45,7 +45,7 @@ pub struct CheckReport {
     pub classes: Vec<ClassRow>,
     /// The rate parameters.
     pub parameters: Vec<ParameterRow>,
-    /// Oddities of the file.
+    /// Warnings about the file.
     pub warnings: Vec<FileWarningRow>,
     /// Parts that do nothing, and the like.
     pub remarks: Vec<String>,
@@ -147,7 +147,7 @@ impl Report for CheckReport {
         let mut document = Document {
             kind: "check of a net",
             title: if self.name.is_empty() { "A net without a name".to_owned() } else { self.name.clone() },
-            question: format!("Is the net sound, and which engine can run it? Its format is {}.", self.dialect),
+            question: format!("Problems of the net and the engines that can run it. Its format is {}.", self.dialect),
             answer: vec![format!("{engine} A trial run {}.", self.trial).into()],
             remarks: self.remarks.clone(),
             ..Document::default()
@@ -158,7 +158,7 @@ impl Report for CheckReport {
         let warning =
             |row: &FileWarningRow| vec![row.place.clone().unwrap_or_default().into(), row.message.clone().into()];
         // a terminal shows them with the lines of the file
-        let warnings = Table::new("Oddities of the file", "", ["place", "oddity"]).show(Show::Detail);
+        let warnings = Table::new("Warnings about the file", "", ["place", "oddity"]).show(Show::Detail);
         document.table(warnings.rows(self.warnings.iter().map(warning)));
         document.table(self.pipe.as_ref().map(|pipe| pipe_table(pipe, self.warnings.len())).unwrap_or_default());
         document.table(self.differences.as_deref().map(differences).unwrap_or_default());
@@ -219,7 +219,7 @@ fn equal_parts(report: &CheckReport) -> Table {
     let folded =
         both.into_iter().filter_map(|(name, parts)| Some(vec![name.into(), folded_words(parts.as_ref()?).into()]));
     let row = |row: &NotFoldedRow| {
-        let parts = format!("{} parts like that of `{}`: {}", count(row.parts as u128), row.example, row.reason);
+        let parts = format!("{} parts like the part of `{}`: {}", count(row.parts as u128), row.example, row.reason);
         vec!["not folded".into(), parts.into()]
     };
     let table = Table { form: Form::Fields, ..Table::new("Equal parts", "", ["", ""]) };
@@ -229,8 +229,8 @@ fn equal_parts(report: &CheckReport) -> Table {
 fn pipe_table(findings: &[PipeFinding], oddities: usize) -> Table {
     let oddities = match oddities {
         0 => String::new(),
-        1 => "The file has 1 oddity, which PIPE may read differently or refuse.".to_owned(),
-        n => format!("The file has {} oddities, which PIPE may read differently or refuse.", count(n as u128)),
+        1 => "The file has 1 feature that PIPE may read differently or refuse.".to_owned(),
+        n => format!("The file has {} features that PIPE may read differently or refuse.", count(n as u128)),
     };
     let row =
         |row: &PipeFinding| vec![key_of(&row.version).into(), key_of(&row.severity).into(), row.message.clone().into()];

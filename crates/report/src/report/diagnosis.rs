@@ -117,7 +117,7 @@ fn missing_features(stages: &[DiagnosedStageRow]) -> Vec<String> {
     }
     let uncovered: u64 = slow.iter().map(|stage| stage.uncovered).sum();
     let all: u64 = slow.iter().map(|stage| stage.stragglers).sum();
-    let has_samples = !["processors of the node", "disk of the node", "network of the node"]
+    let has_samples = !["CPU of the node", "disk of the node", "network of the node"]
         .iter()
         .all(|feature| everywhere.contains(feature));
     if uncovered > 0 && has_samples {

@@ -19,12 +19,12 @@ impl Report for DiagnosisReport {
         let mut document = Document {
             kind: "diagnosis",
             title: self.subject.clone(),
-            question: "Which tasks were slow, why, and what would help?".to_owned(),
+            question: "Slow tasks, their causes, and remedies.".to_owned(),
             answer: self.answer(),
             ..Document::default()
         };
         if self.partial {
-            document.remarks.push("The reading was stopped early: the end of the log is missing.".to_owned());
+            document.remarks.push("Reading was stopped early: the end of the log is missing.".to_owned());
         }
         document.remarks.extend(self.warm_up.iter().map(warm_up));
         document.remarks.extend(self.missing.iter().map(|missing| format!("Missing: {missing}.")));
@@ -49,7 +49,7 @@ impl DiagnosisReport {
     /// Returns the number of stragglers, the number with a cause, and the most costly cause.
     fn answer(&self) -> Vec<Piece> {
         if !self.compared {
-            return vec!["There was nothing to compare, so nothing can be said: see what is missing.".into()];
+            return vec!["There was nothing to compare, so there are no findings: see the missing inputs.".into()];
         }
         let slow: Vec<&DiagnosedStageRow> = self.stages.iter().filter(|stage| stage.stragglers > 0).collect();
         let sum = |part: fn(&DiagnosedStageRow) -> u64| {
@@ -94,8 +94,7 @@ impl DiagnosisReport {
     }
 
     fn advice_table(&self) -> Table {
-        let note = "What cost the job most comes first. Job shorter by: if these tasks had taken the median of their stage, in the slots \
-                    that they had. A straggler with several causes counts for each of them.";
+        let note = "Sorted by cost to the job. Job shorter by: the gain if these tasks had taken the median of their stage, in the same slots. A straggler with several causes counts for each of them.";
         let columns = [
             "because of",
             "do this",
@@ -135,8 +134,7 @@ impl DiagnosisReport {
 
     fn timeline(&self) -> Figure<'_> {
         let left_out = Stragglers::new(&self.findings).left_out;
-        let mut caption = "A bar is a straggler, from its start to its end, in the row of its likeliest cause on its node. Other tasks are \
-                           not drawn."
+        let mut caption = "Each bar is a straggler from its start to its end, in the row of its most likely cause on its node. Other tasks are not drawn."
             .to_owned();
         if left_out > 0 {
             caption += &format!(" {} without times are not drawn.", counted(left_out as u128, "straggler"));
@@ -146,7 +144,7 @@ impl DiagnosisReport {
 
     /// The findings for readers: findings with a cause first, then by time beyond the expected time.
     fn findings_table(&self) -> Table {
-        let note = "Evidence: the strongest. Expected: what it was compared with. Confidence: a rule of the method. ≥: the task would have \
+        let note = "Evidence: the strongest evidence. Expected: the value that it was compared with. Confidence: from a rule of the method. ≥: the task would have \
                     run longer.";
         let columns = [
             Column::new("stage/task"),
@@ -245,7 +243,7 @@ impl DiagnosisReport {
 fn warm_up(cost: &WarmUp) -> String {
     let mut parts = Vec::new();
     if cost.start_s > 1.0 {
-        parts.push(format!("the first task began {:.1} s after the job", cost.start_s));
+        parts.push(format!("the first task started {:.1} s after the job", cost.start_s));
     }
     if cost.stragglers > 0 {
         let job = cost.job_s.filter(|job_s| *job_s > 0.05);

@@ -23,7 +23,7 @@ impl Report for JobReport {
             kind: "estimate of a job",
             title: job.name.clone(),
             question: format!(
-                "How long do {} and {} take on {}{}?",
+                "Time of {} and {} on {}{}.",
                 counted(job.maps, "map task"),
                 counted(job.reduces, "reduce task"),
                 counted(job.workers, "worker"),
@@ -60,7 +60,7 @@ impl Report for JobReport {
             add_times(&mut document, times, self.job_time.as_ref());
         }
         document.table(phases(self));
-        let title = "What stragglers and copies cost, per run";
+        let title = "Cost of stragglers and copies, per run";
         document.table(rows_table(title, self.level, "/attempts", "attempts", &self.attempts));
         if let Some(cost) = self.time_cost {
             document.fact("time_cost_ratio", Number::new("/time_cost/ratio", cost.ratio, ""));
@@ -81,7 +81,7 @@ fn where_it_goes(report: &JobReport) -> Vec<Piece> {
         [Piece::from(format!("{} (", phase.name)), number.into(), ")".into()]
     };
     let [first, second, ..] = &shares[..] else { return Vec::new() };
-    let mut pieces = vec![" Most of the time goes into ".into()];
+    let mut pieces = vec![" Most of the time is spent in ".into()];
     pieces.extend(share(first));
     pieces.push(" and ".into());
     pieces.extend(share(second));
@@ -108,8 +108,7 @@ fn waterfall(report: &JobReport) -> Figure<'static> {
             ..BarRow::default()
         });
     }
-    let caption = "A bar reaches from when the first task starts a phase to when the last task has completed it, on average over the runs; \
-                   the orange mark is when the first task has completed it, the black line the interval of the end.";
+    let caption = "Each bar runs from the first start of a phase to its last completion, averaged over the runs; the orange mark is its first completion, the black line the interval of the end.";
     Figure::bars("waterfall", "What runs when", caption, "time since the start of the job [s]", rows)
 }
 
@@ -125,8 +124,7 @@ fn critical(report: &JobReport) -> Figure<'static> {
             ..BarRow::default()
         })
     };
-    let caption = "A run takes as long as its critical path; each bar is the part of it that is spent in a phase, on average. A phase that \
-                   gets 1% longer makes the job longer by 1% of its share.";
+    let caption = "A run takes as long as its critical path; each bar is the average part of it spent in a phase. If a phase gets 1% longer, the job gets longer by 1% of its share.";
     let rows = report.phases.iter().filter_map(row).collect();
     Figure::bars("critical", "Where the time goes", caption, "time on the critical path [s]", rows)
 }

@@ -29,7 +29,7 @@
 //! | the quality of detectors on a job that ran | [`DetectionReport`] |
 //! | the result of a what-if, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
 //! | the result of a fit, and an estimate of a job of stages | [`FitReport`], [`FitJobReport`], [`StagesReport`] |
-//! | the time left of a run that has not ended | [`RemainingReport`] |
+//! | the remaining time of a run that has not ended | [`RemainingReport`] |
 //! | the typical progress of tasks, and predicted stragglers | [`ProgressModelReport`], [`straggler_line`] |
 //! | the report on a job log | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
 //! | why tasks were slow, and what to do about it | [`DiagnosisReport`]; its picture: `diagnosis_svg` |

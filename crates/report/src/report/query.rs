@@ -86,7 +86,7 @@ impl Report for QueryReport {
         let mut document = Document {
             kind: "queries",
             title: self.net.title(),
-            question: format!("What do the queries give? The net has {}.", self.net.size()),
+            question: format!("Answers to the queries. The net has {}.", self.net.size()),
             answer: vec![self.answer().into()],
             remarks: self.queries.iter().filter_map(|row| Some(format!("{}: {}", row.query, row.failed()?))).collect(),
             provenance: vec![

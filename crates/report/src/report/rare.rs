@@ -140,7 +140,7 @@ impl Report for RareReport {
         let mut document = Document {
             kind: "rare event",
             title: self.net.title(),
-            question: format!("How likely is it that {}? The net has {}.", self.event(), self.net.size()),
+            question: format!("Probability that {}. The net has {}.", self.event(), self.net.size()),
             answer: vec!["The probability is ".into(), probability().into(), ".".into()],
             remarks: self.remarks(),
             provenance,
@@ -150,15 +150,16 @@ impl Report for RareReport {
         if let Some(error) = self.relative_error {
             document.fact("relative_error", Number::new("/relative_error", error, "").percent());
         }
-        let at = if self.beyond_s.is_some() { "time so far and left" } else { "importance" };
-        let columns = vec![Column::new(at), Column::new("walks that got there").key("level")];
+        let at = if self.beyond_s.is_some() { "elapsed and remaining time" } else { "importance" };
+        let columns = vec![Column::new(at), Column::new("walks that reached it").key("level")];
         let row = |(i, level): (usize, &LevelRow)| {
             let at = level.at.map_or("the event".to_owned(), |at| {
                 if self.beyond_s.is_some() { format!("{} s", plain(at)) } else { plain(at) }
             });
             vec![at.into(), Number::new(format!("/levels/{i}/share"), level.share, "").percent().into()]
         };
-        let caption = "Share of the walks from the level before. Their product is about the probability.";
+        let caption =
+            "Share of the walks from the previous level. The product of the shares estimates the probability.";
         document.table(Table::new("Levels", caption, columns).rows(self.levels.iter().enumerate().map(row)));
         document
     }

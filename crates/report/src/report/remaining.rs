@@ -1,4 +1,4 @@
-//! The time left of a run that has not ended: its distribution, the probability to finish by a time, and its stages.
+//! The remaining time of a run that has not ended: its distribution, the probability to finish by a time, and its stages.
 
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +59,7 @@ pub struct RemainingStageRow {
     pub end: Option<Measured>,
 }
 
-/// The time left of a run.
+/// The remaining time of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RemainingReport {
     /// The application's name.
@@ -114,7 +114,7 @@ pub struct RemainingReport {
     pub plan: String,
 }
 
-/// Makes the report on the time left of a run, with prediction intervals of this `level`, and the probabilities to
+/// Makes the report on the remaining time of a run, with prediction intervals of this `level`, and the probabilities to
 /// finish by times \[s\] from the start of the first job.
 pub fn remaining_report(found: &Remaining, settings: &RemainingSettings, by_s: &[f64], level: f64) -> RemainingReport {
     let (low, high) = (0.5 - 0.5 * level, 0.5 + 0.5 * level);
@@ -200,12 +200,12 @@ impl Report for RemainingReport {
         let elapsed =
             self.elapsed_s.map_or_else(|| "before its first job".to_owned(), |s| format!("after {}", seconds_text(s)));
         let mut document = Document {
-            kind: "time left of a run",
+            kind: "remaining time of a run",
             title: self.name.clone(),
             question: match self.basis {
-                RemainingBasis::Plan => format!("When does the run end, {elapsed}?"),
-                RemainingBasis::RunItself => format!("When do the jobs under way end, {elapsed}?"),
-                RemainingBasis::Ended => "When did the run end?".to_owned(),
+                RemainingBasis::Plan => format!("End of the run, {elapsed}."),
+                RemainingBasis::RunItself => format!("End of the running jobs, {elapsed}."),
+                RemainingBasis::Ended => "End of the run.".to_owned(),
             },
             answer: self.answer(),
             remarks: self.notes.clone(),
@@ -229,11 +229,12 @@ impl Report for RemainingReport {
             document.table(self.times());
             document.table(self.pace());
             let rows = self.stages.iter().enumerate().filter_map(|row| self.bar(row)).collect();
-            let caption = "From now to the end of a stage's last task, at the median; the black line is the interval of that end.";
+            let caption =
+                "From now to the median end of a stage's last task; the black line is the interval of that end.";
             let axis = "time since the start of the first job [s]";
             document.figure(Figure::bars("stages-left", "What is left", caption, axis, rows));
             let quantiles = self.quantiles.iter().map(|row| [row.p, row.value_s]).collect();
-            let times = Times::predicted("time left of the run", &self.curve, self.mean_s, quantiles);
+            let times = Times::predicted("remaining time of the run", &self.curve, self.mean_s, quantiles);
             add_times(&mut document, times, None);
         }
         document.table(self.stage_table());
@@ -254,9 +255,9 @@ impl RemainingReport {
     fn answer(&self) -> Vec<Piece> {
         if let Some(job_s) = self.job_s {
             return vec![
-                "The run is done: it took ".into(),
+                "The run has finished: it took ".into(),
                 Number::new("/job_s", job_s, "s").brief().into(),
-                ", from the start of its first job to the end of its last one.".into(),
+                ", from the start of its first job to the end of its last job.".into(),
             ];
         }
         if self.basis == RemainingBasis::Ended {
@@ -268,7 +269,7 @@ impl RemainingReport {
             predicted("/prediction_s/0", low).into(),
             " to ".into(),
             predicted("/prediction_s/1", high).into(),
-            " are left; the median is ".into(),
+            " remain; the median is ".into(),
             predicted("/median_s", self.median_s).into(),
         ];
         if self.elapsed_s.is_some() {
@@ -277,7 +278,7 @@ impl RemainingReport {
         }
         answer.push(".".into());
         for (i, row) in self.done_by.iter().enumerate() {
-            answer.push(format!(" The probability to be done within {} s is ", plain(row.by_s)).into());
+            answer.push(format!(" The probability of finishing within {} s is ", plain(row.by_s)).into());
             answer.push(chance(format!("/done_by/{i}/probability"), &row.probability).into());
             answer.push(".".into());
         }
@@ -299,7 +300,7 @@ impl RemainingReport {
     fn done_by(&self) -> Table {
         let columns = [Column::new(""), Column::new("probability").unit("%").key("done_by")];
         let note = "Times count from the start of the first job; the interval reflects the number of replications.";
-        let mut table = Table::new("Probability to be done", note, columns).level(self.prediction_level);
+        let mut table = Table::new("Probability of having finished", note, columns).level(self.prediction_level);
         for (i, row) in self.done_by.iter().enumerate() {
             let name = Cell::named(format!("within {} s", plain(row.by_s)), row.by_s.to_string());
             table.rows.push(vec![name, chance(format!("/done_by/{i}/probability"), &row.probability).into()]);
@@ -316,7 +317,8 @@ impl RemainingReport {
     }
 
     fn pace(&self) -> Table {
-        let note = "Times of this run's tasks over those of a typical run of the plan: the median and the prediction interval.";
+        let note =
+            "Task times of this run relative to a typical run of the plan: the median and the prediction interval.";
         let mut table = Table::new("Pace", note, [Column::new(""), Column::new("factor").key("run_factor")]);
         if let Some(factor) = &self.factor {
             table.rows.push(vec![Cell::named("this run", ""), Number::measured("/factor", factor, "").into()]);
@@ -341,7 +343,7 @@ impl RemainingReport {
             Column::new("end").unit("s").key("stage_end"),
         ];
         let note = format!(
-            "The end counts from the start of the first job; for an unfinished stage it is the median and the {}% prediction interval.",
+            "The end counts from the start of the first job; for an unfinished stage, it is the median with the {}% prediction interval.",
             plain(100.0 * self.prediction_level)
         );
         let mut table = Table::new("Stages", note, columns).most(MOST);

@@ -21,7 +21,7 @@ impl Report for SensitivityReport {
         let mut document = Document {
             kind: "sensitivity",
             title: format!("Effects on the {} time", self.measure),
-            question: format!("Which setting has the largest effect? {}.", words.question),
+            question: format!("Effect of each setting. {}.", words.question),
             answer: answer(self),
             headline: base(self),
             plan: self.plan.clone(),
@@ -61,37 +61,33 @@ fn words(report: &SensitivityReport) -> Words {
     match report.method {
         Method::Derivatives => Words {
             method: "derivatives at the base",
-            question: "What a small change of each does, at the base",
-            figure: "Effect of one percent more of each setting",
-            caption: format!("Change of the {measure} time: left of 0 the job gets faster. The black lines are intervals."),
-            ranked: "Ranked by seconds for one percent more; with a minus sign, more is faster.",
+            question: "Effect of a small change of each setting, at the base",
+            figure: "Effect of an increase of each setting by 1%",
+            caption: format!("Change of the {measure} time; to the left of 0, the job gets faster. The black lines are intervals."),
+            ranked: "Ranked by the change in seconds for an increase of 1%; negative changes make the job faster.",
         },
         Method::Each => Words {
             method: "one setting at a time",
-            question: "What each does from one end of its range to the other, all others as in the base",
+            question: "Effect of each setting from one end of its range to the other, with all other settings as in the base",
             figure: "Effect of each setting",
             caption: format!(
-                "How far the {measure} time moves from the base, at both ends of each setting. The ends stand next to the bars; the \
-                 black lines are intervals."
+                "Change of the {measure} time from the base at both ends of each setting's range. The ends are next to the bars; the black lines are intervals."
             ),
             ranked: "Ranked by the change from one end to the other.",
         },
         Method::Morris => Words {
             method: "elementary effects (Morris)",
-            question: "What each does over its whole range, for all values of the others",
+            question: "Effect of each setting over its whole range, for all values of the other settings",
             figure: "Elementary effects",
-            caption: "Further right: a larger effect. Further up: an effect that differs from place to place, because it is not linear or \
-                      depends on other settings; above the line σ = μ*, it differs by more than its size. The grey lines are \
-                      intervals; the table has the names without room."
+            caption: "Further right: a larger effect. Further up: an effect that varies, because it is not linear or depends on other settings; above the line σ = μ*, it varies by more than its size. The grey lines are intervals; names that do not fit are in the table."
                 .to_owned(),
-            ranked: "Ranked by μ*, the mean size of the effect; μ is its mean, σ its standard deviation between places.",
+            ranked: "Ranked by μ*, the mean size of the effect; μ is its mean, σ its standard deviation over the walks.",
         },
         _ => Words {
             method: "Sobol indices",
-            question: "How much of the variance of the time each explains, alone and with others",
+            question: "Share of the variance of the time explained by each setting, alone and with others",
             figure: "Variance explained by each setting",
-            caption: "Blue: the share of the variance that vanishes if this setting is fixed (S). Orange: the share that is left if \
-                      all others are fixed (S_T); the difference is its part in interactions. The black lines are bootstrap intervals."
+            caption: "Blue: the share of the variance that vanishes if this setting is fixed (S). Orange: the share that remains if all other settings are fixed (S_T); the difference is its part in interactions. The black lines are bootstrap intervals."
                 .to_owned(),
             ranked: "Ranked by √(S_T V), the standard deviation that the setting causes.",
         },
@@ -145,7 +141,7 @@ fn lead(report: &SensitivityReport) -> Option<Lead<'_>> {
     let (before, effect, key) = match effect {
         KnobEffect::Derivative { per_percent_s, .. } => {
             let direction = if per_percent_s.value < 0.0 { "more" } else { "less" };
-            let before = format!("{name} {has} the largest effect: 1% {direction} of it saves ");
+            let before = format!("{name} {has} the largest effect: 1% {direction} saves ");
             (before, *per_percent_s, "per_percent_s")
         }
         KnobEffect::Change { from, to, change_s, .. } => {
@@ -155,10 +151,11 @@ fn lead(report: &SensitivityReport) -> Option<Lead<'_>> {
             (before, *change_s, "change_s")
         }
         KnobEffect::Elementary { size_s, .. } => {
-            (format!("{name} {has} the largest effect: over its range it moves the time by "), *size_s, "size_s")
+            (format!("{name} {has} the largest effect: over its range, it changes the time by "), *size_s, "size_s")
         }
         KnobEffect::Variance { deviation_s, .. } => {
-            let before = format!("{name} {has} the largest effect: over the ranges it causes a standard deviation of ");
+            let before =
+                format!("{name} {has} the largest effect: over the ranges, it causes a standard deviation of ");
             (before, *deviation_s, "deviation_s")
         }
     };

@@ -40,7 +40,9 @@ pub(super) fn most_drawn(method: Method) -> usize {
 /// [`PlotError`], which no report of this crate causes.
 pub(super) fn sensitivity_picture(report: &SensitivityReport) -> Result<Option<Picture>, PlotError> {
     match report.method {
-        Method::Derivatives => rows_picture("derivatives", "time for 1% more of it [s]", &derivatives(report)),
+        Method::Derivatives => {
+            rows_picture("derivatives", "change of the time for an increase by 1% [s]", &derivatives(report))
+        }
         Method::Each => tornado(&swings(report), &report.measure),
         Method::Morris => effects(report),
         _ => rows_picture("indices", "share of the variance", &indices(report)),
@@ -139,8 +141,8 @@ fn draw_effects(area: &Area<'_>, dots: &[Dot], x: [f64; 2], y: [f64; 2], width: 
         .y_label_area_size(px(66))
         .build_cartesian_2d(x[0]..x[1], y[0]..y[1])?;
     let names = Axes {
-        x: width.of("μ*: by how much it moves the time over its range [s]", "μ*: how much it moves the time [s]"),
-        y: width.of("σ: how differently it does so from place to place [s]", "σ: how differently [s]"),
+        x: width.of("μ*: change of the time over its range [s]", "μ*: change of the time [s]"),
+        y: width.of("σ: variation of the change [s]", "σ: how differently [s]"),
         labels: width.of([10, 8], [5, 6]),
     };
     axes(&mut chart, &names, &|value| crate::report::number::plain(*value))?;

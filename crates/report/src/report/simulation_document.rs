@@ -38,8 +38,8 @@ impl Report for SimulationReport {
         let horizon = self.question.horizon_s.map_or_else(String::new, |end| format!(", up to {} s", plain(end)));
         // a run up to the horizon has no goal
         let question = match self.goal_probability {
-            Some(_) => format!("How long until {}{horizon}?", self.question.goal),
-            None => format!("What are the averages{horizon}?"),
+            Some(_) => format!("Time until {}{horizon}.", self.question.goal),
+            None => format!("Averages{horizon}."),
         };
         let mut document = Document {
             kind: "simulation of a net",
@@ -137,9 +137,9 @@ impl SimulationReport {
         ];
         let kinds = [
             ("goal", endings.goal, format!("reached {}", self.question.goal)),
-            ("dead", endings.dead, "died before the goal".to_owned()),
+            ("dead", endings.dead, "deadlocked before the goal".to_owned()),
             ("horizon", endings.horizon, "ran to the horizon".to_owned()),
-            ("max_firings", endings.max_firings, "were cut off by the limit of firings".to_owned()),
+            ("max_firings", endings.max_firings, "stopped at the limit of firings".to_owned()),
         ];
         let seen: Vec<_> = kinds.into_iter().filter(|(_, n, _)| *n > 0).collect();
         for (i, (key, n, words)) in seen.iter().enumerate() {
@@ -193,7 +193,7 @@ impl Report for SteadyReport {
         let mut document = Document {
             kind: "long run of a net",
             title: self.net.title(),
-            question: format!("What are the means in the long run? The net has {}.", self.net.size()),
+            question: format!("Long-run means. The net has {}.", self.net.size()),
             provenance: vec![
                 ["tailspn".to_owned(), self.version.to_string()],
                 ["method".to_owned(), self.method.used.to_string()],
@@ -251,7 +251,7 @@ fn steady_table(title: &str, level: f64, at: &str, key: &'static str, rows: &[St
     let named: Vec<_> = rows.iter().map(|row| (&row.name, &row.unit, &row.quantity)).collect();
     let mut table = crate::document::parts::measured_table(title, level, at, key, &named);
     if rows.iter().any(|row| row.warm_up.is_some()) {
-        table.columns.push(Column::new("left out as warm-up").unit("%"));
+        table.columns.push(Column::new("excluded as warm-up").unit("%"));
         for ((i, row), cells) in rows.iter().enumerate().zip(&mut table.rows) {
             let share = |share| Number::new(format!("{at}/{i}/warm_up"), share, "").percent().rounded(0.05);
             cells.push(row.warm_up.map(share).into());

@@ -215,7 +215,7 @@ impl Report for StagesReport {
             kind: "estimate of a job of stages",
             title: self.name.clone(),
             question: format!(
-                "How long does a run with {} MB of input take on {} with {} each ({})?",
+                "Time of a run with {} MB of input on {} with {} each ({}).",
                 plain((self.input_mb * 100.0).round() / 100.0),
                 counted(self.executors, "executor"),
                 counted(self.cores, "core"),
@@ -233,13 +233,13 @@ impl Report for StagesReport {
         document.provenance.push(["error of the fitted times".to_owned(), format!("{:.0}%", 100.0 * self.fit_error)]);
         document.table(self.job_times());
         document.fact_of("job_time", "median", Number::new("/median_s", self.median_s, "s"));
-        let waterfall = "From the launch of a stage's first task to the end of its last one, in a typical run on average; the black line is \
+        let waterfall = "From the launch of a stage's first task to the end of its last task, on average in a typical run; the black line is \
                          the interval of the end.";
         let rows = self.stages.iter().enumerate().filter_map(bar).collect();
         let axis = "time since the start of the job [s]";
         document.figure(Figure::bars("waterfall", "What runs when", waterfall, axis, rows));
         let quantiles = self.quantiles.iter().map(|row| [row.p, row.value_s]).collect();
-        let times = Times::predicted("job time of a run to come", &self.curve, self.mean_s, quantiles);
+        let times = Times::predicted("job time of a future run", &self.curve, self.mean_s, quantiles);
         add_times(&mut document, times, None);
         if let Some(mean) = &self.usual_mean {
             document.fact_of("usual_job_time", "mean", Number::measured("/usual_mean", mean, "s"));
@@ -261,7 +261,7 @@ fn bar((i, stage): (usize, &StageTimes)) -> Option<BarRow> {
 /// Adds the effect of copies.
 fn add_speculation(document: &mut Document<'_>, section: &SpeculationSection, level: f64) {
     let note = format!(
-        "Tasks beyond {} medians get a copy once {}% of the tasks have finished.",
+        "Tasks longer than {} medians get a copy once {}% of the tasks have finished.",
         plain(section.multiplier),
         plain(100.0 * section.quantile)
     );
@@ -270,7 +270,7 @@ fn add_speculation(document: &mut Document<'_>, section: &SpeculationSection, le
         format!(" Of two single runs, the one with copies takes {low:+.1} s to {high:+.1} s longer with {percent}% probability.")
     });
     let note = note + &pair;
-    let mut table = Table::new("What speculative copies change in a typical run", note, ["", "value"]).level(level);
+    let mut table = Table::new("Effect of speculative copies on a typical run", note, ["", "value"]).level(level);
     for (title, key, unit, measured, [measure, name]) in [
         ("without copies", "without_s", "s", &section.without_s, ["usual_job_time_without_copies", "mean"]),
         ("with copies", "with_s", "s", &section.with_s, ["", ""]),
@@ -307,8 +307,7 @@ impl StagesReport {
     }
 
     fn job_times(&self) -> Table {
-        let note =
-            "Of all runs to come, which differ as whole runs do. A typical run is simulated without that spread.";
+        let note = "For future runs, including run-to-run variation. A typical run is simulated without it.";
         let columns = [Column::new(""), Column::new("time").unit("s").key("job_time")];
         let mut table = Table::new("Job time of the next run", note, columns).level(self.level());
         table.rows.push(vec!["mean".into(), predicted("/mean_s", self.mean_s).into()]);

@@ -20,7 +20,7 @@ pub struct SteadyRow {
     /// The mean.
     #[serde(flatten)]
     pub quantity: Measured,
-    /// Share of the runs that was left out as warm-up; none if there is no interval.
+    /// Share of the runs that was excluded as warm-up; none if there is no interval.
     pub warm_up: Option<f64>,
 }
 

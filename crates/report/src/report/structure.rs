@@ -298,7 +298,7 @@ fn cover_verdict(name: &'static str, cover: &Result<Cover, Cut>, all: &[String],
         Err(cut) => Verdict { name: name.into(), holds: None, reason: Some(cut.to_string()) },
         Ok(cover) => {
             let missing: Vec<&String> = all.iter().zip(&cover.members).filter(|(_, m)| !**m).map(|(n, _)| n).collect();
-            let unproved = if cover.proved { "" } else { " (by a linear program in floating point, without proof)" };
+            let unproved = if cover.proved { "" } else { " (by a floating-point linear program, without proof)" };
             let reason = match missing.len() {
                 0 => unproved.trim().to_owned(),
                 1 => format!("`{}` {without}{unproved}", missing[0]),
@@ -322,7 +322,7 @@ fn properties(found: &Structure) -> Vec<Verdict> {
         heavy.or_else(|| (!found.incidence.open.is_empty()).then(|| "weights depend on the marking".to_owned()));
     let looped = found
         .self_loop
-        .map(|(row, t)| format!("`{}` needs `{}` and fills it again", transitions[t as usize], rows[row as usize]));
+        .map(|(row, t)| format!("`{}` needs `{}` and refills it", transitions[t as usize], rows[row as usize]));
     let node = |i: usize| rows.get(i).unwrap_or_else(|| &transitions[i - rows.len()]);
     let path = found.connection.no_path.map(|[a, b]| format!("no path from `{}` to `{}`", node(a), node(b)));
     let parts = found.connection.parts;
@@ -341,7 +341,7 @@ fn properties(found: &Structure) -> Vec<Verdict> {
         cover_verdict("conservative", &covers.conservative, rows, "is in no P-semiflow"),
         cover_verdict("structurally bounded", &covers.bounded, rows, "can grow without end from some start"),
         cover_verdict("consistent", &covers.consistent, transitions, "is in no T-semiflow"),
-        cover_verdict("repetitive", &covers.repetitive, transitions, "cannot fire for ever"),
+        cover_verdict("repetitive", &covers.repetitive, transitions, "cannot fire forever"),
     ]
 }
 

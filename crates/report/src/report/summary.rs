@@ -61,7 +61,7 @@ pub struct QuestionSummary {
     pub horizon_s: Option<f64>,
     /// Model time from which averages are collected \[s\].
     pub warm_up_s: f64,
-    /// Firings after which a replication is cut off.
+    /// Firings after which a replication stops.
     pub max_firings: Option<u64>,
     /// Confidence level of all intervals.
     pub level: f64,

@@ -23,7 +23,7 @@ impl Report for SweepReport {
                 more => format!("Effect of {} settings", more.len()),
             },
             question: format!(
-                "What does each setting do to the time, and which helps most? {}.",
+                "Effect of each setting on the time. {}.",
                 counted(self.points.len() as u128, "configuration")
             ),
             answer: answer(self),
@@ -45,13 +45,12 @@ impl Report for SweepReport {
 
 /// Names, titles and captions of the figures.
 const FIGURES: [(&str, &str, &str); 3] = [
-    ("curve", "Time over the setting", "Mean, p95 and p99 of the time at each value, with their intervals."),
-    ("heat", "Time over both settings", "The mean time at each pair of values; dark is short."),
+    ("curve", "Time by setting", "Mean, p95 and p99 of the time at each value, with their intervals."),
+    ("heat", "Time by both settings", "The mean time at each pair of values; dark means short."),
     (
         "tornado",
         "Effect of each setting",
-        "How far the mean time moves from the base at the best and the worst value of each setting. The values stand next to the bars; \
-         the black lines are intervals.",
+        "Change of the mean time from the base at the best and the worst value of each setting. The values are next to the bars; the black lines are intervals.",
     ),
 ];
 
@@ -120,7 +119,7 @@ fn knobs(report: &SweepReport) -> Table {
         Column::new("change").unit("s").show(Show::Room),
         Column::new("swing").unit("s"),
     ];
-    let note = "One setting at a time, all others as in the base. Swing: from the shortest mean time to the longest.";
+    let note = "One setting at a time, with all other settings as in the base. Swing: the longest mean time minus the shortest.";
     let mut table = Table::new("Settings by effect", note, columns).level(report.level);
     for (i, knob) in report.tornado.iter().enumerate() {
         let at = format!("/tornado/{i}");
@@ -166,9 +165,9 @@ fn points(report: &SweepReport) -> Table {
     columns.extend(["level", "seed"].map(|key| Column::new(key).key(key).show(Show::Csv)));
     let rows = report.points.iter().enumerate().map(|(i, point)| row(report, i, point));
     let note = if has_deadline(report) {
-        "Changes are against the base. By deadline: probability to be done by then."
+        "Changes are relative to the base. By deadline: probability of finishing by then."
     } else {
-        "Changes are against the base."
+        "Changes are relative to the base."
     };
     Table::new("Configurations", note, columns).rows(rows).level(report.level).most(MOST).wide()
 }

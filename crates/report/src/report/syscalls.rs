@@ -110,7 +110,7 @@ fn unknown_nodes(run: &Run, profile: &Profile) -> Option<String> {
     let unknown: Vec<&str> =
         run.nodes.iter().map(|node| node.node.as_str()).filter(|node| !profile.knows(run.form, node)).collect();
     (!unknown.is_empty()).then(|| {
-        format!("in no control run of this form: {}; the methods as printed have no range for them", unknown.join(", "))
+        format!("in no control run of this form: {}; the published methods have no range for them", unknown.join(", "))
     })
 }
 

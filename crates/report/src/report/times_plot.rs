@@ -290,7 +290,7 @@ fn sound_bars(bars: &[Bar]) -> Vec<Bar> {
 /// Caption of an exact line.
 fn of_exact(curve: &[CdfPoint]) -> String {
     let bounded = curve.iter().any(|point| point.low.is_some());
-    if bounded { "exact, with certain bounds" } else { "exact" }.to_owned()
+    if bounded { "exact, with guaranteed bounds" } else { "exact" }.to_owned()
 }
 
 /// The probability at a time, on a line between the points; none before and after them.

@@ -129,14 +129,14 @@ fn coverability(unbounded: &UnboundedRow) -> [String; 2] {
         return ["unbounded places".to_owned(), format!("{places}; every other place is bounded")];
     }
     let ignored = graph.ignored.join(", ");
-    ["unbounded places".to_owned(), format!("at most {places}; every other place is bounded ({ignored} left out)")]
+    ["unbounded places".to_owned(), format!("at most {places}; every other place is bounded ({ignored} ignored)")]
 }
 
 fn first_deadlock(dead: &DeadMarkings) -> Vec<(&'static str, String)> {
     if dead.count == 0.0 {
         return Vec::new();
     }
-    let marking = if dead.marking.is_empty() { "no tokens at all".to_owned() } else { marking(&dead.marking) };
+    let marking = if dead.marking.is_empty() { "no tokens".to_owned() } else { marking(&dead.marking) };
     vec![("  the first", marking), ("  reached by", steps(&dead.path))]
 }
 

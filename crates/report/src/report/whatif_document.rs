@@ -23,7 +23,7 @@ impl Report for WhatIfReport {
     fn document(&self) -> Document<'_> {
         let jobs = [counted(self.maps, "map task"), counted(self.reduces, "reduce task")].join(" and ");
         let question = format!(
-            "What would {} with {jobs} gain from speculative copies, on {} with {}?",
+            "Gain of {} with {jobs} from speculative copies, on {} with {}.",
             counted(self.jobs as u128, "job"),
             counted(self.nodes, "node"),
             counted(self.slots, "slot")
@@ -59,8 +59,7 @@ pub(super) fn compared<'a>(document: &mut Document<'a>, report: &'a WhatIfReport
     if !report.net.is_empty() {
         document.table(nets(report));
     }
-    let caption = "The bar reaches to the mean job time, with its interval in black; the lines are p95 and p99; the dot is the energy, on \
-                   the axis above.";
+    let caption = "Each bar ends at the mean job time, with its interval in black; the lines are p95 and p99; the dot is the energy, on the axis above.";
     let figure = Figure::new("Mean job times", caption)
         .drawn(|| what_if_picture(report).map(Some))
         .written(move |look| bars_text("mean [s]", &report.policies.iter().map(bar).collect::<Vec<_>>(), look));
@@ -93,7 +92,7 @@ fn fastest(report: &WhatIfReport) -> Option<Headline> {
 }
 
 fn times(report: &WhatIfReport) -> Table {
-    let note = format!("Changes are against `{}`, replication by replication.", report.baseline);
+    let note = format!("Changes are relative to `{}`, replication by replication.", report.baseline);
     let mut columns = vec![Column::new("policy"), Column::new("mean").unit("s").key("job_time")];
     let first = report.policies.first().map_or(&[][..], |row| &row.tails);
     let tail = |tail: &TailRow| quantile_name(tail.p);

@@ -51,7 +51,7 @@ fn draw(area: &Area<'_>, report: &WhatIfReport, width: Width) -> Result<(), Draw
     plot::axis_of_rows(
         &mut chart,
         width.of(11, 5),
-        width.of("job time [s]: bar to the mean, marks at p95 and p99", "job time [s]: mean, p95, p99"),
+        width.of("job time [s]: bars end at the mean, marks are p95 and p99", "job time [s]: mean, p95, p99"),
         LETTERS,
     )?;
     chart

@@ -37,16 +37,16 @@ pub enum NeedsReplications {
     #[error("firing times of groups are known only from replications")]
     Groups,
     /// A limit of firings.
-    #[error("a limit of firings cuts replications off")]
+    #[error("replications have a limit of firings")]
     MaxFirings,
     /// Nothing except to run.
     #[error("no quantity is requested")]
     Nothing,
     /// The time to a goal with a horizon.
-    #[error("the time to the goal is cut off at a horizon")]
+    #[error("the time to the goal is limited by a horizon")]
     Horizon,
     /// Averages up to a goal.
-    #[error("averages are collected up to a goal")]
+    #[error("averages are requested up to a goal")]
     AveragesToGoal,
 }
 
@@ -55,7 +55,7 @@ pub enum NeedsReplications {
 #[non_exhaustive]
 pub enum AnswerError {
     /// A question that only replications can answer.
-    #[error("no exact method answers this: {0}")]
+    #[error("no exact method supports this: {0}")]
     NeedsReplications(#[from] NeedsReplications),
     /// Delays without phases.
     #[error(transparent)]
@@ -88,7 +88,7 @@ pub enum AnswerError {
     #[error(transparent)]
     Transient(#[from] TransientError),
     /// The net can stop for good, so that it has no long run.
-    #[error("the net can stop for good, in {dead_markings} dead markings: it has no steady state")]
+    #[error("the net has {dead_markings} dead markings and so no steady state")]
     CanStop {
         /// Dead markings.
         dead_markings: usize,
@@ -96,7 +96,7 @@ pub enum AnswerError {
         held: Vec<String>,
     },
     /// Firings of immediate transitions at time 0, which no exact method counts.
-    #[error("no exact method counts the immediate firings at time 0")]
+    #[error("no exact method includes the immediate firings at time 0")]
     ImmediateAtStart,
     /// An expression that is infinite or not a number.
     #[error("{what} is infinite or not a number in a marking that the net reaches")]

@@ -15,7 +15,7 @@ pub fn compare_plans(a: &[(String, toml::Table)], b: &[(String, toml::Table)], l
     };
     let settings = differing(&flat_a, &flat_b);
     let absent = settings.iter().any(|row| row.a.is_empty() || row.b.is_empty());
-    let note = "A key that a plan does not set has its default there.".to_owned();
+    let note = "A key that a plan does not set has its default value.".to_owned();
     ComparisonReport {
         compared: Compared::Plans,
         level,

@@ -20,7 +20,7 @@ pub enum CompareRunError {
         count: usize,
     },
     /// The log does not record when the run started and ended.
-    #[error("{log}: the log does not say when the run started and ended")]
+    #[error("{log}: the log does not record when the run started and ended")]
     NoTime {
         /// The log.
         log: String,
@@ -80,7 +80,9 @@ impl ComparedRun {
         let completed = jobs.iter().filter_map(|job| job.completed).max();
         let end = if whole { completed.or(application.end) } else { application.end.or(trace.last) };
         if !whole || (completed.is_none() && application.end.is_none()) {
-            notes.push(format!("{log}: a job has no end in the log; its run counts to the last time in the log"));
+            notes.push(format!(
+                "{log}: a job has no end in the log; its run is assumed to end at the last time in the log"
+            ));
         }
         if jobs.iter().any(|job| job.succeeded == Some(false)) {
             notes.push(format!("{log}: a job failed"));

@@ -353,7 +353,7 @@ fn simulate(
     let prepared = prepared(plan, job, &question)?;
     let run = run(&prepared.program, &prepared.question, ensemble, watch)?;
     let critical_path = match plan.model.slots {
-        true => Err("tasks wait for slots (`model.slots`), in an order that each run decides".to_owned()),
+        true => Err("tasks wait for slots (`model.slots`) in an order that differs between runs".to_owned()),
         false => critical_path(&prepared.program, &question.groups, &run),
     };
     Ok((SimulatedJob { run: prepared.unfold(run), question, rewards, critical_path }, prepared))
@@ -361,8 +361,9 @@ fn simulate(
 
 /// Returns the critical shares in the first replications of the run, or the reason why the schedule engine cannot run the net.
 fn critical_path(program: &Program, groups: &[Group], run: &Run) -> Result<CriticalPath, String> {
-    let plan = plan_schedule(program)
-        .map_err(|obstacles| format!("the schedule engine, which follows it, cannot run this net: {}", obstacles[0]))?;
+    let plan = plan_schedule(program).map_err(|obstacles| {
+        format!("the schedule engine, which computes it, cannot run this net: {}", obstacles[0])
+    })?;
     let samples = &run.samples;
     let traced = samples.replications.min(TRACED);
     let (seed, first) = (run.provenance.seed, run.provenance.first);

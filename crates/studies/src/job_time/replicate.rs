@@ -70,7 +70,7 @@ pub(crate) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch
         vector: "none".into(),
         threads: threads.get(),
         reasons: Vec::new(),
-        placement: Placement { reason: "a job of stages runs task by task".to_owned(), ..Placement::default() },
+        placement: Placement { reason: "a job of stages is simulated task by task".to_owned(), ..Placement::default() },
         wall: started.elapsed(),
         cut_short: !complete,
         folded: None,

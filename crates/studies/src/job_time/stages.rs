@@ -99,7 +99,7 @@ pub fn check_stages(fitted: &mut FittedStages, watch: &dyn Watch) -> Result<(), 
         let ratio = model_s / run.job_s;
         if ratio.ln().abs() > MISFIT.ln_1p() {
             fitted.plan.notes.push(format!(
-                "{}: took {:.4} s, and the model says {model_s:.4} s; look at `tailspn trace` before planning with it",
+                "{}: took {:.4} s, but the model predicts {model_s:.4} s; inspect the run with `tailspn trace` before planning",
                 run.log, run.job_s
             ));
         }

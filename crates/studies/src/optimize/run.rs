@@ -127,7 +127,7 @@ impl Optimization {
         let of_job = || subject.number("job.deadline_s", &sweep.axis, &Point::base(sweep.axis.len()));
         let deadline_s = plan.optimize.deadline_s.or_else(of_job);
         if deadline_s.is_none() {
-            let missing = "`optimize`: `deadline_s` must be given: the time in seconds that must be met";
+            let missing = "`optimize` needs `deadline_s`, the deadline in seconds";
             Problems::check(vec![KeyProblem::at("optimize", missing)])?;
         }
         plan.optimize.deadline_s = deadline_s;
@@ -188,7 +188,7 @@ impl Optimization {
         for candidate in &mut all {
             candidate.per_s = self.cost_of(&per_s, sweep, &candidate.point)?;
             if candidate.per_s < 0.0 {
-                return Err(format!("`cost_per_s` is {} at a point; it must not be below 0", candidate.per_s));
+                return Err(format!("`cost_per_s` is {} at a point; it must not be negative", candidate.per_s));
             }
         }
         Ok(all)

@@ -109,11 +109,14 @@ impl Settings {
             Search::Bisection | Search::Rising => settings.cost_per_s.is_none(),
         };
         if !fits {
-            to.add("search", "costs that depend on the time (`cost_per_s`) need `comparison`, and only they");
+            to.add(
+                "search",
+                "`comparison` is required for costs that depend on the time (`cost_per_s`), and only for them",
+            );
         }
         let (confidence, zone) = (settings.confidence, settings.indifference);
         to.range("confidence", confidence, confidence > 0.0 && confidence < 1.0, "a share between 0 and 1");
-        to.range("indifference", zone, (0.0..1.0).contains(&zone), "a share from 0 to below 1");
+        to.range("indifference", zone, (0.0..1.0).contains(&zone), "a share of at least 0 and below 1");
         let most = settings.max_replications;
         to.count("max_replications", most, "replications", 2, MOST_REPLICATIONS);
     }

@@ -203,7 +203,7 @@ impl Sizing {
         }
         if self.machines.is_empty() {
             let name = if is_stages { "--executors" } else { "--workers" };
-            remarks.push(format!("sizes outside the table were not judged; {name} 1..64 asks for more"));
+            remarks.push(format!("sizes outside the table were not evaluated; {name} 1..64 evaluates more"));
         }
         if self.adds_slots {
             remarks.push("tasks wait for slots here, although `model.slots` of the plan is false".to_owned());

@@ -71,7 +71,7 @@ impl StageRemaining {
     }
 }
 
-/// The time left of a run.
+/// The remaining time of a run.
 #[derive(Clone, Debug)]
 pub struct Remaining {
     /// Progress of the run according to the log.
@@ -179,7 +179,7 @@ fn ended(progress: RunProgress) -> Remaining {
     };
     let mut notes = progress.notes.clone();
     if progress.has_failed {
-        notes.push("a job of this run has failed".to_owned());
+        notes.push("a job of this run failed".to_owned());
     }
     Remaining {
         stages: progress.stages.iter().map(row).collect(),
@@ -242,12 +242,10 @@ fn notes(progress: &RunProgress, rest: &RestOfRun, pace: &RunPace, basis: Basis)
     let mut notes = Vec::new();
     if basis == Basis::RunItself {
         let jobs = progress.jobs_running.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-        notes.push(format!(
-            "this is the time to the end of job {jobs}: further jobs that the program starts are not counted"
-        ));
+        notes.push(format!("this is the time to the end of job {jobs}: further jobs of the program are not included"));
     }
     if progress.elapsed_s.is_none() {
-        notes.push("no job has been submitted yet: times count from the submission of the first one".to_owned());
+        notes.push("no job has been submitted yet: times count from the submission of the first job".to_owned());
     }
     let ends = [1.0 - CLEARLY, CLEARLY].map(|p| pace.quantile(p));
     if basis == Basis::Plan && (ends[0] > 1.0 || ends[1] < 1.0) {
@@ -256,7 +254,7 @@ fn notes(progress: &RunProgress, rest: &RestOfRun, pace: &RunPace, basis: Basis)
         notes.push(format!("tasks of this run take {:.0}% {word} than in a typical run of the plan", 100.0 * percent));
     }
     if progress.has_failed {
-        notes.push("a job of this run has failed; the program may stop here".to_owned());
+        notes.push("a job of this run failed; the program may stop here".to_owned());
     }
     notes.extend(rest.notes.iter().chain(&progress.notes).cloned());
     if basis == Basis::Plan {

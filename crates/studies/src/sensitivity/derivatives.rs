@@ -72,7 +72,7 @@ fn knob(study: &Sensitivity, which: usize) -> Knob {
     let axes = &study.plan.axis;
     let axis = axes[which].clone();
     let Some(at) = study.subject.base_number(&axis.key) else {
-        let why = "it is no number at the base, or a different one for each entry; name one as `[0]`";
+        let why = "it is not a number at the base, or differs between entries; select an entry with `[0]`";
         return Knob { axis, at: f64::NAN, shift: Err(why.to_owned()) };
     };
     let step = if at == 0.0 { STEP } else { STEP * at.abs() };
@@ -83,8 +83,7 @@ fn knob(study: &Sensitivity, which: usize) -> Knob {
     let shift = model(at - step).and_then(|low| Ok(Shift { low, high: model(at + step)?, width: 2.0 * step }));
     let shift = shift.map_err(|message| {
         if message.contains("is not a whole number") {
-            "it is a whole number, which has no derivative; the methods `each`, `morris` and `sobol` can move it"
-                .to_owned()
+            "it is a whole number and has no derivative; use the methods `each`, `morris` or `sobol`".to_owned()
         } else {
             message
         }

@@ -89,7 +89,7 @@ impl From<crate::estimate::Estimate> for Effect {
 #[non_exhaustive]
 pub enum SensitivityError {
     /// Too few rows for an interval. Ask for more.
-    #[error("{got} rows of points are too few, at least {need} are needed")]
+    #[error("{got} rows of points are too few; at least {need} are needed")]
     TooFewRows {
         /// Number of rows.
         got: usize,
@@ -97,12 +97,12 @@ pub enum SensitivityError {
         need: usize,
     },
     /// Rows that are not of one design.
-    #[error("the rows do not have equally many points and groups")]
+    #[error("the rows have different numbers of points and groups")]
     Uneven,
     /// An answer that is infinite or not a number.
-    #[error("an answer is infinite or not a number")]
+    #[error("a result is infinite or not a number")]
     NotFinite,
     /// Nothing that was tried changes the answer, so that there is nothing to share out.
-    #[error("the answer does not move: its variance over the axes is not above 0 beyond the noise of the replications")]
+    #[error("the result does not vary: its variance over the axes does not exceed the noise of the replications")]
     Still,
 }

@@ -37,7 +37,7 @@ pub(super) fn stages_at(table: &Table, axes: &[Axis], point: &Point) -> Result<S
 /// Returns the plan of a job at a point.
 pub(super) fn job_at(table: &Table, seed: u64, axes: &[Axis], point: &Point) -> Result<Plan, Misfit> {
     if axes.iter().any(|axis| axis.key.trim() == "model.seed") {
-        return Err(Misfit::unknown("every point has the seed of the sweep; `sweep.seed` sets it"));
+        return Err(Misfit::unknown("all points share the seed of the sweep; set `sweep.seed`"));
     }
     let mut plan = Plan::from_toml(&text_at(table, axes, point)?).map_err(misfit)?;
     plan.model.seed = seed;
@@ -82,7 +82,7 @@ pub(super) fn net_at(net: &Net, axes: &[Axis], point: &Point) -> Result<Net, Mis
         if !net.parameters().iter().any(|parameter| parameter.name == axis.key) {
             let names: Vec<&str> = net.parameters().iter().map(|parameter| parameter.name.as_str()).collect();
             let known = names_in_a_sentence(&names);
-            return Err(Misfit::unknown(format!("there is no such rate parameter; {known}")));
+            return Err(Misfit::unknown(format!("unknown rate parameter; {known}")));
         }
         if let Some(value) = value {
             let number = as_number(value).ok_or_else(|| Misfit::plain(format!("{value} is no number")))?;

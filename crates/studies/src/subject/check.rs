@@ -39,7 +39,7 @@ impl Subject {
         let values = |point: &Point, names: &[&str]| self.values(&plan.axis, point, names);
         let found = admitted(points, &constraints, &values).map_err(|(number, fault)| refused(number, &fault))?;
         if found.points.len() == 1 && found.left_out > 0 {
-            let problem = KeyProblem::at("sweep.constraints", "the constraints leave no point");
+            let problem = KeyProblem::at("sweep.constraints", "no point satisfies the constraints");
             return Err(StudyError::Plan(problem.into()));
         }
         Ok(found)

@@ -118,7 +118,7 @@ impl Subject {
             JobPlan::MapReduce(plan) => Self::job(&plan),
             JobPlan::Stages(plan) => Self::stages(&plan),
             plan @ JobPlan::Tasks(_) => {
-                let message = format!("a plan of {}, task by task, has no net", plan.described_by());
+                let message = format!("a plan of {}, simulated task by task, has no net", plan.described_by());
                 Err(StudyError::Model(message))
             }
         }

@@ -28,7 +28,7 @@ pub enum ConstraintFault {
     #[error(transparent)]
     Text(#[from] ExprError),
     /// Tokens or a capacity.
-    #[error("a constraint is about keys of the plan; there is no marking to ask `{place}` of")]
+    #[error("a constraint uses keys of the plan; it has no marking for `{place}`")]
     Marking {
         /// The place.
         place: String,
@@ -212,10 +212,7 @@ mod tests {
         let (_, fault) = left(&["word"]).unwrap_err();
         assert_eq!(fault.to_string(), "`word` is \"w\" at point 0, which is not a number");
         let told = |text| Constraint::parse(text).unwrap_err();
-        assert_eq!(
-            told("#(a b) > 1").to_string(),
-            "a constraint is about keys of the plan; there is no marking to ask `a b` of"
-        );
+        assert_eq!(told("#(a b) > 1").to_string(), "a constraint uses keys of the plan; it has no marking for `a b`");
         assert_eq!(told("x[0.a > 1").span(), 3..4);
         assert_eq!(told("1 +").span(), 3..3);
     }

@@ -41,13 +41,13 @@ pub(super) fn write<'a>(results: impl Iterator<Item = &'a PointResult>) -> Strin
 ///
 /// Reason why the part is damaged, in words.
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<PointResult>, String> {
-    const CUT: &str = "it was cut: its last line is not a checksum";
+    const CUT: &str = "it is truncated: its last line is not a checksum";
     let without_end = bytes.strip_suffix(b"\n").ok_or(CUT)?;
     let start = without_end.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let (points, last) = without_end.split_at(start);
     let last: LastLine = serde_json::from_slice(last).map_err(|_| CUT)?;
     if checksum(points) != last.crc32 {
-        return Err("its bytes were changed: the checksum does not fit".to_owned());
+        return Err("it was changed: the checksum does not match".to_owned());
     }
     let found = read_lines(points)?;
     if found.len() as u64 != last.points {

@@ -137,7 +137,7 @@ impl Place {
         match self.open() {
             Ok(()) => {
                 self.stage = Stage::Trying(0);
-                self.placement.reason = format!("{left_s:.0} s were left on the CPU");
+                self.placement.reason = format!("{left_s:.0} s of work remained on the CPU");
             }
             Err(error) => self.leave(error.to_string()),
         }

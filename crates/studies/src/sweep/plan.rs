@@ -89,10 +89,10 @@ impl Settings {
     /// Checks the subject of the points.
     pub(crate) fn check_subject(&self, to: &mut Checker) {
         if self.base.is_some() && self.net.is_some() {
-            to.add("net", "a plan is about a job (`base`) or about a net (`net`), not about both");
+            to.add("net", "a plan describes a job (`base`) or a net (`net`), not both");
         }
         if self.until.is_some() && self.net.is_none() {
-            to.add("until", "`until` is about a net (`net`); the goal of a job is its end");
+            to.add("until", "`until` applies only to a net (`net`); the goal of a job is its end");
         }
     }
 
@@ -321,7 +321,7 @@ impl SweepPlan {
         self.check_settings(text, &mut to);
         to.section = String::new();
         if self.axis.is_empty() {
-            to.add("axis", "nothing varies: write an `[[axis]]` with a `key` and its `values`");
+            to.add("axis", "no axis: add an `[[axis]]` with a `key` and its `values`");
         } else {
             to.count("axis", self.axis.len() as u64, "axes", 1, MOST_AXES);
         }
@@ -329,7 +329,7 @@ impl SweepPlan {
             to.section = format!("axis[{i}]");
             axis.check(&mut to);
             if self.axis[..i].iter().any(|other| other.key == axis.key) {
-                to.add("key", format!("another axis varies `{}` too", axis.key));
+                to.add("key", format!("another axis also varies `{}`", axis.key));
             }
         }
         if to.problems.is_empty() {
@@ -374,7 +374,7 @@ impl SweepPlan {
                 let got = axis.count();
                 if got != wanted {
                     to.section = format!("axis[{i}]");
-                    let rule = "a list takes value i of every axis for point i";
+                    let rule = "point i of a list uses value i of every axis";
                     to.add("", format!("{got} values, but {wanted} on the first axis; {rule}"));
                 }
             }
@@ -408,9 +408,7 @@ impl Axis {
         let ends = self.from.is_some() || self.to.is_some();
         let finer = ends || self.steps.is_some() || self.scale != Scale::Linear || self.whole == Some(true);
         match &self.values {
-            Some(_) if finer => {
-                to.add("values", "`values` leave no room for `from`, `to`, `steps`, `scale` and `whole`")
-            }
+            Some(_) if finer => to.add("values", "`values` excludes `from`, `to`, `steps`, `scale` and `whole`"),
             Some(values) => to.count("values", values.len() as u64, "values", 1, MOST_STEPS),
             None => self.check_ends(to),
         }
@@ -429,7 +427,7 @@ impl Axis {
                     key,
                     value,
                     value.is_finite() && value > 0.0,
-                    "a finite number above 0, which a log scale needs",
+                    "a finite number above 0, since the scale is logarithmic",
                 ),
             }
         }
@@ -464,10 +462,10 @@ mod tests {
             [
                 "`sweep.replications`: 1 replications; there must be 2 to 100000000 @ 1",
                 "`sweep.constraints[1]`: expected a number, a name, `#(place)` or `(` @ ",
-                "`sweep.until`: `until` is about a net (`net`); the goal of a job is its end @ 'x'",
+                "`sweep.until`: `until` applies only to a net (`net`); the goal of a job is its end @ 'x'",
                 "`axis[0].values`: 0 values; there must be 1 to 1000000 @ []",
-                "`axis[1].from`: 0 is not a finite number above 0, which a log scale needs @ 0.0",
-                "`axis[1].key`: another axis varies `a` too @ 'a'",
+                "`axis[1].from`: 0 is not a finite number above 0, since the scale is logarithmic @ 0.0",
+                "`axis[1].key`: another axis also varies `a` @ 'a'",
             ]
         );
     }

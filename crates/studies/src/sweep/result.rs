@@ -73,7 +73,7 @@ pub struct PointResult {
     /// Mean of the point's time minus the base's, replication by replication \[s\]; none for the base, and where not every replication
     /// of both reached the goal.
     pub difference_s: Option<Number>,
-    /// Mean of the point over mean of the base, from the same pairs; none likewise, and where the base's mean is not separated from 0.
+    /// Mean of the point over mean of the base, from the same pairs; none likewise, and where the base's mean is not significantly different from 0.
     pub ratio: Option<Number>,
 }
 

@@ -55,7 +55,7 @@ pub struct SweepSettings {
     pub level: f64,
     /// Threads; none for one per core.
     pub threads: Option<NonZeroUsize>,
-    /// Wall time after which no new point is started.
+    /// Wall time after which no new point starts.
     pub max_time: Option<Duration>,
     /// Backend of the points' replications; the base always runs on the CPU.
     pub backend: Backend,
@@ -246,7 +246,7 @@ impl Sweep {
         let first = points.saturating_mul(settings.replications);
         match settings.budget_replications {
             Some(budget) if budget < first => Err(refused(format!(
-                "a budget of {budget} is not enough: {points} points with {} replications each need {first}",
+                "a budget of {budget} is too small: {points} points with {} replications each need {first}",
                 settings.replications
             ))),
             _ => Ok(()),

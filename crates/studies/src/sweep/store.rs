@@ -106,7 +106,7 @@ impl Header {
             (self.seed == other.seed, "the seed", None),
             (self.budget == other.budget, "the budget", None),
             (self.plan == other.plan, "the plan of the sweep", Some([&self.plan, &other.plan])),
-            (self.base == other.base, "the base that its points change", Some([&self.base, &other.base])),
+            (self.base == other.base, "the base of its points", Some([&self.base, &other.base])),
             (same_level, "the level of the intervals", None),
             (self.version == other.version, "the version of tailspn", None),
             (self.format_version == other.format_version, "the format of the files", None),
@@ -147,7 +147,7 @@ pub enum StoreError {
         why: String,
     },
     /// The sweep has changed since the result was started.
-    #[error("`{}` was begun with another sweep: {what} has changed since", path.display())]
+    #[error("`{}` was started by another sweep: {what} has changed", path.display())]
     Changed {
         /// The folder.
         path: PathBuf,
@@ -283,7 +283,7 @@ fn read_header(folder: &Path) -> Result<Header, StoreError> {
     let path = header_path(folder);
     let text = bounded::read_text(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
-            StoreError::Foreign { path: folder.to_owned(), why: "there is no `sweep.json` in it".to_owned() }
+            StoreError::Foreign { path: folder.to_owned(), why: "it contains no `sweep.json`".to_owned() }
         }
         _ => StoreError::io("read", &path)(error),
     })?;
@@ -366,7 +366,7 @@ impl Store {
         }
         if files.any(|file| file.is_ok_and(|file| !file.file_name().to_string_lossy().starts_with(whole_file::PREFIX)))
         {
-            let why = "it is not empty, and there is no `sweep.json` in it".to_owned();
+            let why = "it is not empty and contains no `sweep.json`".to_owned();
             return Err(StoreError::Foreign { path: folder.to_owned(), why });
         }
         let store = Self::new(folder, Stored { header, results: BTreeMap::new() }, 1);
@@ -551,10 +551,7 @@ mod tests {
             told(header, true)
         };
         assert!(other(|h| h.seed = 2).contains("the seed has changed"));
-        assert!(
-            other(|h| h.base = "x".into())
-                .contains("the base that its points change (from nothing to `x`) has changed")
-        );
+        assert!(other(|h| h.base = "x".into()).contains("the base of its points (from nothing to `x`) has changed"));
         assert!(other(|h| h.version = "0".into()).contains("the version of tailspn has changed"));
         assert!(other(|h| h.shard.of = 2).contains("the shard has changed"));
         let empty = tempfile::tempdir().unwrap();
@@ -587,7 +584,7 @@ mod tests {
         let cut_in_line: Damage = |bytes| bytes.truncate(bytes.len() / 2);
         let cut_at_line: Damage = |bytes| bytes.truncate(bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1);
         let (changed, cut) =
-            ("its bytes were changed: the checksum does not fit", "it was cut: its last line is not a checksum");
+            ("it was changed: the checksum does not match", "it is truncated: its last line is not a checksum");
         let damages = [
             (changed_digit, changed),
             (not_text, changed),

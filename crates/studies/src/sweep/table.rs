@@ -141,16 +141,12 @@ fn digits(bytes: &[u8]) -> Option<usize> {
 
 /// Checks the bytes of a file against the checksum in it.
 fn check(bytes: &mut [u8]) -> Result<(), String> {
-    let at = digits(bytes).ok_or("it has no checksum: it was cut, or another program wrote it")?;
+    let at = digits(bytes).ok_or("it has no checksum: it is truncated, or another program wrote it")?;
     let place = at..at + NO_DIGITS.len();
     let written = bytes[place.clone()].to_vec();
     bytes[place].copy_from_slice(NO_DIGITS);
     let found = format!("{:08x}", crc32fast::hash(bytes));
-    if found.as_bytes() == written {
-        Ok(())
-    } else {
-        Err("its bytes were changed: the checksum does not fit".to_owned())
-    }
+    if found.as_bytes() == written { Ok(()) } else { Err("it was changed: the checksum does not match".to_owned()) }
 }
 
 fn schema(axes: &[String], kinds: &[Kind], names: &[&str]) -> Result<Type, ParquetError> {
@@ -252,7 +248,7 @@ pub(super) fn read(path: &Path, axes: usize, has_checksum: bool) -> Result<Vec<P
     let rows = rows.map(|(number, row)| {
         let row = row.map_err(told)?;
         let mut fields = row.get_column_iter().map(|(_, field)| field);
-        result(&kinds, &mut fields).ok_or_else(|| format!("row {} is no point", number + 1))
+        result(&kinds, &mut fields).ok_or_else(|| format!("row {} is not a point", number + 1))
     });
     rows.collect()
 }

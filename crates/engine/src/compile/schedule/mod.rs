@@ -166,10 +166,10 @@ mod tests {
         let t = b.transition("t", Timing::exponential(1.0));
         b.input(p, t, 1.0);
         let texts: Vec<_> = plan(b.clone()).unwrap_err().iter().map(ToString::to_string).collect();
-        assert_eq!(texts, ["place `p` does not get exactly the tokens that one firing of `t` takes"]);
+        assert_eq!(texts, ["place `p` does not receive exactly the tokens that one firing of `t` consumes"]);
         b.output(t, p, 1.0);
         let texts: Vec<_> = plan(b).unwrap_err().iter().map(ToString::to_string).collect();
-        assert_eq!(texts, ["the net has a cycle through transition `t`"]);
+        assert_eq!(texts, ["transition `t` is on a cycle"]);
     }
 
     #[test]

@@ -11,25 +11,25 @@ pub type ScheduleError = Problems<ScheduleObstacle>;
 #[non_exhaustive]
 pub enum ScheduleObstacle {
     /// A circle of places and transitions: something may fire twice.
-    #[error("the net has a cycle through transition `{transition}`")]
+    #[error("transition `{transition}` is on a cycle")]
     Cycle {
         /// A transition on the cycle.
         transition: String,
     },
     /// Inhibitor, test or capacity that can disable, or an expression over the marking.
-    #[error("transition `{transition}` depends on more than the tokens that it takes")]
+    #[error("transition `{transition}` depends on more than its input tokens")]
     Condition {
         /// The transition.
         transition: String,
     },
     /// Timed transitions that take tokens from the same place.
-    #[error("place `{place}` feeds several transitions that are not a free choice of immediates")]
+    #[error("place `{place}` feeds several transitions that are not a free choice of immediate transitions")]
     Conflict {
         /// The place.
         place: String,
     },
     /// The tokens that arrive in a place differ from the tokens that one firing takes.
-    #[error("place `{place}` does not get exactly the tokens that one firing of `{transition}` takes")]
+    #[error("place `{place}` does not receive exactly the tokens that one firing of `{transition}` consumes")]
     TokenCount {
         /// The place.
         place: String,
@@ -37,7 +37,7 @@ pub enum ScheduleObstacle {
         transition: String,
     },
     /// A transition without input place: it fires again and again.
-    #[error("transition `{transition}` has no input place and fires for ever")]
+    #[error("transition `{transition}` has no input place and fires forever")]
     Source {
         /// The transition.
         transition: String,

@@ -166,8 +166,7 @@ impl Assembler<'_> {
                     served = Servers::Single;
                     self.notes.odd(raw.tag.clone(), Oddity::MarkingRate, || {
                         format!(
-                            "the rate of transition `{name}` counts tokens; it is that of all servers together, as GreatSPN \
-                             computes it"
+                            "the rate of transition `{name}` depends on the marking; it is the total rate of all servers, as in GreatSPN"
                         )
                     });
                 }

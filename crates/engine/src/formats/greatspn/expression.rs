@@ -64,7 +64,7 @@ pub(super) fn translate(text: &str) -> Result<String, String> {
             Token::Word("or") => "||",
             Token::Word("not") | Token::Symbol("!") if next == Some(Token::Symbol("(")) => "!",
             Token::Word("not") | Token::Symbol("!") => {
-                return Err(format!("put what `!` denies in `{text}` in brackets"));
+                return Err(format!("put the operand of `!` in `{text}` in brackets"));
             }
             Token::Symbol("<>") => "!=",
             Token::Symbol("[") => "(",

@@ -25,10 +25,10 @@ pub(super) fn note(measures: &[RawMeasure<'_>], notes: &mut Notes<'_>) {
     }
     let mut parts = Vec::new();
     if !said.is_empty() {
-        parts.push(format!("a net holds no measures; `tailspn simulate --steady` answers {}", said.join(", ")));
+        parts.push(format!("a net cannot store measures; `tailspn simulate --steady` computes {}", said.join(", ")));
     }
     if !left_out.is_empty() {
-        parts.push(format!("these measures are left out: {}", left_out.join(", ")));
+        parts.push(format!("skipped measures: {}", left_out.join(", ")));
     }
     if asked.len() > MOST_TOLD {
         parts.push(format!("{} more measures", asked.len() - MOST_TOLD));

@@ -130,7 +130,7 @@ impl<'t> Collector<'_, 't> {
             "resource-list" | "?tailspn" => {}
             name => {
                 let page = element.attribute("name").map(|name| name.value).unwrap_or_default();
-                let message = format!("page `{page}` (`<{name}>`) of the project is no net and is left out");
+                let message = format!("page `{page}` (`<{name}>`) of the project is not a net; skipped");
                 self.notes.odd(element.span(), Oddity::ForeignElement, || message);
             }
         }
@@ -165,7 +165,7 @@ impl<'t> Collector<'_, 't> {
             notes.fault(span, fault);
         }
         for (span, what) in foreign {
-            notes.odd(span, Oddity::ForeignElement, || format!("{what} has no meaning here and is left out"));
+            notes.odd(span, Oddity::ForeignElement, || format!("{what} has no meaning here; ignored"));
         }
         for measures in measures.into_iter().filter(|measures| measures.net == raw.name) {
             for constant in raw.constants.iter_mut().filter(|constant| constant.value.is_none()) {

@@ -75,8 +75,8 @@ fn everything_in_a_project_is_read() {
     assert_eq!((net.arcs()[2].path.len(), net.transitions()[0].orientation), (4, 90));
     assert_eq!((net.annotations()[0].text.as_str(), net.annotations()[0].border), ("A & B", true));
     let told: Vec<_> = read.warnings.iter().map(|w| (w.oddity, w.message.as_str())).collect();
-    let measures = "a net holds no measures; `tailspn simulate --steady` answers `P{#broken > 0}`: --reward 'P1=#(broken) > 0', \
-                    `X{serve}`: --throughput; these measures are left out: `AG(#idle > 0)`";
+    let measures = "a net cannot store measures; `tailspn simulate --steady` computes `P{#broken > 0}`: --reward 'P1=#(broken) > 0', \
+                    `X{serve}`: --throughput; skipped measures: `AG(#idle > 0)`";
     assert!(told.contains(&(Oddity::Measures, measures)), "{told:?}");
 }
 
@@ -167,7 +167,7 @@ fn what_is_not_read_is_refused_by_name_with_its_line() {
         assert!(error.contains(part) && error.starts_with("line 2, "), "{error}, not {part}");
     }
     let edges = [
-        ("tail='p' head='q'", "head `q` of arc `p to q` is no place"),
+        ("tail='p' head='q'", "head `q` of arc `p to q` is not a place"),
         ("tail='p' head='p'", "joins two places"),
         ("tail='t' head='p' kind='INHIBITOR'", "must start at a place"),
         ("tail='p' head='t' kind='RESET'", "has the kind `RESET`"),

@@ -95,13 +95,13 @@ fn model<'j>(root: &'j Value, options: &'j ReadOptions) -> Found<'j, Model> {
         match feature.as_str() {
             Some("derived-operators" | "functions" | "state-exit-rewards") => {}
             Some(name @ "nondet-selection") => {
-                return fail(feature, format!("the model is non-deterministic: `{name}` leaves choices open"));
+                return fail(feature, format!("the model is non-deterministic: `{name}` leaves a choice open"));
             }
-            other => return fail(feature, format!("the feature `{}` is not read", other.unwrap_or("?"))),
+            other => return fail(feature, format!("the feature `{}` is not supported", other.unwrap_or("?"))),
         }
     }
     if !["ctmc", "ma"].contains(&kind) {
-        return fail(&root["type"], format!("models of type `{kind}` are not read; `ctmc` and `ma` are"));
+        return fail(&root["type"], format!("models of type `{kind}` are not supported; only `ctmc` and `ma` are"));
     }
     let mut scope = Scope::new(root, &options.constants)?;
     let mut net = NetBuilder::new(root.get("name").and_then(Value::as_str).unwrap_or_default());
@@ -112,7 +112,7 @@ fn model<'j>(root: &'j Value, options: &'j ReadOptions) -> Found<'j, Model> {
         {
             return fail(
                 restriction,
-                "initial states that a condition picks are not read; give variables initial values",
+                "initial states given by a condition are not supported; give variables initial values",
             );
         }
     }

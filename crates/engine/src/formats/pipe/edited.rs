@@ -35,8 +35,7 @@ pub(super) fn note_contradictions(
         let Some(span) = span else { continue };
         notes.odd(span.clone(), Oddity::Contradiction, || {
             format!(
-                "the elements of {kind} `{id}` were edited and contradict its `<?tailspn ...?>` instruction, which is read \
-                 (option `instructions`)"
+                "the elements of {kind} `{id}` were edited and contradict its `<?tailspn ...?>` instruction, which takes precedence (option `instructions`)"
             )
         });
     }

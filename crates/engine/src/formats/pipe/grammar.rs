@@ -38,7 +38,7 @@ fn obstacle_43(net: &Net, shared_names: &HashSet<String>, part: &Expr) -> Option
         Expr::Leaf(Leaf::Tokens(place, class)) => {
             let place = net.place(*place);
             if class.is_some() && net.classes().len() > 1 {
-                let message = format!("counts tokens of one class in `{}`, which PIPE 4.3 cannot say", place.id);
+                let message = format!("counts tokens of one class in `{}`, which PIPE 4.3 cannot express", place.id);
                 return Some((Severity::Wrong, message));
             }
             misnamed(shared_names, place)

@@ -16,7 +16,7 @@ pub enum Loss {
     ServersPipe5,
     /// An age memory.
     Memory,
-    /// An inhibitor arc of weight above 1, which PIPE takes for 1.
+    /// An inhibitor arc of weight above 1, which PIPE treats as 1.
     Inhibitor,
     /// A place and arcs that replace an inhibitor arc of weight above 1.
     Complement,

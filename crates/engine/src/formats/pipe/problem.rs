@@ -32,7 +32,7 @@ pub enum Fault {
     #[error("the file has {bytes} bytes, more than the limit of {limit}")]
     TooLarge { bytes: usize, limit: usize },
     /// Elements nest deeper than [`max_depth`](crate::formats::pipe::ReadOptions::max_depth).
-    #[error("elements nest deeper than the limit of {limit}")]
+    #[error("elements are nested deeper than the limit of {limit}")]
     TooDeep { limit: usize },
     /// More elements than [`max_nodes`](crate::formats::pipe::ReadOptions::max_nodes).
     #[error("more than {limit} elements, the limit")]
@@ -41,7 +41,7 @@ pub enum Fault {
     #[error("encoding `{name}` is not supported; save the file as UTF-8, ISO-8859-1, windows-1252 or UTF-16")]
     UnknownEncoding { name: String },
     /// Bytes that are no text in the file's encoding.
-    #[error("byte {byte:#04x} is no text in {encoding}")]
+    #[error("byte {byte:#04x} is not valid text in {encoding}")]
     BadBytes { byte: u8, encoding: &'static str },
     /// An unexpected word of a text format.
     #[error("expected {expected}, not `{found}`")]
@@ -53,7 +53,7 @@ pub enum Fault {
     #[error("entity `&{name};` is not expanded; write the character itself")]
     Entity { name: String },
     /// The file has no element at all.
-    #[error("the file is empty; a `<pnml>` element is expected")]
+    #[error("the file is empty; expected a `<pnml>` element")]
     Empty,
     /// The root is not `<pnml>`.
     #[error("the root element is `<{found}>`, not `<pnml>`")]
@@ -65,7 +65,7 @@ pub enum Fault {
     #[error("the file has several nets: {names}; choose one (option `net`)")]
     SeveralNets { names: String },
     /// The file has no net with the requested name.
-    #[error("there is no net `{name}` in the file; it has {names}")]
+    #[error("there is no net `{name}` in the file; available: {names}")]
     UnknownNet { name: String, names: String },
     /// A constant that has no value in the file: [`ReadOptions::constants`](crate::formats::pipe::ReadOptions::constants).
     #[error("`{name}` has no value in the file; give it one (option `constants`)")]
@@ -82,8 +82,8 @@ pub enum Fault {
     /// Two parts of a kind have the same id. Rename one.
     #[error("{kind} `{id}` is defined twice; the first is on line {first_line}")]
     DuplicateId { kind: &'static str, id: String, first_line: usize },
-    /// An arc end that is no place and no transition.
-    #[error("{end} `{id}` of arc `{arc}` is no place and no transition of the file")]
+    /// An arc end that is neither a place nor a transition.
+    #[error("{end} `{id}` of arc `{arc}` is neither a place nor a transition of the file")]
     UnknownNode { arc: String, end: &'static str, id: String },
     /// An arc between two places or two transitions.
     #[error("arc `{arc}` joins two {kind}; an arc joins a place and a transition")]
@@ -107,7 +107,7 @@ pub enum Fault {
     #[error("{what}: {reason}")]
     Expression { what: String, reason: String },
     /// A reference node that refers to nothing, or to itself over others.
-    #[error("reference `{id}` refers to `{target}`, which is no {kind}")]
+    #[error("reference `{id}` refers to `{target}`, which is not a {kind}")]
     Reference { id: String, target: String, kind: &'static str },
     /// A `<?tailspn …?>` instruction that cannot be followed.
     #[error("instruction `{key}=\"{value}\"` cannot be followed: {reason}")]

@@ -25,8 +25,7 @@ impl<'t> Collector<'_, '_, 't> {
         let name = net.attribute("id").map(|id| id.value.into_owned()).unwrap_or_default();
         self.net.tapaal.skipping = net.attribute("active").is_some_and(|active| active.value == "false");
         if self.net.tapaal.skipping {
-            self.notes
-                .odd(net.span(), Oddity::SeveralNets, || format!("component `{name}` is not active and is left out"));
+            self.notes.odd(net.span(), Oddity::SeveralNets, || format!("component `{name}` is not active; ignored"));
             return;
         }
         let (places, transitions, arcs) = (self.net.places.len(), self.net.transitions.len(), self.net.arcs.len());

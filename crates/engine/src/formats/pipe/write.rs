@@ -196,7 +196,7 @@ impl<'n> Writer<'n> {
         let ids = ids.chain(net.transitions().iter().flat_map(|t| [&t.id, &t.name]));
         let texts = ids.chain(net.arcs().iter().map(|a| &a.id)).chain(net.annotations().iter().map(|a| &a.text));
         for text in texts.filter(|text| !is_writable(text)) {
-            let message = format!("{text:?} has characters that XML cannot hold; they are replaced");
+            let message = format!("{text:?} has characters that XML does not allow; they are replaced");
             self.warnings.push(WriteWarning { loss: Loss::Character, part: None, message });
         }
     }
@@ -259,7 +259,7 @@ impl<'n> Writer<'n> {
                     self.instruction(&pairs);
                     self.xml.push('\n');
                     let message = format!(
-                        "rate parameter `{}` is not constant; PIPE gets its value written out where it is used",
+                        "rate parameter `{}` is not constant; for PIPE, its value is inserted wherever it is used",
                         parameter.name
                     );
                     self.warn(Loss::Parameter, PartRef::Parameter(id), message);
@@ -277,7 +277,7 @@ impl<'n> Writer<'n> {
         if replace {
             shown.name.clear();
             let message = format!(
-                "place `{}` is shown by its id, not as `{}`: PIPE 4.3 looks for names and PIPE 5 for ids in rates",
+                "place `{}` is shown by its id instead of its label `{}`: in rates, PIPE 4.3 looks for names and PIPE 5 for ids",
                 place.id, place.name
             );
             self.warn(Loss::Name, PartRef::Place(id), message);
@@ -362,8 +362,7 @@ impl<'n> Writer<'n> {
     fn check_unexpected(&mut self) {
         if self.unexpected > MAX_UNEXPECTED {
             let message = format!(
-                "{} state groups and tagged arcs: PIPE 5 may refuse a file with more than {MAX_UNEXPECTED}; write for \
-                 PIPE 5 to keep them out of its way",
+                "{} state groups and tagged arcs: PIPE 5 may refuse a file with more than {MAX_UNEXPECTED}; write for PIPE 5 to leave them out",
                 self.unexpected
             );
             self.warnings.push(WriteWarning { loss: Loss::Unexpected, part: None, message });

@@ -100,7 +100,7 @@ pub enum ExprError {
         span: Range<usize>,
     },
     /// Parentheses nest deeper than [`MAX_DEPTH`], or there are more than [`MAX_OPERATORS`] operators.
-    #[error("the expression nests deeper than {MAX_DEPTH} levels or has more than {MAX_OPERATORS} operators")]
+    #[error("the expression is nested deeper than {MAX_DEPTH} levels or has more than {MAX_OPERATORS} operators")]
     TooDeep {
         /// Position in the text, in bytes.
         span: Range<usize>,

@@ -82,7 +82,7 @@ impl Card {
             None => self.alone(ready, first, count)?,
         };
         if found != ready.replicate(first, count)? {
-            let what = format!("{count} replications of a net come out otherwise than on the CPU");
+            let what = format!("{count} replications of a net differ from the CPU");
             return Err(GpuError::SelfTest { adapter: self.gpu.facts.name.clone(), what }.into());
         }
         self.trusted.push(ready.engine());

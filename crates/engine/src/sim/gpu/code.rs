@@ -56,11 +56,11 @@ pub(crate) enum NoDeviceCode {
     Function(Function),
     /// Too many operands wait for their operators.
     #[error(
-        "its stack has {0} numbers, and a device has room for {MOST_DEPTH}; split it, or give min and max fewer arguments"
+        "its stack needs {0} numbers, and a device has room for {MOST_DEPTH}; split it, or give min and max fewer arguments"
     )]
     TooDeep(u32),
     /// Too many steps.
-    #[error("it has {0} steps, and a device admits {MOST_STEPS}")]
+    #[error("it has {0} steps; a device allows {MOST_STEPS}")]
     TooLong(u32),
     /// A counter that has no room in a step.
     #[error("it reads more than {MOST_COUNTERS} counters")]

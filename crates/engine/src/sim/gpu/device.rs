@@ -262,6 +262,6 @@ mod tests {
         assert_eq!(choose_from(&both, Wanted::Card), Ok(0));
         assert_eq!(choose_from(&both, Wanted::Named("llvm")), Ok(1));
         let refused = choose_from(&both, Wanted::Named("Voodoo")).unwrap_err();
-        assert_eq!(refused.to_string(), "no adapter is called `Voodoo`; there are: Card 9000, llvmpipe");
+        assert_eq!(refused.to_string(), "no adapter `Voodoo`; available: Card 9000, llvmpipe");
     }
 }

@@ -294,7 +294,7 @@ fn quietly<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     CAUGHT.set(false);
     called.map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-        text.unwrap_or("the driver gave up").lines().next().unwrap_or_default().to_owned()
+        text.unwrap_or("the driver reported a failure").lines().next().unwrap_or_default().to_owned()
     })
 }
 
@@ -310,7 +310,7 @@ mod tests {
             quietly(|| panic!("Error in Device::poll: {}\nmore", "Parent device is lost")),
             Err::<(), _>("Error in Device::poll: Parent device is lost".to_owned())
         );
-        assert_eq!(quietly(|| panic::panic_any(3)), Err::<(), _>("the driver gave up".to_owned()));
+        assert_eq!(quietly(|| panic::panic_any(3)), Err::<(), _>("the driver reported a failure".to_owned()));
         assert!(!CAUGHT.get());
     }
 }

@@ -35,7 +35,7 @@ impl NoDeviceLaw {
     pub(crate) fn of(self, name: &str) -> String {
         match self {
             Self::Floats => format!("the delay of `{name}` needs floating point functions"),
-            Self::TooLarge => format!("the delay of `{name}` has too large a table"),
+            Self::TooLarge => format!("the delay of `{name}` needs too large a table"),
         }
     }
 }

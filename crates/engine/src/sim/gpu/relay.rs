@@ -193,7 +193,7 @@ impl<'a> Relay<'a> {
     fn look(&mut self, left: Duration) {
         match (self.open)() {
             Ok(opened) => {
-                self.placement.reason = format!("{:.0} s were left on the CPU", left.as_secs_f64());
+                self.placement.reason = format!("{:.0} s of work remained on the CPU", left.as_secs_f64());
                 self.go_over(opened);
             }
             Err(fault) => {
@@ -305,7 +305,7 @@ impl<'a> Relay<'a> {
         if replayed == expected {
             return Ok(());
         }
-        let what = format!("{} replications of this net come out otherwise than on the CPU", expected.replications);
+        let what = format!("{} replications of this net differ from the CPU", expected.replications);
         let adapter = opened.adapter.clone();
         self.failed(GpuError::SelfTest { adapter, what }.into())
     }
@@ -355,7 +355,7 @@ fn no_card(fault: DeviceFault) -> String {
         DeviceFault::Gpu(GpuError::NoAdapter) => "no GPU was found".to_owned(),
         DeviceFault::Gpu(GpuError::OnlySoftware { found }) => format!("no GPU was found, only {found}"),
         DeviceFault::Gpu(error) => error.to_string(),
-        DeviceFault::DoesNotFit(reasons) => format!("it does not fit the card: {}", reasons.join("; ")),
+        DeviceFault::DoesNotFit(reasons) => format!("it does not fit the GPU: {}", reasons.join("; ")),
         DeviceFault::Replication | DeviceFault::Stopped => "a replication cannot be finished".to_owned(),
     }
 }

@@ -329,7 +329,7 @@ fn obstacles_or_ends(
 ) -> Result<Vec<bool>, UnfitError> {
     let mut obstacles = Vec::new();
     if !question.is_passage_only() {
-        obstacles.push("a schedule has passage times and groups only".to_owned());
+        obstacles.push("the schedule engine computes only passage times and groups".to_owned());
     }
     if clock.is_wide() {
         obstacles.push("the rates differ too much for 64-bit times".to_owned());
@@ -346,7 +346,8 @@ fn obstacles_or_ends(
         Goal::Marking(code) => code.as_conjunction().and_then(|terms| ends_of(program, plan, question, &terms)),
     };
     if ends.is_none() {
-        obstacles.push("the goal is not the dead marking, nor all the tokens that final places ever get".to_owned());
+        obstacles
+            .push("the goal is neither the dead marking nor all the tokens that final places ever receive".to_owned());
     }
     Problems::check(obstacles)?;
     Ok(ends.unwrap_or_default())

@@ -148,7 +148,7 @@ fn of_straggler(
     if causes.is_empty() {
         let mut evidence = vec![time];
         if own.cold {
-            let what = "first wave: slow as all of it, in medians".to_owned();
+            let what = "slowness of the whole first wave, in medians".to_owned();
             evidence.push(Evidence { what, value: own.record.seconds() / pool.median, usual: 1.0, unit: "".into() });
         }
         let slowness = own.record.seconds() / pool.median;
@@ -173,7 +173,7 @@ fn evidence(pool: &Pool, task: &PoolTask, cause: &RootCause) -> Vec<Evidence> {
     let of = match cause.sign {
         Sign::OtherNodes => "peers on other nodes",
         Sign::SameNode => "peers on the same node",
-        Sign::Headroom => "what peers leave free",
+        Sign::Headroom => "capacity that peers leave free",
         Sign::Outlier => "spread of normal tasks",
         Sign::Far => "normal tasks",
     };
@@ -201,7 +201,11 @@ fn evidence(pool: &Pool, task: &PoolTask, cause: &RootCause) -> Vec<Evidence> {
     }
     let resource = RESOURCES.contains(&cause.feature);
     if let (false, Some(quantile)) = (resource, pool.quantile(cause.feature, 1.0).filter(|&most| most > cause.value)) {
-        found.push(new(format!("{}, against the most in the stage", cause.feature.text()), cause.value, quantile));
+        found.push(new(
+            format!("{}, compared with the maximum of the stage", cause.feature.text()),
+            cause.value,
+            quantile,
+        ));
     }
     found
 }

@@ -50,12 +50,10 @@ fn of_stage(trace: &JobTrace, path: &Path, id: StageId, cause: Cause, parts: &[M
         return None;
     }
     let (first, of_tasks) = match cause {
-        Cause::GpuWait => {
-            ("the job without the waits for the GPU, at most shorter by", "tasks waited for the GPU, of their time")
-        }
+        Cause::GpuWait => ("upper bound of the gain without GPU waits", "GPU waits of tasks, of their total time"),
         _ => (
-            "the job without retries and spills of the GPU, at most shorter by",
-            "tasks spent on retries and spills, of their time",
+            "upper bound of the gain without GPU retries and spills",
+            "GPU retries and spills of tasks, of their total time",
         ),
     };
     let mut evidence = vec![told(first, job_s, 0.0, "s"), told(of_tasks, lost_s, all_s, "s")];

@@ -74,7 +74,7 @@ impl NodeMap {
         let bad = map.node.iter().find(|(_, source)| !source.clock_offset_s.is_finite());
         match bad {
             Some((name, _)) => {
-                Err(NodeMapError { message: format!("`clock_offset_s` of `{name}` is no number"), span: None })
+                Err(NodeMapError { message: format!("`clock_offset_s` of `{name}` is not a number"), span: None })
             }
             None => Ok(map),
         }
@@ -169,7 +169,10 @@ pub fn meters_of(
         return (vec![NodeMeters::default(); trace.nodes.len()], vec![Unmapped { node: String::new(), reason }]);
     }
     for name in map.node.keys().filter(|name| trace.nodes.iter().all(|node| node.name != **name)) {
-        unmapped.push(Unmapped { node: name.clone(), reason: "the map has this node, but the log has not".to_owned() });
+        unmapped.push(Unmapped {
+            node: name.clone(),
+            reason: "the map contains this node, but the log does not".to_owned(),
+        });
     }
     let origin = trace.origin_us as f64 / 1e6;
     let meters = trace.nodes.iter().map(|node| {
@@ -220,7 +223,7 @@ fn host_of<'s>(node: &str, given: Option<&NodeSource>, samples: &'s Samples, nod
     let listed = if hosts.is_empty() { "none".to_owned() } else { format!("`{}`", hosts.join("`, `")) };
     if let Some(host) = given.and_then(|source| source.host.as_deref()) {
         let found = hosts.iter().find(|name| **name == host);
-        return found.copied().ok_or_else(|| format!("no samples of host `{host}`; there are {listed}"));
+        return found.copied().ok_or_else(|| format!("no samples of host `{host}`; available: {listed}"));
     }
     let short = |name: &str| {
         if is_address(name) { name.to_owned() } else { name.split('.').next().unwrap_or(name).to_lowercase() }
@@ -236,9 +239,7 @@ fn host_of<'s>(node: &str, given: Option<&NodeSource>, samples: &'s Samples, nod
         [only] if nodes == 1 => Ok(only),
         // only the map can assign the devices of a host that holds several nodes
         [only] if given.is_some() => Ok(only),
-        _ => {
-            Err(format!("no samples of a host with this name; there are {listed}; say with --node-map whose they are"))
-        }
+        _ => Err(format!("no samples of a host with this name; available: {listed}; assign them with --node-map")),
     }
 }
 

@@ -62,7 +62,7 @@ pub(super) fn slow_nodes(trace: &JobTrace, times: Vec<NodeTimes>) -> Vec<Finding
         let middle = |ratios: &[f64]| median(ratios.iter().copied()).filter(|slowness| *slowness > SLOW_NODE);
         let of_all = middle(&ratios).filter(|_| ratios.len() >= FEWEST).map(|slowness| (slowness, ratios.len()));
         let Some((slowness, tasks)) = of_all.or_else(|| Some((middle(&apart)?, apart.len()))) else { continue };
-        let what = format!("time of {tasks} of its tasks, in medians of other nodes");
+        let what = format!("time of {tasks} of its tasks, in medians of the other nodes");
         findings.push(Finding {
             method: FindingMethod::SlowNode,
             subject: Subject::Node { node: node.name.clone() },

@@ -122,9 +122,9 @@ impl Told<'_> {
             false => return None,
         };
         let evidence = vec![
-            evidence("tasks of the stage, against slots", tasks, self.slots, ""),
+            evidence("tasks of the stage, compared with slots", tasks, self.slots, ""),
             evidence(
-                "time of this stage alone, against its work on all slots",
+                "time of this stage alone, compared with its work spread over all slots",
                 alone.time,
                 alone.time - alone.free,
                 "s",
@@ -136,7 +136,7 @@ impl Told<'_> {
     fn of_driver(&self, idle: [(&str, f64); 2]) -> Option<Finding> {
         let lost = idle[0].1 + idle[1].1;
         let most = if idle[1].1 > idle[0].1 { idle[1].0 } else { idle[0].0 };
-        let mut all = vec![evidence(&format!("time without a running task, most of it {most}"), lost, 0.0, "s")];
+        let mut all = vec![evidence(&format!("time without a running task, mainly {most}"), lost, 0.0, "s")];
         all.extend(idle.iter().map(|(what, time)| evidence(what, *time, 0.0, "s")));
         self.finding(Subject::Job, Cause::Driver, lost, all)
     }

@@ -32,9 +32,7 @@ pub struct RecordedRun<'t> {
 pub enum DetectionError {
     /// No stage has enough tasks with a start and an end to estimate the expected time. Give the log of a finished job, or other runs that
     /// give the expected times.
-    #[error(
-        "{log}: no stage with progress has {FEWEST} tasks that ended well, so that nothing says which were stragglers"
-    )]
+    #[error("{log}: no stage with progress has {FEWEST} tasks that succeeded, so stragglers cannot be identified")]
     NothingToJudge {
         /// The log.
         log: String,

@@ -60,30 +60,30 @@ impl Oddity {
     /// Returns a description of the oddity and of its handling.
     pub fn text(self) -> &'static str {
         match self {
-            Self::BadLine => "neither a row of the table nor a JSON object; left out",
-            Self::CutLastLine => "the last line is cut off; left out",
-            Self::CutFile => "the compressed file ends too early or is damaged; what was before is used",
-            Self::LongLine => "a line longer than the limit; left out",
-            Self::NoHeader => "a row before any header; left out",
-            Self::UnknownColumn => "a column that is not known; ignored",
-            Self::MissingField => "a report without task, time or progress; left out",
-            Self::BadNumber => "not a number in its range; the report is left out",
-            Self::NothingToDo => "a total of 0; the report is left out",
-            Self::TimeBackwards => "a time before an earlier report's; left out",
-            Self::TimeLeaps => "a time far after all others; left out unless the next one is as late",
+            Self::BadLine => "neither a row of the table nor a JSON object; skipped",
+            Self::CutLastLine => "the last line is cut off; skipped",
+            Self::CutFile => "the compressed file ends too early or is damaged; the part before is used",
+            Self::LongLine => "a line longer than the limit; skipped",
+            Self::NoHeader => "a row before the first header; skipped",
+            Self::UnknownColumn => "an unknown column; ignored",
+            Self::MissingField => "a report without task, time or progress; skipped",
+            Self::BadNumber => "not a number in its range; the report is skipped",
+            Self::NothingToDo => "a total of 0; the report is skipped",
+            Self::TimeBackwards => "a time before an earlier report's; skipped",
+            Self::TimeLeaps => "a time far after all others; skipped unless the next report is as late",
             Self::OutOfOrder => {
-                "a report much older than the latest one; used, but tasks are misjudged unless reports come in the order of time"
+                "a report much older than the latest one; used, but reports out of time order can make verdicts wrong"
             }
-            Self::AboveOne => "more done than there is; left out",
-            Self::ProgressFell => "less done than before; left out",
-            Self::TotalChanged => "a total that changed; the new one counts",
-            Self::AfterEnd => "a report after the end of its attempt; left out",
-            Self::DoneAtOnce => "done in its first report; its time is not known",
-            Self::Silent => "an attempt fell silent before its end; forgotten",
-            Self::StillRunning => "an attempt still ran when the reports ended",
-            Self::TooManyTasks => "more running attempts than the limit; left out",
-            Self::UnknownKind => "a kind of task without a profile; judged by its peers alone",
-            Self::FileShrank => "the file became shorter; read again from its beginning",
+            Self::AboveOne => "more done than the total; skipped",
+            Self::ProgressFell => "less done than before; skipped",
+            Self::TotalChanged => "the total changed; the new total is used",
+            Self::AfterEnd => "a report after the end of its attempt; skipped",
+            Self::DoneAtOnce => "complete in its first report; its time is unknown",
+            Self::Silent => "an attempt stopped reporting before its end; dropped",
+            Self::StillRunning => "an attempt was still running when the reports ended",
+            Self::TooManyTasks => "more running attempts than the limit; skipped",
+            Self::UnknownKind => "a kind of task without a profile; compared only with its peers",
+            Self::FileShrank => "the file was truncated; reading it again from the start",
         }
     }
 }
@@ -154,7 +154,7 @@ mod tests {
         oddities.add(Oddity::BadLine, 9, "c");
         oddities.add(Oddity::Silent, 0, &"x".repeat(200));
         let told: Vec<String> = oddities.list().map(ToString::to_string).collect();
-        assert_eq!(told[0], "line 7: neither a row of the table nor a JSON object; left out (2 times): a b");
+        assert_eq!(told[0], "line 7: neither a row of the table nor a JSON object; skipped (2 times): a b");
         assert!(told[1].ends_with(&format!("{}...", "x".repeat(EXAMPLE))));
         assert_eq!((oddities.count(Oddity::BadLine), oddities.count(Oddity::LongLine)), (2, 0));
     }

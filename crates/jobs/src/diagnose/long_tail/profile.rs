@@ -92,7 +92,7 @@ pub struct FittedProfile {
 #[non_exhaustive]
 pub enum ProfileError {
     /// Too few attempts ended. Provide more runs.
-    #[error("{got} attempts of kind `{kind}` ended after their first report; a profile needs {FEWEST_TASKS}")]
+    #[error("{got} attempts of kind `{kind}` finished after their first report; a profile needs {FEWEST_TASKS}")]
     TooFewTasks {
         /// The kind.
         kind: String,

@@ -87,7 +87,7 @@ impl Column {
             Self::Done => "done",
             Self::Total => "total",
             Self::Progress => "progress",
-            Self::Unknown => "a column that is not known",
+            Self::Unknown => "an unknown column",
         }
     }
 }

@@ -86,7 +86,7 @@ enum Sniffed {
 fn sniff(head: &[u8]) -> Sniffed {
     if head.starts_with(&[0x96, 0xd5]) || head.starts_with(&[0xd5, 0x96]) {
         let help = "write it as text: sadf -j FILE -- -u ALL -P ALL -d -n DEV > FILE.json";
-        return Sniffed::Other("a binary file of sar, which only the same version of sysstat reads", help);
+        return Sniffed::Other("a binary sar file, which only the same version of sysstat can read", help);
     }
     let text = String::from_utf8_lossy(head);
     let text = text.trim_start_matches('\u{feff}').trim_start();
@@ -105,7 +105,7 @@ fn sniff(head: &[u8]) -> Sniffed {
         }
         let words: Vec<&str> = line.split_whitespace().collect();
         if words.contains(&"PID") && (words.contains(&"Command") || words.contains(&"UID")) {
-            return Sniffed::Other("what pidstat writes: processes, not nodes", GIVE_SAMPLES);
+            return Sniffed::Other("output of pidstat: it describes processes, not nodes", GIVE_SAMPLES);
         }
         if text::is_header(line) {
             return Sniffed::Samples(SampleFormat::Text);
@@ -222,7 +222,7 @@ fn format_of(name: &str, head: &[u8]) -> Result<SampleFormat, SampleError> {
         Sniffed::Samples(format) => Ok(format),
         Sniffed::Other(what, help) => refuse(what, help),
         Sniffed::Unknown if head.is_empty() => refuse("empty", GIVE_SAMPLES),
-        Sniffed::Unknown => refuse("nothing that sysstat writes", GIVE_SAMPLES),
+        Sniffed::Unknown => refuse("not output of sysstat", GIVE_SAMPLES),
     }
 }
 

@@ -45,20 +45,20 @@ impl SampleWarningKind {
     /// Returns a description, for one or several cases.
     pub fn text(self) -> &'static str {
         match self {
-            Self::BadRow => "not a row of its section; left out",
-            Self::BadNumber => "a number that cannot be right; left out",
-            Self::LongLine => "a line longer than the limit; left out",
-            Self::CutLastLine => "the last line is cut off; left out",
-            Self::CutFile => "ends too early or is damaged; what was before is used",
-            Self::NoTime => "rows without date and time (iostat needs -t); left out",
-            Self::SinceBoot => "a report whose beginning is not known, such as a first one since boot; left out",
-            Self::AmbiguousDate => "a date that could be read in two ways; taken as month/day",
-            Self::NoZone => "times without a time zone; taken as UTC unless --utc-offset says otherwise",
-            Self::Backwards => "time goes backwards; left out",
-            Self::Restart => "the host was restarted in between",
-            Self::NoHost => "no banner, so the host is not known",
-            Self::NoUtilisation => "disks without %util (iostat needs -x); left out",
-            Self::Twice => "a series that was read already; left out",
+            Self::BadRow => "not a row of its section; skipped",
+            Self::BadNumber => "an implausible number; skipped",
+            Self::LongLine => "a line longer than the limit; skipped",
+            Self::CutLastLine => "the last line is cut off; skipped",
+            Self::CutFile => "ends too early or is damaged; the part before is used",
+            Self::NoTime => "rows without date and time (iostat needs -t); skipped",
+            Self::SinceBoot => "a report whose start is unknown, such as the first one since boot; skipped",
+            Self::AmbiguousDate => "an ambiguous date; read as month/day",
+            Self::NoZone => "times without a time zone; read as UTC unless --utc-offset is given",
+            Self::Backwards => "time goes backwards; skipped",
+            Self::Restart => "the host was rebooted in between",
+            Self::NoHost => "no banner, so the host is unknown",
+            Self::NoUtilisation => "disks without %util (iostat needs -x); skipped",
+            Self::Twice => "a duplicate series; skipped",
         }
     }
 }

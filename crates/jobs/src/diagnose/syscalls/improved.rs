@@ -255,11 +255,11 @@ pub fn improved(run: &Run, profile: &Profile, settings: &ImprovedSettings) -> An
     let judged = [By::Files, network].into_iter().filter_map(|by| Judged::new(by, &view, &controls, settings));
     let judged: Vec<Judged> = judged.collect();
     let Some(first) = judged.iter().max_by(|a, b| a.excess().total_cmp(&b.excess())) else {
-        return Answer::silent(method, "the control runs have too few calls on data and between nodes");
+        return Answer::silent(method, "the control runs have too few data and connect calls");
     };
     let above = first.above();
     if above.is_empty() {
-        return Answer::silent(method, "no node is further from the others than in the control runs");
+        return Answer::silent(method, "no node deviates from the others more than in the control runs");
     }
     let few_nodes = first.scored.len() < ENOUGH_NODES;
     let cause = first.by.cause();
@@ -271,7 +271,7 @@ pub fn improved(run: &Run, profile: &Profile, settings: &ImprovedSettings) -> An
             confidence: 0.0,
             ..finding(first, scored, cause)
         };
-        let why = "connecting is slow, but with fewer than three nodes the log does not tell at which end";
+        let why = "connecting is slow, but with fewer than three nodes the log does not show which end is slow";
         return Answer { findings: above.into_iter().map(unknown).collect(), ..Answer::silent(method, why) };
     }
     let above: Vec<&Scored> = above.into_iter().take(settings.most_nodes).collect();
@@ -308,7 +308,7 @@ fn evidence(judged: &Judged, scored: &Scored) -> Vec<Evidence> {
         unit: unit.into(),
     };
     let calls = |others: Others| Evidence {
-        what: "calls made, in times the other nodes' median".to_owned(),
+        what: "number of calls, relative to the median of the other nodes".to_owned(),
         value: 1.0 / others.fewer,
         usual: 1.0,
         unit: "".into(),

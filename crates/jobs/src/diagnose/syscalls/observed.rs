@@ -29,7 +29,7 @@ impl Form {
         match self {
             Self::Calls => "calls with times (-T)",
             Self::WallTotals => "totals of elapsed time (-c -w)",
-            Self::ProcessorTotals => "totals of processor time (-c without -w)",
+            Self::ProcessorTotals => "totals of CPU time (-c without -w)",
             Self::Untimed => "calls without times (no -T)",
         }
     }

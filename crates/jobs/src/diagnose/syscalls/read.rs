@@ -193,7 +193,7 @@ fn read_from(
     if stream.saw_nothing() {
         return Err(match bytes {
             0 => SyscallError::Empty { file: file.to_owned() },
-            _ => SyscallError::NotStrace { file: file.to_owned(), what: "no line of strace".to_owned() },
+            _ => SyscallError::NotStrace { file: file.to_owned(), what: "not a line of strace".to_owned() },
         });
     }
     Ok(stream.end())

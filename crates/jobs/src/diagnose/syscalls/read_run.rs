@@ -18,7 +18,7 @@ pub enum Purpose<'p> {
     Judge(&'p Profile),
 }
 
-/// Reads a run: a folder with a file for each node, or files, each with `NODE=` in front if its name does not identify the node.
+/// Reads a run: a folder with one file per node, or files, each with `NODE=` in front if its name does not identify the node.
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ pub fn read_nodes(
             match read_for(&log, purpose, settings, watch) {
                 Ok(calls) => nodes.push(calls),
                 Err(error @ (SyscallError::NotStrace { .. } | SyscallError::Empty { .. })) if !named => {
-                    notes.push(format!("{error}; left out"));
+                    notes.push(format!("{error}; skipped"));
                 }
                 Err(error) => return Err(error),
             }

@@ -82,13 +82,13 @@ fn refused(head: &[u8]) -> Option<Refused> {
         (
             b"PK\x03\x04",
             "a zip archive",
-            "save it as a file, or unpack it: the directory of a zip archive is at its end",
+            "save it as a file or unpack it: the directory of a zip archive is at its end",
         ),
         (b"\x04\x22\x4d\x18", "an lz4 frame file, which Spark does not write", "unpack it with `lz4 -d`"),
         (b"BZh", "compressed with bzip2", "unpack it with `bunzip2`"),
         (b"\xfd7zXZ\0", "compressed with xz", "unpack it with `unxz`"),
         (b"Obj\x01", "an Avro container", "convert it to JSON with `avro-tools tojson`"),
-        (b"PAR1", "a Parquet file", "tables in Parquet are not read; write them as CSV"),
+        (b"PAR1", "a Parquet file", "Parquet tables are not supported; write them as CSV"),
         (b"\x7fELF", "a program", "give the log of a job"),
         (b"SQLite for", "a database", "give the log of a job"),
     ];

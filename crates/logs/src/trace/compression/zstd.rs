@@ -76,7 +76,7 @@ impl<R: BufRead> Read for ZstdFrames<R> {
                 self.inside = false;
                 if !self.ended && !self.is_checked() {
                     self.ended = true;
-                    return Err(damaged("the checksum of a zstd frame is wrong"));
+                    return Err(damaged("the checksum of a zstd frame does not match"));
                 }
             }
             if let Some(error) = self.failed.take() {

@@ -84,7 +84,7 @@ impl Net {
         let transitions: Option<Vec<Transition>> =
             program.timed.iter().map(|&t| transition(program, t as usize, law)).collect();
         if transitions.is_none() {
-            obstacles.push("a rate cannot be evaluated side by side".to_owned());
+            obstacles.push("a rate cannot be evaluated in lockstep".to_owned());
         }
         let transitions = transitions.filter(|_| obstacles.is_empty()).ok_or(obstacles)?;
         // rates by the marking may grow far; the shift of a time is base plus the bits of the total, those of one transition at least
@@ -136,9 +136,9 @@ fn obstacles(program: &Program) -> Vec<String> {
     check(program.classes() == 1, "the net has several token classes");
     check(
         program.transitions() <= MAX_TRANSITIONS,
-        "the net has too many transitions to look at all of them at every firing",
+        "the net has too many transitions to check all of them at every firing",
     );
-    check(program.counters() <= MAX_COUNTERS, "the net has too many places to keep them side by side");
+    check(program.counters() <= MAX_COUNTERS, "the net has too many places for lockstep");
     obstacles
 }
 
