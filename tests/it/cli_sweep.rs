@@ -191,7 +191,7 @@ fn a_sweep_that_was_cut_short_goes_on_and_gives_the_same_bytes() {
     let expected = data(&["sweep", &plan, "-o", &whole]);
     let first = shown(&["sweep", &plan, "-o", &cut, "--max-points=4"]);
     assert!(first.starts_with("exit 0") && first.contains("Partial: 4 of 10 configurations are complete"), "{first}");
-    assert!(first.contains("continue it with --resume"), "{first}");
+    assert!(first.contains("--resume continues"), "{first}");
     let again = shown(&["sweep", &plan, "-o", &cut]);
     assert!(again.starts_with("exit 7") && unbroken(&again).contains("holds a sweep already"), "{again}");
     assert!(

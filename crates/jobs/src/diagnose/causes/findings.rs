@@ -193,7 +193,7 @@ fn evidence(pool: &Pool, task: &PoolTask, cause: &RootCause) -> Vec<Evidence> {
         usual: factor * usual,
         unit: unit.into(),
     };
-    let mut found = vec![new(format!("{}, against {of}", cause.feature.text()), cause.value, cause.usual)];
+    let mut found = vec![new(format!("{}, compared with {of}", cause.feature.text()), cause.value, cause.usual)];
     if let Some(around) = cause.around {
         let sides = [("before it", around.head), ("after it", around.tail)];
         let sides = sides.into_iter().filter_map(|(when, side)| Some((when, side?)));
