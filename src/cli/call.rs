@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tailspn::net::Net;
 
-/// A command in process, shared between the thread that runs it and the one that waits for it.
+/// A command in process, shared between the thread that runs it and the thread that waits for it.
 #[derive(Debug, Default)]
 pub struct Call {
     keeps_samples: bool,
@@ -20,11 +20,11 @@ pub struct Call {
 /// The progress of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// Number that is done.
+    /// Completed number.
     pub done: u64,
-    /// Number that is planned; 0 if it is not known.
+    /// Planned number; 0 if unknown.
     pub planned: u64,
-    /// The plural of what is counted, such as `replications`.
+    /// The counted unit in the plural, such as `replications`.
     pub noun: &'static str,
 }
 
@@ -48,7 +48,7 @@ pub struct Output {
 pub struct Problem {
     /// The problem in a sentence.
     pub message: String,
-    /// The advice, if there is any.
+    /// The advice, if any.
     pub help: Option<String>,
     /// The name of a file or an option, with the line and the column in its text, both from 1.
     pub place: Option<(String, usize, usize)>,
@@ -69,8 +69,8 @@ impl Call {
         Arc::new(Self { keeps_samples, net, ..Self::default() })
     }
 
-    /// Returns a call that, with any `parts`, runs no replications but puts together theirs: the first shards of the same command, or
-    /// all.
+    /// Returns a call that, given `parts`, runs no replications but merges those of the parts: the first
+    /// shards of the same command, or all.
     #[must_use]
     pub fn merging(keeps_samples: bool, net: Option<Net>, parts: Vec<Vec<u8>>) -> Arc<Self> {
         Arc::new(Self { keeps_samples, net, parts, ..Self::default() })
@@ -81,7 +81,7 @@ impl Call {
         self.stopped.store(true, Ordering::SeqCst);
     }
 
-    /// Returns the progress of the command; none before it counts.
+    /// Returns the progress of the command; none before it starts counting.
     pub fn pace(&self) -> Option<Pace> {
         *locked(&self.pace)
     }

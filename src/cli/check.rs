@@ -20,7 +20,7 @@ use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::values::ReadAs;
 
-/// Firings of the trial that looks for faults.
+/// Firings of the trial that searches for faults.
 const TRIAL: u64 = 100_000;
 
 /// Checks the net.
@@ -38,7 +38,8 @@ pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> Result<Exit, Failure
     Ok(exit)
 }
 
-/// The net that PIPE loads: without the instructions that it skips. Standard input cannot be read again and is taken as it was.
+/// The net that PIPE loads: without the instructions that it skips. Standard input cannot be read again, so
+/// its previous content is used.
 fn as_pipe_loads(loaded: &Loaded, args: &NetArgs) -> Net {
     let question: fn(&mut ReadOptions) -> &mut Reading = |options| &mut options.instructions;
     let without = ReadAs { question: Some(question), reading: Reading::Pipe43 };
@@ -111,7 +112,7 @@ fn class_rows(net: &Net) -> Vec<ClassRow> {
     net.classes().iter().enumerate().map(|(i, class)| ClassRow { name: class.id.clone(), tokens: tokens(i) }).collect()
 }
 
-/// Parts that do nothing, and transitions that fire without taking anything.
+/// Parts without effect, and transitions that fire without consuming tokens.
 fn remarks(net: &Net) -> Vec<String> {
     let mut place_has_arc = vec![false; net.places().len()];
     let mut transition_has_arc = vec![false; net.transitions().len()];
@@ -181,7 +182,7 @@ fn trial(program: &Program) -> (String, bool) {
     (words, false)
 }
 
-/// Returns the differences to the net of another file, which is read in the same way.
+/// Returns the differences from the net of another file, which is read in the same way.
 fn against(net: &Net, args: &NetArgs, other: &Path) -> Result<Vec<DifferenceRow>, Failure> {
     let args = NetArgs { net: other.to_owned(), read_as: args.read_as.clone(), param: Vec::new(), chosen: None };
     let other = read_net(&args)?.net;

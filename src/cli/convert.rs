@@ -74,7 +74,7 @@ fn picture(net: &Net, choice: LayoutChoice, terminal: &Terminal) -> String {
     text
 }
 
-/// The most tokens of each place, where invariants of the net bound them.
+/// The maximum tokens of each place that is bounded by invariants.
 fn place_bounds(net: &Net) -> Result<Vec<Option<u64>>, Failure> {
     let wanted = Wanted { invariants: true, siphons: false, bounds: true, throughputs: false };
     let structure = analyse(&compile_net(net)?, wanted, &Limits::default(), &|| false);

@@ -123,7 +123,7 @@ fn reports(path: &Path, trace: &JobTrace, args: &DetectorsArgs, terminal: &Termi
     Ok(known)
 }
 
-/// The policies of a plan, or the ones that `whatif` compares on a log; policies without a detector are left out.
+/// The policies of a plan, or the policies that `whatif` compares for a log; policies without a detector are skipped.
 fn policies(
     runs: &[(JobTrace, History)],
     args: &DetectorsArgs,

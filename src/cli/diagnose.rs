@@ -70,7 +70,7 @@ fn of_log(
     Ok((read_of_log(trace, &samples, &meters, inputs, unmapped), causes))
 }
 
-/// Lists what cannot be known without a log.
+/// Lists what cannot be determined without a log.
 fn without_log(inputs: &Inputs) -> Said {
     let mut missing = vec!["without a job log, the causes of single slow tasks are unknown".to_owned()];
     if !inputs.samples.is_empty() {
@@ -105,7 +105,7 @@ fn meters(trace: &JobTrace, samples: &Samples, map: &NodeMap, args: &DiagnoseArg
     meters_of(trace, samples, map, args.cpu.0)
 }
 
-/// The map and the clock offsets that were given.
+/// The given map and clock offsets.
 fn node_map(trace: &JobTrace, args: &DiagnoseArgs) -> Result<NodeMap, Failure> {
     let mut map = NodeMap::default();
     if let Some(path) = &args.node_map {

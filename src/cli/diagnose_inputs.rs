@@ -29,9 +29,9 @@ pub(super) struct Inputs {
     pub(super) progress: Vec<PathBuf>,
     /// Logs of strace, some with `NODE=` in front.
     pub(super) calls: Vec<String>,
-    /// Files given by name but of unknown kind, if no input of a known kind was given.
+    /// Files given by name that have an unknown kind, if no input of a known kind was given.
     pub(super) unknown: Vec<PathBuf>,
-    /// Other files that are nothing known.
+    /// Other files of unknown kind.
     pub(super) others: Vec<PathBuf>,
 }
 
@@ -143,7 +143,7 @@ impl Inputs {
         }
     }
 
-    /// A sentence about files that are nothing known.
+    /// A sentence about files of unknown kind.
     pub(super) fn left_out(&self) -> Option<String> {
         let names: Vec<String> = self.others.iter().map(|file| file.display().to_string()).collect();
         (!names.is_empty()).then(|| format!("skipped, because they are unrecognised or folders: {}", names.join(", ")))

@@ -36,7 +36,7 @@ impl Said {
         Self { missing: vec![sentence], ..Self::default() }
     }
 
-    /// Records that a node's log is used, with warnings about its oddities.
+    /// Records that a node's log is used, with its warnings.
     fn use_of(&mut self, node: &NodeCalls) {
         let taken = format!("{} of node {}", node.form.text(), node.node);
         self.used.push(UsedRow { kind: "syscalls".into(), name: node.file.clone(), taken });
@@ -94,7 +94,7 @@ pub(super) fn by_progress(
     Ok(said)
 }
 
-/// Reads the reports of a file and records warnings about its oddities.
+/// Reads the reports of a file and records their warnings.
 fn reports(path: &Path, args: &DiagnoseArgs, said: &mut Said) -> Result<(History, UsedRow), Failure> {
     let name = path.display().to_string();
     let (read, rest) = read_reports(path, args.max_samples, 0)?;

@@ -55,7 +55,8 @@ pub(crate) fn run(plan: &StagePlan, args: &EstimateArgs, terminal: &Terminal) ->
     Ok(end_of(&found.run))
 }
 
-/// As many replications as the spread between whole runs deserves: the error of the mean is far below it.
+/// The number of replications follows from the spread between whole runs, so that the error of the mean is
+/// far below it.
 fn enough(plan: &StagePlan, ensemble: &Ensemble) -> StopRule {
     const SHARE_OF_SPREAD: f64 = 0.02;
     const FEWEST: u64 = 32;

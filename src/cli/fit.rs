@@ -78,7 +78,7 @@ impl Model {
     }
 }
 
-/// Returns the plan of the job that logs give; none after Ctrl-C.
+/// Returns the plan of the job fitted to the logs; none after Ctrl-C.
 pub(crate) fn plan_of(args: &FitArgs, terminal: &Terminal) -> Result<Option<JobPlan>, Failure> {
     Ok(match model(args, terminal)? {
         Some(Model::Stages(fitted)) => Some(JobPlan::Stages(Box::new(fitted.plan))),

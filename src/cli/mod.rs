@@ -1,6 +1,7 @@
 //! The command line: arguments in, one library call, a report out. It sees only the public API.
 //!
-//! Data goes to standard output, everything else to standard error; how a command ended is its exit code (docs/exit-codes.md).
+//! Data goes to standard output, everything else to standard error; the exit code shows how a command ended
+//! (docs/exit-codes.md).
 
 mod args;
 #[cfg(feature = "gpu")]
@@ -103,7 +104,8 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 impl Call {
     /// Runs the command of some arguments, the name of the program first, on this thread and returns its exit
-    /// code, as in docs/exit-codes.md. What it found is in [`take_output`](Self::take_output), also after an error.
+    /// code, as in docs/exit-codes.md. Its results are in [`take_output`](Self::take_output), also after an
+    /// error.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! One shard of a command's replications as a file, and the files of all shards put together.
+//! One shard of a command's replications as a file, and the merged files of all shards.
 //!
 //! A file starts with a line of readable JSON: the command, and the number of the part. Results follow as bytes.
 
@@ -102,7 +102,7 @@ pub(crate) fn is_part(path: &Path) -> bool {
 
 /// Reads the parts of a command.
 ///
-/// With `partial`, the first shards alone will do.
+/// With `partial`, only the first shards suffice.
 pub(crate) fn read(paths: &[PathBuf], partial: bool) -> Result<Parts, Failure> {
     let files = paths.iter().map(|path| Ok((path.display().to_string(), read_bytes(path)?)));
     together(&files.collect::<Result<Vec<_>, Failure>>()?, partial, true)
@@ -148,7 +148,7 @@ pub(crate) fn together(files: &[(String, Vec<u8>)], partial: bool, same_argument
     Ok(Parts { arguments, share: Share::merged(parts.into_iter().map(|(_, _, pieces)| pieces).collect()) })
 }
 
-/// Options of a part alone, with a value each.
+/// Options that only parts have, each with a value.
 const OWN_VALUES: [&str; 6] = ["--shard", "--output", "-o", "--threads", "--max-time", "--color"];
 /// Options that only parts have, on a command without parts.
 const OWN_FLAGS: [&str; 3] = ["--force", "--quiet", "-q"];

@@ -84,7 +84,7 @@ pub(crate) fn job_of(text: Option<&PlanText>, options: &PlanArgs, terminal: &Ter
     plan.with_all(&options.options()).plan().map_err(|error| options_refused(&error))
 }
 
-/// Options that a plan has no meaning for, or values that do not fit together with its own.
+/// Options that have no meaning for a plan, or values that conflict with the plan's.
 pub(crate) fn options_refused(error: &PlanError) -> Failure {
     let note = |problem: &PlanProblem| match problem.kind {
         ProblemKind::Option => Note::problem(problem.to_string()),

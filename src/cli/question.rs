@@ -1,4 +1,4 @@
-//! From arguments to a question: parses expressions over the net, looks up names, and reports all problems at once.
+//! Converts arguments to a question: parses expressions over the net, looks up names, and reports all problems at once.
 
 use tailspn::compile::{Code, lower, lower_reward};
 use tailspn::net::expr::ExprError;
@@ -11,7 +11,7 @@ use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::values::fits;
 
-/// A question and how the person put it.
+/// A question and its form on the command line.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) question: Question,
@@ -134,7 +134,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Times that leave nothing to observe, and names that would occur twice in the results.
+    /// Times that leave no observations, and duplicate names in the results.
     fn times(&mut self, args: &QuestionArgs) {
         if let Some(horizon) = args.horizon {
             if args.warm_up > 0.0 && args.warm_up >= horizon {

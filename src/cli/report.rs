@@ -1,4 +1,4 @@
-//! `report`: results as a page that a person can look at and decide from.
+//! `report`: results as an HTML page.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use crate::cli::study::store_failure;
 
 /// Most places and transitions of a net that is drawn.
 const MOST_DRAWN: usize = 300;
-/// Tasks of a job whose net is drawn: more look the same.
+/// Maximum tasks of a drawn net: more tasks look the same.
 const MAPS: u64 = 3;
 const REDUCES: u64 = 2;
 
@@ -187,7 +187,7 @@ fn net_in(path: &Path, terminal: &Terminal) -> Result<Loaded, Failure> {
     Ok(Loaded::Net(caption, svg(&loaded.net)))
 }
 
-/// The net of an estimated job, with as few tasks as show its shape; none where its plan cannot be read any more.
+/// The net of an estimated job, with the minimum number of tasks that shows its shape; none if its plan cannot be read.
 fn net_of(found: &Found) -> Option<(String, String)> {
     let Found::Estimate(report) = found else { return None };
     let mut plan = Plan::from_toml(&report.plan).ok().filter(|_| !report.plan.is_empty())?;

@@ -32,7 +32,7 @@ pub(crate) fn man(args: &ManArgs, terminal: &Terminal) -> Result<Exit, Failure> 
     print(&text, terminal)
 }
 
-/// Installs the man pages and the completions, and says where.
+/// Installs the man pages and the completions, and prints their locations.
 pub(crate) fn setup(args: &SetupArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let prefix = match &args.prefix {
         Some(prefix) => prefix.clone(),

@@ -110,7 +110,8 @@ fn ensemble(args: &SimulateArgs) -> Ensemble {
     }
 }
 
-/// Sets a limit of firings for a net that may never reach its goal, and checks with one replication that the net keeps to it.
+/// Sets a limit of firings for a net that may never reach its goal, and checks with one replication that the
+/// net stays within it.
 fn be_patient(
     prepared: &mut Prepared,
     goal: &str,
@@ -152,7 +153,7 @@ fn seek_goal(
     Err(Failure::helped(Exit::Refused, message, help))
 }
 
-/// Explains to the user why nothing was run.
+/// Explains to the user why the simulation did not run.
 pub(crate) fn failure(error: &RunError) -> Failure {
     match error {
         RunError::Fault(fault) => Failure::plain(Exit::Model, fault.to_string()),

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     }
 }
 
-/// Number of states up to which a net is solved unfolded, even if equal parts of it can be counted.
+/// Number of states up to which a net is solved unfolded, even if it has equal parts.
 const FEW: f64 = 20_000.0;
 
 /// Solves the net by all its states.
@@ -189,7 +189,7 @@ struct Infinite {
 }
 
 impl Infinite {
-    /// Prints the proof, writes the graph if requested, and refuses the rest.
+    /// Prints the proof, writes the graph if requested, and refuses other requests.
     fn print(
         &self,
         program: &Program,

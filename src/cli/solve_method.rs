@@ -59,7 +59,7 @@ pub(super) fn method(
     }
 }
 
-/// A question that is not about the time to the dead marking, if there is one.
+/// A request other than the time to the dead marking, if any.
 fn other_question(args: &SolveArgs) -> Option<&'static str> {
     let goal = args.until().is_some_and(|goal| goal != "dead");
     let averages = !args.at.is_empty() && args.until().is_none();
@@ -82,7 +82,7 @@ fn needs_states(option: &str) -> Failure {
     Failure::helped(Exit::Usage, message, "remove it, or use `--method states`")
 }
 
-/// Returns the limits of the state space, with the time that is left.
+/// Returns the limits of the state space, with the remaining time.
 pub(super) fn limits(args: &SolveArgs, watch: &TimeLimit<'_>) -> Limits {
     let default = Limits::default();
     Limits {

@@ -103,8 +103,8 @@ fn checked(
     formulas.into_iter().map(check).collect()
 }
 
-/// Prints the proof that there are infinitely many markings, writes the coverability graph if a graph is requested, and
-/// refuses the rest.
+/// Prints the proof that there are infinitely many markings, writes the coverability graph if a graph is
+/// requested, and refuses other requests.
 fn infinite(
     unbounded: &Unbounded,
     priorities: Priorities,

@@ -60,8 +60,8 @@ fn net_of_stages(plan: &StagePlan, args: &SpnGcArgs) -> Result<Net, Failure> {
     estimate_stages::net(plan)
 }
 
-/// The number of map tasks, the means and the stragglers of the arguments, in the plan. Where the means follow from the plan, its input
-/// gets as many splits as there are map tasks.
+/// The number of map tasks, the means and the stragglers of the arguments, in the plan. If the means follow
+/// from the plan, its input gets as many splits as map tasks.
 fn apply(args: &SpnGcArgs, plan: &mut Plan) {
     if let Some(means_s) = args.means {
         let old = plan.phases.take();

@@ -76,7 +76,7 @@ pub(crate) struct Teller {
     events: bool,
     started: Instant,
     bar: Progress,
-    /// The rounds of a budget count replications, from a start of their own.
+    /// The rounds of a budget count replications, from a separate start.
     rounds: OnceLock<(Instant, Progress)>,
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Largest count that is written with an exponent: whole numbers up to it are exact.
+/// Largest count accepted with an exponent: integers up to it are exact.
 const MOST_COUNT: f64 = 9_007_199_254_740_992.0;
 
 /// [`count`] of at least 1.
@@ -256,7 +256,7 @@ pub(crate) fn nine_means(text: &str) -> Result<[f64; 9], String> {
     numbers.try_into().map_err(|_| format!("expected the means of nine phases, not {got}"))
 }
 
-/// Returns true if `name` matches `pattern`, in which `*` stands for any text and `?` for any character.
+/// Returns true if `name` matches `pattern`, in which `*` matches any text and `?` any character.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     // position of the last star, and the end of its match
@@ -292,7 +292,7 @@ pub(crate) struct ReadAs {
     pub(crate) reading: Reading,
 }
 
-/// Settings of Spark's speculation; none of both: Spark 4's.
+/// Settings of Spark's speculation; with neither, those of Spark 4.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum SparkSpeculation {
     /// Speculation is off.
@@ -313,7 +313,7 @@ pub(crate) enum SweepAxis {
     Lag(Vec<f64>),
     /// Shares of slots for tasks.
     Reservation(Vec<SlotShare>),
-    /// Values of each detector's own threshold.
+    /// Values of each detector's threshold.
     Threshold(Vec<f64>),
 }
 

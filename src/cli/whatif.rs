@@ -150,7 +150,7 @@ fn replicate_known(
     Ok(report)
 }
 
-/// The name of a way to run a job, its plan, and the job times of the plan's net.
+/// The name of a variant of a job, its plan, and the job times of the plan's net.
 type NetRun = (&'static str, tailspn::mapreduce::Plan, Run);
 
 /// The plan as nets: without copies, and with the copies of `[speculation]`.
@@ -165,7 +165,7 @@ fn ways(plan: &tailspn::mapreduce::Plan) -> Vec<(&'static str, tailspn::mapreduc
     std::iter::once(("no copies", without)).chain(with).collect()
 }
 
-/// Runs the plan's nets. Each takes an equal part of the time that is left; after a signal, none of them.
+/// Runs the plan's nets. Each gets an equal part of the remaining time; after a signal, none does.
 fn run_nets(
     nets: Vec<(&'static str, tailspn::mapreduce::Plan)>,
     args: &WhatIfArgs,
@@ -211,7 +211,7 @@ struct Compared {
     wall: Duration,
 }
 
-/// Runs an experiment until there are enough replications, or it is time to end.
+/// Runs an experiment until there are enough replications, or the time limit is reached.
 fn compared(
     prepare: impl for<'a> FnOnce(Replications<'a>) -> Result<Experiment<'a>, ExperimentError>,
     deadline_s: Option<f64>,
@@ -315,7 +315,7 @@ fn only(trace: JobTrace, job: &str) -> Result<JobTrace, FitError> {
     }
 }
 
-/// The replay itself is always there to compare with.
+/// The replay itself is always included for comparison.
 fn policies_with_none(mut policies: Vec<PolicyPlan>) -> Vec<PolicyPlan> {
     if !policies.iter().any(|policy| policy.detector == PolicyPlan::default().detector) {
         policies.insert(0, PolicyPlan::default());

@@ -1,8 +1,8 @@
 //! A computation shared among processes: the part that this process runs, and the merge of all parts.
 //!
-//! A command runs its replications in steps, the same steps in the same order in each process. With [`Share::part`] a step runs the
-//! replications of one shard and keeps the result as a [`Piece`]; with [`Share::merged`] the same step runs nothing and gets the merged
-//! pieces of all shards.
+//! A command runs its replications in steps, the same steps in the same order in each process. With [`Share::part`] a
+//! step runs the replications of one shard and keeps the result as a [`Piece`]; with [`Share::merged`] the same step
+//! runs no replications and receives the merged pieces of all shards.
 
 use std::fmt;
 use std::hash::Hasher as _;
@@ -161,7 +161,7 @@ impl Share {
         Self(Role::Part(shard, Arc::default()))
     }
 
-    /// Runs nothing: takes the results of the shards, which are in order.
+    /// Runs no replications; uses the results of the shards, in order.
     pub fn merged(shards: Vec<Pieces>) -> Self {
         Self(Role::Merged(Arc::new(shards), Arc::default()))
     }

@@ -143,7 +143,7 @@ fn timing_row(net: &Net, timing: &Timing) -> TimingRow {
     }
 }
 
-/// The parameters of a distribution, in the order in which [`law`] takes them.
+/// The parameters of a distribution, in the order of the arguments of [`law`].
 fn numbers(law: &Law) -> Vec<f64> {
     match law {
         Law::Deterministic { delay } => vec![*delay],

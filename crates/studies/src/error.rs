@@ -24,7 +24,7 @@ pub struct KeyProblem {
     pub message: String,
     /// Path of the key in the plan, such as `axis[0].values[2]`; none if the problem belongs to no key.
     pub key: Option<String>,
-    /// The part of the key's text that is to blame, in bytes; none for all of it.
+    /// Byte range of the faulty part of the key's text; none for all of it.
     pub within: Option<Range<usize>>,
 }
 
@@ -67,10 +67,10 @@ pub enum StudyError {
     /// Replications that cannot be run.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// Only a part of the replications ran here: there is no result before all parts are put together.
+    /// This process ran only part of the replications: there is no result until all parts are merged.
     #[error("only part of the replications ran; only all parts together give a result")]
     Part,
-    /// Shards that do not make a whole.
+    /// Shards that do not form a complete run.
     #[error(transparent)]
     Share(#[from] ShareError),
     /// Replications that end without reaching the goal, so that they have no time.
@@ -99,7 +99,7 @@ pub enum StudyError {
     /// A sensitivity without an answer.
     #[error(transparent)]
     Sensitivity(#[from] SensitivityError),
-    /// Numbers from which nothing can be estimated.
+    /// Numbers that do not allow an estimate.
     #[error(transparent)]
     Estimate(#[from] EstimateError),
     /// Derivatives by likelihood ratios that do not exist.
@@ -111,7 +111,7 @@ pub enum StudyError {
         /// The fewest that suffice.
         need: u64,
     },
-    /// A net alone has no ranges over which its rate parameters could move.
+    /// A net without a plan has no ranges for its rate parameters.
     #[error("a net alone has no ranges for its rate parameters")]
     NoRanges,
     /// Derivatives of quantiles need a schedule.
@@ -145,7 +145,7 @@ pub enum StudyError {
     /// Quantiles that the parts of a net do not give.
     #[error(transparent)]
     Grid(#[from] GridError),
-    /// A log of another run than the one in question.
+    /// A log of a different run.
     #[error(transparent)]
     Log(#[from] FitError),
     /// A run in which no task has finished, without a plan.

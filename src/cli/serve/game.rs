@@ -1,6 +1,6 @@
-//! The token game of a net: which transitions can fire in a marking, what a firing does, and a random choice among them.
+//! The token game of a net: the enabled transitions of a marking, the effect of a firing, and a random choice.
 //!
-//! Enabling, firing and the choice by weight are those of the engines (`tailspn::semantics`).
+//! Enabling, firing and the choice by weight are the same as in the engines (`tailspn::semantics`).
 
 use tailspn::compile::{Firing, Program};
 use tailspn::formats::Positions;
@@ -37,11 +37,11 @@ pub(crate) struct Move {
 /// The time at which a transition would fire.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum When {
-    /// At once, with this probability among the transitions that it competes with.
+    /// Immediately, with this probability among the competing transitions.
     AtOnce { probability: f64 },
     /// After an exponential delay with this total rate \[1/s\].
     Exponential { rate_per_s: f64 },
-    /// After delays of another distribution, so many at once.
+    /// After delays of another distribution, with this many at a time.
     General { servers: u32 },
 }
 
@@ -126,9 +126,9 @@ impl Game {
         Ok(after)
     }
 
-    /// A random step by the rules of the engines: among immediate transitions by weight, otherwise the timed transition whose delay
-    /// runs out first. Delays are drawn anew in each step, which changes the law only of delays that are not exponential. Steps of
-    /// the same seed and number are equal. `None` if nothing can fire.
+    /// A random step by the rules of the engines: among immediate transitions by weight, otherwise the timed transition
+    /// whose delay runs out first. Delays are drawn anew in each step, which changes the distribution only of delays
+    /// that are not exponential. Steps of the same seed and number are equal. `None` if no transition can fire.
     pub(crate) fn step(&self, marking: &[u32], seed: u64, number: u32) -> Result<Option<Step>, Fault> {
         let key = split(seed);
         let mut found = Candidates::default();
@@ -177,7 +177,7 @@ impl Game {
         builder.build()
     }
 
-    /// A picture of the net with the tokens of `marking`, as SVG; none of a net that is too large to be looked at.
+    /// A picture of the net with the tokens of `marking`, as SVG; none for a net that is too large to draw.
     pub(crate) fn picture(&self, marking: &[u32]) -> Result<Option<String>, BuildError> {
         if self.net.places().len() + self.net.transitions().len() > MOST_DRAWN {
             return Ok(None);

@@ -1,6 +1,6 @@
 //! Admission of requests: only pages of this server that have its token, a limited number at a time.
 //!
-//! * `Host` must be this server, so that a name of another site that leads to 127.0.0.1 does not get in.
+//! * `Host` must be this server, so that requests under another host name that resolves to 127.0.0.1 are refused.
 //! * `Origin`, if present, must be this server. There are no CORS headers, so other sites cannot read answers.
 //! * The token of 128 random bits is in the address for pages and their files, and in the header `X-Tailspn-Token` for
 //!   questions.
@@ -26,7 +26,8 @@ const MOST_REQUESTS: usize = 64;
 /// The header of the token.
 const TOKEN_HEADER: &str = "x-tailspn-token";
 
-/// Content security policy of the page: scripts are files of this server, styles may be in pictures, nothing comes from elsewhere.
+/// Content security policy of the page: scripts are files of this server, styles may be in pictures, and no
+/// other sources are allowed.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -91,7 +92,7 @@ impl Guard {
     }
 }
 
-/// The value of a header that is there exactly once.
+/// The value of a header that occurs exactly once.
 fn only<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?;

@@ -57,7 +57,7 @@ const PICTURES: [&str; 3] = ["histogram", "cdf", "tail"];
 /// A planned job.
 #[derive(Debug)]
 pub(crate) struct Job {
-    /// The file of the plan; none of the default job.
+    /// The file of the plan; none for the default job.
     path: Option<PathBuf>,
     fields: &'static [Field],
 }

@@ -1,4 +1,4 @@
-//! `serve`: a local page to play the token game of a net, to vary a planned job, or to look at the log of one.
+//! `serve`: a local page to play the token game of a net, to vary a planned job, or to inspect the log of a job.
 //!
 //! The server has no state between requests: the page sends the marking, or the values of the job, each time. It listens on
 //! 127.0.0.1 only, and answers only who has the token of its address (`guard.rs`).

@@ -73,7 +73,7 @@ struct MoveRow<'a> {
     rate_per_s: Option<f64>,
 }
 
-/// The marking after a firing; no transition if nothing could fire.
+/// The marking after a firing; no transition if none could fire.
 #[derive(Serialize)]
 struct Fired<'a> {
     transition: Option<&'a str>,
@@ -135,7 +135,7 @@ fn fire(game: &Game, body: &[u8]) -> Reply {
     json(&Fired { transition: Some(&transition), delay_s: None, view: view_of(game, &after)? })
 }
 
-/// Fires a transition by chance.
+/// Fires a random transition.
 fn step(game: &Game, body: &[u8]) -> Reply {
     let StepRequest { marking, seed, step } = parsed(body)?;
     check(game, &marking)?;

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::estimate::mean::{EstimateError, Interval, Method};
 use crate::estimate::quantile::{interval_ranks, quantile_position};
 
-/// Each octave [2^e, 2^(e+1)) is cut into 2^PRECISION_BITS buckets, so a bucket is at most 2^-12 of its values wide.
+/// Each octave [2^e, 2^(e+1)) is divided into 2^PRECISION_BITS buckets, so a bucket is at most 2^-12 of its
+/// values wide.
 const PRECISION_BITS: u32 = 12;
 /// Buckets in one octave, and in one step of growth.
 const OCTAVE: usize = 1 << PRECISION_BITS;
@@ -97,7 +98,7 @@ fn bucket_range(bucket: usize) -> (u64, u64) {
 }
 
 impl TickHistogram {
-    /// Buckets that there are for 64-bit values.
+    /// Number of buckets for 64-bit values.
     #[cfg(feature = "gpu")]
     pub(crate) const BUCKETS: usize = (u64::BITS - PRECISION_BITS + 1) as usize * OCTAVE;
 
@@ -282,8 +283,8 @@ impl TickHistogram {
 
     /// The samples in `bins` bars of equal width from the smallest to one tick past the largest sample, ascending.
     ///
-    /// The counts always sum to [`count`](Self::count). A count is exact if no bar edge cuts a bucket of more than one
-    /// tick; a bucket that is cut is spread evenly. No bars without samples.
+    /// The counts always sum to [`count`](Self::count). A count is exact if no bar edge splits a bucket of
+    /// more than one tick; the count of a split bucket is divided evenly. No bars without samples.
     pub fn rebin(&self, bins: usize) -> Vec<Bin> {
         if self.count == 0 || bins == 0 {
             return Vec::new();

@@ -15,7 +15,7 @@ pub enum Method {
     StudentT,
     /// Steady-state mean from one run, warm-up removed, Student's t over batch means. Approximate.
     BatchMeans,
-    /// Proportion, Wilson's score interval. Approximate, good from a few trials on.
+    /// Proportion, Wilson's score interval. Approximate, accurate from a few trials.
     Wilson,
     /// Proportion, Clopper and Pearson's interval. Covers at least the level, always.
     ClopperPearson,
@@ -116,7 +116,7 @@ pub enum EstimateError {
     /// There are fewer samples than the interval needs. Collect at least `need`.
     #[error("{got} {} too few; at least {need} are needed", if *got == 1 { "sample is" } else { "samples are" })]
     TooFewSamples {
-        /// Samples that there are.
+        /// Number of available samples.
         got: u64,
         /// Number of samples that the interval needs at the requested level.
         need: u64,

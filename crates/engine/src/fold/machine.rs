@@ -1,8 +1,9 @@
 //! The local markings of a part: a state machine whose one token represents the distribution of the part's tokens.
 //!
-//! A part that holds several tokens, or none at times, is replaced by this machine before replicas are counted. Exploration
-//! looks at the part alone: conditions on shared places are taken as met, so it finds all markings that the part reaches in the
-//! net, and perhaps some more. Bounds that sums of tokens prove leave out others.
+//! A part that holds several tokens, or none at times, is replaced by this machine before replicas are
+//! counted. Exploration considers only the part: conditions on shared places are assumed to hold, so it finds
+//! all markings that the part reaches in the net, and possibly more. Bounds proved by sums of tokens exclude
+//! further markings.
 
 use std::collections::HashMap;
 
@@ -36,7 +37,7 @@ pub(super) struct Step {
     pub(super) slot: usize,
     pub(super) from: usize,
     pub(super) to: usize,
-    /// Enabling degree by the part's tokens; none if it takes none of them.
+    /// Enabling degree by the part's tokens; none if it consumes no tokens of the part.
     pub(super) degree: Option<u32>,
 }
 
@@ -127,7 +128,7 @@ struct View<'a> {
     part: &'a Part,
     graph: &'a Graph<'a>,
     members: &'a Membership,
-    /// Most tokens per place of the part; empty if nothing is known.
+    /// Maximum tokens per place of the part; empty if unknown.
     bounds: &'a [u32],
 }
 
@@ -144,7 +145,7 @@ impl<'a> View<'a> {
         self.graph.links[t].iter().filter_map(local).collect::<Vec<_>>().into_iter()
     }
 
-    /// Returns true if a shared transition puts tokens into the part and takes none.
+    /// Returns true if a shared transition produces tokens in the part and consumes none.
     fn fills(&self, t: usize) -> bool {
         let has = |kind| self.links(t).any(|link| link.kind == kind && link.weight != Some(0));
         has(ArcKind::Output) && !has(ArcKind::Input)
@@ -165,7 +166,7 @@ impl<'a> View<'a> {
         link.weight.or_else(|| value().and_then(whole)).ok_or(Hindrance::ArcWeight)
     }
 
-    /// The effect of a transition in a local marking; none if the part disables it there.
+    /// The effect of a transition in a local marking; none if the part disables it in that marking.
     fn effect(&self, t: usize, marking: &[u32]) -> Result<Option<Effect>, Hindrance> {
         let mut takes = vec![0_u64; marking.len()];
         let mut puts = vec![0_u64; marking.len()];
@@ -197,8 +198,8 @@ impl<'a> View<'a> {
         Ok(Some(Effect { next, degree }))
     }
 
-    /// Returns true if an immediate transition of the part fires, or another one does, whatever shared places hold: the marking
-    /// is left in zero time. The part enables it.
+    /// Returns true if some immediate transition fires for any tokens in shared places, so the marking is
+    /// left in zero time. The part enables it.
     fn is_sure(&self, t: usize, marking: &[u32]) -> bool {
         let net = self.graph.net;
         let Timing::Immediate { weight, .. } = &net.transitions()[t].timing else { return false };
@@ -215,7 +216,7 @@ struct Explorer<'a> {
     view: View<'a>,
     markings: Vec<Vec<u32>>,
     numbers: HashMap<Vec<u32>, usize>,
-    /// Per local marking that was looked at: whether it is left in zero time, whatever the shared places hold.
+    /// Per examined local marking: true if it is left in zero time for any tokens in shared places.
     vanishing: Vec<bool>,
     steps: Vec<Step>,
 }

@@ -27,9 +27,9 @@ pub enum Hindrance {
     SeveralTokens,
     /// More tokens may come.
     MayGrow,
-    /// A transition takes none of the part's tokens.
+    /// A transition consumes no tokens of the part.
     NoToken,
-    /// A transition takes or puts several of its tokens.
+    /// A transition consumes or produces several of its tokens.
     SeveralMoved,
     /// An arc to one of its places has a weight that depends on the marking.
     ArcWeight,
@@ -65,7 +65,7 @@ impl Hindrance {
         )
     }
 
-    /// The reason in words.
+    /// The reason as text.
     pub fn words(self) -> &'static str {
         match self {
             Self::TokenClasses => "the net has several token classes",
@@ -89,7 +89,7 @@ impl Hindrance {
 /// A leaf of an expression of a part.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum LocalLeaf {
-    /// Tokens of its own place of this number.
+    /// Tokens of the part's place with this number.
     Own(usize),
     /// Anything that it shares with the other parts.
     Outer(Leaf),
@@ -107,7 +107,7 @@ pub(super) enum LocalTiming {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum LocalNumber {
     Expression(Expr<LocalLeaf>),
-    /// It reads other parts too, and is compared after equal parts are known.
+    /// It also reads other parts, and is compared after equal parts are known.
     Among(u64),
 }
 
@@ -256,7 +256,7 @@ impl Part {
 }
 
 impl Signature {
-    /// A shared transition puts at most one token into the part.
+    /// A shared transition produces at most one token in the part.
     fn check_shared(&self) -> Result<(), Hindrance> {
         let tokens = |t: usize, kind: ArcKind| -> u32 {
             self.contacts.iter().filter(|own| own.0 == t && own.2 == kind).map(|own| own.3).sum()
@@ -279,7 +279,7 @@ impl Signature {
         if general.into_iter().all(is_alone) { Ok(()) } else { Err(Hindrance::Interrupted) }
     }
 
-    /// Returns true if the move takes nothing but the part's own token.
+    /// Returns true if the move consumes only the part's token.
     pub(super) fn takes_shared(own: &Move) -> bool {
         own.outer.iter().any(|arc| arc.0 == ArcKind::Input)
     }

@@ -228,7 +228,7 @@ fn written_out(net: &Net, expr: &Expr) -> Expr {
     }
 }
 
-/// A rate such as `if(condition, rate, 0)` as its condition and the rest.
+/// A rate such as `if(condition, rate, 0)` as its condition and its other part.
 fn split(rate: Expr) -> (Option<Expr>, Expr) {
     match rate {
         Expr::Call(Function::If, args) if args.get(2).is_some_and(|last| last.as_number() == Some(0.0)) => {

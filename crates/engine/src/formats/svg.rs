@@ -1,4 +1,4 @@
-//! A picture of a net, at its own positions, or in layers if it has none or bad ones.
+//! A picture of a net, at its own positions, or in layers if it has none or unusable ones.
 //!
 //! Places are circles with their tokens, timed transitions open boxes, immediate ones black bars. Inhibitor arcs end in
 //! a small circle, test arcs are dashed. Paths of arcs name their ends: `p` and `t` with the numbers of place and

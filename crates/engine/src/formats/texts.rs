@@ -37,7 +37,7 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
     size * text.chars().map(share).sum::<f64>()
 }
 
-/// A text short enough for a picture: the middle of a long one is left out.
+/// A text short enough for a picture: the middle of a long text is omitted.
 pub(crate) fn shortened(text: &str) -> String {
     let count = text.chars().count();
     if count <= LONGEST {

@@ -63,7 +63,7 @@ impl<I: fmt::Display> fmt::Display for PartKey<I> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LookupError {
-    /// The net or the question has nothing of this name. Correct the name.
+    /// The net or the question has no part of this name. Correct the name.
     #[error("unknown {kind} `{name}`{}", names_of(.known))]
     Unknown {
         /// The kind of part, such as `place`.

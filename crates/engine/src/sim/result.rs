@@ -11,7 +11,7 @@ use crate::sim::samples::Samples;
 
 /// The results of a [`Simulation`](crate::sim::Simulation).
 ///
-/// A number without any sample is not a number (`NaN`), and its doubt gives the reason.
+/// A number without any sample is not a number (`NaN`), and its error gives the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimulationResult {
     net: Net,

@@ -1,4 +1,4 @@
-//! Reason why nothing was run.
+//! Reason why the run did not start.
 
 use crate::semantics::Fault;
 use crate::share::ShareError;
@@ -17,7 +17,7 @@ pub enum RunError {
     Engine {
         /// The requested engine.
         engine: &'static str,
-        /// Everything in its way.
+        /// All obstacles.
         reasons: Vec<String>,
     },
     /// The horizon is so far away that the net's fastest transitions would lose their digits. Use a nearer one.
@@ -26,10 +26,10 @@ pub enum RunError {
         /// The longest horizon that fits \[s\].
         limit: f64,
     },
-    /// Shards that are not of this run, or a run that cannot be cut into shards.
+    /// Shards of another run, or a run that cannot be split into shards.
     #[error(transparent)]
     Share(#[from] ShareError),
-    /// The operating system gives no threads.
+    /// The operating system cannot create threads.
     #[error("cannot start threads: {0}")]
     Threads(String),
     /// A GPU is required, but no GPU was found, or it failed. Nothing of the run is kept.

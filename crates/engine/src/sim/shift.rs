@@ -6,7 +6,7 @@
 use crate::compile::{Firing, Program};
 use crate::net::Law;
 
-/// One net with two values of a parameter around its own.
+/// A net with two values of a parameter around its original value.
 #[derive(Clone, Debug)]
 pub struct Shift {
     /// The net with the lower value.
@@ -24,7 +24,7 @@ pub enum ShiftError {
     /// The parameter changes places, transitions, arcs or tokens.
     #[error("it changes the shape of the net, not only its delays")]
     Shape,
-    /// The parameter changes how likely immediate transitions are chosen.
+    /// The parameter changes the probabilities of immediate transitions.
     #[error("it changes weights of immediate transitions, not only delays")]
     Weights,
     /// The parameter changes more of a delay's distribution than its scale.

@@ -23,8 +23,8 @@ use crate::watch::{TimeLimit, Unwatched, Watch};
 
 /// A simulation of a net, as [`Net::simulation`] starts it.
 ///
-/// Without further calls: the time until nothing is enabled any more, from 10,000 replications with seed 0. All times are
-/// in seconds.
+/// Without further calls: the time until no transition is enabled, from 10,000 replications with
+/// seed 0. All times are in seconds.
 ///
 /// ```
 /// use tailspn_engine::net::{NetBuilder, Timing};
@@ -126,7 +126,7 @@ impl<'a> Simulation<'a> {
         Ok(self)
     }
 
-    /// Ends each replication at `seconds` of model time and not before, even if nothing is enabled any more.
+    /// Ends each replication at `seconds` of model time and not before, even if no transition is enabled.
     pub fn until_time(mut self, seconds: f64) -> Self {
         self.question.goal = Goal::Horizon;
         self.goal = "the horizon".to_owned();

@@ -52,9 +52,9 @@ pub struct NoQuantity {
 }
 
 impl Quantity {
-    /// The quantities of a name: `time`, `goal`, a reward, `#(PLACE)` or the id of a place for its mean tokens, the id of a
-    /// transition for its throughput, or `at T` for the snapshots at that time. Tokens of a place are those of all classes, one
-    /// quantity for each.
+    /// The quantities of a name: `time`, `goal`, a reward, `#(PLACE)` or the id of a place for its mean tokens, the id
+    /// of a transition for its throughput, or `at T` for the snapshots at that time. Tokens of a place cover all
+    /// classes, with one quantity per class.
     ///
     /// # Errors
     ///
@@ -122,7 +122,7 @@ impl Target {
         if half_width == 0.0 { 0.0 } else { half_width / allowed }
     }
 
-    /// Returns true if the value was the same in all replications, so that its interval says nothing.
+    /// Returns true if the value was the same in all replications, so that its interval has no meaning.
     pub fn never_varied(&self, averages: &Averages) -> bool {
         let same = |moments: &[FloatMoments], i: u32| {
             moments.get(i as usize).is_some_and(|moments| moments.count() > 1 && moments.min() == moments.max())

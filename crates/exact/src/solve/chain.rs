@@ -1,6 +1,6 @@
-//! The continuous-time Markov chain that a state space gives the numerical solvers, and its checks.
+//! The continuous-time Markov chain from a state space for the numerical solvers, and its checks.
 //!
-//! Owns no algorithm: incoming rates for sweeps over columns are the only thing that is derived here.
+//! Contains no algorithm; it derives only the incoming rates for sweeps over columns.
 
 use crate::compile::Csr;
 

@@ -1,4 +1,4 @@
-//! Reasons why a state space cannot be given, or is not complete.
+//! Reasons why there is no state space, or why it is incomplete.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub enum ExploreError {
         /// Most markings.
         limit: usize,
     },
-    /// The net has infinitely many markings, which was proved on the way.
+    /// The net has infinitely many markings, which was proved during the exploration.
     #[error(transparent)]
     Unbounded(#[from] Unbounded),
 }
@@ -68,7 +68,7 @@ fn listed(places: &[String]) -> String {
     if more > 0 { format!("{} and {more} more places", names.join(", ")) } else { names.join(", ") }
 }
 
-/// Reason why an exploration ended before every marking was seen. What was found until then is kept.
+/// Reason why an exploration ended before every marking was found. The markings found until then are kept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Incomplete {

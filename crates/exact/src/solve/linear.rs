@@ -27,13 +27,14 @@ pub enum LinearMethod {
     Elimination,
     /// Gauss-Seidel sweeps: for millions of states; the error is an estimate \[Stewart1994\].
     GaussSeidel,
-    /// Gauss-Seidel sweeps and steps of BiCGSTAB \[Vorst1992\] in turn: where sweeps alone get on too slowly. The error is an
-    /// estimate too, and absolute: values below it may have no right digit.
+    /// Gauss-Seidel sweeps and steps of BiCGSTAB \[Vorst1992\] in turn, if sweeps alone converge
+    /// too slowly. The error is also an estimate, and absolute: values below it may have no correct
+    /// digit.
     BiCgStab,
 }
 
 impl LinearMethod {
-    /// The method in words, for reports.
+    /// The method as text, for reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "automatic choice",
@@ -127,7 +128,7 @@ pub enum LinearError {
     WeaklyCoupled {
         /// States of the part.
         states: usize,
-        /// Groups that would be recurrent classes of their own.
+        /// Groups that are nearly separate recurrent classes.
         groups: usize,
     },
     /// The requested direct method needs too much time or memory. Use Gauss-Seidel.
@@ -144,7 +145,7 @@ pub enum LinearError {
         /// States of the part.
         states: usize,
     },
-    /// Numbers left the range of floating point: rates differ by more than 1e300. Rescale them.
+    /// Numbers exceeded the range of floating point: rates differ by more than 1e300. Rescale them.
     #[error("the solution of {states} states is not finite: rates differ too much")]
     NotFinite {
         /// States of the part.
@@ -152,10 +153,10 @@ pub enum LinearError {
     },
 }
 
-/// A solution, and how it was found.
+/// A solution, and its method.
 type Solved = (Vec<f64>, LinearOutcome);
 
-/// A part of a chain, ready to be solved as often as needed.
+/// A part of a chain, prepared to be solved repeatedly.
 #[derive(Clone, Debug)]
 pub(crate) struct Part<'a> {
     pub(crate) rates: Csr<(u32, f64)>,
@@ -166,7 +167,7 @@ pub(crate) struct Part<'a> {
     slack: Vec<f64>,
     /// The factors of an elimination, if that is the method.
     factors: Option<Elimination>,
-    /// The factors of a slower elimination, made if nothing else converges; none if it takes too long.
+    /// The factors of a slower elimination, computed if no other method converges; none if it takes too long.
     last_resort: OnceLock<Option<Elimination>>,
     settings: LinearSettings<'a>,
 }

@@ -15,7 +15,7 @@ pub enum PassageError {
         /// Probability of ever reaching it.
         probability: f64,
     },
-    /// The quantile is beyond the probability of ever getting there.
+    /// The quantile is beyond the probability of ever reaching the target.
     #[error("no quantile of probability {asked} exists: the target is reached with probability {probability}")]
     NoQuantile {
         /// The requested probability.

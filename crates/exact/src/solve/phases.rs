@@ -1,7 +1,8 @@
 //! Converts Erlang and hyperexponential delays into exponential phases, net to net.
 //!
-//! The tokens stay where they are until the transition fires, as in the original net; a hidden place next to it records
-//! the progress of the delay. So the view of other transitions, and preemption, do not change:
+//! The tokens stay in their places until the transition fires, as in the original net; a hidden
+//! place next to it records the progress of the delay. So the view of other transitions, and
+//! preemption, do not change:
 //!
 //! * *Erlang, k stages, one server*: place `stages` counts the finished stages. A transition that tests the inputs of the
 //!   original adds one; the original takes `k − 1` of them when it fires.
@@ -9,8 +10,9 @@
 //!   original becomes enabled; its rate is the rate of the branch.
 //! * *Enabling memory*: immediate transitions below all other priorities empty the hidden place if the original is
 //!   disabled in an otherwise tangible marking. Age memory has no such transitions: the phase is the memory.
-//! * *Erlang, several servers*: a place for each stage counts the delays there. Possible only if no firing except its own
-//!   can lower the enabling degree: otherwise it would matter which delay started last.
+//! * *Erlang, several servers*: a place for each stage counts the delays in it. Possible only if no
+//!   firing except its own can lower the enabling degree: otherwise the result would depend on
+//!   which delay started last.
 //!
 //! The distribution of everything observable equals the original net's, exactly (phases after Cox \[Cox1955\]).
 
@@ -24,7 +26,7 @@ use crate::net::{
 /// A net with exponential delays only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expanded {
-    /// The net. The places and transitions of the original come first, with the numbers and ids that they have there; a
+    /// The net. The places and transitions of the original come first, with their original numbers and ids; a
     /// firing of one of these transitions is a firing of the original.
     pub net: Net,
     /// Places that hold phases, not tokens of the original: not for reports.
@@ -114,7 +116,7 @@ struct Own<'a> {
     memory: Memory,
 }
 
-/// Something that a transition needs to be enabled.
+/// A condition for a transition to be enabled.
 struct Condition {
     place: PlaceId,
     class: ClassId,
@@ -258,7 +260,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// The input conditions of a transition whose enabling degree only its own firings lower.
+    /// The input conditions of a transition whose enabling degree is lowered only by its own firings.
     fn sole_inputs(&self, own: &Own) -> Result<Vec<Condition>, PhaseObstacle> {
         let preempted = || PhaseObstacle::Preempted { transition: own.transition.id.clone() };
         let conditions = self.conditions(own)?;

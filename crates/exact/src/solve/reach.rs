@@ -1,4 +1,4 @@
-//! The reachability graph: breadth first over the tangible markings, vanishing ones eliminated on the way.
+//! The reachability graph: breadth first over the tangible markings, with vanishing markings eliminated.
 
 use std::time::{Duration, Instant};
 
@@ -56,8 +56,8 @@ impl<E: Into<ExploreError>> From<E> for Halt {
 ///
 /// # Errors
 ///
-/// Delays that are not exponential, a trap of immediate transitions, a proof that the net is unbounded, and what makes no
-/// sense in a marking.
+/// Delays that are not exponential, a trap of immediate transitions, a proof that the net is unbounded, and
+/// invalid values in a marking.
 pub fn explore(
     program: &Program,
     goal: Option<&Code>,
@@ -116,7 +116,7 @@ struct Explorer<'a> {
     watch: &'a dyn Watch,
     started: Instant,
     store: Store,
-    /// Per state: the state that it was found from; itself for an initial one.
+    /// Per state: the state from which it was found; itself for an initial state.
     parents: Vec<u32>,
     initial: Vec<(u32, f64)>,
     offsets: Vec<u32>,

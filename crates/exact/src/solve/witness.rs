@@ -18,7 +18,7 @@ pub enum ReplayError {
         /// Position of the transition in the sequence, from 1.
         position: usize,
     },
-    /// A fault in a marking on the way.
+    /// A fault in an intermediate marking.
     #[error(transparent)]
     Fault(#[from] Fault),
 }

@@ -13,7 +13,7 @@ use crate::structure::lp::{Solved, solve};
 pub struct ThroughputBound {
     /// The transition.
     pub transition: u32,
-    /// Firings per second \[1/s\]; none if the structure gives no bound.
+    /// Firings per second \[1/s\]; none if the structure implies no bound.
     pub most: Option<f64>,
 }
 
@@ -92,7 +92,7 @@ fn bound(
     }
 }
 
-/// Mean tokens are reached from the start, and what flows into a place flows out of it.
+/// Mean tokens are reached from the start, and the flow into each place equals the flow out of it.
 fn add_balance(problem: &mut Problem, incidence: &Incidence, bounded: &[bool], variables: [&[Variable]; 3]) {
     let [means, firings, rates] = variables;
     let open = incidence.rows_with_open_change();

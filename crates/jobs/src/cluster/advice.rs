@@ -33,7 +33,7 @@ pub enum Advice {
         share: f64,
         /// Relative change of the energy, if its interval excludes 0.
         energy: Option<f64>,
-        /// Slot time of killed attempts \[s\], and the same as a share of the tasks' own time; only for a replay.
+        /// Slot time of killed attempts \[s\], and its ratio to the tasks' time; only for a replay.
         killed: Option<[f64; 2]>,
     },
     /// The best policy of a replay gains less than the error of the replay or less than 1% of the job time.
@@ -59,7 +59,7 @@ pub enum Advice {
         /// True if all policies delay jobs.
         all_later: bool,
     },
-    /// There is nothing to compare.
+    /// There are no policies to compare.
     Nothing,
 }
 

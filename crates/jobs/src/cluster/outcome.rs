@@ -21,7 +21,7 @@ pub struct Outcome {
     pub copies: u32,
     /// Copies that ended before their original.
     pub won: u32,
-    /// Tasks that were killed to begin again on another node.
+    /// Tasks that were killed to restart on another node.
     pub restarts: u32,
     /// Sum over the copies of the time from the request to the start \[s\].
     pub copy_wait_s: f64,

@@ -1,4 +1,4 @@
-//! From text to a sound plan: what must hold for its values, and where in the text a bad one stands.
+//! Validation of a plan: conditions on its values, and the positions of invalid values in the text.
 //!
 //! Owns the ranges. It reports every problem, not the first, each with the key's path.
 
@@ -20,7 +20,7 @@ const LARGEST: f64 = 1e9;
 const WIDEST_SIGMA: f64 = 5.0;
 
 impl Plan {
-    /// Reads a plan from TOML; keys left out keep their defaults.
+    /// Reads a plan from TOML; missing keys keep their defaults.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl Plan {
     }
 }
 
-/// Checks policies on nodes with these slots; without nodes, the checks that need them are left out.
+/// Checks policies on nodes with these slots; without nodes, the checks that need them are skipped.
 pub(crate) fn check_policies(policies: &[PolicyPlan], slots: &[u32], to: &mut Checker) {
     for (i, policy) in policies.iter().enumerate() {
         to.section = format!("policy[{i}]");

@@ -1,4 +1,4 @@
-//! Remarks on gaps in the logs and the assumptions that fill them: each once, with all stages that it is about.
+//! Remarks on gaps in the logs and the assumptions that fill them: without duplicates, with all affected stages.
 
 use std::collections::BTreeMap;
 

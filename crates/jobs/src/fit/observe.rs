@@ -1,5 +1,5 @@
-//! One run of a job as seen in its log: stages in the order of their submission, each task with its position in its slot's sequence, and the time
-//! between stages.
+//! One run of a job as recorded in its log: stages in the order of their submission, each task with
+//! its position in its slot's sequence, and the time between stages.
 
 use std::collections::BTreeMap;
 
@@ -120,7 +120,8 @@ pub struct ObservedStage {
     pub name: String,
     /// Stages it waited for, by position.
     pub after: Vec<usize>,
-    /// Time from the last end of a task of those stages to its own first launch \[s\], excluding waits for a free slot or for executors to start.
+    /// Time from the last end of a task of those stages to the stage's first launch \[s\], excluding waits
+    /// for a free slot or for executors to start.
     pub setup_s: f64,
     /// True if its tasks read the job's input rather than a shuffle.
     pub reads_input: bool,
@@ -139,7 +140,7 @@ pub struct ObservedRun {
     pub input_mb: f64,
     /// The sources of the input.
     pub sources: Vec<Source>,
-    /// Maximum number of executors that ran tasks at once.
+    /// Maximum number of executors that ran tasks simultaneously.
     pub executors: u32,
     /// Tasks that an executor runs at a time.
     pub cores: u32,

@@ -1,4 +1,4 @@
-//! One MapReduce job as seen in its log: each task by its successful attempt, with its phases and counters.
+//! One MapReduce job as recorded in its log: each task by its successful attempt, with its phases and counters.
 
 use crate::fit::observe::FitError;
 use crate::fit::waits::{ObservedCluster, observe_cluster};

@@ -24,7 +24,7 @@ use crate::trace::{Attempt, Format, JobTrace, Metric, Moment, Stage, StageId, St
 const MB: f64 = 1_048_576.0;
 /// Spark launches the next task some milliseconds before it records the end of the previous one \[µs\].
 const OVERLAP: i64 = 20_000;
-/// Pauses of a slot up to this long belong to the next task \[s\].
+/// Pauses of a slot up to this length belong to the next task \[s\].
 const PAUSE: f64 = 1.0;
 /// Shares of a node's slots that run at full speed, as tried in the search for contention.
 const CONTENTION: [f64; 5] = [1.0, 0.75, 0.5, 0.25, 0.0];
@@ -42,7 +42,7 @@ pub struct ReplayNode {
     pub slots: u32,
     /// Number of first attempts that ran there.
     pub tasks: usize,
-    /// Factor by which tasks take longer there than usual, weighted by tasks over the stages.
+    /// Factor by which tasks take longer there than typical, weighted by tasks over the stages.
     pub slowness: f64,
 }
 

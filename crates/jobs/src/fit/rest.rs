@@ -1,8 +1,9 @@
-//! The rest of a run, task by task: the stages of a plan compared with those of the log so far.
+//! The rest of a run, task by task: the stages of a plan compared with the stages in the log so far.
 //!
-//! Stages match as in [`crate::fit::fit_stages`]: by their action and by the stages they wait for. Of several similar stages, the one with more tasks
-//! in the log is the one with more tasks in the plan. Tasks in the log replace the plan's. Without a plan the model is fitted to the run so far;
-//! stages without a finished task are then assumed to be like other stages of the run, with a wide error.
+//! Stages match as in [`crate::fit::fit_stages`]: by their action and by the stages they wait for. Of several similar
+//! stages, the one with more tasks in the log is the one with more tasks in the plan. Tasks in the log replace the
+//! plan's. Without a plan, the model is fitted to the run so far; stages without a finished task are then assumed to be
+//! like other stages of the run, with a wide error.
 
 use crate::fit::alike::action;
 use crate::fit::job_text::short;
@@ -12,8 +13,9 @@ use crate::fit::stages::fit_stages;
 use crate::mapreduce::PhaseLaw;
 use crate::stages::{Amount, PlannedJob, RunningTask, StagePlan, StageSpec, StageState, Wave};
 
-/// Time of a stage without a finished task relative to an earlier stage of the run, and the standard deviation of its logarithm: for a stage with the
-/// same action, or with another one. From 39 logs that are not used for validation here, rounded (docs/validation.md).
+/// Time of a stage without a finished task relative to an earlier stage of the run, and the standard deviation of its
+/// logarithm: for a stage with the same action, or with another one. Rounded from 39 logs that are not part of the
+/// validation (docs/validation.md).
 const LIKE_THE_SAME: (f64, f64) = (0.6, 1.0);
 const LIKE_ANOTHER: (f64, f64) = (0.75, 1.3);
 /// Standard deviation of the logarithm of later tasks' times if only first tasks of slots have finished.
@@ -37,7 +39,7 @@ pub struct Shown {
 pub struct RestOfRun {
     /// The plan at the size of this run, with the number of tasks in the log.
     pub plan: StagePlan,
-    /// The whole job at that size.
+    /// The complete job at that size.
     pub whole: PlannedJob,
     /// The job with the tasks that wait for a slot.
     pub job: PlannedJob,
@@ -131,8 +133,9 @@ pub fn rest_by_itself(run: &RunProgress) -> Option<RestOfRun> {
     Some(rest(run, plan, positions, notes))
 }
 
-/// Returns the times of a stage without a finished task, from the last stage with the same action, or else from the last stage of all: from its later
-/// tasks, if any has finished. The extra time of its first tasks belongs to the start of the run, which is over.
+/// Returns the times of a stage without a finished task, from the last stage with the same action, or else from the
+/// last stage of all: from its later tasks, if any has finished. The extra time of its first tasks belongs to the start
+/// of the run, which has passed.
 fn like(stage: &StageProgress, fitted: &StagePlan, so_far: &ObservedRun, setup_s: f64) -> StageSpec {
     let same = fitted.stage.iter().rposition(|known| action(&known.name) == action(&stage.name));
     let (ratio, error) = if same.is_some() { LIKE_THE_SAME } else { LIKE_ANOTHER };
@@ -148,7 +151,8 @@ fn like(stage: &StageProgress, fitted: &StagePlan, so_far: &ObservedRun, setup_s
     spec
 }
 
-/// Returns the stage of the plan matched to each stage of the log; none for a stage that is only announced and not in the plan.
+/// Returns the stage of the plan matched to each stage of the log; none for a stage that is only announced
+/// and is not in the plan.
 fn matched(run: &RunProgress, plan: &StagePlan) -> Result<Vec<Option<usize>>, FitError> {
     let mut found: Vec<Option<usize>> = vec![None; run.stages.len()];
     let mut is_tried = vec![false; run.stages.len()];
@@ -202,7 +206,7 @@ fn input_of(run: &RunProgress, plan: &StagePlan, positions: &[Option<usize>]) ->
     (mb > 0.0).then_some((mb, i))
 }
 
-/// Returns the rest, given a plan of exactly this size.
+/// Returns the remaining work, given a plan of exactly this size.
 fn rest(run: &RunProgress, mut plan: StagePlan, positions: Vec<Option<usize>>, notes: Vec<String>) -> RestOfRun {
     for (spec, position) in plan.stage.iter_mut().zip(&positions) {
         let Some(i) = *position else { continue };

@@ -33,7 +33,7 @@ struct Seen {
     small_mb: f64,
 }
 
-/// Selects the tasks of a stage that have hardly any data compared with the rest.
+/// Selects the tasks of a stage that have hardly any data compared with other tasks.
 pub(super) fn small_tasks(stage: &ObservedStage) -> impl Fn(&ObservedTask) -> bool + use<> {
     let most = stage.tasks.iter().map(|task| task.mb).fold(0.0, f64::max);
     move |task| most >= LARGE_ENOUGH && task.mb < SMALL * most

@@ -45,14 +45,14 @@ impl Tails {
         Self { stages, job: Tail::new(common, all) }
     }
 
-    /// Returns the tail of a stage, its own or the job's.
+    /// Returns the tail of a stage, or of the job if it has none.
     pub(super) fn of_stage(&self, stage: usize) -> Option<&Tail> {
         self.stages.get(stage)?.as_ref().or(self.job.as_ref())
     }
 }
 
 impl Tail {
-    /// Creates a tail; none if there are too few slow tasks to expect more.
+    /// Creates a tail; none if there are too few slow tasks to estimate one.
     fn new(mut ratios: Vec<f64>, tasks: usize) -> Option<Self> {
         ratios.sort_by(f64::total_cmp);
         let share = ratios.len() as f64 / tasks.max(1) as f64;

@@ -4,11 +4,12 @@
 //! JobTrace + HadoopConf ──▶ FittedJob: mapreduce::Plan, each value with its interval and source
 //! ```
 //!
-//! Sums over the successful tasks are exact: D_test, D_map, D_mapoutput, D_red, spilled records. Times are means over tasks with Student's intervals.
-//! T_m is the rest of the map phase after subtracting the reading and copying that the model counts separately (phases 2 to 5 with T_m = 0) and the
-//! start of a task; T_r likewise for the reduce phase (phase 9). `test_times` computes these times, `waits` the time for which slots waited for
-//! tasks. So the plan reproduces the times of the test job. Values found neither in the log nor in the configuration keep the plan's defaults, and a
-//! note says so.
+//! Sums over the successful tasks are exact: D_test, D_map, D_mapoutput, D_red, spilled records. Times are means over
+//! tasks with Student's intervals. T_m is the remainder of the map phase after subtracting the reading and copying that
+//! the model counts separately (phases 2 to 5 with T_m = 0) and the start of a task; T_r likewise for the reduce phase
+//! (phase 9). `test_times` computes these times, `waits` the time for which slots waited for tasks. So the plan
+//! reproduces the times of the test job. Values found neither in the log nor in the configuration keep the plan's
+//! defaults, with a note.
 
 use crate::estimate::FloatMoments;
 use crate::fit::hadoop_conf::{HadoopConf, Setting};
@@ -23,8 +24,8 @@ const RATE_MB: f64 = STARTING_MB;
 /// Least time that determines a rate \[s\].
 const RATE_S: f64 = 0.1;
 
-/// Default spread of whole runs around a plan fitted to one job, at the size of the job or another: about the spread of the histories in
-/// docs/validation.md.
+/// Default spread of whole runs around a plan fitted to one job, at the size of the job or another:
+/// approximately the spread of the histories in docs/validation.md.
 pub const ONE_JOB: RunSpread = RunSpread { sigma: 0.25, degrees_of_freedom: 4.0, runs: 1 };
 
 /// A value of the plan determined by the log or the configuration.
@@ -45,13 +46,13 @@ pub struct FittedValue {
 pub struct FittedJob {
     /// The log.
     pub log: String,
-    /// The job's id there.
+    /// The job's id in the log.
     pub id: String,
-    /// The plan: the test job itself, to be estimated at other sizes.
+    /// The plan of the test job, for estimates at other sizes.
     pub plan: Plan,
     /// Fitted values, in the order of the plan.
     pub values: Vec<FittedValue>,
-    /// Assumptions, and values left unchanged.
+    /// Assumptions, and values that keep their defaults.
     pub notes: Vec<String>,
     /// Time of the test job, from submission to end \[s\].
     pub job_s: f64,
@@ -75,7 +76,7 @@ impl FittedJob {
         self.plan.residual = residual;
     }
 
-    /// Puts the spread between whole runs into the plan.
+    /// Adds the spread between whole runs to the plan.
     pub fn add_run(&mut self, run: RunSpread, from: &str) {
         self.values.retain(|value| !value.key.starts_with("run."));
         for (key, value) in [

@@ -7,7 +7,7 @@ use crate::fit::waits::{STARTING_MB, Waits, mean};
 use crate::mapreduce::task_times::map_means;
 use crate::mapreduce::{PhaseLaw, spn_gc};
 
-/// Share of a job after its last task above which a note says that the model lacks this time.
+/// Share of a job after its last task above which a note states that this time is not modelled.
 const LONG_END: f64 = 0.05;
 
 /// Share of the maps that must end before reduces are launched (`mapred.reduce.slowstart.completed.maps`), Hadoop's default.
@@ -49,7 +49,7 @@ impl Maker {
         (map, reduce)
     }
 
-    /// Raises the rates if the default ones alone would take longer than the tasks did.
+    /// Raises the rates if the default rates would take longer than the tasks did.
     fn fast_enough(&mut self, job: &ObservedJob) {
         let (map, reduce) = self.beside_s();
         let walls: Vec<f64> = job.maps.iter().map(|map| map.wall_s).collect();
@@ -192,8 +192,9 @@ impl Maker {
     }
 }
 
-/// Returns the part of a task's mean time `whole_s` that does not grow with its data: from tasks with little data, or from the time that the task's
-/// own data do not explain. A task of less than 16 MB gets the rate of a task of 16 MB: its time is mainly start-up.
+/// Returns the part of a task's mean time `whole_s` that does not grow with its data: from tasks with little
+/// data, or from the time that the task's data do not explain. A task of less than 16 MB gets the rate of a
+/// task of 16 MB: its time is mainly start-up.
 fn fixed_s(whole_s: f64, starting_s: Option<f64>, mb: f64) -> f64 {
     let grows = (whole_s - starting_s.unwrap_or(0.0)).max(0.0);
     whole_s - grows * (mb / STARTING_MB).min(1.0)

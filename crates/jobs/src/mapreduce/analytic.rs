@@ -6,10 +6,11 @@
 //! T = load + max over maps (phases 2..6) + shuffle + max over reduces (phases 8, 9)
 //! ```
 //!
-//! for exponential, Erlang and deterministic phases and all tasks running at once (a slot for each). Other distributions and waiting tasks need a
-//! simulation. The parts are independent, so mean and variance add. The distribution of the sum is computed on piecewise polynomials (`curve`), that
-//! of a maximum by uniformisation (`chain`).
-//! Errors: mean below 1e-8 relative, probabilities below 1e-8 absolute. Derived in docs/accuracy.md.
+//! for exponential, Erlang and deterministic phases and all tasks running at once (a slot for each). Other
+//! distributions and waiting tasks need a simulation. The parts are independent, so mean and variance add. The
+//! distribution of the sum is computed on piecewise polynomials (`curve`), the distribution of a maximum by
+//! uniformisation (`chain`). Errors: mean below 1e-8 relative, probabilities below 1e-8 absolute. Derived in
+//! docs/accuracy.md.
 
 pub use crate::mapreduce::chain::TaskLaw;
 
@@ -201,7 +202,7 @@ impl JobTime {
 
     /// Returns the time by which the job finishes with probability `p`.
     ///
-    /// Exact; the error is 1e-8 divided by the density there: below 1e-5 relative from p50 to p99.9.
+    /// Exact; the error is 1e-8 divided by the density at the quantile: below 1e-5 relative from p50 to p99.9.
     ///
     /// # Errors
     ///

@@ -27,7 +27,7 @@ pub struct Augmented {
     pub net: Net,
     /// Parts of each chain, in their order.
     pub tasks: Vec<AttemptParts>,
-    /// Added transitions that end a stage, each with the stage's own transition.
+    /// Added transitions that end a stage, each with the stage's original transition.
     pub stages: Vec<(TransitionId, TransitionId)>,
 }
 

@@ -107,7 +107,7 @@ impl Plan {
     }
 }
 
-/// Returns the mean wait of `tasks` tasks; the first `slots` of them wait `first_s`, the rest `refill_s`.
+/// Returns the mean wait of `tasks` tasks; the first `slots` of them wait `first_s`, the other tasks `refill_s`.
 fn mean_wait(tasks: u64, slots: u64, first_s: f64, refill_s: f64) -> f64 {
     let first = tasks.min(slots);
     (first as f64 * first_s + (tasks - first) as f64 * refill_s) / tasks as f64

@@ -9,7 +9,7 @@ use crate::plan::PlanProblem;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JobNetError {
-    /// The plan has bad values. Correct them.
+    /// The plan has invalid values. Correct them.
     #[error("the plan has {} invalid values, first {}", .0.len(), .0[0])]
     Plan(
         /// All of them, at least one.
@@ -41,7 +41,7 @@ pub enum JobNetError {
     /// The plan's stragglers or copies do not fit the net.
     #[error(transparent)]
     Augment(#[from] AugmentError),
-    /// A mean time and the shape of its law make a number that is too large or too small.
+    /// A mean time and the shape of its distribution give a number that is too large or too small.
     #[error("the net has {} invalid parts, first: {}", .0.len(), .0[0])]
     Parts(
         /// All of them, at least one.

@@ -1,7 +1,8 @@
 //! The plan of a job in TOML: the settings of every formula, with the paper's defaults.
 //!
-//! Owns the plan's sections and the conversion of text to a plan. `plan_check` validates a plan; `spn_gc` applies the numbers to the phases. Defaults
-//! marked \[paper\] are from \[PESARO15, Tables I, II\], the rest are ours; `models/mapreduce/default-job.toml` marks each.
+//! Owns the plan's sections and the conversion of text to a plan. `plan_check` validates a plan; `spn_gc` applies the
+//! numbers to the phases. Defaults marked \[paper\] are from \[PESARO15, Tables I, II\], all others are ours;
+//! `models/mapreduce/default-job.toml` marks each.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +47,7 @@ pub struct Plan {
     /// Copies of tasks. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speculation: Option<Speculation>,
-    /// Straggler policies that `whatif` compares. Default none: those of [`PolicyPlan::compared`].
+    /// Straggler policies that `whatif` compares. Default: those of [`PolicyPlan::compared`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policy: Vec<PolicyPlan>,
 }
@@ -57,7 +58,7 @@ pub struct Plan {
 pub struct Job {
     /// Name, for reports and nets. Default `default-job`.
     pub name: String,
-    /// D_input, input of the whole job \[MB\], > 0. Default 10240.
+    /// D_input, input of the job \[MB\], > 0. Default 10240.
     pub input_mb: f64,
     /// D_split, input of one map task \[MB\], > 0. Default 64 \[paper\].
     pub split_mb: f64,
@@ -103,7 +104,7 @@ pub struct Profile {
     pub spilled_records: u64,
     /// T_load, loading the program and splitting the input \[s\], >= 0. Default 3.
     pub load_s: f64,
-    /// T_upload, copying the input to HDFS \[s\], >= 0. Default 0: the input is already there.
+    /// T_upload, copying the input to HDFS \[s\], >= 0. Default 0: the input is already in place.
     pub upload_s: f64,
     /// T_m, map function on the CPU, of one task with `input_mb / maps` \[s\], >= 0. Default 5.
     pub map_cpu_s: f64,
@@ -259,7 +260,7 @@ pub struct Model {
     pub slots: bool,
     /// True if the GPU term of \[PESARO15, Eq. 14\] counts. Default false.
     pub reduce_on_gpu: bool,
-    /// Locality of map input: the share on the map's own disk. Default `mean`.
+    /// Locality of map input: the share on the map's local disk. Default `mean`.
     pub locality: Locality,
     /// Seed of the drawn locality and of simulations. Default 0.
     pub seed: u64,
@@ -300,7 +301,7 @@ pub enum Equation8 {
 }
 
 impl Model {
-    /// Returns the number of finished maps, of `maps`, after which the shuffle starts; none if it waits for all of them.
+    /// Returns the number of finished maps, of `maps`, after which the shuffle starts; none if it waits for all maps.
     pub fn maps_before_shuffle(&self, maps: usize) -> Option<usize> {
         self.slowstart.map(|share| ((share * maps as f64).ceil() as usize).clamp(1, maps.max(1)))
     }
@@ -310,10 +311,10 @@ impl Model {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Locality {
-    /// Every map has the mean share on its own disk: replicas over workers.
+    /// Every map has the mean share on its local disk: replicas divided by workers.
     #[default]
     Mean,
-    /// Each map has all or nothing on its own disk, at random with that mean.
+    /// Each map has either all or none of its input on its local disk, at random with that mean.
     Drawn,
 }
 
@@ -394,7 +395,8 @@ impl Plan {
         document.read(Self::problems)
     }
 
-    /// Returns the plan as TOML text that [`Plan::from_toml`] can read. If phase means are given, the profile is left out.
+    /// Returns the plan as TOML text that [`Plan::from_toml`] can read. If phase means are given, the profile
+    /// is ignored.
     ///
     /// # Errors
     ///
@@ -428,7 +430,8 @@ impl Plan {
         self.phases.as_ref().and_then(|phases| phases.reduces).unwrap_or(self.job.reduces)
     }
 
-    /// Returns true if a task may wait for a slot: slots are modelled, and there are fewer slots than tasks, or copies take some. Exact.
+    /// Returns true if a task may wait for a slot: slots are modelled, and there are fewer slots than tasks,
+    /// or copies use some. Exact.
     pub fn waits(&self) -> bool {
         let few = self.map_slots() < self.maps() || self.reduce_slots() < self.reduces();
         self.model.slots && (few || self.speculation.is_some())

@@ -16,7 +16,7 @@ pub enum SettingProblem {
         /// Valid range.
         needs: &'static str,
     },
-    /// Precision, recall and fake positives require more tasks than there are.
+    /// Precision, recall and fake positives require more tasks than exist.
     #[error(transparent)]
     Fates(#[from] crate::cluster::first_order::FirstOrderError),
     /// More stragglers flagged too late than missed stragglers or false positives.

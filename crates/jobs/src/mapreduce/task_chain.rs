@@ -1,6 +1,7 @@
 //! A task in a net: timed transitions in series, listed by the caller, with their properties.
 //!
-//! Owns [`TaskChain`] and its conditions. Nothing is changed here; `straggler` and `speculation` weave attempts around chains.
+//! Owns [`TaskChain`] and its conditions. This module does not modify nets; `straggler` and `speculation` add
+//! attempts to chains.
 
 use crate::net::expr::Leaf;
 use crate::net::{ArcKind, ClassId, Delay, Expr, Net, PlaceId, Timing, TransitionId};
@@ -16,11 +17,12 @@ use crate::net::{ArcKind, ClassId, Delay, Expr, Net, PlaceId, Timing, Transition
 pub struct TaskChain {
     /// Name, letters and digits, such as `Map1`; parts added to the net are named after it.
     pub name: String,
-    /// Place of the token when the task starts; if tasks wait for slots, after it got one.
+    /// Place of the token when the task starts; if tasks wait for slots, after it received one.
     pub start: PlaceId,
     /// Transitions, in order; timed, or immediate for a stage that takes no time.
     pub stages: Vec<TransitionId>,
-    /// Place of the slots of which it holds one from its start until its last stage gives it back; none if it needs none.
+    /// Place of the slots; the task holds a slot from its start until its last stage returns it; none if it
+    /// needs no slot.
     pub slots: Option<PlaceId>,
 }
 
@@ -58,7 +60,7 @@ pub enum ChainProblem {
         /// The place.
         place: String,
     },
-    /// The mean delay of a stage depends on the marking, or never ends.
+    /// The mean delay of a stage depends on the marking, or is infinite.
     #[error("task `{task}`: the mean delay of `{transition}` must be a constant, above 0 and finite")]
     Mean {
         /// The task.
@@ -96,12 +98,12 @@ impl ArcIndex {
         index
     }
 
-    /// Returns the arcs that put tokens on a place.
+    /// Returns the arcs that produce tokens in a place.
     pub(super) fn into<'a>(&'a self, net: &'a Net, place: PlaceId) -> impl Iterator<Item = usize> + 'a {
         self.of_place[place.index()].iter().copied().filter(|&arc| net.arcs()[arc].kind == ArcKind::Output)
     }
 
-    /// Returns the arcs through which a transition puts tokens.
+    /// Returns the arcs through which a transition produces tokens.
     pub(super) fn out_of<'a>(&'a self, net: &'a Net, transition: TransitionId) -> impl Iterator<Item = usize> + 'a {
         self.of_transition[transition.index()].iter().copied().filter(|&arc| net.arcs()[arc].kind == ArcKind::Output)
     }
@@ -188,7 +190,8 @@ fn check_one(net: &Net, index: &ArcIndex, chain: &TaskChain) -> Result<Checked, 
     Ok(Checked { chain: chain.clone(), places, means, usual })
 }
 
-/// Returns true if a place serves nothing but the stage after it; for the first place, the transitions that start the task put single tokens on it.
+/// Returns true if a place feeds only the following stage; for the first place, the transitions that start
+/// the task must produce single tokens in it.
 fn is_between(net: &Net, index: &ArcIndex, place: PlaceId, stage: TransitionId, is_first: bool) -> bool {
     let spec = net.place(place);
     let mut arcs = index.of_place[place.index()].iter().map(|&arc| &net.arcs()[arc]);
@@ -202,7 +205,7 @@ fn is_between(net: &Net, index: &ArcIndex, place: PlaceId, stage: TransitionId, 
     fits && spec.capacity.is_none() && if is_first { tokens <= 1 } else { tokens == 0 && feeders == 1 }
 }
 
-/// Returns true if a transition takes one token of the first class from a place, and nothing else.
+/// Returns true if a transition consumes only one token of the first class from a place.
 fn takes_one(net: &Net, index: &ArcIndex, place: PlaceId, stage: TransitionId) -> bool {
     let mut needs = index.of_transition[stage.index()].iter().map(|&arc| &net.arcs()[arc]);
     let mut count = 0;

@@ -113,7 +113,7 @@ impl JobPlan {
         }
     }
 
-    /// Reads a plan from TOML. Keys left out keep their defaults; old names are accepted.
+    /// Reads a plan from TOML. Missing keys keep their defaults; old names are accepted.
     ///
     /// # Errors
     ///
@@ -187,7 +187,7 @@ impl JobPlan {
         }
     }
 
-    /// Returns the straggler policies to compare: those of the plan, or else [`PolicyPlan::compared`].
+    /// Returns the straggler policies to compare: those of the plan, otherwise [`PolicyPlan::compared`].
     pub fn policies(&self) -> Vec<PolicyPlan> {
         let own = match self {
             Self::MapReduce(plan) => &plan.policy,

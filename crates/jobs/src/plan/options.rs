@@ -10,11 +10,11 @@ use crate::plan::data_size::DataSize;
 use crate::plan::problem::{PlanError, PlanProblem, ProblemKind};
 use crate::stages::StagePlan;
 
-/// An option of a planned job, replacing the plan's own value.
+/// An option of a planned job, replacing the plan's value.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum PlanOption {
-    /// Input of the whole job.
+    /// Input of the job.
     InputSize(DataSize),
     /// Input of one map task.
     SplitSize(DataSize),
@@ -251,7 +251,7 @@ pub trait Planning: Sized {
         options.into_iter().fold(self.planned(), Planned::with)
     }
 
-    /// Sets the input of the whole job.
+    /// Sets the input of the job.
     #[must_use]
     fn input_size(self, size: DataSize) -> Planned {
         self.with(&PlanOption::InputSize(size))

@@ -1,7 +1,8 @@
 //! Tasks that share GPUs by permits: a task works, waits for a permit of its executor, holds it, and works on without it.
 //!
-//! The permits of an executor are those of all its GPUs, `spark.rapids.sql.concurrentGpuTasks` for each, given in the order in which tasks
-//! ask. That is how RAPIDS' semaphore works, except that it prefers tasks that had held one before.
+//! The permits of an executor are those of all its GPUs, `spark.rapids.sql.concurrentGpuTasks` for each,
+//! granted in the order of the requests. That is how RAPIDS' semaphore works, except that it prefers tasks
+//! that had held one before.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -43,7 +44,7 @@ enum Step {
 ///
 /// # Panics
 ///
-/// Never: without slots or permits there is one.
+/// Never; a job without slots or permits has one.
 pub fn share_gpus(tasks: &[GpuTask], slots: u32, permits: u32) -> Vec<GpuTimes> {
     let mut times = vec![GpuTimes::default(); tasks.len()];
     let (mut free_slots, mut free_permits) = (slots.max(1), permits.max(1));

@@ -46,10 +46,11 @@ pub struct JobSize {
     pub executors: u32,
     /// Tasks that an executor runs at a time, >= 1.
     pub cores: u32,
-    /// Hosts shared by the executors, >= 1; none: the number that keeps `sharing.executors_per_host`, or the number observed.
+    /// Hosts shared by the executors, >= 1; none means the number that keeps `sharing.executors_per_host`, or
+    /// the number observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<u32>,
-    /// GPUs of an executor, >= 1; none: tasks use no GPU. Needs `concurrent_gpu_tasks`.
+    /// GPUs of an executor, >= 1; none means that tasks use no GPU. Needs `concurrent_gpu_tasks`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpus_per_executor: Option<u32>,
     /// Tasks that may hold a GPU at a time, >= 1: `spark.rapids.sql.concurrentGpuTasks`. Default none.
@@ -58,7 +59,8 @@ pub struct JobSize {
     /// Share of a GPU that a task requests, > 0: it limits the tasks of an executor by the shares of its GPUs. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpus_per_task: Option<f64>,
-    /// Partitions of a shuffle, for the stages with `partitions = true`; none: the number of tasks in these stages.
+    /// Partitions of a shuffle, for the stages with `partitions = true`; none means the number of tasks in
+    /// these stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitions: Option<u32>,
     /// Time from the end of the last stage to the end of the job \[s\], >= 0. Default 0.

@@ -1,7 +1,8 @@
-//! Zip archives, as Spark's History Server gives them out: which files they hold, and the content of each as a stream.
+//! Zip archives, as downloaded from Spark's History Server: their files, and the content of each as a stream.
 //!
-//! The crate `zip` reads the directory at the end of an archive; entries are decompressed here, piece by piece, so that an entry that unpacks
-//! to any size takes no more memory than a compressed file. Names of entries are labels only; nothing is written anywhere.
+//! The crate `zip` reads the directory at the end of an archive; entries are decompressed here, in pieces, so
+//! that an entry of any unpacked size takes no more memory than a compressed file. Names of entries are only
+//! labels; no files are written.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -15,7 +16,7 @@ use crate::trace::compression::damaged;
 
 /// The first bytes of an archive: of its first entry, or of the end of one without entries.
 const MAGIC: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
-/// Bytes that are read at once.
+/// Bytes per read.
 const CHUNK: usize = 1 << 16;
 
 /// A file in an archive.
@@ -34,7 +35,7 @@ pub(super) struct Entry {
     encrypted: bool,
 }
 
-/// Returns true if a file begins like a zip archive.
+/// Returns true if a file starts like a zip archive.
 pub(super) fn is_archive(path: &Path) -> bool {
     let mut head = [0; 4];
     path.is_file()
@@ -78,7 +79,7 @@ impl Entry {
     ///
     /// # Errors
     ///
-    /// An archive that cannot be read, and an entry that is encrypted or compressed in a way that other tools than Java's have.
+    /// An unreadable archive, or an entry that is encrypted or uses a compression that Java does not write.
     pub(super) fn open(&self) -> io::Result<Box<dyn Read>> {
         let refuse = |what: String| Err(io::Error::new(io::ErrorKind::InvalidData, what));
         if self.encrypted {

@@ -5,7 +5,8 @@ use std::io;
 use crate::trace::format::Format;
 use crate::trace::listed_log::ListedLog;
 
-/// Error for an unreadable log. No part of the log is kept; oddities that do not stop the reader are [`Warning`](crate::trace::Warning)s.
+/// Error for an unreadable log. No part of the log is kept; problems that do not stop the reader are
+/// [`Warning`](crate::trace::Warning)s.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
@@ -40,7 +41,7 @@ pub enum TraceError {
         file: String,
         /// Format suggested by its start.
         format: Format,
-        /// The first bad line, from 1, if any.
+        /// The first invalid line, from 1, if any.
         bad_line: Option<u64>,
     },
     /// The text cannot be read further.

@@ -1,4 +1,4 @@
-//! Oddities of a log: counted by kind, with the first place and an example. Nothing is printed here.
+//! Oddities of a log: counted by kind, with the first place and an example. This module does not print.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Spot {
     /// The file, as an index into the files of the trace.
     pub file: u32,
-    /// The line, from 1; 0 for the file as a whole.
+    /// The line, from 1; 0 for the whole file.
     pub line: u64,
 }
 
@@ -19,9 +19,9 @@ pub struct Spot {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WarningKind {
-    /// A line that does not match the format; it is left out.
+    /// A line that does not match the format; it is skipped.
     BadLine,
-    /// The last line is truncated, as in the log of a job that still runs or was killed; it is left out.
+    /// The last line is truncated, as in the log of a running or killed job; it is skipped.
     CutLastLine,
     /// A line longer than the limit; it is left out.
     LongLine,
@@ -31,7 +31,7 @@ pub enum WarningKind {
     MissingPart,
     /// A part was compacted: Spark removed events of finished jobs from it.
     CompactedPart,
-    /// A record without a required field; it is left out.
+    /// A record without a required field; it is skipped.
     MissingField,
     /// An unknown word, such as the reason of a task's end.
     UnknownWord,
@@ -43,19 +43,19 @@ pub enum WarningKind {
     BadCounter,
     /// The start of the application is missing: its name, number and start are missing.
     NoApplication,
-    /// The log has a further application; each keeps its own jobs and stages.
+    /// The log contains another application; each keeps its jobs and stages.
     FurtherApplication,
-    /// Tasks of a stage that the log never submits: its number of tasks and dependencies are missing.
+    /// Tasks of a stage without a submission event: its number of tasks and dependencies are missing.
     MissingStage,
     /// A stage succeeded although fewer of its tasks did: lines are missing.
     MissingTasks,
     /// A task with a number outside its stage's range.
     ExtraTask,
-    /// An end of a task that never started; it is kept.
+    /// The end of a task that never started; it is kept.
     EndWithoutStart,
-    /// An end of a job that never started; it is left out.
+    /// The end of a job that never started; it is skipped.
     JobEndWithoutStart,
-    /// The same attempt twice; the second one is left out.
+    /// A duplicate attempt; the second one is skipped.
     DuplicateAttempt,
     /// An attempt that started but has no end in the log.
     Unfinished,
@@ -101,7 +101,7 @@ impl WarningKind {
     }
 }
 
-/// One kind of oddity: its count, first place and an example.
+/// Warnings of one kind: count, first position and an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// Kind of oddity.
@@ -120,7 +120,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Formats an oddity: its description, its count, and the first example.
+/// Formats a warning: its description, its count, and the first example.
 pub fn tell(f: &mut fmt::Formatter<'_>, what: &str, count: u64, example: &str) -> fmt::Result {
     f.write_str(what)?;
     if count > 1 {
@@ -148,7 +148,7 @@ impl Warnings {
         self.0.entry(kind).or_insert_with(new).count += 1;
     }
 
-    /// Returns all oddities, in the order of [`WarningKind`].
+    /// Returns all warnings, in the order of [`WarningKind`].
     pub(super) fn into_vec(self) -> Vec<Warning> {
         self.0.into_values().collect()
     }

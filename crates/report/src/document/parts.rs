@@ -72,7 +72,7 @@ impl TimeFound {
         Headline { of: None, mean: self.mean.clone(), quantiles: [0.5, 0.95, 0.99].map(|p| self.quantile(p)) }
     }
 
-    /// `95% of the runs take less than ...`; of what, such as `runs`.
+    /// `95% of the runs take less than ...`; the argument is the subject, such as `runs`.
     pub(crate) fn answer(&self, of: &str) -> Vec<Piece> {
         let Some(p95) = self.quantile(0.95) else {
             return vec![format!("On average {of} take ").into(), self.mean.clone().into(), ".".into()];
@@ -205,7 +205,7 @@ pub(crate) fn folded_words(parts: &FoldedParts) -> String {
     format!("{places_before} places to {places}, {transitions_before} transitions to {transitions}")
 }
 
-/// Rows of a study's provenance, and what folding makes of the net of its base.
+/// Rows of a study's provenance, and the effect of folding on the net of its base.
 pub(crate) fn with_base_folded<'a>(
     rows: impl IntoIterator<Item = (&'a str, String)>,
     folded: Option<&FoldedParts>,
@@ -214,7 +214,7 @@ pub(crate) fn with_base_folded<'a>(
     rows.into_iter().chain(folded).map(|(name, value)| [name.to_owned(), value]).collect()
 }
 
-/// A wall time in words.
+/// A wall time as text.
 pub(crate) fn wall(seconds: f64) -> String {
     std::time::Duration::try_from_secs_f64(seconds).map_or_else(|_| format!("{seconds} s"), duration)
 }

@@ -91,7 +91,7 @@ impl Cell {
         Self::Text { text: text.into(), key: Some(key.into()) }
     }
 
-    /// Returns true if it has words or nothing.
+    /// Returns true if it contains text or is empty.
     pub(crate) fn is_text(&self) -> bool {
         !matches!(self, Self::Number(_))
     }
@@ -164,7 +164,7 @@ impl Column {
         Self { ends: Some(ends), ..self }
     }
 
-    /// Adds the ends of its intervals to wide CSV under names of their own.
+    /// Adds the ends of its intervals to wide CSV under separate names.
     #[must_use]
     pub fn ends_as(self, low: &'static str, high: &'static str) -> Self {
         Self { ends: Some([low.into(), high.into()]), ..self }

@@ -39,7 +39,7 @@ fn paragraph(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("{}\n", escaped(text.trim())) }
 }
 
-/// Text in which nothing is markup.
+/// Text without markup.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -47,26 +47,26 @@ pub struct CheckReport {
     pub parameters: Vec<ParameterRow>,
     /// Warnings about the file.
     pub warnings: Vec<FileWarningRow>,
-    /// Parts that do nothing, and the like.
+    /// Parts without effect, and similar warnings.
     pub remarks: Vec<String>,
-    /// The engine that a simulation takes; none if no engine can run the net.
+    /// The engine that a simulation uses; none if no engine can run the net.
     pub engine: Option<Word>,
     /// Every engine.
     pub engines: Vec<EngineRow>,
     /// The folded parts of the net; none if no parts are equal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// The net that `solve` makes of it by folding, with phases in place of delays; none unless that folds more.
+    /// The folded net in `solve`, with phases instead of delays; none unless that folds more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded_by_solve: Option<FoldedParts>,
-    /// Parts that look alike and do not fold.
+    /// Similar parts that do not fold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFoldedRow>,
     /// Result of a short run.
     pub trial: String,
     /// True if that run showed that the net is wrong.
     pub fault: bool,
-    /// Problems of versions of PIPE with the net; none if not requested.
+    /// Problems that versions of PIPE have with the net; none if not requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipe: Option<Vec<PipeFinding>>,
     /// Differences from another net; none if not requested.
@@ -92,12 +92,12 @@ pub struct ParameterRow {
     pub value: String,
 }
 
-/// An oddity of the file.
+/// A warning about the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileWarningRow {
     /// File, line and column.
     pub place: Option<String>,
-    /// The oddity in words.
+    /// The warning as text.
     pub message: String,
 }
 
@@ -213,7 +213,7 @@ fn engines(report: &CheckReport) -> Table {
     Table::new("Engines", "", ["engine", "can run it", "why not"]).rows(report.engines.iter().map(row))
 }
 
-/// Returns which parts are counted instead of kept apart, and why others are not; empty if no parts look alike.
+/// Returns the folded parts, and the reasons why similar parts are not folded; empty without similar parts.
 fn equal_parts(report: &CheckReport) -> Table {
     let both = [("folded", &report.folded), ("folded by `solve`", &report.folded_by_solve)];
     let folded =

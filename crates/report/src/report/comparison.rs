@@ -1,4 +1,5 @@
-//! The document of a comparison: the difference of two sides, its significance, where it arose, and the settings that differ.
+//! The document of a comparison: the difference of two sides, its significance, its origin, and the settings
+//! that differ.
 
 use crate::compare::{
     ChanceTest, Compared, ComparedSide, ComparisonReport, Gap, SettingDifference, StageDifference, StageSide,

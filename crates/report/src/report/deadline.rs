@@ -1,4 +1,4 @@
-//! The probability that a job is done by a deadline.
+//! The probability that a job finishes by a deadline.
 
 use crate::document::{Cell, Column, Document, Number, Table};
 use crate::estimate::Measured;

@@ -65,12 +65,12 @@ impl State {
     }
 }
 
-/// The points to draw, and the number of points that are left out.
+/// The points to draw, and the number of points that are omitted.
 pub(super) struct Deadline<'r> {
     report: &'r OptimizeReport,
     /// Points with a time.
     points: Vec<&'r LookRow>,
-    /// Number of points left out because they have no time, or because there are too many.
+    /// Number of points omitted because they have no time, or because there are too many.
     pub(super) left_out: usize,
 }
 
@@ -162,7 +162,7 @@ impl<'r> Deadline<'r> {
     }
 }
 
-/// Positions of the entries of a legend in lines of a given width: column, and line from 0.
+/// Positions of the entries of a legend in lines of a given width: column, and line starting at 0.
 fn laid_out(entries: &[State], room: i32) -> Vec<(State, [i32; 2])> {
     let (mut x, mut line) = (0, 0);
     let mut places = Vec::new();

@@ -67,7 +67,7 @@ pub struct JudgedRow {
     pub name: String,
     /// The detector of the policy.
     pub detector: Word,
-    /// Age of a stage before anyone looks \[s\].
+    /// Age of a stage at the first check \[s\].
     pub lag_s: f64,
     /// Times when the detector runs: always, or once no task waits.
     pub watch: Watching,
@@ -75,7 +75,7 @@ pub struct JudgedRow {
     pub flagged: u64,
     /// Stragglers that were flagged while a copy could still have won.
     pub in_time: u64,
-    /// Stragglers that were flagged when less than their expected time was left.
+    /// Stragglers that were flagged when less than their expected time remained.
     pub too_late: u64,
     /// Other tasks that were flagged.
     pub false_alarms: u64,

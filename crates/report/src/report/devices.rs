@@ -8,12 +8,12 @@ use crate::report::json::Word;
 /// Bytes of a MiB.
 const MIB: f64 = 1_048_576.0;
 
-/// The adapters of a machine, and the one that a run takes.
+/// The adapters of a machine, and the adapter used by a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DevicesReport {
     /// The adapters, best first.
     pub adapters: Vec<AdapterRow>,
-    /// Name of the adapter that `auto` takes; none if it takes none.
+    /// Name of the adapter that `auto` uses; none if it uses none.
     pub auto: Option<String>,
     /// Reason of that choice.
     pub auto_reason: String,

@@ -1,4 +1,4 @@
-//! A diagnosis as a person reads it: how many stragglers there are and why, what to do, findings, and the inputs.
+//! The document of a diagnosis: stragglers and their causes, advice, findings, and inputs.
 
 use std::collections::BTreeMap;
 
@@ -292,7 +292,7 @@ fn row(i: usize, finding: &Finding, causes: &[Cause]) -> Vec<Cell> {
     ]
 }
 
-/// Returns the subject of a finding in words.
+/// Returns the subject of a finding as text.
 pub(super) fn who(subject: &Subject) -> String {
     match subject {
         Subject::Task { stage, task, attempt, node } => {
@@ -346,7 +346,7 @@ pub(super) fn scaled(at: String, value: f64, largest: f64, unit: &str) -> Number
     if largest > 0.0 { number.rounded(0.02 * largest) } else { number }
 }
 
-/// A few names, and how many more there are.
+/// A few names, and the number of further names.
 fn listed(names: &[String]) -> String {
     const MOST: usize = 4;
     let more = names.len().saturating_sub(MOST);

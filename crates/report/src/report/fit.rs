@@ -37,7 +37,7 @@ pub struct FitStageRow {
     pub law: Word,
     /// The candidate distributions with their mean log density of held-out times, the best first.
     pub laws: Vec<(String, f64)>,
-    /// Tasks that were left out because something held them up.
+    /// Outlier tasks that were excluded.
     pub held_up: usize,
 }
 
@@ -97,7 +97,7 @@ fn stage_row(fitted: &FittedStages, stage: &FittedStage, level: f64) -> FitStage
     }
 }
 
-/// The start of a name, as far as a column is wide.
+/// The start of a name, up to the width of a column.
 pub(super) fn short_name(name: &str) -> String {
     const MOST: usize = 28;
     if name.chars().count() <= MOST { name.to_owned() } else { name.chars().take(MOST - 1).chain(['~']).collect() }

@@ -17,7 +17,7 @@ pub struct FitValueRow {
     pub key: Word,
     /// The value, in the unit of the key.
     pub value: f64,
-    /// Lower end of its interval, where several tasks give several values.
+    /// Lower end of its interval, if several tasks give values.
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
@@ -71,7 +71,7 @@ pub struct FitJobReport {
     pub level: f64,
     /// The values.
     pub values: Vec<FitValueRow>,
-    /// Assumptions, and values that were left unchanged.
+    /// Assumptions, and values that keep their defaults.
     pub notes: Vec<String>,
     /// The plan.
     pub plan: Plan,

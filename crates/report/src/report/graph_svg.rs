@@ -25,7 +25,7 @@ const LANE: f64 = 14.0;
 const STREET: [f64; 2] = [80.0, 210.0];
 /// Lines of firings of an edge that are shown; all are in its tooltip.
 const MOST_FIRINGS: usize = 4;
-/// Half the distance between edges there and back.
+/// Half the distance between edges in both directions.
 const ASIDE: f64 = 6.0;
 /// Position of the firings on an edge, as a share of its length: forward edges, and backward edges.
 const LABEL: [f64; 2] = [0.5, 0.38];
@@ -251,7 +251,7 @@ impl Drawing<'_> {
     }
 }
 
-/// The point half way between two.
+/// The midpoint of two points.
 fn middle(p: Point, q: Point) -> Point {
     Point { x: f64::midpoint(p.x, q.x), y: f64::midpoint(p.y, q.y) }
 }

@@ -1,4 +1,4 @@
-//! From result types to text, tables, JSON and CSV; it knows no simulator and computes nothing new.
+//! Converts result types to text, tables, JSON and CSV; it does not depend on simulators and computes no new results.
 //!
 //! ```text
 //! Run ───────────────▶ SimulationReport ─┐
@@ -43,8 +43,8 @@
 //! | a time's histogram, distribution function and tail; rows on one axis; stragglers over time | `times_plot`, `rows_plot`, `stragglers_plot` |
 //! | reports read back from JSON, and shown on a page | [`read_json`], [`page()`] |
 //!
-//! Guarantees: the same report gives the same bytes; numbers in JSON and CSV have full precision; keys and rows have a
-//! stated order; nothing is printed here. The JSON is described in docs/json.md.
+//! Guarantees: the same report gives the same bytes; numbers in JSON and CSV have full precision; keys and
+//! rows have a documented order; the crate does not print. The JSON is described in docs/json.md.
 
 mod answer;
 mod bench;

@@ -13,7 +13,7 @@ const LARGE: f64 = 1e9;
 /// Below this size numbers are written with an exponent.
 const SMALL: f64 = 1e-4;
 
-/// `value` with two significant digits of `half_width`, or five of its own without one.
+/// `value` with two significant digits of `half_width`, or five significant digits without one.
 ///
 /// ```
 /// # use tailspn_report::report::within;

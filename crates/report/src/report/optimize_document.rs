@@ -41,14 +41,14 @@ impl Report for OptimizeReport {
     }
 }
 
-/// Returns the values of a configuration in words.
+/// Returns the values of a configuration as text.
 fn words(report: &OptimizeReport, row: &LookRow) -> String {
     let cells = report.axes.iter().zip(&row.values);
     let words = cells.filter_map(|(axis, value)| Some(format!("{} = {}", axis.name, value_text(value.as_ref()?))));
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the measure of a configuration; none if nothing was run.
+/// Returns the measure of a configuration; none without a run.
 fn time(at: &str, row: &LookRow) -> Option<Number> {
     Some(Number::new(format!("{at}/value_s"), row.value_s?, "s").between(row.low_s, row.high_s))
 }

@@ -51,7 +51,7 @@ pub struct QueryBound {
 }
 
 impl QueryRow {
-    /// The row of a question, whose answer was found or not in `wall_s` seconds.
+    /// The row of a query, with or without an answer, after `wall_s` seconds.
     pub fn new(query: &CslQuery, answer: Result<f64, String>, wall_s: f64) -> Self {
         let bound = query.bound().map(|(comparison, value)| QueryBound { sign: comparison.sign().into(), value });
         let answer = answer.map(|answer| query.value(answer));

@@ -12,14 +12,14 @@ use crate::report::number::{count, plain};
 use crate::report::summary::NetSummary;
 use crate::sim::{FoldedParts, RareEstimate};
 
-/// The probability of a rare event, and the levels on the way to it.
+/// The probability of a rare event, and the levels of splitting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RareReport {
     /// The net.
     pub net: NetSummary,
-    /// The goal, as it was written.
+    /// The goal, as given.
     pub goal: String,
-    /// The marking to avoid, as it was written.
+    /// The marking to avoid, as given.
     pub avoid: Option<String>,
     /// The time within which the goal is reached \[s\].
     pub within_s: Option<f64>,
@@ -27,7 +27,7 @@ pub struct RareReport {
     pub beyond_s: Option<f64>,
     /// The probability of the event; its samples are batches.
     pub probability: Measured,
-    /// Standard error over the probability; none if no walk reached the event.
+    /// Standard error divided by the probability; none if no walk reached the event.
     pub relative_error: Option<f64>,
     /// True if there are fewer batches than requested.
     pub partial: bool,
@@ -98,7 +98,7 @@ impl RareReport {
         }
     }
 
-    /// The event in words.
+    /// The event as text.
     fn event(&self) -> String {
         let goal = if self.goal == "dead" { "the dead marking" } else { &self.goal };
         let within = self.within_s.map(|limit| format!(" within {} s", plain(limit))).unwrap_or_default();
@@ -120,7 +120,7 @@ impl RareReport {
     }
 }
 
-/// A relative error above which the interval is not to be trusted much.
+/// A relative error above which the interval is unreliable.
 const ROUGH: f64 = 0.3;
 
 impl Report for RareReport {

@@ -19,19 +19,19 @@ use crate::report::times_plot::Times;
 /// Probabilities whose quantiles are shown.
 const QUANTILES: [f64; 8] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 
-/// The subject of the time left, and the source of its times.
+/// The subject of the remaining time, and the source of its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RemainingBasis {
     /// The whole run, by a plan that was fitted to other runs.
     Plan,
-    /// The jobs under way, by the run's own tasks.
+    /// The running jobs, from tasks of the run.
     RunItself,
     /// The application has ended.
     Ended,
 }
 
-/// The probability that a run is done by a time.
+/// The probability that a run finishes by a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DoneByRow {
     /// The time \[s\], from the start of the first job.
@@ -64,7 +64,7 @@ pub struct RemainingStageRow {
 pub struct RemainingReport {
     /// The application's name.
     pub name: String,
-    /// The subject of the time left.
+    /// The subject of the remaining time.
     pub basis: RemainingBasis,
     /// From the start of the first job until now \[s\]; null before it.
     pub elapsed_s: Option<f64>,
@@ -74,23 +74,23 @@ pub struct RemainingReport {
     pub job_s: Option<f64>,
     /// Jobs that have ended.
     pub jobs_finished: u64,
-    /// Numbers of the jobs under way.
+    /// Numbers of the running jobs.
     pub jobs_running: Vec<u64>,
     /// Executors.
     pub executors: u32,
     /// Tasks that an executor runs at a time.
     pub cores: u32,
-    /// Median of the time left \[s\].
+    /// Median of the remaining time \[s\].
     pub median_s: f64,
-    /// Mean of the time left \[s\].
+    /// Mean of the remaining time \[s\].
     pub mean_s: f64,
     /// Probability of the prediction interval.
     pub prediction_level: f64,
-    /// The time left is between these two with that probability \[s\].
+    /// The remaining time is between these with that probability \[s\].
     pub prediction_s: [f64; 2],
     /// The time from the start of the first job to the end \[s\]: median and prediction interval.
     pub total: Measured,
-    /// Quantiles of the time left.
+    /// Quantiles of the remaining time.
     pub quantiles: Vec<StageQuantile>,
     /// Probabilities to finish by the requested times.
     pub done_by: Vec<DoneByRow>,
@@ -100,10 +100,10 @@ pub struct RemainingReport {
     pub stages: Vec<RemainingStageRow>,
     /// Assumptions and gaps.
     pub notes: Vec<String>,
-    /// The time left, as a line of points.
+    /// The distribution of the remaining time, as a polyline.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<CdfPoint>,
-    /// Replications of the rest of the run.
+    /// Replications of the remaining run.
     pub replications: u64,
     /// True if they were ended early.
     pub partial: bool,

@@ -125,11 +125,12 @@ struct Lead<'r> {
     effect: Effect,
     /// Key in the JSON.
     key: &'static str,
-    /// Other settings whose intervals overlap its own.
+    /// Other settings whose intervals overlap the interval of this setting.
     rivals: Vec<&'r str>,
 }
 
-/// Returns the first setting whose effect is significant; settings before it have larger effects that may be chance.
+/// Returns the first setting whose effect is significant; settings before it have larger effects that may be
+/// due to chance.
 fn lead(report: &SensitivityReport) -> Option<Lead<'_>> {
     let known = || report.knobs.iter().enumerate().filter_map(|(i, row)| Some((i, row, row.effect.as_ref()?)));
     let (place, row, effect) = known().find(|(_, _, effect)| is_significant(effect))?;

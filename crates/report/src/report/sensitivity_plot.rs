@@ -33,7 +33,7 @@ pub(super) fn most_drawn(method: Method) -> usize {
     }
 }
 
-/// The picture that fits the method; none if no knob has an effect that can be drawn.
+/// The picture for the method; none if no setting has an effect to draw.
 ///
 /// # Errors
 ///
@@ -74,7 +74,7 @@ fn indices(report: &SensitivityReport) -> Vec<BarRow> {
     ranked(report).filter_map(pair).take(MOST_PAIRS).flatten().collect()
 }
 
-/// A bar from 0 to an effect, its interval, and its value behind a word.
+/// A bar from 0 to an effect, its interval, and its value after a word.
 fn bar_of(effect: &Effect, word: &str) -> BarRow {
     let half = Some(effect.half_width()).filter(|half| *half > 0.0);
     BarRow {
@@ -175,8 +175,9 @@ fn draw_effects(area: &Area<'_>, dots: &[Dot], x: [f64; 2], y: [f64; 2], width: 
     write_names(area, &chart, dots, &places, [taken, lines], width)
 }
 
-/// Writes the name of each dot next to it if there is room, by rank; otherwise the rank; otherwise nothing. Names never
-/// cover the first field, and cover the second only if there is no other place.
+/// Writes the name of each dot next to it if there is room, in order of rank; otherwise the rank;
+/// otherwise no text. Names never cover the first field, and cover the second only if there is no
+/// other position.
 fn write_names(
     area: &Area<'_>,
     chart: &Chart<'_, '_, plotters::coord::types::RangedCoordf64>,
@@ -209,7 +210,7 @@ fn write_names(
     Ok(())
 }
 
-/// Places for a text next to a dot, the best one first: the left end and the middle of its height.
+/// Positions for a text next to a dot, the best one first: the left end and the middle of its height.
 fn corners_beside((x, y): (i32, i32), text: &str) -> Vec<[i32; 2]> {
     let wide = px(text_width(text, LETTERS));
     let mut corners = Vec::new();

@@ -17,7 +17,7 @@ impl NetSummary {
         if self.name.is_empty() { "A net without a name".to_owned() } else { self.name.clone() }
     }
 
-    /// Returns the size of the net in words.
+    /// Returns the size of the net as text.
     pub(crate) fn size(&self) -> String {
         format!("{} and {}", counted(self.places as u128, "place"), counted(self.transitions as u128, "transition"))
     }
@@ -83,7 +83,7 @@ impl SimulationReport {
         self.goal_probability.as_ref().is_none_or(|probability| probability.value >= 1.0)
     }
 
-    /// Numbers that CSV has in rows of their own.
+    /// Numbers with separate rows in CSV.
     fn facts(&self, document: &mut Document<'_>) {
         document.fact("replications", Number::count("/replications", self.replications));
         document.fact("partial", Number::count("/partial", self.partial.into()));
@@ -95,7 +95,7 @@ impl SimulationReport {
         }
     }
 
-    /// The probability of the goal, unless it is certain. Runs that were cut off may still reach it.
+    /// The probability of the goal, unless it is certain. Stopped runs may still reach it.
     fn reached(&self) -> Vec<Piece> {
         let Some(probability) = self.goal_probability.as_ref().filter(|_| !self.is_certain()) else {
             return Vec::new();
@@ -110,7 +110,7 @@ impl SimulationReport {
         vec![format!(" The goal is reached{by} in {least}").into(), number.into(), " of the runs.".into()]
     }
 
-    /// That runs were cut off by the number of their firings.
+    /// Remark that runs stopped at the limit of firings.
     fn cut_off(&self) -> Option<String> {
         let (most, cut) = (self.question.max_firings?, self.endings.max_firings);
         let runs = counted(cut, "replication");

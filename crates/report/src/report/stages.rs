@@ -1,4 +1,5 @@
-//! Result of an estimate for a job of stages: the job time of the next run, and where the time of a typical run goes.
+//! Result of an estimate for a job of stages: the job time of the next run, and the breakdown of the time of
+//! a typical run.
 
 use serde::{Deserialize, Serialize};
 
@@ -48,13 +49,13 @@ pub struct StageTimes {
 pub struct SpeculationSection {
     /// Multiple of the median time beyond which a task is too slow.
     pub multiplier: f64,
-    /// Share of the tasks that have ended before any gets a copy.
+    /// Share of the tasks that must have finished before any task gets a copy.
     pub quantile: f64,
     /// Mean time of a typical run without copies \[s\].
     pub without_s: Measured,
     /// With copies \[s\].
     pub with_s: Measured,
-    /// The difference, run by run with the same chance \[s\].
+    /// The difference, run by run with common random numbers \[s\].
     pub change_s: Measured,
     /// Copies that were started.
     pub copies: Measured,
@@ -62,8 +63,8 @@ pub struct SpeculationSection {
     pub won: Measured,
     /// Slot time of attempts that were killed \[s\].
     pub killed_slot_s: Measured,
-    /// The difference of two single runs, one with copies and one without, is between these with the probability of the prediction
-    /// interval, since whole runs differ \[s\].
+    /// The difference of two single runs, one with copies and one without, is between these with the
+    /// probability of the prediction interval, including run-to-run variation \[s\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub single_runs_s: Option<[f64; 2]>,
 }

@@ -51,7 +51,7 @@ pub struct StructureReport {
     pub traps: Option<SetRows>,
     /// Deadlocks and liveness.
     pub deadlock: Option<DeadlockRow>,
-    /// True if a limit or a wish to stop cut something short.
+    /// True if a limit or a stop request truncated some result.
     pub partial: bool,
     /// Sections that readers see; the JSON has all.
     #[serde(skip)]
@@ -80,11 +80,11 @@ pub struct Matrices {
     pub forward: Vec<Entry>,
     /// Tokens taken.
     pub backward: Vec<Entry>,
-    /// Tokens put minus tokens taken.
+    /// Tokens produced minus tokens consumed.
     pub combined: Vec<Entry>,
     /// Tokens that disable.
     pub inhibition: Vec<Entry>,
-    /// Tokens needed and left.
+    /// Tokens needed but not consumed.
     pub tests: Vec<Entry>,
     /// Entries whose weight depends on the marking: they are in no other matrix.
     pub open: Vec<OpenEntry>,
@@ -128,7 +128,7 @@ pub struct FlowRows {
     pub vectors: Vec<FlowRow>,
     /// Reason why there may be more.
     pub cut: Option<String>,
-    /// Rows or transitions left out because arcs with weights that depend on the marking change them.
+    /// Rows or transitions excluded because arcs with weights that depend on the marking change them.
     pub excluded: Vec<String>,
     /// Rows or transitions in no vector.
     pub not_covered: Vec<String>,
@@ -152,9 +152,9 @@ pub struct BoundRow {
     pub most: Option<u64>,
     /// Source of the bound.
     pub source: Option<BoundSource>,
-    /// True if whole numbers prove it.
+    /// True if integers prove it.
     pub proved: bool,
-    /// The weighted sum behind it: never above `sum`.
+    /// The weighted sum that proves it, which never exceeds `sum`.
     pub weights: Vec<Weight>,
     /// The weighted sum of the tokens at the start, in decimal.
     pub sum: Option<String>,
@@ -206,7 +206,7 @@ pub struct DeadlockRow {
     pub well_formed: Option<bool>,
     /// Method that found the verdict.
     pub method: Method,
-    /// Reason why nothing follows.
+    /// Reason why there is no conclusion.
     pub obstacles: Vec<String>,
     /// Rows that never hold a token.
     pub never_marked: Vec<String>,

@@ -1,4 +1,4 @@
-//! The result of a sweep, as it is stored.
+//! The stored result of a sweep.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ pub struct KnobRow {
     pub swing_s: f64,
 }
 
-/// Everything that a sweep found, or a shard of it.
+/// All results of a sweep or of one of its shards.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepReport {
     /// Design of the points.

@@ -21,7 +21,7 @@ const NAME: usize = 26;
 /// Most cells of a heat map with numbers in them.
 const MOST_NUMBERS: usize = 150;
 
-/// The pictures that fit a sweep; none if there are too few points, or too many axes.
+/// The pictures for a sweep; none if there are too few points, or too many axes.
 ///
 /// # Errors
 ///
@@ -223,8 +223,8 @@ fn ramp(share: f64) -> RGBColor {
     RGBColor(mixed(0), mixed(1), mixed(2))
 }
 
-/// Draws the effect of each knob on a measure of the time: bars from the base to the knob's best and worst value, the
-/// most important knob on top; none without a knob.
+/// Draws the effect of each setting on a measure of the time: bars from the base to the setting's best and
+/// worst value, the setting with the largest effect on top; none without settings.
 ///
 /// # Errors
 ///
@@ -304,8 +304,8 @@ fn draw_tornado(area: &Area<'_>, knobs: &[KnobRow], measure: &str, width: Width)
 /// Pixels between a bar and its value.
 const BESIDE: i32 = 8;
 
-/// The values of a knob, and where they are written: the best at the left and the worst at the right of the bars; of two bars on one
-/// side only the longer one's.
+/// The values of a setting, and their positions: the best to the left and the worst to the right of the bars;
+/// with two bars on the same side, only the value of the longer bar.
 fn value_labels(knob: &KnobRow) -> Vec<(f64, i32, String)> {
     let (best, worst) = (&knob.best, &knob.worst);
     let left = |level: &Level| {

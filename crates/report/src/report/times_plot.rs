@@ -293,7 +293,7 @@ fn of_exact(curve: &[CdfPoint]) -> String {
     if bounded { "exact, with guaranteed bounds" } else { "exact" }.to_owned()
 }
 
-/// The probability at a time, on a line between the points; none before and after them.
+/// The probability at a time, on a line between the points; none outside their range.
 fn between(curve: &[CdfPoint], time: f64) -> Option<f64> {
     let (first, last) = (curve.first()?, curve.last()?);
     if time <= first.time_s {

@@ -1,4 +1,4 @@
-//! The attempts of a log as a picture: time to the right, nodes below each other, a lane for each slot of a node.
+//! The attempts of a log as a picture: time to the right, one block per node, one lane per slot.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -17,13 +17,13 @@ const MARGIN: f64 = 16.0;
 const HEAD: f64 = 64.0;
 /// Space for the axis \[px\].
 const AXIS: f64 = 40.0;
-/// Highest and lowest lane \[px\], and how high all lanes together are meant to be.
+/// Highest and lowest lane \[px\], and the target height of all lanes.
 const LANE: std::ops::RangeInclusive<f64> = 1.5..=16.0;
 const LANES: f64 = 640.0;
 /// Space between two nodes, at most, and between all nodes together \[px\].
 const GAP: f64 = 5.0;
 const GAPS: f64 = 200.0;
-/// Attempts up to which each is an element of its own, with a text that browsers show under the pointer.
+/// Number of attempts up to which each is a separate element with a tooltip.
 const WITH_TEXT: usize = 3_000;
 /// Spark launches the next task of a core some milliseconds before it notes the end of the last one \[µs\].
 const OVERLAP: i64 = 20_000;
@@ -71,8 +71,8 @@ struct Drawn {
     index: usize,
 }
 
-/// The picture. Attempts without a launch are not in it; one without an end goes to the end of its stage, otherwise of
-/// the picture.
+/// The picture. Omits attempts without a launch; an attempt without an end is drawn to the end of its stage,
+/// otherwise to the end of the picture.
 pub fn trace_svg(trace: &JobTrace, usual: &Usual) -> String {
     let colours = classes(trace, usual).into_iter().map(|class| class as usize).collect();
     painted_svg(trace, &Paint { palette: PALETTE.into(), colours, notes: BTreeMap::new() })
@@ -179,7 +179,7 @@ fn last_time(trace: &JobTrace) -> i64 {
 
 /// Positions in the picture.
 struct Picture {
-    /// Microseconds at the left end, and in a pixel.
+    /// Time at the left end, and microseconds per pixel.
     from: i64,
     per_pixel: f64,
     seconds: (f64, f64),
@@ -382,7 +382,7 @@ fn in_order(trace: &JobTrace, lanes: &[usize]) -> Vec<usize> {
     order
 }
 
-/// A name with zeros before its numbers, so that texts compare like numbers.
+/// A name with zeros before its numbers, so that texts sort like numbers.
 fn padded(name: &str) -> String {
     let digit = |c: &char| c.is_ascii_digit();
     let mut text = String::new();

@@ -140,7 +140,7 @@ fn first_deadlock(dead: &DeadMarkings) -> Vec<(&'static str, String)> {
     vec![("  the first", marking), ("  reached by", steps(&dead.path))]
 }
 
-/// Returns the marked places in words.
+/// Returns the marked places as text.
 pub(crate) fn marking(marked: &[(String, u32)]) -> String {
     let place =
         |(place, tokens): &(String, u32)| if *tokens == 1 { place.clone() } else { format!("{tokens} {place}") };

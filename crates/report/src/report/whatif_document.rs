@@ -1,4 +1,4 @@
-//! The documents of a what-if, policies side by side, and of the catalogue of detectors.
+//! The documents of a what-if, with policies compared, and of the catalogue of detectors.
 
 use crate::document::parts::{partial, wall};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, Show, Table};
@@ -11,7 +11,7 @@ use crate::report::whatif_plot::what_if_picture;
 
 /// The words of a comparison.
 pub(super) struct Words {
-    /// The tasks that the detectors look at.
+    /// The tasks that the detectors check.
     pub(super) tasks: &'static str,
     /// True if energy is part of the answer.
     pub(super) energy: bool,

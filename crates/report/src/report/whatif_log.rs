@@ -1,4 +1,4 @@
-//! Result of a what-if on a log: the original and the replayed job, followed by the policies side by side.
+//! Result of a what-if on a log: the original and the replayed job, followed by the compared policies.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub struct LogWhatIfReport {
     pub replayed_s: f64,
     /// True if the log has no copies and no unknown times, so that the two should be the same.
     pub comparable: bool,
-    /// Error of the replay \[s\]: without copies if the log has none, else with copies by its own settings.
+    /// Error of the replay \[s\]: without copies if the log has none, otherwise with copies by the log's settings.
     #[serde(default)]
     pub error_s: f64,
     /// Tasks that a node runs at full speed, as a share of its slots.

@@ -87,12 +87,12 @@ pub enum AnswerError {
     /// Probabilities at a time that cannot be solved.
     #[error(transparent)]
     Transient(#[from] TransientError),
-    /// The net can stop for good, so that it has no long run.
+    /// The net can reach a dead marking, so it has no long run.
     #[error("the net has {dead_markings} dead markings and so no steady state")]
     CanStop {
         /// Dead markings.
         dead_markings: usize,
-        /// Transitions that only their rates of 0 keep from firing there.
+        /// Transitions that do not fire in them only because of rates of 0.
         held: Vec<String>,
     },
     /// Firings of immediate transitions at time 0, which no exact method counts.
@@ -163,7 +163,7 @@ pub fn time_to<'a>(space: &'a StateSpace, targets: &[bool], watch: &'a dyn Watch
 pub struct ExactAnswer {
     /// The method.
     pub method: ExactMethod,
-    /// States that it needed; none if it needs no states.
+    /// Number of states used; none if the method uses no states.
     pub states: Option<usize>,
     /// The time to the goal.
     pub time: Option<ExactTime>,
@@ -195,7 +195,7 @@ pub(super) enum Kind {
     Steady,
 }
 
-/// Returns the net with its Erlang and hyperexponential delays as phases; its own places and transitions come first.
+/// Returns the net with its Erlang and hyperexponential delays as phases; original places and transitions come first.
 ///
 /// # Errors
 ///
@@ -208,7 +208,7 @@ pub fn with_phases(net: &Net) -> Result<Expanded, Problems<PhaseObstacle>> {
     expand_phases(net)
 }
 
-/// Returns why a net has no long run: it can stop for good.
+/// Returns the reason why a net has no long run: it can reach a dead marking.
 pub fn can_stop(space: &StateSpace, program: &Program) -> AnswerError {
     let held = space.zero_rates(program).unwrap_or_default().held;
     let held = held.iter().map(|&t| program.transition_names[t as usize].clone()).collect();

@@ -34,7 +34,7 @@ pub struct ComparedStage {
     pub number: u32,
     /// Name of the stage: the first line in the log, or the kind of its tasks.
     pub name: String,
-    /// Tasks that were done.
+    /// Finished tasks.
     pub tasks: u64,
     /// Input and shuffle data that they read \[MB\].
     pub mb: f64,
@@ -62,7 +62,7 @@ pub struct ComparedRun {
 }
 
 impl ComparedRun {
-    /// Returns the one run of a log.
+    /// Returns the single run of a log.
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@ use crate::watch::Watch;
 
 /// Resolution of progress times: 2^-20 s, about a microsecond.
 const TICK: i32 = -20;
-/// Replications between two looks at the clock, for each thread.
+/// Replications per thread between two checks of the clock.
 const ROUND: u64 = 4;
 
 /// Runs replications of a job; `watch` counts them.

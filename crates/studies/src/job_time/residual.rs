@@ -1,8 +1,9 @@
 //! Fitted job plans compared with the jobs that they were fitted to, and the residual of the model.
 //!
-//! Each plan is estimated as it is. What a job took beyond its estimate is its residual. The residual constants of a plan come from the
-//! other jobs of its history: a time per job and a time per wave of maps or reduces, which make the sum of the relative deviations least
-//! (weighted medians, which a few wild jobs do not move). A job's own residual never counts for its own plan.
+//! Each plan is estimated unchanged. What a job took beyond its estimate is its residual. The residual constants of a
+//! plan come from the other jobs of its history: a time per job and a time per wave of maps or reduces, which make the
+//! sum of the relative deviations least (weighted medians, which a few wild jobs do not move). A job's residual is
+//! never used for its own plan.
 
 use std::time::Duration;
 
@@ -77,7 +78,8 @@ fn check_jobs(fitted: &FittedJobs) -> Result<Vec<CheckedFit>, StudyError> {
     fitted.jobs.iter().map(|job| check_fit(&at(job))).collect()
 }
 
-/// Returns the spread of whole runs around the estimates of one plan that was fitted to all of them, drawn towards [`ONE_JOB`] if there are few.
+/// Returns the spread of whole runs around the estimates of one plan that was fitted to all of them, shrunk
+/// towards [`ONE_JOB`] if there are few.
 ///
 /// # Examples
 ///

@@ -38,7 +38,7 @@ impl StatesTime {
         }
     }
 
-    /// The same if the net has so few states that this costs less than replications.
+    /// The same if the net has so few states that this is faster than replications.
     pub(super) fn if_cheap(net: &Net, prepared: &Prepared) -> Option<Self> {
         let choice = choose(prepared.net(net), &prepared.program, &Question::default(), false);
         if choice.exact == Some(ExactMethod::States) { Self::new(net, prepared, &Unwatched).ok() } else { None }
@@ -68,7 +68,7 @@ impl StatesTime {
         Some(Measured::exact(self.passage().ok()?.quantile(p).ok()?, level))
     }
 
-    /// Returns the probability to finish within `seconds`; none if it cannot be computed.
+    /// Returns the probability of finishing within `seconds`; none if it cannot be computed.
     pub(super) fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
         Some(Measured::exact(self.passage().ok()?.cdf(seconds).ok()?, level))
     }

@@ -1,4 +1,4 @@
-//! Cost of a point: an expression over the names of what varies.
+//! Cost of a point: an expression over the names of the axes.
 
 use crate::net::Expr;
 use crate::net::expr::{ExprError, NamedLeaf, parse};
@@ -6,7 +6,7 @@ use crate::net::expr::{ExprError, NamedLeaf, parse};
 /// The name under which a cost finds the number of workers of a job.
 pub const NODES: &str = "nodes";
 
-/// A cost, in a unit of the user's own.
+/// A cost, in a unit chosen by the user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cost(Expr<NamedLeaf>);
 

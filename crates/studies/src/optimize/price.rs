@@ -11,7 +11,7 @@ const HOUR: f64 = 3600.0;
 pub struct Price {
     /// The cost of one unit, above 0.
     pub amount: f64,
-    /// The currency, a label only; empty if none is given.
+    /// The currency, a label only; empty if not given.
     pub currency: String,
     /// The unit.
     pub unit: PriceUnit,

@@ -16,7 +16,7 @@ pub struct Settings {
     /// The deadline \[s\], > 0. Default: `job.deadline_s` of the base.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_s: Option<f64>,
-    /// Probability with which every decision on the way is right, in (0, 1). Default 0.95.
+    /// Joint confidence of all decisions, in (0, 1). Default 0.95.
     pub confidence: f64,
     /// A point whose measure is this near to the deadline, as a share of it, may stay undecided; in [0, 1). Default 0.01.
     pub indifference: f64,

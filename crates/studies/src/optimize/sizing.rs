@@ -19,8 +19,9 @@ use crate::watch::Watch;
 
 /// A search for the cheapest size of a job that meets its deadline.
 ///
-/// Without given numbers of machines, a pilot of few replications doubles them until the job meets its deadline and gets dearer, or has as many
-/// as its widest stage can use. The search is over numbers around the pilot's answer. The result holds for the listed sizes: the pilot,
+/// Without given numbers of machines, a pilot of few replications doubles them until the job meets
+/// its deadline and becomes more expensive, or has as many as its widest stage can use. The search
+/// is over numbers around the pilot's answer. The result holds for the listed sizes: the pilot,
 /// which has another seed, only proposes them.
 ///
 /// # Examples
@@ -51,7 +52,8 @@ pub struct Sizing {
     pub seed: u64,
     /// Threads; none for one per core.
     pub threads: Option<NonZeroUsize>,
-    /// True if the job's plan has no slots, so that its workers would have no part in the time of tasks, and the search adds them.
+    /// True if the job's plan has no slots, so its workers would not affect the times of tasks, and the
+    /// search adds slots.
     adds_slots: bool,
 }
 
@@ -74,10 +76,10 @@ pub struct SizingOutcome {
 const MOST_MACHINES: u64 = 1024;
 /// Numbers that are tried on each side of the pilot's answer.
 const NEIGHBOURS: u64 = 6;
-/// Replications of a size in the pilot, and at the first look of the search: fewest, and most.
+/// Minimum and maximum replications of a size in the pilot and at the first look of the search.
 const PILOT: [u64; 2] = [60, 100];
 const FIRST: [u64; 2] = [150, 500];
-/// Confidence of the pilot: low, so that few replications have intervals of quantiles. It decides nothing.
+/// Confidence of the pilot: low, so that few replications have intervals of quantiles. It does not affect decisions.
 const PILOT_CONFIDENCE: f64 = 0.05;
 /// A pilot is far within the deadline if its measure is at most this share of it.
 const CLEAR: f64 = 0.7;
@@ -145,7 +147,7 @@ impl Sizing {
         self
     }
 
-    /// Searches. `watch` counts the replications of the size under way.
+    /// Searches. `watch` counts the replications of the current size.
     ///
     /// # Errors
     ///
@@ -240,7 +242,7 @@ impl Sizing {
         all.filter(|&n| 2 * n > least || n == most).collect()
     }
 
-    /// Returns the number of replications that has this many tasks in all, within bounds.
+    /// Returns the number of replications with this total number of tasks, within bounds.
     fn replications(&self, tasks: u64, [least, most]: [u64; 2]) -> u64 {
         let own = match &self.job {
             JobPlan::Stages(plan) => PlannedJob::of(plan).stages.iter().map(|stage| u64::from(stage.tasks())).sum(),
@@ -312,7 +314,7 @@ impl Pilots {
         }
     }
 
-    /// Returns true if further machines are not worth a try.
+    /// Returns true if more machines are not worth trying.
     fn are_enough(&self) -> bool {
         self.best.is_some() && self.clear.is_some() && self.dearer >= MOST_DEARER
     }

@@ -22,7 +22,7 @@ use crate::watch::{TimeLimit, Watch as _};
 
 /// Default number of replications.
 const REPLICATIONS: u64 = 20_000;
-/// Replications between two looks at the clock and at Ctrl-C.
+/// Replications between two checks of the clock and of Ctrl-C.
 const ROUND: u64 = 1 << 14;
 /// Default number of replications of each point of a difference.
 const FOR_DIFFERENCES: u64 = 2_000;
@@ -225,7 +225,7 @@ impl Run<'_> {
         }
     }
 
-    /// Central differences with common random numbers, each over a short way to both sides of the base.
+    /// Central differences with common random numbers, each over a short distance to both sides of the base.
     fn by_differences(&self, knobs: Vec<Knob>) -> Result<SensitivityReport, StudyError> {
         let axes = &self.study.plan.axis;
         let replications = self.study.replications.unwrap_or(FOR_DIFFERENCES);

@@ -15,9 +15,10 @@
 //! | intervals of anything made from rows | [`bootstrap`] |
 //! | answers that are themselves estimates | [`response`] |
 //!
-//! [`Sensitivity`] does all of it, from the plan to the [ranking]. The parts run nothing: an answer is a [`Response`]: some independent values of one number, one value per
-//! group of replications, and group g of every point of a row has the same random numbers. So the noise of replications is known, and what
-//! it adds to squares and sizes is taken away again: it is not mistaken for an effect or for interaction.
+//! [`Sensitivity`] does all of it, from the plan to the [ranking]. The parts do not simulate: a result is a
+//! [`Response`]: independent values of one number, one value per group of replications, and group g of every point of a
+//! row has the same random numbers. So the noise of replications is known, and its contribution to squares and sizes is
+//! subtracted: it is not mistaken for an effect or an interaction.
 
 pub mod bootstrap;
 pub mod derivative;
@@ -57,7 +58,7 @@ impl Effect {
         0.5 * (self.high - self.low)
     }
 
-    /// Without its sign: an interval on both sides of 0 begins at 0 then.
+    /// Without its sign: an interval that contains 0 then starts at 0.
     #[must_use]
     pub fn size(self) -> Self {
         let [a, b] = [self.low.abs(), self.high.abs()];
@@ -84,7 +85,7 @@ impl From<crate::estimate::Estimate> for Effect {
     }
 }
 
-/// Reason why no sensitivity can be given.
+/// Reason why there is no sensitivity.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SensitivityError {
@@ -102,7 +103,7 @@ pub enum SensitivityError {
     /// An answer that is infinite or not a number.
     #[error("a result is infinite or not a number")]
     NotFinite,
-    /// Nothing that was tried changes the answer, so that there is nothing to share out.
+    /// No tried value changes the result, so there is no variance to divide.
     #[error("the result does not vary: its variance over the axes does not exceed the noise of the replications")]
     Still,
 }

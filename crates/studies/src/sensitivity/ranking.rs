@@ -29,15 +29,15 @@ pub enum KnobEffect {
         from: Value,
         /// The other end.
         to: Value,
-        /// Time there minus time here \[s\].
+        /// Time at `to` minus time at `from` \[s\].
         change_s: Effect,
         /// Time at `from` minus the time of the base \[s\]; none in results older than this field.
         at_from_s: Option<Effect>,
         /// Time at `to` minus the time of the base \[s\]; none in results older than this field.
         at_to_s: Option<Effect>,
-        /// Average over the range, in seconds per unit; none for knobs that are not numbers and on log scales.
+        /// Average over the range, in seconds per unit; none for settings that are not numbers and on log scales.
         per_unit_s: Option<Effect>,
-        /// Seconds per percent of change in the middle of the range; none for knobs that are not numbers.
+        /// Seconds per percent of change in the middle of the range; none for settings that are not numbers.
         per_percent_s: Option<Effect>,
     },
     /// Elementary effects over the whole range.
@@ -52,9 +52,9 @@ pub enum KnobEffect {
         mean_s: Effect,
         /// σ, standard deviation between places \[s\].
         spread_s: Effect,
-        /// μ per unit; none for knobs that are not numbers and on log scales.
+        /// μ per unit; none for settings that are not numbers and on log scales.
         per_unit_s: Option<Effect>,
-        /// μ for one percent more in the middle of the range; none for knobs that are not numbers.
+        /// μ for an increase of 1% at the middle of the range; none for settings that are not numbers.
         per_percent_s: Option<Effect>,
     },
     /// Sobol's indices over the whole range.
@@ -91,13 +91,13 @@ pub struct SensitivityRow {
     pub key: String,
     /// Name of the knob in results.
     pub name: String,
-    /// Effect of the knob; none if it is unknown.
+    /// Effect of the setting; none if unknown.
     pub effect: Option<KnobEffect>,
     /// Explains why the effect is unknown.
     pub note: Option<String>,
 }
 
-/// A way to find derivatives.
+/// A method for derivatives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Estimator {
     /// From the replications of a schedule themselves.

@@ -58,14 +58,15 @@ impl Response {
         mean * mean - self.noise()
     }
 
-    /// The product of what this and `other` estimate, without bias, however their groups depend on each other: the mean of x_g y_h over
-    /// g ≠ h.
+    /// An unbiased estimate of the product of what this and `other` estimate, for any dependence
+    /// between their groups: the mean of x_g y_h over g ≠ h.
     pub(in crate::sensitivity) fn product(&self, other: &Self) -> f64 {
         self.mean() * other.mean() - covariance_of_means(self, other)
     }
 
-    /// The size of what is estimated: each group with the sign of the others' mean. Its expectation is 0 if the true
-    /// value is 0, the size itself where the sign is sure, and never above: noise is not taken for an effect.
+    /// The size of the estimate: each group with the sign of the mean of the other groups. Its expectation is
+    /// 0 if the true value is 0, the size itself if the sign is certain, and never above it: noise is not
+    /// mistaken for an effect.
     pub(in crate::sensitivity) fn size(&self) -> f64 {
         if let [exact] = self.0[..] {
             return exact.abs();

@@ -55,7 +55,8 @@ fn text_at(table: &Table, axes: &[Axis], point: &Point) -> Result<String, Misfit
     Ok(table.to_string())
 }
 
-/// Returns a plan with the values of some axes at a point. Paths that do not fit change nothing: the check of the axes reports them.
+/// Returns a plan with the values of some axes at a point. Unknown paths have no effect: the check of the
+/// axes reports them.
 pub(super) fn table_at(table: &Table, axes: &[Axis], point: &Point, which: impl Fn(&Axis) -> bool) -> Table {
     let mut table = table.clone();
     for (axis, value) in axes.iter().zip(&point.values).filter(|(axis, _)| which(axis)) {
@@ -64,7 +65,7 @@ pub(super) fn table_at(table: &Table, axes: &[Axis], point: &Point, which: impl 
     table
 }
 
-/// Returns the first problem of a plan; lines of the plan of a point mean nothing to a person.
+/// Returns the first problem of a plan; lines of a point's plan have no meaning for users.
 fn misfit(error: PlanError) -> Misfit {
     let Some(problem) = error.problems.first() else { return Misfit::plain(error) };
     let key = (problem.kind == ProblemKind::Value).then(|| problem.key.clone());

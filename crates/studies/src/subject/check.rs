@@ -45,7 +45,8 @@ impl Subject {
         Ok(found)
     }
 
-    /// Checks all points before any of them is run: first each axis alone, then the points, then that the base of a net stops.
+    /// Checks all points before any point runs: first each single axis, then the points, then that the base
+    /// of a net stops.
     ///
     /// # Errors
     ///
@@ -57,7 +58,7 @@ impl Subject {
         self.check_end(plan, &points[0], seed)
     }
 
-    /// Checks that the axes exist and that their values are of the right kind, each axis alone.
+    /// Checks that the axes exist and that their values are of the right kind, each axis separately.
     ///
     /// # Errors
     ///

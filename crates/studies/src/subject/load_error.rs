@@ -36,7 +36,7 @@ pub enum LoadError {
         /// The problems.
         error: PlanError,
     },
-    /// A plan that only the cluster simulator can run, so that it has no net.
+    /// A plan that only the cluster simulator can run, because it has no net.
     #[error("`{}` is a plan of {described_by}, simulated task by task: it has no net", path.display())]
     Tasks {
         /// The file.

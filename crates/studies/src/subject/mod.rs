@@ -124,7 +124,7 @@ impl Subject {
         }
     }
 
-    /// Returns the job with options in place of its plan's own values.
+    /// Returns the job with options instead of its plan's values.
     ///
     /// # Errors
     ///
@@ -149,7 +149,7 @@ impl Subject {
         }
     }
 
-    /// Returns the names of the net's rate parameters; none of a job.
+    /// Returns the names of the net's rate parameters; none for a job.
     pub fn rate_parameters(&self) -> Vec<String> {
         match &self.0 {
             Kind::Net { net, .. } => net.parameters().iter().map(|parameter| parameter.name.clone()).collect(),
@@ -157,7 +157,8 @@ impl Subject {
         }
     }
 
-    /// Returns true if whole runs of the job differ: means are then of a typical run, and quantiles over all runs.
+    /// Returns true if the job has run-to-run variation: means are then of a typical run, and quantiles are
+    /// over all runs.
     pub fn whole_runs_differ(&self) -> bool {
         let (Kind::Stages { table } | Kind::Job { table, .. }) = &self.0 else { return false };
         let sigma = path::get(table, "run.sigma").and_then(Value::as_float);

@@ -27,7 +27,7 @@ pub struct Base {
 
 /// Target duration of a wave; results are stored and progress is shown between waves.
 const WAVE: Duration = Duration::from_millis(250);
-/// Number of single times that a wave may keep at once, 8 bytes each: limits memory if points are short and many.
+/// Number of single times that a wave may keep in memory, 8 bytes each: limits memory if points are short and many.
 const MOST_TIMES: u64 = 1 << 24;
 /// Points of a wave for each core, and on a GPU: limits the memory for their nets.
 const MOST_PER_CORE: u64 = 16;
@@ -103,7 +103,7 @@ pub fn run_base<E: Send>(
 ///
 /// # Errors
 ///
-/// The first thing that goes wrong ends the batch.
+/// The first error ends the batch.
 pub fn run_points<E: Send>(
     points: &[Point],
     base: &Base,

@@ -35,10 +35,10 @@ pub enum MergeError {
     Missing {
         /// Number of the shard, from 1.
         index: u64,
-        /// Number of shards in all.
+        /// Total number of shards.
         of: u64,
     },
-    /// A shard that is there twice.
+    /// A duplicate shard.
     #[error("`{}` and `{}` are the same shard", first.display(), other.display())]
     Twice {
         /// A folder.
@@ -52,7 +52,7 @@ pub enum MergeError {
 ///
 /// # Errors
 ///
-/// [`MergeError`]: shards that are no whole, or a folder that cannot be read or written.
+/// [`MergeError`]: shards that do not form a complete sweep, or a folder that cannot be read or written.
 pub fn merge(folders: &[PathBuf], to: &Path) -> Result<Stored, MergeError> {
     let shards = folders.iter().map(|folder| read(folder)).collect::<Result<Vec<_>, _>>()?;
     check(folders, &shards)?;

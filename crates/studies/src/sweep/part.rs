@@ -10,7 +10,7 @@ use crate::sweep::result::PointResult;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LastLine {
-    /// Number of points, each on a line of its own.
+    /// Number of points, one per line.
     points: u64,
     /// CRC-32 of all bytes before this line, as eight hexadecimal digits.
     crc32: String,
@@ -39,7 +39,7 @@ pub(super) fn write<'a>(results: impl Iterator<Item = &'a PointResult>) -> Strin
 ///
 /// # Errors
 ///
-/// Reason why the part is damaged, in words.
+/// Reason why the part is damaged, as text.
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<PointResult>, String> {
     const CUT: &str = "it is truncated: its last line is not a checksum";
     let without_end = bytes.strip_suffix(b"\n").ok_or(CUT)?;

@@ -38,13 +38,13 @@ pub struct Settings {
     /// File of the net whose rate parameters the points change, instead of a job. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub net: Option<String>,
-    /// Goal of the net: an expression that is not 0 there. Default: the dead marking.
+    /// Goal of the net: an expression that is not 0 at the goal. Default: the dead marking.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
     /// Design of the points. Default `grid`.
     pub design: Design,
-    /// Conditions that every point must satisfy: expressions over keys. Points that break one are left out. Default
-    /// none.
+    /// Conditions that every point must satisfy: expressions over keys. Points that violate one are
+    /// excluded. Default none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub constraints: Vec<String>,
     /// Points of a Latin hypercube or a Sobol sequence, >= 2. Default 64.
@@ -54,13 +54,14 @@ pub struct Settings {
     /// Half width of the mean's interval over the mean at which a point has enough replications, in (0, 1). Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relative_error: Option<f64>,
-    /// Replications of all points together: once each has `replications`, the rest goes to the points with the widest intervals. Default none.
+    /// Total replications of all points: once each has `replications`, the remainder goes to the points with
+    /// the widest intervals. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_replications: Option<u64>,
     /// Wall time of each run \[s\], spent likewise. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_time_s: Option<f64>,
-    /// Seed of the whole experiment, the same for every point. Default 0.
+    /// Seed of the experiment, the same for every point. Default 0.
     pub seed: u64,
     /// Points that the sweep may have. Default 100,000.
     pub max_points: u64,
@@ -117,13 +118,13 @@ pub enum Design {
     /// All combinations.
     #[default]
     Grid,
-    /// One axis at a time; all others stay as in the base.
+    /// One axis at a time; all others are as in the base.
     Each,
     /// Point i has value i of every axis.
     List,
-    /// A Latin hypercube: each axis is cut into as many parts as there are points, and each part is met once.
+    /// A Latin hypercube: each axis is divided into as many parts as there are points, and each part is used once.
     Latin,
-    /// A Sobol sequence, shifted by the seed: even over all axes together.
+    /// A Sobol sequence, shifted by the seed: even over all axes jointly.
     Sobol,
 }
 
@@ -151,7 +152,7 @@ pub enum Scale {
     Log,
 }
 
-/// One thing that varies.
+/// An axis of a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Axis {
@@ -160,7 +161,7 @@ pub struct Axis {
     /// Name of the axis in results. Default: the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Values of the axis; by default they lie between `from` and `to`.
+    /// Values of the axis; by default, they are between `from` and `to`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub values: Option<Vec<Value>>,
     /// First value.
@@ -178,7 +179,7 @@ pub struct Axis {
     /// If true, values between the ends are rounded to whole numbers. Default false; true with `[optimize]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<bool>,
-    /// In which direction the job gets faster, for `optimize`. Default `unknown`.
+    /// Direction in which the job gets faster, for `optimize`. Default `unknown`.
     #[serde(skip_serializing_if = "Faster::is_unknown")]
     pub faster: Faster,
 }
@@ -383,7 +384,7 @@ impl SweepPlan {
         to.count("max_points", self.count(), "points", 1, self.sweep.max_points.min(MOST_POINTS));
     }
 
-    /// Number of points besides the base.
+    /// Number of points without the base.
     pub fn count(&self) -> u64 {
         let counts = self.axis.iter().map(Axis::count);
         match self.sweep.design {

@@ -9,8 +9,9 @@
 //! Parts are JSON lines because they are small, many and short-lived, and can be read line by line. The points are a
 //! table (`sweep::table`) for other programs, and hold the same bits.
 //!
-//! Every file is written under a temporary name and then renamed, so that a kill or a full disk leaves whole files. A
-//! complete folder holds the same bytes however often the sweep was interrupted.
+//! Every file is written under a temporary name and then renamed, so that a kill or a full disk
+//! leaves complete files. A complete folder holds the same bytes however often the sweep was
+//! interrupted.
 //!
 //! Checksums reveal other damage to files (by disks, copies, editors): [`read`] refuses the folder and names the file;
 //! [`Store::open`] removes a damaged part, names it, and runs its points again. With a budget it also removes the later
@@ -55,7 +56,7 @@ pub struct Header {
     pub format_version: u32,
     /// Version of this crate that ran it.
     pub version: String,
-    /// The shard that these points belong to.
+    /// The shard of these points.
     pub shard: Shard,
     /// Points of the whole sweep, including the base.
     pub points: u64,
@@ -63,7 +64,7 @@ pub struct Header {
     pub seed: u64,
     /// Confidence level of all intervals.
     pub level: f64,
-    /// Budget of replications for all points together, if there is one.
+    /// Total budget of replications for all points, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
     /// The folded parts of the base's net; none if it runs unfolded.
@@ -189,7 +190,7 @@ impl StoreError {
     }
 }
 
-/// The results of a sweep, or of a shard of it, as they were stored.
+/// The results of a sweep, or of a shard of it, as stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
     /// The identity of the sweep.
@@ -242,7 +243,7 @@ fn parts(folder: &Path) -> Result<Vec<(u32, PathBuf)>, StoreError> {
     Ok(found)
 }
 
-/// Files that a complete result no longer needs: its parts, and temporary files that a kill left behind.
+/// Files that a complete result no longer needs: its parts, and temporary files left by a kill.
 fn leftovers(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let mut found: Vec<PathBuf> = parts(folder)?.into_iter().map(|(_, path)| path).collect();
     for entry in std::fs::read_dir(folder).map_err(StoreError::io("read", folder))? {
@@ -296,7 +297,7 @@ fn read_header(folder: &Path) -> Result<Header, StoreError> {
     Ok(header)
 }
 
-/// Reads what is whole in a folder.
+/// Reads the intact data in a folder.
 fn contents(folder: &Path) -> Result<Contents, StoreError> {
     let header = read_header(folder)?;
     let mut results = BTreeMap::new();
@@ -329,13 +330,13 @@ fn contents(folder: &Path) -> Result<Contents, StoreError> {
     Ok(Contents { stored: Stored { header, results }, damaged, worthless })
 }
 
-/// Keys of the axes of a sweep; none where its plan cannot be read.
+/// Keys of the axes of a sweep; none if its plan cannot be read.
 fn axes(header: &Header) -> Vec<String> {
     SweepPlan::from_toml(&header.plan)
         .map_or_else(|_| Vec::new(), |plan| plan.axis.into_iter().map(|axis| axis.key).collect())
 }
 
-/// A folder that results go to.
+/// A folder for results.
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
@@ -349,8 +350,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Begins a result in a new or empty folder; with `resume`, continues with what is there, if anything is. Damaged
-    /// parts are then removed: see [`Self::damaged`].
+    /// Starts a result in a new or empty folder; with `resume`, continues with existing data, if
+    /// any. Damaged parts are then removed: see [`Self::damaged`].
     ///
     /// # Errors
     ///
@@ -394,7 +395,7 @@ impl Store {
         Ok(Self { damaged, ..Self::new(folder, stored, next_part) })
     }
 
-    /// The damaged parts that were found and removed; their points are missing.
+    /// The damaged parts that were removed; their points are missing.
     pub fn damaged(&self) -> &[DamagedPart] {
         &self.damaged
     }
@@ -423,7 +424,7 @@ impl Store {
         if self.next_part == 1 || self.written.elapsed() >= pause { self.write_part() } else { Ok(()) }
     }
 
-    /// Keeps results that belong together: all of them are on the disk afterwards, or none of them.
+    /// Stores results that belong together: all of them are on the disk afterwards, or none of them.
     ///
     /// # Errors
     ///

@@ -1,8 +1,9 @@
-//! The points of a sweep as one Parquet file: a row per point, typed columns, nothing that JSON lines hold left out.
+//! The points of a sweep as one Parquet file: a row per point, typed columns, with all data of the JSON lines.
 //!
-//! Owns the columns. An axis is a column of the type that its values have; values of several kinds, and tables, are text in TOML. What
-//! kind an axis has stands in the file's metadata, so that reading gives the rows that were written, bit for bit. So does a checksum of the
-//! whole file, taken with zeros in its own place.
+//! Owns the columns. An axis is a column of the type that its values have; values of several kinds,
+//! and tables, are text in TOML. The kind of an axis is in the file's metadata, so that reading
+//! gives the rows that were written, bit for bit. The metadata also contain a checksum of the whole
+//! file, computed with zeros in place of the checksum.
 
 use std::fs::File;
 use std::path::Path;
@@ -24,7 +25,7 @@ use crate::sweep::result::{Number, PointResult};
 
 /// True if this build writes Parquet.
 pub(super) const IS_BUILT: bool = true;
-/// Rows that are compressed together, and may be read without the others.
+/// Rows that are compressed together and can be read separately.
 const GROUP: usize = 1 << 16;
 /// Key of the metadata that holds the kinds of the axes.
 const KINDS: &str = "tailspn.axes";
@@ -73,7 +74,7 @@ impl Kind {
         }
     }
 
-    /// The value in a field; none if it holds something else.
+    /// The value in a field; none if it has another type.
     fn value(self, field: &Field) -> Option<Value> {
         Some(match (self, field) {
             (Self::Integer, Field::Long(number)) => Value::Integer(*number),
@@ -216,7 +217,7 @@ impl Columns<'_> {
         self.column::<T>(&all.into_iter().flatten().collect::<Vec<_>>(), Some(&there))
     }
 
-    /// The next column; `there` says which rows have a value.
+    /// The next column; `there` marks the rows that have a value.
     fn column<T: DataType>(&mut self, values: &[T::T], there: Option<&[i16]>) -> Result<(), ParquetError> {
         let Some(mut column) = self.0.next_column()? else {
             return Err(ParquetError::General("more columns than the schema has".to_owned()));
@@ -253,7 +254,7 @@ pub(super) fn read(path: &Path, axes: usize, has_checksum: bool) -> Result<Vec<P
     rows.collect()
 }
 
-/// A row; none if a column is missing or holds something else.
+/// A row; none if a column is missing or has another type.
 fn result<'a>(kinds: &[Kind], fields: &mut impl Iterator<Item = &'a Field>) -> Option<PointResult> {
     let point = count(fields.next()?)?;
     let value = |kind: &Kind| match fields.next()? {

@@ -32,8 +32,9 @@ pub struct Knob {
     pub swing_s: f64,
 }
 
-/// The knobs of a one-at-a-time sweep, the one with the widest swing first; empty for other designs. Axes without a finished point
-/// are left out. The ranking is about the values that the plan tries: a knob with a wide range has a wide swing.
+/// The settings of a one-at-a-time sweep, the one with the widest swing first; empty for other designs. Axes
+/// without a finished point are omitted. The ranking is about the values that the plan tries: a knob with a
+/// wide range has a wide swing.
 pub fn tornado(plan: &SweepPlan, results: &[PointResult]) -> Vec<Knob> {
     if plan.sweep.design != Design::Each {
         return Vec::new();

@@ -1,9 +1,9 @@
 //! Detects whether a program is a schedule, and derives its straight-line form.
 //!
-//! A net in which every transition fires at most once and nothing races needs no event list: a firing time is the
-//! latest of the times of the tokens it takes, plus its delay (a max-plus evaluation, after Baccelli and Canales
-//! \[Baccelli1992\]). Random choices by immediate transitions are allowed: of the transitions that share an input place
-//! one fires, the others never do, and where the branches meet again the one time that exists counts.
+//! A net in which every transition fires at most once and no transitions compete needs no event list: a firing time is
+//! the latest of the times of the tokens it takes, plus its delay (a max-plus evaluation, after Baccelli and Canales
+//! \[Baccelli1992\]). Random choices by immediate transitions are allowed: one of the transitions that share an input
+//! place fires, the other transitions never do, and where the branches join again, the only existing time is used.
 //!
 //! The conditions of a firing are tracked as a *guard*: the set of required (choice, branch) pairs.
 

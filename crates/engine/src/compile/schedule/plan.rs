@@ -47,11 +47,11 @@ pub enum ScheduleObstacle {
 /// Combines the time of an arriving token with the slot's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
-    /// The slot holds nothing yet.
+    /// The slot is still empty.
     Set,
     /// All tokens are needed: the latest counts.
     Max,
-    /// Only one of the times exists: the minimum, since all others are never.
+    /// Only one of the times exists: the minimum, since all other times are *never*.
     Min,
 }
 
@@ -71,7 +71,7 @@ pub struct Put {
 pub struct Step {
     /// The transition.
     pub transition: u32,
-    /// Slots whose latest time is when it is enabled; empty if all its tokens are there from the start.
+    /// Slots whose latest time is when it is enabled; empty if all its tokens are present from the start.
     pub reads: Vec<u32>,
     /// It fires only if this choice takes this branch.
     pub branch: Option<(u32, u32)>,

@@ -1,4 +1,4 @@
-//! The constants of a GreatSPN net: their values, and the ones that the net can keep as rate parameters.
+//! The constants of a GreatSPN net: their values, and the constants that the net can keep as rate parameters.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! The expressions of GreatSPN: `#place`, `Min[a, b]`, `when b : a ; ever c ;`, put into the words of ours.
+//! The expressions of GreatSPN: `#place`, `Min[a, b]`, `when b : a ; ever c ;`, translated into ours.
 //!
 //! Reads both generations of the tool: the editor's language, and the language of `.def` files with `and`, `or` and
 //! round brackets.

@@ -5,7 +5,7 @@ use crate::formats::greatspn::raw::RawMeasure;
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::problem::Oddity;
 
-/// Kinds of formulas that ask for what every report has, or for pictures.
+/// Kinds of formulas for standard output of every report, or for pictures.
 const PLAIN: [&str; 5] = ["ALL", "STAT", "TRG", "RG", "DD"];
 
 /// Number of measures that a warning lists.

@@ -58,11 +58,11 @@ struct Page<'t> {
     net: RawNet<'t>,
     tag: Range<usize>,
     faults: Vec<(Range<usize>, Fault)>,
-    /// Elements and attributes that are left out.
+    /// Elements and attributes that are ignored.
     foreign: Vec<(Range<usize>, String)>,
 }
 
-/// A list of measures, and the values that it gives to templates.
+/// A list of measures, and the values of templates that it sets.
 #[derive(Debug, Default)]
 struct Measures<'t> {
     net: String,
@@ -353,7 +353,7 @@ impl<'t> Page<'t> {
     }
 }
 
-/// Coordinates beyond this are left out.
+/// Coordinates beyond this are ignored.
 const MOST_FAR: f64 = 1e9;
 /// Name of coloured nets in messages.
 pub(super) const COLOURED: &str = "coloured nets of GreatSPN";

@@ -13,7 +13,7 @@ pub(super) fn with(values: &[(&str, f64)]) -> ReadOptions {
     ReadOptions { constants, ..ReadOptions::default() }
 }
 
-/// The timing of each transition, in words.
+/// The timing of each transition as text.
 fn timings(net: &Net) -> Vec<String> {
     let timing = |timing: &Timing| match timing {
         Timing::Immediate { weight, priority } => format!("immediate {} {priority}", net.expression_text(weight)),
@@ -294,7 +294,7 @@ fn net_files_are_refused_where_they_do_not_fit() {
     }
 }
 
-/// A folder of the shared data; none if it is absent, which is an error where `TAILSPN_REQUIRE_SHARED` is set.
+/// A folder of the shared data; none if it is absent, which is an error if `TAILSPN_REQUIRE_SHARED` is set.
 fn shared(file: &str) -> Option<Vec<u8>> {
     let beside = || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let shared = std::env::var_os("TAILSPN_SHARED").map_or_else(beside, std::path::PathBuf::from);

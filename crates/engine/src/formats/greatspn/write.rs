@@ -1,7 +1,7 @@
 //! Writing a project of GreatSPN's editor, which Storm reads as well.
 //!
-//! A feature that the format lacks is written in an equivalent way, with a warning; a net for which there is no such
-//! way is not written.
+//! A feature that the format lacks is written in an equivalent way, with a warning; a net without an
+//! equivalent is not written.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -103,7 +103,7 @@ impl Writer<'_> {
         self.warnings.push(WriteWarning { loss, part: Some(part), message });
     }
 
-    /// Warns of a part that gets another name.
+    /// Adds a warning about a part that gets another name.
     fn check_name(&mut self, part: PartRef, id: &str, name: &str, label: &str) {
         if id != name {
             self.warn(
@@ -238,7 +238,7 @@ impl Writer<'_> {
         (Expr::Binary(BinaryOp::Multiply, Box::new(rate.clone()), Box::new(degree)), "1".to_owned())
     }
 
-    /// Returns true if an expression depends on the marking, by itself or through rate parameters.
+    /// Returns true if an expression depends on the marking, directly or through rate parameters.
     fn counts_tokens(&self, expr: &Expr) -> bool {
         let mut found = false;
         expr.for_each_leaf(&mut |leaf| {

@@ -31,7 +31,7 @@ impl<'j> Instance<'j> {
     }
 }
 
-/// Edges of different automata that happen together, and what they are called.
+/// Synchronised edges of different automata, and the name of their action.
 #[derive(Debug)]
 pub(super) struct Step<'j> {
     pub(super) name: String,
@@ -200,7 +200,7 @@ pub(super) fn steps<'j>(model: &'j Value, instances: &[Instance<'j>]) -> Found<'
     Ok(steps)
 }
 
-/// The action of an edge; none if it happens by itself.
+/// The action of an edge; none if it is not synchronised.
 fn action(edge: &Value) -> Option<&str> {
     edge.get("action")?.as_str()
 }

@@ -1,4 +1,4 @@
-//! Analysis of guards: the conditions on each place by itself, the rest of the guard, and the overlap of two guards.
+//! Analysis of guards: the conditions on single places, the remaining conditions, and the overlap of two guards.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ impl<'c> Guard<'c> {
         self.narrowed.get(&place).copied().unwrap_or((0, self.most(place)))
     }
 
-    /// The places with bounds of their own.
+    /// The places with individual bounds.
     pub(super) fn narrowed(&self) -> impl Iterator<Item = PlaceId> + '_ {
         self.narrowed.keys().copied()
     }
@@ -110,7 +110,7 @@ impl<'c> Guard<'c> {
         true
     }
 
-    /// Returns true if the guard may hold in some marking, or if that is not known.
+    /// Returns true if the guard may hold in some marking, or if that is unknown.
     pub(super) fn is_possible(&self) -> bool {
         possible(self.clone(), &mut MOST_CASES.clone())
     }

@@ -13,10 +13,11 @@
 //! | a constant | its value; [`constants`](crate::formats::pipe::ReadOptions::constants) are set from outside |
 //! | a transient variable | its value at each use; rewards of properties |
 //!
-//! A Markov automaton is read if no two edges without a rate can be enabled together, which is proved from their guards; else
-//! the model is refused as non-deterministic. An assignment that leaves the bounds of a variable is an error in JANI; here the
-//! transition is disabled there. Arrays, unbounded and real variables, several initial states and input-enabled automata are refused.
-//! Every refusal has the place in the file, as line and column and as a JSON pointer.
+//! A Markov automaton is read if no two edges without a rate can be enabled together, which is proved from their
+//! guards; else the model is refused as non-deterministic. An assignment that leaves the bounds of a variable is an
+//! error in JANI; in tailspn, the transition is disabled in such a marking. Arrays, unbounded and real variables,
+//! several initial states and input-enabled automata are refused. Every refusal has the place in the file, as line and
+//! column and as a JSON pointer.
 
 mod algebra;
 mod automata;
@@ -73,7 +74,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Model, ReadError> {
     })
 }
 
-/// Returns true if a text is meant as a JANI file: its first characters start an object with a key of a model.
+/// Returns true if a text appears to be a JANI file: its first characters start an object with a key of a model.
 pub(super) fn looks_like(text: &str) -> bool {
     let keys = ["\"jani-version\"", "\"automata\"", "\"actions\"", "\"features\""];
     text.trim_start().starts_with('{') && keys.iter().any(|key| text.contains(key))

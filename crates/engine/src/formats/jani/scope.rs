@@ -30,7 +30,7 @@ pub(super) enum Named<'j> {
 /// The value that a location gives a transient variable.
 #[derive(Debug)]
 pub(super) struct LocationValue<'j> {
-    /// The place of the location; none if the automaton has one location only.
+    /// The place of the location; none if the automaton has only one location.
     pub(super) location: Option<PlaceId>,
     pub(super) value: &'j Value,
     pub(super) instance: usize,
@@ -154,7 +154,7 @@ impl<'j> Scope<'j> {
         }
     }
 
-    /// Counts parts of expressions, so that definitions that double each other end.
+    /// Counts parts of expressions, so that definitions that double each other stop at a limit.
     fn count(&self, value: &'j Value, more: usize) -> Found<'j, ()> {
         self.parts.set(self.parts.get() + more);
         if self.parts.get() > MOST_PARTS {

@@ -278,7 +278,7 @@ fn fresh(name: &str, names: &mut HashSet<String>) -> String {
     id
 }
 
-/// The arcs of a transition. Bounds that other arcs or a capacity imply get no arc of their own.
+/// The arcs of a transition. Bounds that other arcs or a capacity imply get no separate arc.
 fn connect(
     transition: TransitionId,
     guard: &Guard<'_>,

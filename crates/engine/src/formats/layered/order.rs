@@ -43,7 +43,7 @@ pub(super) fn order(spots: &mut Spots) {
     spots.columns = best.1;
 }
 
-/// The first order: that in which a search along the edges meets the spots, which keeps together what belongs together.
+/// The first order: the order in which a search along the edges visits the spots, which keeps connected spots together.
 fn along(spots: &mut Spots) {
     let mut met = vec![false; spots.column_of.len()];
     let mut columns = vec![Vec::new(); spots.columns.len()];

@@ -1,7 +1,8 @@
 //! Errors that each PIPE version would make with a net, as far as the net itself shows them.
 //!
-//! The rules come from running both programs; they are about the net as PIPE would load it from its own elements, not
-//! about what [`write()`](crate::formats::pipe::write()) puts into a file to get around them.
+//! The rules come from running both programs; they apply to the net as PIPE would load it from its own
+//! elements, not to the workarounds that [`write()`](crate::formats::pipe::write()) writes into a
+//! file.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -35,7 +36,7 @@ pub fn pipe_report(net: &Net) -> Vec<PipeFinding> {
 /// Errors that PIPE 4.3 and PIPE 5 would make with a file that was written for them: like [`pipe_report`], for the net
 /// that PIPE loads from the elements of the file.
 ///
-/// Findings about parts that already have a writer's warning, and notes, are left out.
+/// Findings about parts that already have a writer's warning, and notes, are omitted.
 pub fn written_report(written: &Written) -> Vec<PipeFinding> {
     let options = ReadOptions { instructions: Reading::Pipe43, ..ReadOptions::default() };
     let Ok(read) = read(written.xml.as_bytes(), &options) else { return Vec::new() };
@@ -345,7 +346,7 @@ impl Check<'_> {
     }
 }
 
-/// Ratio of rates above which the stop rule of PIPE's solvers was seen to fail.
+/// Ratio of rates above which the stop rule of PIPE's solvers was observed to fail.
 const STIFF: f64 = 1e4;
 
 fn shared_names(net: &Net) -> HashSet<String> {
@@ -353,7 +354,7 @@ fn shared_names(net: &Net) -> HashSet<String> {
     net.places().iter().map(|p| p.label().to_lowercase()).filter(|name| !seen.insert(name.clone())).collect()
 }
 
-/// Returns true if a token can go round in zero time.
+/// Returns true if a token can complete a cycle in zero time.
 fn immediate_cycle(net: &Net) -> bool {
     let mut graph = petgraph::graphmap::DiGraphMap::<(bool, usize), ()>::new();
     for arc in net.arcs().iter().filter(|a| net.transition(a.transition).is_immediate()) {

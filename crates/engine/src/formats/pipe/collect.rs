@@ -1,4 +1,4 @@
-//! First pass over a file: takes every part as written there.
+//! First pass over a file: reads every part as written.
 
 use crate::formats::pipe::instructions::{Instructions, is_own, own_part};
 use crate::formats::pipe::notes::Notes;

@@ -6,8 +6,8 @@ use crate::formats::pipe::finding::{PipeVersion, Severity};
 use crate::net::expr::{BinaryOp, Expr, Function, Leaf, UnaryOp};
 use crate::net::{Net, Place};
 
-/// Reasons why a PIPE version cannot evaluate an expression correctly, each once, as the end of a sentence.
-/// `shared_names` are names of several places, in lower case.
+/// Reasons why a PIPE version cannot evaluate an expression correctly, without duplicates, as the
+/// end of a sentence. `shared_names` are names of several places, in lower case.
 pub(super) fn obstacles(
     net: &Net,
     shared_names: &HashSet<String>,

@@ -1,4 +1,4 @@
-//! Tests with files that are broken, huge or meant to do harm.
+//! Tests with broken, huge or malicious files.
 
 use std::fmt::Write as _;
 use std::time::Instant;

@@ -16,7 +16,7 @@ use crate::net::{Arc, ArcKind, ClassId, ClassWeight, PlaceId, TransitionId};
 /// Longest chain of references.
 const MAX_REFERENCES: usize = 64;
 
-/// The arcs of a file on their way into a builder.
+/// Adds the arcs of a file to a builder.
 #[derive(Debug)]
 pub(super) struct Joiner<'a, 'n, 'o, 't> {
     assembler: &'a mut Assembler<'n, 'o, 't>,

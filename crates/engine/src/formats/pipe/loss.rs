@@ -2,7 +2,7 @@
 
 use crate::net::PartRef;
 
-/// A difference between the net and what PIPE loads, in meaning or look.
+/// A difference between the net and what PIPE loads, in meaning or appearance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Loss {

@@ -1,4 +1,4 @@
-//! PNML of tools other than PIPE: parts that are read here, and formalisms that are refused by name.
+//! PNML of tools other than PIPE: supported parts, and formalisms that are refused by name.
 //!
 //! A net that is not a place/transition net is refused; reading it without the extra parts would give another net.
 
@@ -160,7 +160,7 @@ impl Stochastic<'_> {
     /// The timing of transition `id`, or `None` after a fault was noted.
     ///
     /// Parameters follow pm4py: an exponential delay has its rate, other delays `loc;scale` as in SciPy, in seconds. A
-    /// timed transition keeps no weight, since delays race here.
+    /// timed transition keeps no weight, since delays race in tailspn.
     pub(super) fn timing(&self, notes: &mut Notes<'_>, id: &str, default_priority: u32) -> Option<Timing> {
         let kind = self.kind.as_ref().map_or("", |kind| &*kind.value);
         let text = self.parameters.as_ref().map_or("", |text| &*text.value);

@@ -1,4 +1,4 @@
-//! Problems and oddities of a file, with their places: faults refuse a file, oddities do not.
+//! Problems and warnings of a file, with their positions: a file with problems is refused, a file with warnings is not.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -37,7 +37,7 @@ pub enum Fault {
     /// More elements than [`max_nodes`](crate::formats::pipe::ReadOptions::max_nodes).
     #[error("more than {limit} elements, the limit")]
     TooManyNodes { limit: usize },
-    /// The XML declaration names an encoding that is not read here. Save the file as UTF-8.
+    /// The XML declaration names an unsupported encoding. Save the file as UTF-8.
     #[error("encoding `{name}` is not supported; save the file as UTF-8, ISO-8859-1, windows-1252 or UTF-16")]
     UnknownEncoding { name: String },
     /// Bytes that are no text in the file's encoding.
@@ -106,7 +106,7 @@ pub enum Fault {
     /// A rate, weight or arc weight that is no expression.
     #[error("{what}: {reason}")]
     Expression { what: String, reason: String },
-    /// A reference node that refers to nothing, or to itself over others.
+    /// A reference node that refers to nothing, or to itself through other nodes.
     #[error("reference `{id}` refers to `{target}`, which is not a {kind}")]
     Reference { id: String, target: String, kind: &'static str },
     /// A `<?tailspn …?>` instruction that cannot be followed.
@@ -126,7 +126,7 @@ pub enum Fault {
     Build(BuildProblem),
 }
 
-/// One thing that is wrong in a file.
+/// One problem of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadProblem {
     /// Where.
@@ -143,7 +143,7 @@ impl fmt::Display for ReadProblem {
 
 /// Reason why a file was refused: every problem that was found, in the order of the file.
 ///
-/// Malformed XML stops at the first; otherwise all parts were looked at.
+/// Malformed XML stops at the first problem; otherwise all parts were checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadError {
     /// The problems, at least one.
@@ -166,7 +166,7 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// An oddity in a file that can be read nevertheless.
+/// A warning about a file that can still be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Oddity {
@@ -184,7 +184,7 @@ pub enum Oddity {
     UndeclaredClass,
     /// A plain number where `Default` is not the first token class.
     PlainNumber,
-    /// A decimal in place of a whole number.
+    /// A decimal instead of a whole number.
     DecimalInteger,
     /// A decimal comma.
     DecimalComma,
@@ -204,13 +204,13 @@ pub enum Oddity {
     InhibitorZero,
     /// Formulas, data types or data tokens of a high-level net.
     HighLevel,
-    /// Elements without meaning here.
+    /// Elements without meaning in tailspn.
     ForeignElement,
     /// Measures of a project, which a net does not hold.
     Measures,
     /// A rate that depends on the marking and is the rate of all servers together.
     MarkingRate,
-    /// An arc type without meaning here.
+    /// An unknown arc type.
     ArcType,
     /// Merge and interface marks of hierarchical nets.
     Hierarchy,
@@ -218,7 +218,7 @@ pub enum Oddity {
     FixedDelay,
     /// A PNML net has no times.
     Untimed,
-    /// A net in which transitions compete by their weights before their delays start; here the delays race.
+    /// A net in which transitions compete by their weights before their delays start; in tailspn, the delays race.
     Preselection,
     /// Times, resources or probabilities of a workflow net that are not read.
     Workflow,
@@ -234,16 +234,16 @@ pub enum Oddity {
     ImmediateServers,
 }
 
-/// An oddity, and its interpretation. One value represents all oddities of its kind in a file.
+/// A warning, and the interpretation of the input. One value represents all warnings of its kind in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// Kind of the oddity.
+    /// Kind of the warning.
     pub oddity: Oddity,
-    /// Position of the oddity, or of the first one.
+    /// Position of the first occurrence.
     pub spot: Spot,
-    /// Description of the oddity and its interpretation.
+    /// Description of the problem and its interpretation.
     pub message: String,
-    /// Number of further oddities of the kind.
+    /// Number of further occurrences.
     pub others: usize,
 }
 

@@ -39,7 +39,7 @@ impl<'t> Assembler<'_, '_, 't> {
         }
     }
 
-    /// Notes names that were found only in a lenient way.
+    /// Records names that were found only by lenient matching.
     pub(super) fn note_names(&mut self, expression: &str, text: &Text<'_>) {
         if self.used_fold.take() {
             self.notes.odd(text.span.clone(), Oddity::LetterCase, || {

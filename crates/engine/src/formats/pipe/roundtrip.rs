@@ -1,4 +1,4 @@
-//! Tests that a net is read back as it was written.
+//! Tests that a written net is read back unchanged.
 
 use proptest::prelude::*;
 use proptest::sample::Index;

@@ -1,8 +1,9 @@
 //! Nets of TAPAAL (`.tapn`): untimed nets of one or several components are read, all other kinds are refused.
 //!
-//! TAPAAL began as a fork of PIPE and keeps markings, weights and ages in attributes. Its nets are timed-arc nets; one
-//! whose ages are all `[0,inf)`, without age invariants, urgency and transport arcs is an ordinary net. Components
-//! share places and transitions by name; all other nodes get ids `component.id` if there are several components.
+//! TAPAAL started as a fork of PIPE and keeps markings, weights and ages in attributes. Its nets are timed-arc
+//! nets; one whose ages are all `[0,inf)`, without age invariants, urgency and transport arcs is an ordinary net.
+//! Components share places and transitions by name; all other nodes get ids `component.id` if there are several
+//! components.
 
 use std::collections::{HashMap, HashSet};
 

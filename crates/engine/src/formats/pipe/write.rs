@@ -1,4 +1,4 @@
-//! Writing PIPE XML that PIPE 4.3.0, PIPE 5.0 and PIPECore 2.0 load, and that is read back here as the same net.
+//! Writing PIPE XML that PIPE 4.3.0, PIPE 5.0 and PIPECore 2.0 load, and that tailspn reads back as the same net.
 //!
 //! Features that PIPE lacks are written in an equivalent or the closest possible way; their exact form is kept in
 //! `<?tailspn …?>` instructions. Every difference in meaning is a [`WriteWarning`].
@@ -84,7 +84,7 @@ pub(super) struct Writer<'n> {
     /// Positions of the arcs of each transition.
     pub(super) arcs_of: Vec<Vec<usize>>,
     pub(super) arc_ids: HashSet<&'n str>,
-    /// True if a list of classes reads back as it was written.
+    /// True if a list of classes is read back unchanged.
     lists_classes: bool,
     pub(super) class_ids: Vec<String>,
     /// Ids that a place and a transition share.
@@ -384,7 +384,7 @@ pub(super) const ONLY_FOR_PIPE: &str = "<?tailspn only-for=\"PIPE\"?>";
 /// Number of unexpected elements that PIPE 5 tolerates.
 const MAX_UNEXPECTED: usize = 10;
 
-/// Returns true if a list of the classes of a net reads back as it was written.
+/// Returns true if a list of the classes of a net is read back unchanged.
 fn lists_classes(net: &Net) -> bool {
     let ids: Vec<_> = net.classes().iter().map(|c| c.id.clone()).collect();
     let list = ids.iter().map(|id| format!("{id},0")).collect::<Vec<_>>().join(",");

@@ -37,7 +37,7 @@ pub enum NamedLeaf {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExprError {
-    /// Something else was expected here.
+    /// Unexpected input.
     #[error("expected {expected}")]
     Expected {
         /// The expected text.
@@ -137,7 +137,7 @@ pub trait Names {
 ///
 /// # Errors
 ///
-/// The first thing that does not fit the grammar, with its span.
+/// The first syntax error, with its span.
 pub fn parse(text: &str) -> Result<Expr<NamedLeaf>, ExprError> {
     whole(Parser { text, at: 0, depth: 0, operators: 0, paths: false })
 }

@@ -72,7 +72,7 @@ impl DeviceCode {
     ///
     /// # Errors
     ///
-    /// Everything in it that a device does not admit, each thing once.
+    /// All features that a device does not support, without duplicates.
     pub(crate) fn of(code: &Code) -> Result<Self, Vec<NoDeviceCode>> {
         let mut writer = Writer::default();
         for op in code.ops() {

@@ -9,7 +9,7 @@ pub enum GpuError {
         "no graphics adapter found: install its Vulkan driver (for tests without a GPU: mesa-vulkan-drivers), or use the CPU"
     )]
     NoAdapter,
-    /// Only software adapters were found, and none was requested by name.
+    /// Only software adapters were found, and none was selected by name.
     #[error(
         "found only a software adapter ({found}), which is slower than the CPU; select it with --adapter to use it anyway"
     )]
@@ -69,7 +69,7 @@ pub enum GpuError {
         /// Message of the driver.
         message: String,
     },
-    /// The driver reported work as done that was not done. Update it, or use the CPU.
+    /// The driver reported work as complete that was not done. Update it, or use the CPU.
     #[error("the device skipped work of the shader {kernel}: {what}; update the driver or use the CPU")]
     Unfinished {
         /// Name of the shader.

@@ -45,11 +45,11 @@ pub(crate) struct GpuRace<'a> {
     control: wgpu::Buffer,
     /// Words of a lane.
     items: u64,
-    /// Lanes that a buffer can hold, in whole workgroups, and that there is room for.
+    /// Lanes that fit into a buffer and into memory, in whole workgroups.
     most_lanes: u64,
     lanes: u64,
     state: wgpu::Buffer,
-    /// Replications that there is room for.
+    /// Replications that fit into memory.
     room: u64,
     results: wgpu::Buffer,
     max_firings: u64,
@@ -114,7 +114,7 @@ impl<'a> GpuRace<'a> {
         Ok(this)
     }
 
-    /// Buffers for `count` replications; fewer where memory is short. Gives for how many there is room.
+    /// Buffers for `count` replications; fewer where memory is short. Returns the number that fits into memory.
     fn make_room(&mut self, count: u64) -> Result<u64, GpuError> {
         let started = Instant::now();
         let mut wanted = count;
@@ -142,7 +142,7 @@ impl<'a> GpuRace<'a> {
         Ok(wanted.min(count))
     }
 
-    /// Plays a chunk to its end. Gives how many replications ended in each way.
+    /// Plays a chunk to its end. Returns the number of replications per outcome.
     fn play(&mut self, first: u64, count: u64, stop: &dyn Fn() -> bool) -> Result<[u64; 4], DeviceFault> {
         let started = Instant::now();
         self.gpu.write(&self.control, &[0_u32; CONTROL]);

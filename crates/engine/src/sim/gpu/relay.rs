@@ -1,7 +1,7 @@
 //! A run on the CPU and a device: when it moves, the handling of faults, and the record of both.
 //!
-//! Engines on both sides give the same numbers, replication by replication, and only whole chunks are appended. So a run
-//! continues wherever it stands, and the samples do not show where that was.
+//! Engines on both sides give the same results, replication by replication, and only whole chunks
+//! are appended. So a run can move at any point, and the samples do not depend on that point.
 
 use std::time::{Duration, Instant};
 
@@ -210,7 +210,7 @@ impl<'a> Relay<'a> {
         self.stage = Stage::Device(opened);
     }
 
-    /// Back to the CPU, for good.
+    /// Returns to the CPU permanently.
     fn go_back(&mut self, reason: String) {
         self.note_times();
         self.placement.reason = reason;
@@ -276,7 +276,7 @@ impl<'a> Relay<'a> {
         Ok(())
     }
 
-    /// Lets the device replay the first replications of the run, which must come out as on the CPU, bit for bit.
+    /// Lets the device replay the first replications of the run, which must equal those of the CPU, bit for bit.
     fn trust(
         &mut self,
         cpu: &mut CpuRounds<'_>,
@@ -349,7 +349,7 @@ pub(in crate::sim::gpu) fn required(fault: DeviceFault, engine: &'static str) ->
     }
 }
 
-/// Reason why a run that would take a GPU stays where it is.
+/// Reason why a run that would use a GPU stays on the CPU.
 fn no_card(fault: DeviceFault) -> String {
     match fault {
         DeviceFault::Gpu(GpuError::NoAdapter) => "no GPU was found".to_owned(),

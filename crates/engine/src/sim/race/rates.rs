@@ -18,7 +18,7 @@ pub(crate) struct RunningRates {
     changes: Csr<(u32, i64)>,
     /// Per transition: sums that arcs with weights by the marking change.
     by_marking: Csr<u32>,
-    /// Sums to evaluate anew, each once, and whether a sum is one of them.
+    /// Sums to reevaluate, without duplicates, and a flag per sum.
     stale: Vec<u32>,
     is_stale: Vec<bool>,
 }

@@ -27,7 +27,8 @@ pub enum RareEvent {
         goal: Option<Expr>,
         /// The time \[s\].
         limit_s: f64,
-        /// About the time left to the goal \[s\]; by default, a linear function of the marking that is fitted to a few walks.
+        /// Approximate remaining time to the goal \[s\]; by default, a linear function of the marking that is
+        /// fitted to a few walks.
         left: Option<Expr>,
     },
 }
@@ -54,7 +55,7 @@ impl RareEvent {
         })
     }
 
-    /// A goal, or the dead marking, that is not reached within a time \[s\]. `left`: about the time left.
+    /// A goal, or the dead marking, that is not reached within a time \[s\]. `left`: the approximate remaining time.
     ///
     /// # Errors
     ///
@@ -64,7 +65,7 @@ impl RareEvent {
         Ok(Self::Beyond { goal: goal.map(parse).transpose()?, limit_s, left: left.map(parse).transpose()? })
     }
 
-    /// The net with its equal parts counted, and the same event of it; none if nothing folds or the event distinguishes them.
+    /// The folded net and the same event in it; none if nothing folds or the event distinguishes the parts.
     pub(super) fn folded(&self, net: &Net) -> Option<(Folding, Self)> {
         let folding = fold_markings(net, &Keep { expressions: self.expressions(), ..Keep::default() });
         if !folding.is_folded() {

@@ -33,7 +33,7 @@ fn rate(task: &RunningTask) -> Option<f64> {
 }
 
 impl Late {
-    /// Returns the number of further tasks that may get a copy.
+    /// Returns the number of additional tasks that may get a copy.
     fn room(&self, view: &View<'_>) -> usize {
         let copies = view.running.iter().filter(|task| task.is_copy).count();
         ((self.cap * view.running.len() as f64).floor() as usize).saturating_sub(copies)

@@ -29,7 +29,7 @@ pub enum DetectorPlan {
     Hadoop2(Hadoop2),
     /// Spark.
     Spark(Spark),
-    /// A copy only where it saves resources.
+    /// A copy only if it saves resources.
     Mantri(Mantri),
 }
 

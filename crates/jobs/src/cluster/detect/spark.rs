@@ -1,10 +1,11 @@
-//! Spark: running longer than a multiple of the median of finished tasks, once most have finished. \[Spark2024\]
+//! Spark: flags tasks that run longer than a multiple of the median of finished tasks, once most have
+//! finished. \[Spark2024\]
 
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::detect::view::{Detector, Flag, Remedy, View};
 
-/// The rule, with the names of Spark's settings; the defaults are those of Spark 4.
+/// The rule, with the names of Spark's settings; defaults as in Spark 4.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spark {
@@ -28,7 +29,7 @@ pub struct Efficiency {
     pub enabled: bool,
     /// A task slower than this share of the mean speed of finished tasks is flagged, > 0. Default 0.75.
     pub rate_multiplier: f64,
-    /// A task that runs longer than this multiple of the time limit is flagged too, > 0. Default 2.
+    /// A task that runs longer than this multiple of the time limit is also flagged, > 0. Default 2.
     pub long_factor: f64,
 }
 

@@ -21,7 +21,7 @@ pub enum Remedy {
     LocalityWait,
     /// More memory for a task, or smaller tasks.
     Memory,
-    /// Smaller tasks and results, fewer things in closures.
+    /// Smaller tasks and results, less data in closures.
     Serialization,
     /// Another workload uses the node: move it, or let copies of tasks run elsewhere.
     Neighbour,
@@ -63,7 +63,7 @@ pub struct Advice {
     pub findings: Vec<usize>,
 }
 
-/// The cost of executors that had just started: the wait for the first task, and first waves that were slow as a whole.
+/// The cost of executors that had just started: the wait for the first task, and slow first waves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WarmUp {
     /// Time from the submission of the job to its first task \[s\].
@@ -79,10 +79,10 @@ pub struct WarmUp {
 }
 
 impl RootCauses {
-    /// Returns a piece of advice for each cause that any method found, ordered by the time lost by the job, then by the time lost by its tasks.
-    /// Stragglers without a cause come last; those of a first wave are left out. A task with several findings of the same cause counts once, and a
-    /// task with a cause from any method is not listed among those without.
-    /// any method gave a cause is not among those without.
+    /// Returns a piece of advice for each cause that any method found, ordered by the time lost by the job, then by the
+    /// time lost by its tasks. Stragglers without a cause come last; those of a first wave are excluded. A task with
+    /// several findings of the same cause counts once, and a task with a cause from any method is not listed among
+    /// those without.
     pub fn advice(&self) -> Vec<Advice> {
         let mut by_cause: BTreeMap<Cause, Vec<usize>> = BTreeMap::new();
         for (i, finding) in self.counted().filter(|(_, finding)| finding.cause != Cause::Unknown || !finding.first_wave)
@@ -107,7 +107,7 @@ impl RootCauses {
         (stragglers > 0 || start_s > LEAST_START_S).then_some(WarmUp { start_s, stragglers, stages, lost_s, job_s })
     }
 
-    /// Returns the findings, except those of unknown cause about a task that another finding explains.
+    /// Returns the findings, except those of unknown cause for a task that another finding explains.
     fn counted(&self) -> impl Iterator<Item = (usize, &Finding)> {
         let known = self.findings.iter().filter(|finding| finding.cause != Cause::Unknown);
         let explained: BTreeSet<&Subject> = known.map(|finding| &finding.subject).collect();
@@ -148,8 +148,8 @@ impl RootCauses {
     }
 }
 
-/// Returns the time by which the job would have been shorter if these tasks had lost nothing and all tasks of these nodes had taken their usual time
-/// \[s\].
+/// Returns the time by which the job would have been shorter if these tasks had lost no time and
+/// all tasks of these nodes had taken their typical time \[s\].
 fn shorter(path: &Path, lost: &BTreeMap<(&str, u64, u32), f64>, slow: &BTreeSet<String>) -> f64 {
     let attempts = |stage: &str, task: u64| {
         let of_task = lost.range((stage, task, 0)..=(stage, task, u32::MAX));
@@ -181,7 +181,7 @@ fn lost_by(finding: &Finding) -> f64 {
     }
 }
 
-/// Returns the advice for nodes that are at fault as a whole, not through single tasks.
+/// Returns the advice for nodes that are slow as a whole, not only in single tasks.
 fn of_nodes(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
     match cause {
         Cause::Disk => (

@@ -1,4 +1,4 @@
-//! Findings of a log: one for each straggler and each of its causes, and one for each node that is slow as a whole.
+//! Findings of a log: one for each straggler and each of its causes, and one for each slow node.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ pub struct RootCauses {
     pub findings: Vec<Finding>,
     /// Stages with peers to compare, in order.
     pub stages: Vec<StageSummary>,
-    /// Stages with fewer than 3 tasks that succeeded: nothing to compare.
+    /// Stages with fewer than 3 successful tasks, too few to compare.
     pub too_small: usize,
     /// The critical path: the stages that the end of the job waited for.
     pub(super) path: Path,

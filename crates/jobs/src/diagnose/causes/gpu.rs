@@ -1,5 +1,5 @@
-//! Time that Spark's tasks lost on GPUs, by RAPIDS' own measures: waits for a permit of the GPU, and what was done again or moved because its
-//! memory was short.
+//! Time that Spark's tasks lost on GPUs, by RAPIDS metrics: waits for a GPU permit, and work that was
+//! repeated or data that was moved for lack of GPU memory.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ const SHARE: f64 = 0.1;
 /// Least time that the job lost, for a finding \[s\].
 const LEAST_S: f64 = 1.0;
 
-/// Findings about the stages of a job on GPUs; none without the measures, or without the path to the job's end.
+/// Findings about the stages of a job on GPUs; none without the metrics, or without the path to the job's end.
 pub(super) fn gpu(trace: &JobTrace, path: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (id, _) in trace.stages_with_ids().filter(|_| !path.is_empty()) {

@@ -135,7 +135,7 @@ impl NodeMeters {
         Self { cpu: self.user.clone(), ..self.clone() }
     }
 
-    /// Returns the most bytes that its interfaces transferred per second, each at its own peak.
+    /// Returns the maximum bytes per second that its interfaces transferred, each at its own peak.
     pub(super) fn network_peak(&self) -> f64 {
         let peak = |series: &Series| series.samples.iter().map(|sample| sample.value).fold(0.0, f64::max);
         self.network.iter().map(peak).sum()
@@ -150,7 +150,7 @@ impl NodeMeters {
 /// A node without samples, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmapped {
-    /// Name in the log; empty for a problem of the map as a whole.
+    /// Name in the log; empty for a problem of the whole map.
     pub node: String,
     /// Missing item.
     pub reason: String,
@@ -217,7 +217,8 @@ pub fn meters_of(
     (meters, unmapped)
 }
 
-/// Returns the host with the samples of a node: as given, else by name, else the only host if there is only one node.
+/// Returns the host with the samples of a node: as given, otherwise by name, otherwise the only host if there
+/// is only one node.
 fn host_of<'s>(node: &str, given: Option<&NodeSource>, samples: &'s Samples, nodes: usize) -> Result<&'s str, String> {
     let hosts = samples.hosts();
     let listed = if hosts.is_empty() { "none".to_owned() } else { format!("`{}`", hosts.join("`, `")) };
@@ -247,7 +248,7 @@ fn is_address(name: &str) -> bool {
     name.parse::<std::net::IpAddr>().is_ok()
 }
 
-/// Returns true if a disk is a device of its own, not a partition or a mapping of another.
+/// Returns true if a disk is a physical device, not a partition or a mapping of another.
 fn is_whole_disk(device: &str) -> bool {
     !["loop", "ram", "zram", "sr", "dm-", "md"].iter().any(|start| device.starts_with(start))
 }

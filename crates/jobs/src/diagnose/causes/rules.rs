@@ -30,7 +30,7 @@ pub enum Edge {
     Printed,
 }
 
-/// The thresholds. The paper gives no values for them; docs/diagnose.md explains how these were found.
+/// The thresholds. The paper gives no values; docs/diagnose.md explains the choice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
     /// λq: a cause exceeds this quantile of the feature over all tasks. Default 0.7.
@@ -160,7 +160,7 @@ pub fn judge(pool: &Pool, task: usize, feature: Feature, rules: &Rules) -> Optio
     }
 }
 
-/// Applies equation 5 for both kinds of peers; if several criteria hold, the one exceeded most counts.
+/// Applies equation 5 for both kinds of peers; if several criteria hold, the one exceeded most is used.
 fn beyond_peers(
     pool: &Pool,
     task: usize,
@@ -215,7 +215,7 @@ fn long_enough(value: f64, usual: f64, rules: &Rules) -> bool {
     }
 }
 
-/// Applies edge detection, equation 6. A side without samples drops nothing.
+/// Applies edge detection, equation 6. A side without samples does not exclude a cause.
 fn stands(value: f64, around: Surroundings, rules: &Rules) -> bool {
     let loaded = |side: Option<f64>| side.map(|mean| mean > rules.edge_factor * value);
     let (head, tail) = (loaded(around.head), loaded(around.tail));

@@ -83,7 +83,7 @@ impl<'a> Looking<'a> {
         &self.stage.attempts[number as usize]
     }
 
-    /// Lets time pass: attempts begin and end.
+    /// Advances time: attempts start and end.
     fn advance(&mut self, now_s: f64) {
         while let Some(attempt) = self.stage.attempts.get(self.begun).filter(|attempt| attempt.start_s <= now_s) {
             self.running.push((self.begun as u32, 0));

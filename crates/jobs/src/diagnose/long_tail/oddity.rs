@@ -1,4 +1,4 @@
-//! Oddities in progress reports: counted by kind, with the first line and an example. Nothing is printed here.
+//! Oddities in progress reports: counted by kind, with the first line and an example. This module does not print.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,15 +28,15 @@ pub enum Oddity {
     BadNumber,
     /// No work: a total of 0.
     NothingToDo,
-    /// A report with a time before that of an earlier one of the same attempt.
+    /// A report with a time before an earlier report of the same attempt.
     TimeBackwards,
     /// A report with a time far after all other reports that the next report did not confirm.
     TimeLeaps,
     /// A report much older than the latest one overall.
     OutOfOrder,
-    /// More done than the total.
+    /// More completed than the total.
     AboveOne,
-    /// Less done than before.
+    /// Less completed than before.
     ProgressFell,
     /// A total that changed.
     TotalChanged,
@@ -57,7 +57,7 @@ pub enum Oddity {
 }
 
 impl Oddity {
-    /// Returns a description of the oddity and of its handling.
+    /// Returns a description of the problem and its handling.
     pub fn text(self) -> &'static str {
         match self {
             Self::BadLine => "neither a row of the table nor a JSON object; skipped",
@@ -88,7 +88,7 @@ impl Oddity {
     }
 }
 
-/// One kind of oddity.
+/// Warnings of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Counted {
     /// Kind of oddity.
@@ -122,7 +122,7 @@ const EXAMPLE: usize = 80;
 pub struct Oddities(BTreeMap<Oddity, Counted>);
 
 impl Oddities {
-    /// Counts an oddity at a line from 1, or 0 for none.
+    /// Counts a warning at a line, from 1; 0 for none.
     pub fn add(&mut self, kind: Oddity, line: u64, example: &str) {
         let counted = self.0.entry(kind).or_insert_with(|| {
             let clean: String = example.chars().take(EXAMPLE).map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -132,12 +132,12 @@ impl Oddities {
         counted.count += 1;
     }
 
-    /// Returns the number of oddities of one kind; 0 for none.
+    /// Returns the number of warnings of one kind; 0 for none.
     pub fn count(&self, kind: Oddity) -> u64 {
         self.0.get(&kind).map_or(0, |counted| counted.count)
     }
 
-    /// Returns all oddities, in the order of [`Oddity`].
+    /// Returns all warnings, in the order of [`Oddity`].
     pub fn list(&self) -> impl Iterator<Item = &Counted> {
         self.0.values()
     }

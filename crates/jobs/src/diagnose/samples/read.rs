@@ -27,7 +27,7 @@ const LINES: usize = 40;
 pub struct SampleOptions {
     /// Seconds by which the clock of a text without time zone is ahead of UTC. Default 0.
     pub utc_offset: f64,
-    /// Maximum number of bytes of a file after decompression; the rest is left out, with a warning. Default 1 GiB.
+    /// Maximum number of bytes of a file after decompression; the rest is skipped, with a warning. Default 1 GiB.
     pub most_bytes: u64,
 }
 
@@ -37,7 +37,8 @@ impl Default for SampleOptions {
     }
 }
 
-/// Error for samples that cannot be read. Nothing of the file is kept; for oddities that do not stop the reading see [`SampleWarning`].
+/// Error for samples that cannot be read. No content of the file is kept; for warnings that do not stop
+/// reading, see [`SampleWarning`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SampleError {
@@ -272,7 +273,7 @@ fn joined(mut read: Vec<Read1>) -> Samples {
     samples
 }
 
-/// Returns true if the middle of a sample lies between the first and the last of the existing samples.
+/// Returns true if the middle of a sample is between the first and the last of the existing samples.
 fn is_covered(there: &[Sample], sample: &Sample) -> bool {
     let middle = 0.5 * (sample.from + sample.to);
     there.first().zip(there.last()).is_some_and(|(first, last)| first.from <= middle && middle <= last.to)

@@ -1,4 +1,4 @@
-//! Oddities in samples: counted by kind and file, with the first line and an example. Nothing is printed here.
+//! Oddities in samples: counted by kind and file, with the first line and an example. This module does not print.
 
 use std::fmt;
 
@@ -11,25 +11,25 @@ use crate::trace::tell;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SampleWarningKind {
-    /// A line that is not a row of its section; it is left out.
+    /// A line that is not a row of its section; it is skipped.
     BadRow,
-    /// An impossible share or rate; the sample is left out.
+    /// An impossible share or rate; the sample is skipped.
     BadNumber,
-    /// A line longer than the limit; it is left out.
+    /// A line longer than the limit; it is skipped.
     LongLine,
-    /// The last line is truncated; it is left out.
+    /// The last line is truncated; it is skipped.
     CutLastLine,
     /// The file ends too early or is damaged; the part before is used.
     CutFile,
-    /// Rows without date or time, which cannot be matched with tasks; they are left out.
+    /// Rows without date or time, which cannot be matched with tasks; they are skipped.
     NoTime,
-    /// The interval covered by a row is unknown, as in a first report since boot; it is left out.
+    /// The interval covered by a row is unknown, as in a first report since boot; it is skipped.
     SinceBoot,
     /// An ambiguous date; it is read as month/day.
     AmbiguousDate,
     /// Times without a time zone; UTC is assumed, or the caller's time zone.
     NoZone,
-    /// Time goes backwards; the sample is left out.
+    /// Time goes backwards; the sample is skipped.
     Backwards,
     /// The host was restarted between samples.
     Restart,
@@ -37,7 +37,7 @@ pub enum SampleWarningKind {
     NoHost,
     /// Disks without `%util`: their utilisation is unknown.
     NoUtilisation,
-    /// The same series in a second file, or twice in one; the second one is left out.
+    /// The same series in a second file, or twice in one; the second one is skipped.
     Twice,
 }
 
@@ -63,14 +63,14 @@ impl SampleWarningKind {
     }
 }
 
-/// One kind of oddity of one file: its count, first line and an example.
+/// Warnings of one kind for one file: its count, first line and an example.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SampleWarning {
     /// Kind of oddity.
     pub kind: SampleWarningKind,
     /// The file.
     pub file: String,
-    /// The first line, from 1; 0 for the file as a whole.
+    /// The first line, from 1; 0 for the whole file.
     pub line: u64,
     /// Number of occurrences.
     pub count: u64,

@@ -1,8 +1,9 @@
 //! Truncated logs: their nodes made more calls than the logs show.
 //!
-//! A log ends early if the other logs of the run continue for more than a tenth of the run. Either it was cut at the end of a line, or its node had
-//! no more work. The node is therefore judged by its times per call, and its low number of calls is ignored. A log is certainly cut if it ends inside
-//! a line, inside its compressed data, or without the last row of its table. Then its node is judged only if the log ends when the others do.
+//! A log ends early if the other logs of the run continue for more than a tenth of the run. Such a log was truncated at
+//! the end of a line, or its node had no more work. The node is therefore judged by its times per call, and its low
+//! number of calls is ignored. A log is certainly truncated if it ends inside a line, inside its compressed data, or
+//! without the last row of its table. Then its node is judged only if the log ends when the others do.
 
 use tailspn_common::order::median;
 

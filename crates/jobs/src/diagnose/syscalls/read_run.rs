@@ -22,7 +22,8 @@ pub enum Purpose<'p> {
 ///
 /// # Errors
 ///
-/// [`SyscallError`] if a named file cannot be read, if there is no log, if two logs are of one node, or if no log has times that can be judged.
+/// [`SyscallError`] if a named file cannot be read, if there is no log, if two logs belong to the same node,
+/// or if no log has times that can be judged.
 pub fn read_run(
     paths: &[String],
     purpose: Purpose<'_>,
@@ -33,7 +34,7 @@ pub fn read_run(
     Run::of(name_of(paths), nodes, notes)
 }
 
-/// Reads the logs of a run's nodes, at least one, and records the files left out; [`Run::of`] joins them.
+/// Reads the logs of a run's nodes, at least one, and records the skipped files; [`Run::of`] joins them.
 ///
 /// # Errors
 ///

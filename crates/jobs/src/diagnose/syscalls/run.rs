@@ -13,12 +13,12 @@ pub struct Run {
     pub nodes: Vec<NodeCalls>,
     /// The form of their logs.
     pub form: Form,
-    /// Nodes left out, files that are not logs, and other reasons to doubt the results.
+    /// Excluded nodes, files that are not logs, and other reasons to doubt the results.
     pub notes: Vec<String>,
 }
 
 impl Run {
-    /// Joins nodes, and leaves out nodes that cannot be judged with the rest.
+    /// Joins nodes, and excludes nodes that cannot be judged with the others.
     ///
     /// # Errors
     ///
@@ -60,7 +60,7 @@ impl Run {
     }
 }
 
-/// Marks or leaves out the nodes with truncated logs. Logs that do not overlap are all kept: see [`Run::apart`].
+/// Marks or excludes the nodes with truncated logs. Logs that do not overlap are all kept: see [`Run::apart`].
 fn without_incomplete(mut nodes: Vec<NodeCalls>, notes: &mut Vec<String>) -> Result<Vec<NodeCalls>, SyscallError> {
     if apart(&nodes).is_some() {
         return Ok(nodes);

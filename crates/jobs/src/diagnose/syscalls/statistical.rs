@@ -81,8 +81,8 @@ struct Hog<'r> {
 
 /// Diagnoses a run by the statistical method.
 ///
-/// Nodes missing from the profile cannot be outside of it. Step 3 needs single calls: totals (`-c`) skip it. If steps 1 and 2 find nothing, neither
-/// does the diagnosis: there is no *max* to return.
+/// Nodes missing from the profile cannot be outside of it. Step 3 needs single calls: totals (`-c`) skip it.
+/// If steps 1 and 2 find no node, neither does the method: there is no *max* to return.
 pub fn statistical(run: &Run, profile: &Profile, settings: &StatisticalSettings) -> Answer {
     let method = Method::Statistical;
     if let Some(why) = run.apart() {

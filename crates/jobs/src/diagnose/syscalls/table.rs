@@ -54,8 +54,9 @@ impl Totals {
         self.has_total = false;
     }
 
-    /// Reads a line of the table: true if it is the row of a call. Cells are identified by their count: only the cell of the errors may be empty. In
-    /// a line without its end, the last cell may be cut: only `total` is known to be whole.
+    /// Reads a line of the table: true if it is the row of a call. Cells are identified by their count: only
+    /// the cell of the errors may be empty. In a truncated line, the last cell may be incomplete: only
+    /// `total` is known to be complete.
     pub(super) fn row(&mut self, line: &[u8], is_whole: bool) -> Result<bool, ()> {
         let text = line.trim_ascii();
         if text.is_empty() || text.starts_with(b"---") || text.starts_with(b"strace: ") {

@@ -19,11 +19,11 @@ pub enum OddKind {
     LongLine,
     /// A compressed file ends too early or is damaged.
     CutFile,
-    /// The end of a call that never began in this log.
+    /// The end of a call that did not begin in this log.
     EndWithoutBeginning,
     /// The start of a call while another call of the same process was open: its end is missing.
     BeginningWithoutEnd,
-    /// More calls open at once than are kept.
+    /// More unfinished calls than can be tracked.
     ManyOpen,
     /// More different invocations than are kept.
     ManyInvocations,
@@ -63,7 +63,7 @@ impl OddKind {
     }
 }
 
-/// One kind of oddity of one log.
+/// Warnings of one kind for one log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Oddity {
     /// Kind of oddity.

@@ -17,7 +17,7 @@ pub(in crate::trace) use crate::trace::compression::damage::damaged;
 
 /// Maximum number of nested compressions.
 const MOST_LAYERS: usize = 4;
-/// Number of bytes read at once.
+/// Bytes per read.
 const CHUNK: usize = 1 << 18;
 
 /// An unsupported compression, with a recommendation.
@@ -65,7 +65,7 @@ pub fn plain<'r>(source: impl Read + 'r) -> io::Result<Plain<'r>> {
 /// Number of bytes used to detect the compression of a stream.
 const MAGIC: usize = 10;
 
-/// Returns the first bytes of a stream, and the rest. Damage in them is treated as the start of plain text.
+/// Returns the first bytes of a stream, and the remaining stream. Damage in them is treated as the start of plain text.
 fn peek<'r>(mut reader: Box<dyn BufRead + 'r>) -> io::Result<(Vec<u8>, Box<dyn BufRead + 'r>)> {
     let mut head = Vec::with_capacity(MAGIC);
     reader.by_ref().take(MAGIC as u64).read_to_end(&mut head)?;

@@ -43,7 +43,7 @@ impl<R: BufRead> ZstdFrames<R> {
         }
     }
 
-    /// Ends a frame whose rest is missing or damaged, so that the decoded part can be read.
+    /// Ends a frame whose remaining data are missing or damaged, so that the decoded part can be read.
     fn cut(&mut self, error: io::Error) {
         self.failed = Some(error);
         self.ended = true;

@@ -27,7 +27,7 @@ pub(super) struct PlanEvent<'a> {
     plan: Option<PlanNode<'a>>,
 }
 
-/// The same without the plan, for plans that are nested too deeply to be read, and the end of a query.
+/// The same without the plan, for plans nested too deeply to be read; and the end of a query.
 #[derive(Deserialize)]
 pub(super) struct QueryEvent<'a> {
     #[serde(rename = "executionId", default)]
@@ -186,7 +186,8 @@ fn walk(node: &PlanNode<'_>, place: &mut usize, operators: &mut HashMap<i64, (us
     }
 }
 
-/// Returns the name of an operator; none for an operator without work of its own. A scan of files without a table has the name of its folder.
+/// Returns the name of an operator; none for an operator that does no work itself. A scan of files without a
+/// table has the name of its folder.
 fn operator(node: &PlanNode<'_>) -> Option<String> {
     const LEFT_OUT: [&str; 10] = [
         "WholeStageCodegen",

@@ -14,7 +14,7 @@ const MAX_IMPULSES: usize = 64;
 pub(super) enum Aim {
     /// Never by their marking.
     None,
-    /// With at least these tokens in all of these counters.
+    /// At least these tokens in all of these counters.
     Tokens(Vec<Bound>),
     /// With a value of an expression that is not 0.
     Expression(Code),

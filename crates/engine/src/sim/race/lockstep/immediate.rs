@@ -41,7 +41,7 @@ pub(super) struct Group {
 #[derive(Clone, Debug)]
 pub(super) struct Immediates {
     pub(super) groups: Vec<Group>,
-    /// Firings between two timed ones above which a replication is left to the direct form.
+    /// Firings between two timed ones above which a replication moves to the direct form.
     pub(super) max_in_a_row: u32,
 }
 
@@ -100,7 +100,8 @@ fn immediate(program: &Program, t: usize, rows: &[u32]) -> Option<Immediate> {
     Some(Immediate { row: rows[t], guard: guard(program, t)?, weight, priority, changes })
 }
 
-/// Returns the inputs of a transition if the smallest input alone sets the number of firings; none if anything else may stop it.
+/// Returns the inputs of a transition if only the smallest input determines the number of firings; none if
+/// anything else may stop it.
 fn drained(program: &Program, t: usize) -> Vec<u32> {
     let changes = program.changes.row(t);
     let change = |counter: u32| changes.iter().find(|change| change.counter == counter).map_or(0, |change| change.by);

@@ -11,8 +11,9 @@ use crate::sim::race::lockstep::guard::{Bound, Guard, guard};
 use crate::sim::race::lockstep::immediate::Immediates;
 use crate::sim::race::lockstep::lanes::Values;
 
-/// Most transitions; above, looking at all of them at every firing costs more than the vectors save. Measured, see
-/// docs/performance.md: the direct form catches up at about 130 with AVX2 and 220 with AVX-512.
+/// Maximum number of transitions; above it, checking all of them at every firing costs more than
+/// vectorisation saves. Measured, see docs/performance.md: the direct form catches up at about 130
+/// with AVX2 and 220 with AVX-512.
 const MAX_TRANSITIONS: usize = 128;
 /// Most counters.
 const MAX_COUNTERS: usize = 128;
@@ -36,7 +37,7 @@ pub(super) struct Transition {
     pub(super) guard: Guard,
     /// Counters and weights: the smallest of the quotients is the enabling degree.
     pub(super) inputs: Vec<Bound>,
-    /// Most enablings that are served at once.
+    /// Maximum number of enablings that are served simultaneously.
     pub(super) servers: u32,
     pub(super) units: Units,
 }
@@ -67,7 +68,7 @@ pub(super) struct Net {
     pub(super) safe_firings: u64,
 }
 
-/// Totals of more bits are left to the direct form, even if sums have 64 bits.
+/// Totals of more bits need the direct form, even if sums have 64 bits.
 const WIDE_BITS: u32 = 50;
 
 impl Net {
@@ -189,8 +190,8 @@ fn per_token(rate: &Code, law: DirectLaw) -> Option<Units> {
     fits.then_some(Units::PerToken { rate, counter })
 }
 
-/// Largest sum of units to which the units of all transitions with one server can be added; below the largest number of the
-/// type, which stands for too many.
+/// Largest sum of units to which the units of all transitions with one server can be added; below the largest
+/// number of the type, which represents overflow.
 fn most_units(transitions: &[Transition], law: DirectLaw, is_wide: bool) -> u64 {
     let plain = transitions.iter().map(|transition| match transition.units {
         Units::Plain(units) if !law.fits_32_bits => u64::from(units),
