@@ -20,7 +20,7 @@ use crate::cli::watch::Progress;
 /// Explains why single times need replications.
 const SAMPLES: &str = "--samples needs replications";
 
-/// Returns whether an exact answer is known to cost less than replications.
+/// Returns true if an exact answer is known to cost less than replications.
 pub(super) fn offer(args: &SimulateArgs, net: &Net, program: &Program, question: &Question) -> AnswerMethod {
     if args.samples.is_some() {
         return AnswerMethod { no_exact: Some(SAMPLES.to_owned()), ..AnswerMethod::simulation() };

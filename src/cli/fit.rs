@@ -27,7 +27,7 @@ use crate::cli::watch::{catch_interrupt, interrupted};
 /// Bytes of a MB.
 const MB: f64 = 1_048_576.0;
 
-/// Most other jobs of a log whose times give the residual constants.
+/// Maximum number of other jobs of a log whose times give the residual constants.
 const MOST_OTHERS: usize = 100;
 
 /// A fitted model: the printed report, and the plan.

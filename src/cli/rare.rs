@@ -16,7 +16,7 @@ use crate::cli::output::Terminal;
 use crate::cli::question::resolved;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
-/// Most walks on a level, and most batches: their numbers are parts of the addresses of random words.
+/// Maximum number of walks on a level, and most batches: their numbers are parts of the addresses of random words.
 const MOST_WALKS: u64 = 1 << 24;
 const MOST_BATCHES: u64 = 1 << 20;
 

@@ -25,7 +25,7 @@ use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Interval between two checks of a log.
 const POLL: Duration = Duration::from_millis(200);
-/// Least time between two answers.
+/// Minimum time between two answers.
 const PAUSE: Duration = Duration::from_secs(2);
 /// Pause before the next prediction, as a multiple of the time of the last one, so that a large log uses a
 /// small share of a CPU.

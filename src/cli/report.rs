@@ -17,7 +17,7 @@ use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{draw, may_draw};
 use crate::cli::study::store_failure;
 
-/// Most places and transitions of a net that is drawn.
+/// Maximum number of places and transitions of a net that is drawn.
 const MOST_DRAWN: usize = 300;
 /// Maximum tasks of a drawn net: more tasks look the same.
 const MAPS: u64 = 3;

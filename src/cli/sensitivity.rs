@@ -15,7 +15,7 @@ use crate::cli::plan::{PlanText, keys_of};
 use crate::cli::study::{study_failure, tell_warnings};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
-/// Ranks the knobs.
+/// Ranks the settings.
 pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let Some(path) = args.subject.as_deref().filter(|_| !args.print_plan) else {
         terminal.data(SweepPlan::example_toml())?;

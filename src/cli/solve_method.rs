@@ -14,7 +14,7 @@ use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::watch::Progress;
 
-/// Most markings of a coverability graph.
+/// Maximum number of markings of a coverability graph.
 pub(super) const MOST_COVERED: usize = 20_000;
 
 /// Advice for a limit of the state space.

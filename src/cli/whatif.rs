@@ -25,9 +25,9 @@ use crate::cli::trace::{load, tell_warnings};
 use crate::cli::values::SweepAxis;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
-/// Most replications of each policy, unless `--reps` asks for another number.
+/// Maximum number of replications of each policy, unless `--reps` asks for another number.
 const MOST: u64 = 500;
-/// Fewest replications of a log's job without `--reps`: from 72 on, the 95% quantile has a 95% interval.
+/// Minimum number of replications of a log's job without `--reps`: from 72 on, the 95% quantile has a 95% interval.
 const FEWEST: u64 = 128;
 /// A mean change is known well enough to within this share of the job's time: half of the least gain that is advised.
 const WELL_ENOUGH: f64 = 0.005;

@@ -81,7 +81,7 @@ pub enum StudyError {
         /// All replications.
         replications: u64,
     },
-    /// A net that does not reach its goal within so many firings.
+    /// A net that does not reach its goal within this many firings.
     #[error("the net does not stop: after {firings} firings it has not reached its goal")]
     Endless {
         /// The firings.
@@ -126,7 +126,7 @@ pub enum StudyError {
     /// A price or job for which no cheapest size can be sought.
     #[error(transparent)]
     Price(#[from] PriceError),
-    /// Bisection was requested, but may give a wrong answer.
+    /// Bisection was requested, but may give a wrong result.
     #[error("bisection needs a single axis along which the cost rises and the job gets faster")]
     NoBisection,
     /// A job without an exact time.
@@ -134,15 +134,15 @@ pub enum StudyError {
     NoExactTime {
         /// Explains why there is no formula.
         formula: String,
-        /// Explains why the parts of the net do not give it.
+        /// The reason why it cannot be computed from the parts of the net.
         parts: String,
-        /// Explains why the states of the net do not give it.
+        /// The reason why it cannot be computed from the states of the net.
         states: String,
     },
     /// An exact answer that cannot be computed.
     #[error(transparent)]
     Answer(#[from] AnswerError),
-    /// Quantiles that the parts of a net do not give.
+    /// Quantiles that cannot be computed from the parts of a net.
     #[error(transparent)]
     Grid(#[from] GridError),
     /// A log of a different run.
@@ -162,7 +162,7 @@ pub enum StudyError {
     TooManyTasks {
         /// Tasks of the job.
         tasks: u64,
-        /// Most tasks.
+        /// Maximum number of tasks.
         most: u64,
     },
     /// A simulation of tasks that cannot be run.

@@ -66,7 +66,7 @@ choices! {
         "user" = CpuShare::User, "Time in user mode, as in the paper";
         "either" = CpuShare::Either, "Either of these shares";
     }
-    /// A reading of edge detection.
+    /// The interpretation of edge detection.
     EdgeChoice(Edge) {
         "any" = Edge::IntentAny, "Load before or after the task is enough for a cause";
         "both" = Edge::IntentBoth, "A cause needs load before and after the task";

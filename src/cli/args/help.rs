@@ -17,7 +17,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Tools", &["report", "serve", "devices", "bench", "setup", "completions", "man", "help"]),
 ];
 
-/// The command with a help text that has its subcommands in groups.
+/// The command, with help text that groups its subcommands.
 pub(crate) fn grouped(command: Command) -> Command {
     let styles = Styles::styled();
     let (header, literal) = (styles.get_header(), styles.get_literal());

@@ -377,7 +377,7 @@ pub(crate) struct QuestionArgs {
     /// Default: `dead`; `horizon` for averages up to a horizon
     #[arg(long, value_name = "EXPR")]
     pub(crate) until: Option<String>,
-    /// Model time at which a replication ends at the latest, in seconds
+    /// Maximum model time of a replication, in seconds
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = values::seconds)]
     pub(crate) horizon: Option<f64>,
     /// Model time from which averages are collected, in seconds

@@ -6,7 +6,7 @@ use tailspn::plan::{DataSize, PlanOption};
 
 use crate::cli::values;
 
-/// Values in place of the plan's own, without the numbers of machines.
+/// Values that replace the plan's, without the numbers of machines.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Planned job, in place of the plan's values")]
 pub(crate) struct JobArgs {
@@ -75,7 +75,7 @@ impl PlanArgs {
     }
 }
 
-/// Values in place of the plan's own; numbers of machines may be choices.
+/// Values that replace the plan's; numbers of machines may be choices.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Planned job, in place of the plan's values")]
 pub(crate) struct ChoiceArgs {

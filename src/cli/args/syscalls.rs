@@ -46,16 +46,16 @@ pub(crate) struct SyscallProfileArgs {
     #[arg(long)]
     pub(crate) force: bool,
     /// Folder with data of the job; may be repeated [default: all except system folders]
-    #[arg(long, value_name = "FOLDER", help_heading = "What is learnt")]
+    #[arg(long, value_name = "FOLDER", help_heading = "Learning")]
     pub(crate) data: Vec<String>,
     /// Equality of invocations: exact, or except memory addresses and peer ports
-    #[arg(long, value_enum, default_value = "stable", help_heading = "What is learnt")]
+    #[arg(long, value_enum, default_value = "stable", help_heading = "Learning")]
     pub(crate) matching: MatchingChoice,
     /// End of the first interval of times in seconds
-    #[arg(long, value_name = "S", default_value = "1e-6", allow_hyphen_values = true, value_parser = values::positive, help_heading = "What is learnt")]
+    #[arg(long, value_name = "S", default_value = "1e-6", allow_hyphen_values = true, value_parser = values::positive, help_heading = "Learning")]
     pub(crate) first_bucket: f64,
     /// Factor between the ends of successive intervals, at least 1.1
-    #[arg(long, value_name = "X", default_value = "2", allow_hyphen_values = true, value_parser = values::positive, help_heading = "What is learnt")]
+    #[arg(long, value_name = "X", default_value = "2", allow_hyphen_values = true, value_parser = values::positive, help_heading = "Learning")]
     pub(crate) bucket_factor: f64,
     #[command(flatten)]
     pub(crate) reading: SyscallReadArgs,

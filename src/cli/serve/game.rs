@@ -11,10 +11,10 @@ use tailspn::rng::{Address, Purpose, split};
 use tailspn::semantics::{Candidates, Fault, can_fire, enabling_degree, find_candidates, fire, pick, rate, served};
 use tailspn::sim::{Clock, Sampler};
 
-/// Most nodes of a net that is drawn.
+/// Maximum number of nodes of a net that is drawn.
 const MOST_DRAWN: usize = 300;
 
-/// Most delays that one transition draws in a step.
+/// Maximum number of delays that one transition draws in a step.
 const MOST_DRAWS: u32 = 100_000;
 
 /// A net and its program.

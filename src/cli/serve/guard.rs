@@ -17,10 +17,10 @@ use tokio::sync::Semaphore;
 
 use crate::cli::serve::reply::Refusal;
 
-/// Most bytes of the body of a request.
+/// Maximum number of bytes of the body of a request.
 pub(crate) const MOST_BODY_BYTES: usize = 1_000_000;
 
-/// Most requests that are answered at a time.
+/// Maximum number of requests that are answered at a time.
 const MOST_REQUESTS: usize = 64;
 
 /// The header of the token.

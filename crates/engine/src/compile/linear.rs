@@ -12,7 +12,7 @@ use crate::compile::code::{Code, Op, emitted, simplified};
 use crate::net::expr::{BinaryOp, UnaryOp};
 use crate::net::{Expr, Net};
 
-/// Most terms of an integer sum: with token counts below 2^32, no partial sum reaches 2^53.
+/// Maximum number of terms of an integer sum: with token counts below 2^32, no partial sum reaches 2^53.
 const MAX_TERMS: usize = 1 << 20;
 /// Largest constant of an integer sum, for the same reason.
 const MAX_CONSTANT: i64 = 1 << 52;

@@ -1,5 +1,5 @@
-//! From a [`Net`] to a [`Program`]: names become numbers, parallel arcs are summed, constants are folded, and
-//! influences are computed once.
+//! Compiles a [`Net`] to a [`Program`]: names become numbers, parallel arcs are summed, constants
+//! are folded, and influences are computed once.
 //!
 //! [`plan_schedule`] decides whether the program is a schedule, and explains why not. A [`Template`] is compiled once
 //! for nets that differ in rates only.

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 /// Averages that MSER-5 groups before it determines the end of the warm-up.
 const GROUP: usize = 5;
-/// Fewest averages: after a warm-up of one half, the fewest batches still hold five averages each.
+/// Minimum number of averages: after a warm-up of one half, the fewest batches still hold five averages each.
 const FEWEST_AVERAGES: usize = 100;
 /// Reciprocal of the share of the run that MSER always keeps, so that a short quiet end is not mistaken for
 /// the steady state.
@@ -52,7 +52,7 @@ pub enum BatchError {
     /// Even the longest batches depend on each other, so the interval would be too narrow. Run longer.
     #[error("means of {batches} batches still have lag-1 autocorrelation {lag1:.3}, above {limit:.3}")]
     Correlated {
-        /// Fewest batches that were tried.
+        /// Minimum number of batches that were tried.
         batches: usize,
         /// Lag-1 autocorrelation of their means.
         lag1: f64,

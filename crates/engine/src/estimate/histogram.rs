@@ -90,7 +90,7 @@ fn bucket_of(ticks: u64) -> usize {
     ((shift as usize) << PRECISION_BITS) + (ticks >> shift) as usize
 }
 
-/// Smallest value of a bucket \[ticks\], and how many values it holds.
+/// Smallest value of a bucket \[ticks\], and its number of values.
 fn bucket_range(bucket: usize) -> (u64, u64) {
     let shift = (bucket >> PRECISION_BITS).saturating_sub(1);
     let leading = (bucket - (shift << PRECISION_BITS)) as u64;

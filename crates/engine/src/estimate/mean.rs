@@ -143,7 +143,7 @@ pub(crate) fn check_level(level: f64) -> Result<f64, EstimateError> {
     if level > 0.0 && level < 1.0 { Ok(level) } else { Err(EstimateError::LevelOutOfRange { got: level }) }
 }
 
-/// Fewest samples that have a variance.
+/// Minimum number of samples that have a variance.
 const FEWEST_FOR_VARIANCE: u64 = 2;
 
 /// The mean of `count` independent samples with its confidence interval.

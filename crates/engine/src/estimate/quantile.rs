@@ -87,7 +87,7 @@ fn first_true(end: u64, is_true: impl Fn(u64) -> bool) -> u64 {
     start
 }
 
-/// Fewest samples with max(q, 1 − q)^n <= `outside`.
+/// Minimum number of samples with max(q, 1 − q)^n <= `outside`.
 fn fewest_samples(q: f64, outside: f64) -> u64 {
     let log_miss = if q > 0.5 { q.ln() } else { (-q).ln_1p() };
     (outside.ln() / log_miss).ceil() as u64

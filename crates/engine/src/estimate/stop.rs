@@ -19,9 +19,9 @@ pub struct StopRule {
     pub rel_error: f64,
     /// Confidence level of the interval, in (0, 1); the caller makes its intervals with it. Default 0.95.
     pub level: f64,
-    /// Fewest replications. Default 1,000.
+    /// Minimum number of replications. Default 1,000.
     pub min_reps: u64,
-    /// Most replications; wins over `min_reps`. Default 10,000,000.
+    /// Maximum number of replications; wins over `min_reps`. Default 10,000,000.
     pub max_reps: u64,
     /// Rounds are whole multiples of this many replications, except one that ends at `max_reps`; 0 means 1. Default 1,024.
     pub chunk: u64,

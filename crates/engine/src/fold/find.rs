@@ -104,7 +104,7 @@ impl Finder {
         self.refused.push((hindrance, example.to_owned()));
     }
 
-    /// The parts that are not folded; `reason` may know a better reason for a part of this name.
+    /// The parts that are not folded; `reason` may give a better reason for a part of this name.
     fn obstacles(&self, reason: impl Fn(&str) -> Option<Hindrance>) -> Vec<Obstacle> {
         let mut all: BTreeMap<Hindrance, (usize, &str)> = BTreeMap::new();
         for (hindrance, example) in &self.refused {

@@ -104,7 +104,7 @@ fn among(operands: &[&Expr], above: u64, visit: &mut dyn FnMut(&Leaf, u64)) {
     }
 }
 
-/// The operands of a sum, a product, or a chain of `&&` or `||`; none of another expression.
+/// The operands of a sum, a product, or a chain of `&&` or `||`; none for another expression.
 pub(super) fn operands<L>(expression: &Expr<L>) -> Option<Vec<&Expr<L>>> {
     let Expr::Binary(op, ..) = expression else { return None };
     if !matches!(op, BinaryOp::Add | BinaryOp::Multiply | BinaryOp::And | BinaryOp::Or) {

@@ -13,7 +13,7 @@ use crate::fold::safe::bound;
 use crate::net::expr::Expr;
 use crate::net::{ArcKind, Delay, Servers, Timing};
 
-/// Most local markings of a part that is replaced by their machine.
+/// Maximum number of local markings of a part that is replaced by their machine.
 const MOST_MARKINGS: usize = 50;
 
 /// Largest number of transitions of a net whose places the folder bounds.
@@ -85,7 +85,7 @@ impl Machine {
         }
     }
 
-    /// The local markings of a part in which its places hold no more than so many tokens.
+    /// The local markings of a part in which its places contain at most this many tokens.
     fn bounded(
         own: usize,
         part: &Part,
@@ -151,7 +151,7 @@ impl<'a> View<'a> {
         has(ArcKind::Output) && !has(ArcKind::Input)
     }
 
-    /// The value of an expression in a local marking, if it depends on nothing else.
+    /// The value of an expression in a local marking, if it depends only on the marking.
     fn value(&self, expression: &Expr, marking: &[u32]) -> Option<f64> {
         let known = expression.try_replace(&mut |leaf| match tokens_of(leaf) {
             Some(place) => self.slot(place.index()).map(|slot| Expr::Number(f64::from(marking[slot]))).ok_or(()),

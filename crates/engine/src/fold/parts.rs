@@ -43,7 +43,7 @@ pub enum Hindrance {
     Expression,
     /// A question about some of the parts.
     Question,
-    /// A part of several tokens has too many markings of its own.
+    /// A part of several tokens has too many local markings.
     ManyMarkings,
     /// A delay that is not exponential, in a part of several tokens.
     LocalDelay,

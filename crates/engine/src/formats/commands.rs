@@ -1,4 +1,4 @@
-//! A net as variables with bounds and guarded commands, the form in which model checkers know it.
+//! A net as variables with bounds and guarded commands, the form used by model checkers.
 //!
 //! JANI and the PRISM language are written from this form.
 

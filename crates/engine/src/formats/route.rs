@@ -11,7 +11,7 @@ use crate::net::{Arc, ArcKind, Net, PathPoint, Point};
 
 /// Distances by which a straight arc may be bent to avoid a node, tried in this order.
 const ASIDE: [f64; 9] = [0.0, 18.0, -18.0, 34.0, -34.0, 54.0, -54.0, 80.0, -80.0];
-/// Arcs that no bend helps, after which none is tried.
+/// Number of arcs without a useful bend after which no more bends are tried.
 const MOST_HOPELESS: usize = 100;
 /// Space that a bent arc keeps to nodes.
 const CLEAR: f64 = 3.0;
@@ -19,7 +19,7 @@ const CLEAR: f64 = 3.0;
 const PIECES: u32 = 16;
 const PIECE: f64 = 24.0;
 const SAMPLES: u32 = 8;
-/// Most distance between two arcs that meet a node on the same side, and half the length of that side.
+/// Maximum distance between two arcs that meet a node on the same side, and half the length of that side.
 const PORTS: f64 = 7.0;
 const SIDE: f64 = 11.0;
 

@@ -15,7 +15,7 @@ use crate::net::{Arc, ArcKind, Net, Place, Point, Transition};
 /// Radius of a token, and of the circle at the end of an inhibitor arc.
 const TOKEN: f64 = 3.2;
 const RING: f64 = 4.0;
-/// Most tokens drawn as dots.
+/// Maximum number of tokens drawn as dots.
 const MOST_DOTS: u32 = 5;
 
 const STYLE: &str = "\

@@ -14,7 +14,7 @@ pub(crate) const ABOVE: f64 = HALF + 5.0;
 /// Distances that a text reaches above and below its base line, as shares of its size.
 pub(crate) const RISE: f64 = 0.8;
 pub(crate) const DROP: f64 = 0.25;
-/// Most characters of a text.
+/// Maximum number of characters of a text.
 const LONGEST: usize = 40;
 /// Narrowest note whose text is broken into lines of its width.
 const NARROW: f64 = 60.0;

@@ -83,7 +83,7 @@ pub enum LookupError {
     },
 }
 
-/// Most names in a message.
+/// Maximum number of names in a message.
 const MOST_NAMES: usize = 8;
 
 impl LookupError {

@@ -1,4 +1,4 @@
-//! The net as a person wrote it: names, positions, expressions, in the order of the file.
+//! The net as written by the user: names, positions, expressions, in the order of the file.
 //!
 //! Owns the parts ([`Place`], [`Transition`], [`Arc`], delay distributions ([`Law`]), [expressions](expr)) and the only
 //! way to assemble them, [`NetBuilder`]. Their meaning is defined elsewhere: `semantics` defines enabling and firing,

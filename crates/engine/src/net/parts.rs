@@ -52,7 +52,7 @@ pub struct Place {
     pub name: String,
     /// Tokens of each class at the start, in the order of the net's classes; missing ones are 0.
     pub initial: Vec<u32>,
-    /// Most tokens of all classes together; `None` is unbounded.
+    /// Maximum number of tokens of all classes together; `None` is unbounded.
     pub capacity: Option<u32>,
     /// Position in the drawing.
     pub position: Option<Point>,

@@ -42,7 +42,7 @@ impl Averages {
         lists.into_iter().flatten().for_each(|moments| *moments = FloatMoments::default());
     }
 
-    /// Returns true if nothing is observed.
+    /// Returns true if there are no observations.
     pub(in crate::sim) fn is_nothing(&self) -> bool {
         self.sizes() == [0; 4]
     }

@@ -51,7 +51,7 @@ pub struct GpuTimes {
     pub upload: Duration,
     /// From the submission of work until its completion.
     pub compute: Duration,
-    /// Copying results back and taking them apart.
+    /// Copying results back and unpacking them.
     pub read_back: Duration,
 }
 

@@ -173,7 +173,7 @@ fn unfolded(folding: &Folding, run: BatchAverages) -> BatchAverages {
     }
 }
 
-/// The net as the goal sees it.
+/// The net as observed by the goal.
 fn compiled(net: &Net, question: &Question) -> Result<Program, CompileError> {
     let program = compile(net)?;
     Ok(match &question.goal {

@@ -5,7 +5,7 @@ use crate::share::ShareError;
 #[cfg(feature = "gpu")]
 use crate::sim::gpu::GpuError;
 
-/// Reason why nothing was run.
+/// Reason why the run did not start.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {

@@ -77,7 +77,7 @@ pub struct BatchAverages {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SteadyError {
-    /// Nothing is enabled any more: the net ends, and its steady state is that marking. Ask for a passage time instead.
+    /// No transition is enabled: the net stops, and its steady state is that marking. Ask for a passage time instead.
     #[error("the net is dead after {firings} firing{}, so its steady state is that marking", if *firings == 1 { "" } else { "s" })]
     Dead {
         /// Firings up to then.

@@ -119,7 +119,7 @@ impl Asking<'_> {
         lower(self.net, expression)
     }
 
-    /// The states before an expression is not 0, and the program that sees when it is.
+    /// The states before an expression is not 0, and the program that observes it.
     fn until(&self, goal: &Expr) -> Result<(Program, StateSpace), AskError> {
         let goal = self.code(goal);
         let program = self.program.clone().observing(&goal);

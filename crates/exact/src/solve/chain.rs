@@ -13,7 +13,7 @@ pub struct Chain {
     pub initial: Vec<(u32, f64)>,
 }
 
-/// Reason why something is not a Markov chain: a fault of the code that made the chain, not of the user.
+/// Reason why a chain is not a Markov chain: a bug of the code that built it, not a user error.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChainProblem {

@@ -51,7 +51,7 @@ pub enum CoverabilityError {
     /// The graph is finite but too large.
     #[error("the coverability graph has more than {limit} markings")]
     Limit {
-        /// Most markings.
+        /// Maximum number of markings.
         limit: usize,
     },
     /// A fault in a marking.

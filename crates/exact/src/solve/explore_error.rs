@@ -35,7 +35,7 @@ pub enum ExploreError {
     /// Zero time leads through more markings than the limit.
     #[error("immediate transitions lead through more than {limit} markings in zero time; simulate the net instead")]
     VanishingLimit {
-        /// Most markings.
+        /// Maximum number of markings.
         limit: usize,
     },
     /// The net has infinitely many markings, which was proved during the exploration.
@@ -75,13 +75,13 @@ pub enum Incomplete {
     /// More states than allowed.
     #[error("the net has more than {limit} states; allow more, or simulate it")]
     States {
-        /// Most states.
+        /// Maximum number of states.
         limit: u64,
     },
     /// More memory than allowed.
     #[error("the states need more than {limit} bytes; allow more, or simulate the net")]
     Memory {
-        /// Most bytes.
+        /// Maximum number of bytes.
         limit: u64,
     },
     /// More wall time than allowed.

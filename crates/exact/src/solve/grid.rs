@@ -39,7 +39,7 @@ pub enum GridError {
         /// Probability left out.
         beyond: f64,
     },
-    /// The distributions are so many or so different that the grid would take too much memory. Use fewer steps.
+    /// The distributions are too many or too different for the memory of the grid. Use fewer steps.
     #[error("{laws} different distributions on {steps} steps take more than {limit} MB; use fewer steps")]
     Memory {
         /// Maximum number of distributions in memory.

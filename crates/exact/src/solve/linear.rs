@@ -54,7 +54,7 @@ pub struct LinearSettings<'a> {
     /// Estimated relative error at which sweeps stop. Default 1e-12. If BiCGSTAB is used and rounding prevents it, up
     /// to 1e-9 is accepted, and reported.
     pub tolerance: f64,
-    /// Most sweeps. Default 20,000.
+    /// Maximum number of sweeps. Default 20,000.
     pub sweeps: u32,
     /// Source of stop requests. Default none.
     pub watch: &'a dyn Watch,

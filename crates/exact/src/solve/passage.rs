@@ -76,7 +76,7 @@ enum Series {
 const LONG_WALK: f64 = 1e9;
 /// Standard deviations above the mean up to which jumps are counted beforehand.
 const FAR: f64 = 8.0;
-/// Most coefficients of a series.
+/// Maximum number of coefficients of a series.
 const MOST_COEFFICIENTS: f64 = 10_000.0;
 
 /// The chain that stops at the target, jump after jump.

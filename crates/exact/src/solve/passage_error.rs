@@ -44,7 +44,7 @@ pub enum PassageError {
         needed: f64,
         /// The time \[s\].
         time: f64,
-        /// Most jumps allowed.
+        /// Maximum number of jumps allowed.
         limit: u64,
     },
 }

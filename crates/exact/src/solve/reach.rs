@@ -15,9 +15,9 @@ use crate::watch::Watch;
 /// Limits of an exploration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most states, at most 4 billion. Default 50 million.
+    /// Maximum number of states, at most 4 billion. Default 50 million.
     pub states: u64,
-    /// Most bytes for markings and the chain. Default 6 GiB.
+    /// Maximum number of bytes for markings and the chain. Default 6 GiB.
     pub bytes: u64,
     /// Longest wall time. Default none.
     pub wall: Option<Duration>,

@@ -16,7 +16,8 @@ use crate::solve::law_tree::{LawId, LawTable};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SeriesParallelError {
-    /// The net is no schedule: something may fire twice, or races. Build the state space or simulate.
+    /// The net is not a schedule: a transition may fire twice, or transitions compete. Build the state space
+    /// or simulate.
     #[error("the net is not a schedule: {}", .0[0])]
     NotSchedule(
         /// All reasons.

@@ -18,7 +18,7 @@ pub enum DrawError {
     /// More markings than a picture can show.
     #[error("the graph has more than {limit} markings, too many to draw")]
     TooLarge {
-        /// Most markings.
+        /// Maximum number of markings.
         limit: usize,
     },
     /// A fault in a marking.
@@ -31,7 +31,7 @@ pub enum DrawError {
 pub struct Drawing {
     /// True if vanishing markings are also shown.
     pub vanishing: bool,
-    /// Most markings. Default 20,000.
+    /// Maximum number of markings. Default 20,000.
     pub limit: usize,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Sweeps {
 pub(crate) struct Stop<'a> {
     /// Estimated relative error to reach.
     pub(crate) tolerance: f64,
-    /// Most sweeps.
+    /// Maximum number of sweeps.
     pub(crate) sweeps: u32,
     /// True to give up early if the remaining sweeps will not suffice at the present rate of change.
     pub(crate) foresees: bool,

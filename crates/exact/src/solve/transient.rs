@@ -19,7 +19,7 @@ use crate::watch::{Unwatched, Watch};
 pub struct TransientSettings<'a> {
     /// Maximum omitted probability. Default 1e-12.
     pub error: f64,
-    /// Most jumps of the uniformised chain. Default 20,000,000.
+    /// Maximum number of jumps of the uniformised chain. Default 20,000,000.
     pub jumps: u64,
     /// Source of stop requests. Default none.
     pub watch: &'a dyn Watch,
@@ -76,7 +76,7 @@ pub enum TransientError {
         needed: f64,
         /// The time \[s\].
         time: f64,
-        /// Most jumps allowed.
+        /// Maximum number of jumps allowed.
         limit: u64,
     },
 }
@@ -181,7 +181,7 @@ impl Jumped {
     }
 }
 
-/// Most jumps for which weights are made.
+/// Maximum number of jumps for which weights are made.
 const MOST_JUMPS: f64 = 1e9;
 
 /// Maximum multiplications in the hope that a chain converges before all jumps are computed: about a minute.

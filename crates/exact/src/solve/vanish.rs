@@ -16,7 +16,7 @@ use crate::solve::explore_error::ExploreError;
 
 /// Largest number of markings that zero time may lead through from one marking.
 pub(crate) const MOST_VANISHING: usize = 200_000;
-/// Most markings of a loop of immediate transitions.
+/// Maximum number of markings of a loop of immediate transitions.
 const MOST_LOOPING: usize = 2_000;
 
 /// A net, and the markings in which its play ends.

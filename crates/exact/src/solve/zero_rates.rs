@@ -1,4 +1,4 @@
-//! Rates of 0: transitions that have their tokens and still do not fire, which a net's author seldom wants.
+//! Rates of 0: transitions that have their tokens and still do not fire, which is rarely intended.
 
 use crate::compile::{Firing, Program, Value};
 use crate::semantics::{is_enabled, rate};

@@ -66,7 +66,7 @@ impl std::fmt::Display for Obstacle {
     }
 }
 
-/// Everything in a net that the theorems do not know, in order of kind.
+/// All features of a net that the theorems do not cover, in order of kind.
 pub fn obstacles(extended: &Incidence, program: &Program, no_room: &[u32]) -> Vec<Obstacle> {
     let mut found = Vec::new();
     let weighted = heavy_arc(extended).map(|(row, t, _)| Obstacle::Weight {

@@ -32,7 +32,7 @@ pub enum Cut {
     /// More siphons or traps than allowed: allow more.
     #[error("stopped at the limit of sets, {limit}")]
     Sets {
-        /// Most sets.
+        /// Maximum number of sets.
         limit: usize,
     },
     /// The analysis took too long: allow more time.

@@ -16,7 +16,7 @@ use crate::structure::limits::{Budget, Cut, Limits};
 pub struct Sets {
     /// The sets: rows in order; the sets by size, then by their rows.
     pub sets: Vec<Vec<u32>>,
-    /// Reason why there may be more; none where these are all.
+    /// Reason why there may be more; none if these are all.
     pub cut: Option<Cut>,
 }
 

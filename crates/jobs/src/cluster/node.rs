@@ -22,7 +22,7 @@ pub(super) struct Node {
     pub(super) copy_slots_used: u32,
     /// Attempts that need a core.
     pub(super) busy: u32,
-    /// By how much longer tasks take now.
+    /// Current slow-down factor of tasks.
     pub(super) slowness: f64,
     pub(super) up: bool,
     /// Up to when the following holds \[s\].

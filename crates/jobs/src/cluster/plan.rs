@@ -184,7 +184,7 @@ impl Default for Power {
 pub struct Truth {
     /// Quantile that defines the usual time, 0 to 1. Default 0.5.
     pub quantile: f64,
-    /// Least ratio of a straggler's time to its usual time, >= 1. Default 1.2.
+    /// Minimum ratio of a straggler's time to its usual time, >= 1. Default 1.2.
     pub factor: f64,
     /// Homogeneous runs, >= 1. Default 10.
     pub runs: u32,

@@ -7,10 +7,10 @@ use crate::cluster::plan::{JobPlan, NodeGroup, Plan, PolicyPlan, SlotShare};
 use crate::cluster::world::kept_slots;
 use crate::plan::{Checker, Document, JOB_RENAMES, Loaded, PlanError, PlanProblem};
 
-/// Most nodes, and most slots of one node.
+/// Maximum number of nodes, and most slots of one node.
 pub const MAX_NODES: u64 = 100_000;
 
-/// Most tasks of all jobs together.
+/// Maximum number of tasks of all jobs together.
 pub const MAX_TASKS: u64 = 1_000_000;
 
 /// Longest time and largest factor in a plan: beyond it, clocks lose their digits.

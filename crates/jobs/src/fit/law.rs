@@ -21,7 +21,7 @@ pub struct LawScore {
 
 /// Number of parts in the cross-validation.
 const FOLDS: usize = 5;
-/// Fewest times for comparing distributions; with fewer, the lognormal is chosen.
+/// Minimum number of times for comparing distributions; with fewer, the lognormal is chosen.
 const FEWEST: usize = 15;
 /// Coefficient of variation assumed if there are too few times to estimate it.
 const USUAL_CV: f64 = 0.2;

@@ -30,7 +30,7 @@ const PAUSE: f64 = 1.0;
 const CONTENTION: [f64; 5] = [1.0, 0.75, 0.5, 0.25, 0.0];
 /// Contention is accepted if it leaves at most this share of the unexplained spread.
 const EXPLAINS: f64 = 0.9;
-/// Least data of a task that matters \[MB\].
+/// Minimum data of a task that matters \[MB\].
 const DATA_MATTERS_MB: f64 = 0.5;
 
 /// A node of a replay.

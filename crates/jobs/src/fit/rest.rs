@@ -20,7 +20,7 @@ const LIKE_THE_SAME: (f64, f64) = (0.6, 1.0);
 const LIKE_ANOTHER: (f64, f64) = (0.75, 1.3);
 /// Standard deviation of the logarithm of later tasks' times if only first tasks of slots have finished.
 const UNSEEN_LATER: f64 = 0.8;
-/// Least mean time of a task \[s\]: logs have a resolution of milliseconds.
+/// Minimum mean time of a task \[s\]: logs have a resolution of milliseconds.
 const SHORTEST_S: f64 = 1e-4;
 /// Mean set-up time of a future stage if the run has not had one \[s\].
 const SHORT_SETUP_S: f64 = 0.05;

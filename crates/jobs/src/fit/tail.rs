@@ -11,7 +11,7 @@ use crate::mapreduce::PhaseLaw;
 pub(super) const MOST_RATIO: f64 = 3.0;
 /// A task with at least this multiple of the model's time has a cause specific to its stage, and is ignored for other stages.
 const OWN_RATIO: f64 = 10.0;
-/// Fewest tasks that form a tail.
+/// Minimum number of tasks that form a tail.
 const FEWEST: usize = 3;
 /// Number of values of a distribution with a tail.
 const VALUES: usize = 64;

@@ -17,9 +17,9 @@ const TASK_SPREAD: f64 = 0.2;
 const MOST_WARMING: f64 = 4.0;
 /// Number of values of κ tried: equal steps of ln(1 + κ).
 const STEPS: u32 = 60;
-/// A warm task that takes at least this multiple of a cold one was delayed by something else.
+/// A warm task that takes at least this multiple of a cold one was delayed by another cause.
 const HELD_UP: f64 = 2.0;
-/// Below this share of CPU time a task waits for something else, or computes in another process, such as Python's.
+/// Below this share of CPU time a task waits for another resource, or computes in another process, such as Python's.
 const LEAST_BUSY: f64 = 0.15;
 /// Share of a cold task's time assumed for a warm one if no slot ran a second task and there are no CPU times.
 const WARM_SHARE: f64 = 0.5;

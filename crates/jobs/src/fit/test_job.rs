@@ -21,7 +21,7 @@ use crate::runs::RunSpread;
 
 /// Data of a task \[MB\] below which it does not determine a rate: opening files and connections takes longer.
 const RATE_MB: f64 = STARTING_MB;
-/// Least time that determines a rate \[s\].
+/// Minimum time that determines a rate \[s\].
 const RATE_S: f64 = 0.1;
 
 /// Default spread of whole runs around a plan fitted to one job, at the size of the job or another:

@@ -124,7 +124,7 @@ pub enum PhaseTimesError {
         /// All problems, at least one.
         Vec<PlanProblem>,
     ),
-    /// A phase's mean overflows: sizes and rates are too far apart.
+    /// A phase's mean overflows: sizes and rates differ too much.
     #[error("the mean time of phase `{phase}` is not finite; sizes and rates differ too much")]
     NotFinite {
         /// The phase.

@@ -14,7 +14,7 @@ pub struct GpuTask {
     pub from_s: f64,
     /// The time before it asks for a permit \[s\].
     pub before_s: f64,
-    /// For how long it holds the permit \[s\]; 0: it asks for none.
+    /// Time for which it holds the permit \[s\]; 0 if it requests none.
     pub hold_s: f64,
     /// The time after the permit \[s\].
     pub after_s: f64,
@@ -40,7 +40,7 @@ enum Step {
     Ask,
 }
 
-/// Runs the tasks of an executor in their order: so many at a time, and so many of these with a permit.
+/// Runs the tasks of an executor in order, with limits on concurrent tasks and permits.
 ///
 /// # Panics
 ///

@@ -110,13 +110,13 @@ pub struct Power {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seen {
-    /// Least input \[MB\].
+    /// Minimum input \[MB\].
     pub least_input_mb: f64,
-    /// Most input \[MB\].
+    /// Maximum number of input \[MB\].
     pub most_input_mb: f64,
-    /// Fewest slots.
+    /// Minimum number of slots.
     pub least_slots: u32,
-    /// Most slots.
+    /// Maximum number of slots.
     pub most_slots: u32,
 }
 

@@ -25,7 +25,7 @@ use crate::watch::Watch;
 ///
 /// # Errors
 ///
-/// [`TraceError`] where the log cannot be read at all. Problems that do not stop reading are in
+/// [`TraceError`] if the log cannot be read. Problems that do not stop reading are in
 /// [`JobTrace::warnings`].
 pub fn read(path: &Path, options: &ReadOptions, watch: &dyn Watch) -> Result<JobTrace, TraceError> {
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {

@@ -23,7 +23,7 @@ pub enum WarningKind {
     BadLine,
     /// The last line is truncated, as in the log of a running or killed job; it is skipped.
     CutLastLine,
-    /// A line longer than the limit; it is left out.
+    /// A line longer than the limit; it is skipped.
     LongLine,
     /// A compressed file ends too early or is damaged; the part before is used.
     CutFile,

@@ -1,4 +1,4 @@
-//! One result as a person reads it, independent of the rendering: title, answer, remarks, tables, figures, provenance.
+//! One result, independent of the rendering: title, answer, remarks, tables, figures, provenance.
 //!
 //! ```text
 //! result ──▶ Report::document ──▶ Document ──▶ render::{text, markdown, html, csv}
@@ -15,7 +15,7 @@
 //!      cell of the row the name. [`Cell::named`] has one text for readers and another one for CSV. The row's unit is
 //!      [`Number::unit`]. A fact without a table, such as `partial`, is one call of [`Document::fact`].
 //!    * Wide CSV (a column each): [`Table::wide`]. [`Column::ends`] adds `_low` and `_high`.
-//!    * [`Show`] decides who sees a table or a column: all, readers with room, `--all`, or CSV only.
+//!    * [`Show`] determines the visibility of a table or a column: all, readers with room, `--all`, or CSV only.
 //! 3. A number is a [`Number`] with its place in the JSON ([`Number::new`], [`Number::measured`]). Never format one by
 //!    hand: units, signs, percent and digits are parts of it, and tests compare the place with the JSON.
 //! 4. Limitations of a result (stopped early, a lower bound, an assumption) go into `remarks`, into the error

@@ -1,4 +1,4 @@
-//! A number of a result as readers see it: with its doubt, unit, sign, digits, and its place in the JSON.
+//! A number of a result for display: with its error, unit, sign, digits, and its position in the JSON.
 
 use crate::estimate::{Doubt, Measured};
 use crate::report::{Word, count, plain, within};

@@ -14,7 +14,7 @@ use crate::report::times_plot::Times;
 use crate::sim::FoldedParts;
 use toml::Value;
 
-/// Most rows of a long table.
+/// Maximum number of rows of a long table.
 pub(crate) const MOST: usize = 20;
 
 /// A time with a known distribution, and its place in the result's JSON.

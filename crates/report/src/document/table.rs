@@ -49,7 +49,7 @@ pub struct Table {
     pub wide: bool,
     /// Confidence level of its intervals; 0 if the note states it.
     pub level: f64,
-    /// Most rows for readers; CSV has all.
+    /// Maximum number of rows for readers; CSV has all.
     pub most: Option<usize>,
 }
 
@@ -170,7 +170,7 @@ impl Column {
         Self { ends: Some([low.into(), high.into()]), ..self }
     }
 
-    /// Says who sees it.
+    /// Sets the visibility.
     #[must_use]
     pub fn show(self, show: Show) -> Self {
         Self { show, ..self }

@@ -6,9 +6,9 @@ use crate::render::look::Look;
 use crate::report::plain;
 use crate::report::rows_plot::BarRow;
 
-/// Most characters of a name.
+/// Maximum number of characters of a name.
 const LONGEST_NAME: usize = 28;
-/// Fewest and most characters of the axis.
+/// Minimum number of and most characters of the axis.
 const AXIS: [usize; 2] = [10, 50];
 
 /// Returns rows of bars from their common axis, with marks and the text next to each bar; empty without a length.

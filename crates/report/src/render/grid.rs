@@ -9,7 +9,7 @@ use crate::render::look::{Look, lines, unbroken, wrapped};
 
 /// Blanks before a column.
 const GAP: usize = 2;
-/// Fewest characters of a column with wrapped words.
+/// Minimum number of characters of a column with wrapped words.
 const NARROW: usize = 20;
 
 /// A column prepared for layout: each cell has a left part and a remainder.

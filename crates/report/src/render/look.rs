@@ -23,7 +23,7 @@ impl Default for Look {
     }
 }
 
-/// Fewest characters in a line.
+/// Minimum number of characters in a line.
 const NARROWEST: usize = 40;
 
 impl Look {

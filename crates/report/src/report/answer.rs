@@ -19,7 +19,7 @@ fn method(answer: &ExactAnswer) -> AnswerMethod {
     AnswerMethod { used: "exact".into(), exact, states: answer.states, no_exact: None }
 }
 
-/// Returns the time to the goal of an exact answer.
+/// Returns the time to the goal for an exact answer.
 fn passage_of(answer: &ExactAnswer, goal: &str, watch: &dyn Watch) -> Result<Option<PassageSection>, AnswerError> {
     Ok(match &answer.time {
         None => None,

@@ -10,7 +10,7 @@ use crate::estimate::Measured;
 use crate::report::fit::short_name;
 use crate::report::number::{counted, plain, within};
 
-/// Most stages and settings that readers see; JSON and CSV have all.
+/// Maximum number of stages and settings that readers see; JSON and CSV have all.
 const MOST: usize = 20;
 
 impl Report for ComparisonReport {
@@ -47,7 +47,7 @@ impl Report for ComparisonReport {
     }
 }
 
-/// The label of a side and its file, or how many files it has.
+/// The label of a side and its file, or its number of files.
 fn side_name(side: &ComparedSide) -> String {
     let name = |file: &String| file.rsplit(['/', '\\']).next().unwrap_or(file).to_owned();
     match &side.files[..] {

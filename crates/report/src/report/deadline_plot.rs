@@ -16,7 +16,7 @@ const LETTERS: i32 = 13;
 const MARK: i32 = 5;
 /// Height of a line of the legend \[px\].
 const LEGEND: i32 = 20;
-/// Most points that are drawn: the last ones of the search.
+/// Maximum number of points that are drawn: the last ones of the search.
 const MOST: usize = 500;
 
 /// The meaning of a mark.

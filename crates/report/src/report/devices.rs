@@ -36,9 +36,9 @@ pub struct AdapterRow {
     pub largest_buffer: u64,
     /// Largest binding \[B\].
     pub largest_binding: u64,
-    /// Most workgroups in a dimension.
+    /// Maximum number of workgroups in a dimension.
     pub workgroups: u32,
-    /// Most invocations in a workgroup.
+    /// Maximum number of invocations in a workgroup.
     pub workgroup_size: u32,
     /// True if it opened and passed its test.
     pub usable: bool,

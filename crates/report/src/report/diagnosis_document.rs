@@ -60,7 +60,7 @@ impl DiagnosisReport {
             let found = self.findings.iter().filter(|finding| finding.cause != Cause::Unknown).count();
             format!("Without the log of a job: {} with a known cause", counted(found as u128, "finding"))
         } else if slow.is_empty() {
-            format!("No task took more than 1.5 medians of its stage, in {all}")
+            format!("No task took more than 1.5 times the median of its stage, in {all}")
         } else {
             let explained = sum(|stage| stage.explained);
             let stragglers = counted(sum(|stage| stage.stragglers), "straggler");
@@ -257,7 +257,7 @@ fn warm_up(cost: &WarmUp) -> String {
     format!("Warm-up: {}. Executors had just started.", parts.join(", and "))
 }
 
-/// A time with as many digits as a person reads.
+/// A time with a readable number of digits.
 fn time(at: String, value: f64, unit: &'static str, at_least: bool) -> Number {
     let measured = if at_least { Measured::at_least(value) } else { Measured::between(value, None, None) };
     Number::measured(at, &measured, unit).brief()

@@ -49,7 +49,7 @@ pub struct Histogram {
 pub struct Distribution {
     /// Unit of all numbers.
     pub unit: Word,
-    /// Number of samples; 0 of an exact distribution.
+    /// Number of samples; 0 for an exact distribution.
     pub samples: u64,
     /// Shortest sample.
     pub min: Option<f64>,

@@ -196,7 +196,7 @@ impl EstimatedJob {
         })
     }
 
-    /// Returns the estimate as a person reads it.
+    /// Returns the document of the estimate.
     pub fn document(&self) -> Document<'_> {
         match &self.found {
             Kind::Phases(found) => found.1.document(),

@@ -31,7 +31,7 @@ pub struct FitStageRow {
     pub warm_s: Measured,
     /// Extra time of the second task of a slot compared with steady ones.
     pub warming: f64,
-    /// From the end of the stages before to the first launch \[s\].
+    /// From the end of the preceding stages to the first launch \[s\].
     pub setup_s: f64,
     /// The distribution's name.
     pub law: Word,

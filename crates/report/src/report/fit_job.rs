@@ -38,7 +38,7 @@ pub struct FitJobRun {
     pub reduces: u64,
     /// Input of the run \[MB\].
     pub input_mb: f64,
-    /// From the first launch of a task to the last end of one \[s\].
+    /// From the first launch of a task to the last end of a task \[s\].
     pub run_s: f64,
     /// The plan's estimate of that at the job's size, without residual constants \[s\].
     pub estimate_s: f64,

@@ -10,7 +10,7 @@ pub type Word = Cow<'static, str>;
 /// Version of the JSON format; it increases when a key changes its meaning or disappears.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// A report holds something that JSON cannot express; this is a mistake in the report.
+/// A report contains a value that JSON cannot express; this is a bug in the report.
 #[derive(Debug, thiserror::Error)]
 #[error("the report cannot be written as JSON: {0}")]
 pub struct JsonError(#[from] serde_json::Error);

@@ -8,7 +8,7 @@ use toml::Value;
 const ERROR_DIGITS: i32 = 2;
 /// Significant digits of a number without an interval.
 const PLAIN_DIGITS: i32 = 5;
-/// From this size on numbers are written with an exponent.
+/// Numbers from this size are written with an exponent.
 const LARGE: f64 = 1e9;
 /// Below this size numbers are written with an exponent.
 const SMALL: f64 = 1e-4;
@@ -43,7 +43,7 @@ pub fn within(value: f64, half_width: Option<f64>) -> String {
     format!("{value:.decimals$}")
 }
 
-/// `value` as a person would write it: the shortest text of five significant digits.
+/// `value` in the shortest text with five significant digits.
 ///
 /// ```
 /// # use tailspn_report::report::plain;
@@ -109,7 +109,7 @@ pub fn quantile_name(p: f64) -> String {
     format!("p{}", (p * 1e6).round() / 1e4)
 }
 
-/// A value of an axis as a person would write it.
+/// A value of an axis as short text.
 pub(crate) fn value_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

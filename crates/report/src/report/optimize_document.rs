@@ -7,7 +7,7 @@ use crate::report::deadline_plot::Deadline;
 use crate::report::number::{count, counted, plain, value_key, value_text};
 use crate::report::optimize::{LookRow, OptimizeReport, cost_words};
 
-/// Most configurations that readers see; JSON and CSV have all.
+/// Maximum number of configurations that readers see; JSON and CSV have all.
 const MOST: usize = 200;
 
 impl Report for OptimizeReport {

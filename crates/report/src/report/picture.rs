@@ -14,7 +14,7 @@ const MARGIN: usize = 10;
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=80;
 /// Number of samples below which bars are merged in pairs.
 const FEW: u64 = 5_000;
-/// Fewest characters between the starts of two labels of the axis.
+/// Minimum number of characters between the starts of two labels of the axis.
 const LABEL_SPACE: f64 = 12.0;
 
 /// A place on the axis that is pointed at.
@@ -104,7 +104,7 @@ fn height(count: u64, most: u64) -> usize {
     usize::try_from(eighths).unwrap_or(0).max(usize::from(count > 0))
 }
 
-/// The character of a column in a line that it fills by so many eighths.
+/// The character of a column that fills this many eighths of a line.
 fn cell(eighths: usize, look: &Look) -> char {
     const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     const ASCII: [char; 9] = [' ', '.', '.', '.', ':', ':', ':', '#', '#'];

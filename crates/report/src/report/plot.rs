@@ -97,7 +97,7 @@ pub(crate) fn label(pixels: i32, colour: RGBColor, side: HPos, height: VPos) -> 
     TextStyle { color: colour.to_backend_color(), ..style }
 }
 
-/// About how many pixels a text is wide.
+/// Approximate width of a text in pixels.
 pub(crate) fn text_width(text: &str, pixels: i32) -> i32 {
     let letters = i32::try_from(text.chars().count()).unwrap_or(i32::MAX / 100);
     letters.saturating_mul(pixels) * 6 / 10

@@ -212,7 +212,7 @@ struct Head {
     kind: Option<String>,
 }
 
-/// The report in a JSON text. Keys that this version does not know are passed over.
+/// The report in a JSON text. Unknown keys are ignored.
 ///
 /// # Errors
 ///

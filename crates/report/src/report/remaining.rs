@@ -70,7 +70,7 @@ pub struct RemainingReport {
     pub elapsed_s: Option<f64>,
     /// Now, in seconds since 1970: the last event of the log, unless it was requested otherwise.
     pub now_unix_s: f64,
-    /// From the start of the first job to the end of the last one \[s\], of an application that has ended.
+    /// From the start of the first job to the end of the last job \[s\], for a finished application.
     pub job_s: Option<f64>,
     /// Jobs that have ended.
     pub jobs_finished: u64,

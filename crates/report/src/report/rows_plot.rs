@@ -12,7 +12,7 @@ const ROW: u32 = 30;
 const ROOM: u32 = 64;
 /// Height of the letters of names and of texts next to bars \[px\].
 const LETTERS: i32 = 13;
-/// Most rows that are drawn.
+/// Maximum number of rows that are drawn.
 pub(crate) const MOST: usize = 60;
 
 /// A row.

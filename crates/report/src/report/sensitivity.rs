@@ -163,7 +163,7 @@ fn lead(report: &SensitivityReport) -> Option<Lead<'_>> {
     Some(Lead { place, before, effect, key, rivals })
 }
 
-/// Returns whether an effect is statistically significant.
+/// Returns true if an effect is statistically significant.
 fn is_significant(effect: &KnobEffect) -> bool {
     match effect {
         KnobEffect::Derivative { per_percent_s, .. } => per_percent_s.is_sure(),
@@ -185,7 +185,7 @@ impl Lead<'_> {
     }
 }
 
-/// Returns whether the time is the base's, rather than a mean over ranges.
+/// Returns true if the time is the base's, rather than a mean over ranges.
 fn is_at_the_base(report: &SensitivityReport) -> bool {
     matches!(report.method, Method::Derivatives | Method::Each)
 }

@@ -21,10 +21,10 @@ const LETTERS: i32 = 13;
 const HALF: i32 = 8;
 /// Radius of a dot \[px\].
 const DOT: i32 = 4;
-/// Most knobs of a picture with two rows for each.
+/// Maximum number of settings of a picture with two rows for each.
 const MOST_PAIRS: usize = rows_plot::MOST / 2;
 
-/// Most knobs that are drawn.
+/// Maximum number of settings that are drawn.
 pub(super) fn most_drawn(method: Method) -> usize {
     match method {
         Method::Derivatives => rows_plot::MOST,
@@ -49,7 +49,7 @@ pub(super) fn sensitivity_picture(report: &SensitivityReport) -> Result<Option<P
     }
 }
 
-/// The knobs with an effect, by rank.
+/// The settings with an effect, by rank.
 fn ranked(report: &SensitivityReport) -> impl Iterator<Item = (String, &KnobEffect)> {
     let named = report.knobs.iter().zip(1..).filter_map(|(row, rank)| Some((row, rank, row.effect.as_ref()?)));
     named.map(|(row, rank, effect)| (format!("{rank}. {}", row.name), effect))
@@ -64,7 +64,7 @@ fn derivatives(report: &SensitivityReport) -> Vec<BarRow> {
     ranked(report).filter_map(row).collect()
 }
 
-/// Two rows for each knob: S and S_T.
+/// Two rows for each setting: S and S_T.
 fn indices(report: &SensitivityReport) -> Vec<BarRow> {
     let pair = |(name, effect): (String, &KnobEffect)| {
         let KnobEffect::Variance { first, total, .. } = effect else { return None };
@@ -88,7 +88,7 @@ fn bar_of(effect: &Effect, word: &str) -> BarRow {
     }
 }
 
-/// The ends of each knob against the base, as a sweep has them.
+/// The ends of each setting against the base, as a sweep has them.
 fn swings(report: &SensitivityReport) -> Vec<KnobRow> {
     let level = |value: &toml::Value, effect: &Effect| Level {
         value: value.clone(),
@@ -105,14 +105,14 @@ fn swings(report: &SensitivityReport) -> Vec<KnobRow> {
     report.knobs.iter().filter_map(swing).collect()
 }
 
-/// A knob as a dot.
+/// A setting as a dot.
 struct Dot {
     name: String,
     size: Effect,
     spread: Effect,
 }
 
-/// σ over μ\*, a dot for each knob.
+/// σ over μ\*, a dot for each setting.
 fn effects(report: &SensitivityReport) -> Result<Option<Picture>, PlotError> {
     let dot = |(name, effect): (String, &KnobEffect)| match effect {
         KnobEffect::Elementary { size_s, spread_s, .. } => Some(Dot { name, size: *size_s, spread: *spread_s }),
@@ -306,7 +306,7 @@ mod tests {
         KnobEffect::Elementary { from, to, size_s, mean_s, spread_s, per_unit_s: None, per_percent_s: None }
     }
 
-    /// Number of names of knobs in a picture.
+    /// Number of names of settings in a picture.
     fn names(svg: &str) -> usize {
         svg.matches(". knob").count()
     }

@@ -33,7 +33,7 @@ pub struct SolveReport {
     pub bounds: Vec<MarkingBound>,
     /// True if no place ever holds more than one token; none if unknown.
     pub safe: Option<bool>,
-    /// Markings in which nothing can fire.
+    /// Markings in which no transition can fire.
     pub deadlocks: Option<DeadMarkings>,
     /// Effects of rates that are 0; for a partial state space, among the explored states.
     pub zero_rates: Option<ZeroRateRow>,

@@ -192,7 +192,7 @@ fn by_times(passage: &PassageSection) -> Table {
     Table::new("Probability of reaching the goal by then", "", columns).rows(rows).level(0.95)
 }
 
-/// Adds means of expressions, tokens and throughputs; `when` as readers see it, and after names in CSV.
+/// Adds means of expressions, tokens and throughputs; `when` for display, and after names in CSV.
 fn averages(document: &mut Document<'_>, when: [&str; 2], at: &str, section: &AverageSection) {
     let table = |title: &str, name: &str, list: &str, key: &'static str, rows: &[NumberRow]| {
         let unit = if key == "measure" { Column::new("mean") } else { Column::new("mean").unit("1/s") };

@@ -162,7 +162,7 @@ impl View<'_> {
     }
 
     /// Liveness of the original transitions. A counted transition may be live although the transition of a single
-    /// replica is not. Likewise, a transition that belongs to several local markings may be live although it is
+    /// replica is not. Similarly, a transition that belongs to several local markings may be live although it is
     /// live in none of them.
     fn liveness(&self, folded: &[LivenessRow], all_known: bool) -> Vec<LivenessRow> {
         if folded.is_empty() {

@@ -42,7 +42,7 @@ pub struct SteadyReport {
     pub level: f64,
     /// Method of the numbers.
     pub method: AnswerMethod,
-    /// Independent runs; 0 of an exact answer.
+    /// Independent runs; 0 for an exact answer.
     pub runs: u64,
     /// Model time of all runs together \[s\].
     pub model_time_s: f64,

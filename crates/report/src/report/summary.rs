@@ -55,7 +55,7 @@ impl NetSummary {
 /// The question of the simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QuestionSummary {
-    /// The goal in words.
+    /// The goal as text.
     pub goal: String,
     /// Model time at which a replication ends at the latest \[s\].
     pub horizon_s: Option<f64>,
@@ -139,7 +139,7 @@ pub struct DeviceSummary {
     pub upload_s: f64,
     /// Wall time from the submission of work until its completion \[s\].
     pub compute_s: f64,
-    /// Wall time of copying results back and taking them apart \[s\].
+    /// Wall time of copying results back and unpacking them \[s\].
     pub read_back_s: f64,
 }
 
@@ -194,7 +194,7 @@ pub struct SimulationReport {
     pub question: QuestionSummary,
     /// Method that found the numbers.
     pub method: AnswerMethod,
-    /// Number of replications; 0 of an exact answer.
+    /// Number of replications; 0 for an exact answer.
     pub replications: u64,
     /// True if the run ended before it was complete; the results are valid, but less precise than requested.
     pub partial: bool,

@@ -15,7 +15,7 @@ pub struct AxisRow {
     pub name: String,
 }
 
-/// A knob, from its best to its worst value.
+/// A setting, from its best to its worst value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KnobRow {
     /// Key of the axis.
@@ -56,7 +56,7 @@ pub struct SweepReport {
     pub folded: Option<FoldedParts>,
     /// The points, by number; 0 is the base.
     pub points: Vec<PointResult>,
-    /// Ranking of the knobs; only for one-at-a-time sweeps, the widest swing first.
+    /// Ranking of the settings; only for one-at-a-time sweeps, the widest swing first.
     pub tornado: Vec<KnobRow>,
     /// The plan of the sweep, every key written out.
     #[serde(default)]

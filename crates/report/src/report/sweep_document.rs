@@ -7,7 +7,7 @@ use crate::report::sweep::SweepReport;
 use crate::report::sweep_plot::sweep_pictures;
 use crate::sweep::{self, Design, Level, PointResult};
 
-/// Most configurations that readers see; JSON and CSV have all.
+/// Maximum number of configurations that readers see; JSON and CSV have all.
 const MOST: usize = 200;
 
 impl Report for SweepReport {
@@ -72,7 +72,7 @@ fn provenance(report: &SweepReport) -> Vec<[String; 2]> {
     with_base_folded(rows, report.folded.as_ref())
 }
 
-/// Returns the values of a configuration in words.
+/// Returns the values of a configuration as text.
 fn settings(report: &SweepReport, point: &PointResult) -> String {
     let named = report.axes.iter().zip(&point.values);
     let words = named.filter_map(|(axis, value)| Some(format!("{} = {}", axis.name, value_text(value.as_ref()?))));

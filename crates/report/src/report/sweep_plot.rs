@@ -16,9 +16,9 @@ fn size(width: Width) -> (u32, u32) {
 
 /// Height of a row of a tornado, and the room above and below.
 const TORNADO: [u32; 2] = [52, 110];
-/// Characters of a knob's name that are written.
+/// Characters of a setting's name that are written.
 const NAME: usize = 26;
-/// Most cells of a heat map with numbers in them.
+/// Maximum number of cells of a heat map with numbers in them.
 const MOST_NUMBERS: usize = 150;
 
 /// The pictures for a sweep; none if there are too few points, or too many axes.
@@ -240,7 +240,7 @@ pub(super) fn tornado(knobs: &[KnobRow], measure: &str) -> Result<Option<Picture
     Picture::new("tornado", |width| plot::svg(size(width), |area| draw_tornado(area, knobs, measure, width))).map(Some)
 }
 
-/// All that is drawn of a knob.
+/// All that is drawn of a setting.
 fn ends_of(knob: &KnobRow) -> Vec<f64> {
     let numbers = [knob.best.difference_s, knob.worst.difference_s];
     numbers.into_iter().flat_map(|n| [Some(n.value), n.low, n.high]).flatten().collect()

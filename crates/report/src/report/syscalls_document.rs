@@ -1,4 +1,4 @@
-//! A diagnosis by system calls, and a profile of control runs, as a person reads them.
+//! A diagnosis by system calls, and a profile of control runs, as documents.
 
 use crate::diagnose::Finding;
 use crate::diagnose::syscalls::{Answer, Profile};
@@ -140,7 +140,7 @@ fn evidence(finding: &Finding) -> String {
     finding.evidence.iter().map(text).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns a profile of control runs as a person reads it.
+/// Returns the document of a profile of control runs.
 pub fn syscall_profile_document(profile: &Profile) -> Document<'static> {
     let invocations = count(profile.invocations() as u128);
     let mut document = Document {

@@ -318,7 +318,7 @@ fn frame<'a, 'b>(area: &'a Area<'b>, width: Width) -> ChartBuilder<'a, 'b, SVGBa
     builder
 }
 
-/// A share as a person would write it.
+/// A share as short text.
 fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     if percent >= 1e-3 {

@@ -1,4 +1,4 @@
-//! A log as a person reads it: the runs and their times, bounds of the time, stragglers, speculative copies, nodes.
+//! The document of a log: the runs and their times, bounds of the time, stragglers, speculative copies, nodes.
 
 use std::collections::BTreeSet;
 

@@ -75,7 +75,7 @@ pub struct ApplicationRow {
 /// Lower bounds of an application's time \[s\].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BoundsRow {
-    /// From the first submission of a job to the last end of one.
+    /// From the first submission of a job to the last end of a job.
     pub span_s: f64,
     /// Time of the attempts that did their tasks.
     pub work_s: f64,
@@ -180,7 +180,7 @@ pub struct GpuRow {
     pub spill_s: Option<f64>,
     /// Retries of work.
     pub retries: Option<u64>,
-    /// Most memory of a GPU in use \[bytes\].
+    /// Maximum memory of a GPU in use \[bytes\].
     pub peak_bytes: Option<f64>,
     /// The time of the attempts, whatever they did \[s\].
     pub attempts_s: f64,

@@ -44,7 +44,7 @@ const PALETTE: [(&str, &str); 6] = [
     ("#5b8db8", "tasks of a stage"),
     ("#a3c1da", "of the next stage"),
     ("#c9c9c9", "killed, or wasted"),
-    ("#e08214", "beyond 1.5 medians"),
+    ("#e08214", "over 1.5 × median"),
     ("#4d9d4d", "copy that won"),
     ("#c0392b", "failed"),
 ];

@@ -104,7 +104,7 @@ impl Findings<'_> {
         Table::new("Liveness", "", columns).rows(self.liveness.iter().enumerate().map(row)).most(MOST_ROWS)
     }
 
-    /// Summarises the markings in words: deadlocks and liveness.
+    /// Summarises the markings as text: deadlocks and liveness.
     pub(crate) fn in_words(&self) -> String {
         let live = match self.verdicts {
             Some(verdicts) if verdicts.live => " and live",

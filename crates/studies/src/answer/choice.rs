@@ -15,7 +15,7 @@ use crate::watch::{Unwatched, Watch};
 /// States of the folded net up to which an exact answer costs less than a second, at about 0.1 ms
 /// per state, and little memory. Counting this many takes about 50 ms.
 const CHEAP: u64 = 5_000;
-/// Most states times transitions: exploring a large net must not take longer than simulating it.
+/// Maximum number of states times transitions: exploring a large net must not take longer than simulating it.
 const WORK: u64 = 4_000_000;
 
 /// The choice between an exact answer and replications; the exact answer is taken if it is known to cost less.

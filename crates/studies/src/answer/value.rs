@@ -112,7 +112,7 @@ pub enum AnswerError {
 /// The exact time to a goal.
 #[derive(Debug)]
 pub enum ExactTime {
-    /// From the parts of a schedule, with certain bounds.
+    /// From the parts of a schedule, with guaranteed bounds.
     Parts(CompletionTime),
     /// From all states.
     States {

@@ -7,7 +7,7 @@
 
 use crate::compare::run::{ComparedRun, ComparedStage};
 
-/// Most pairs for which the best alignment is sought; with more, stages match by name and data only.
+/// Maximum number of pairs for which the best alignment is sought; with more, stages match by name and data only.
 const MOST_PAIRS: usize = 16_000_000;
 /// Score of a pair in order, apart from how close the data are. Two poor pairs must not outweigh a good pair.
 const IN_ORDER: f32 = 0.2;

@@ -49,7 +49,7 @@ pub struct ComparedRun {
     pub log: String,
     /// The application's name.
     pub name: String,
-    /// From the first submission of a job to the last end of one \[s\].
+    /// From the first submission of a job to the last end of a job \[s\].
     pub job_s: f64,
     /// Stages with tasks, in the order of their first launch.
     pub stages: Vec<ComparedStage>,

@@ -39,9 +39,9 @@ pub enum EstimateMethod {
 pub enum ExactJobTime {
     /// By formula.
     Formula(JobTime),
-    /// From the parts of the job's net, with certain bounds.
+    /// From the parts of the job's net, with guaranteed bounds.
     Parts(CompletionTime),
-    /// From all states of the job's net, in which equal tasks are counted.
+    /// From all states of the job's net, with equal tasks folded.
     States(StatesTime),
 }
 

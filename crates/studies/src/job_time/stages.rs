@@ -75,7 +75,7 @@ pub fn estimate_stages(
     Ok(StagesEstimate { job, run, times, comparison })
 }
 
-/// A run whose time differs from the model's by more than this share has something that the model has not.
+/// A run whose time differs from the model's by more than this share has an effect that the model lacks.
 const MISFIT: f64 = 0.3;
 /// Number of replications that characterise the model's prediction of a run.
 const CHECK_REPLICATIONS: u64 = 200;

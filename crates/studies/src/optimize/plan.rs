@@ -30,9 +30,9 @@ impl Default for OptimizePlan {
     }
 }
 
-/// Most axes.
+/// Maximum number of axes.
 const MOST_AXES: u64 = 16;
-/// Most values of an axis.
+/// Maximum number of values of an axis.
 const MOST_VALUES: u64 = 1_000_000;
 
 impl OptimizePlan {

@@ -1,4 +1,4 @@
-//! A price of machines by time, as a person writes it: `0.30/executor-hour`.
+//! A price of machines by time, as text: `0.30/executor-hour`.
 
 use std::fmt;
 use std::str::FromStr;

@@ -18,7 +18,7 @@ pub struct Settings {
     pub deadline_s: Option<f64>,
     /// Joint confidence of all decisions, in (0, 1). Default 0.95.
     pub confidence: f64,
-    /// A point whose measure is this near to the deadline, as a share of it, may stay undecided; in [0, 1). Default 0.01.
+    /// Relative distance from the deadline within which a point may stay undecided; in [0, 1). Default 0.01.
     pub indifference: f64,
     /// Cost of a point: an expression over `nodes` (workers of the job), keys that are names, and names of axes.
     /// Default `nodes`.
@@ -83,7 +83,7 @@ impl Faster {
     }
 }
 
-/// Most replications of a point: its times are kept.
+/// Maximum number of replications of a point: its times are kept.
 const MOST_REPLICATIONS: u64 = 100_000_000;
 
 impl Settings {

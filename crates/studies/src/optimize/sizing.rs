@@ -72,7 +72,7 @@ pub struct SizingOutcome {
     pub notes: Vec<String>,
 }
 
-/// Most machines that are tried by default.
+/// Maximum number of machines that are tried by default.
 const MOST_MACHINES: u64 = 1024;
 /// Numbers that are tried on each side of the pilot's answer.
 const NEIGHBOURS: u64 = 6;
@@ -90,7 +90,7 @@ const FIRST_TASKS: u64 = 5_000_000;
 const MOST_DEARER: u32 = 2;
 /// Replications of a size, times its tasks, after which it stays undecided.
 const MOST_TASKS: u64 = 100_000_000;
-/// Replications of a size after which it stays undecided, whatever its tasks.
+/// Replications of a size after which it stays undecided, regardless of its tasks.
 const MOST_REPLICATIONS: u64 = 200_000;
 /// Replications of a size that are always allowed.
 const LEAST_REPLICATIONS: u64 = 500;

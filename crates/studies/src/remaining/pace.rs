@@ -24,12 +24,12 @@ const HELD_UP: f64 = 0.02;
 /// Values of F + G that the likelihood is evaluated at: from -REACH to REACH.
 const REACH: f64 = 2.5;
 const STEPS: i32 = 100;
-/// Most tasks of a stage whose likelihood is evaluated, taken evenly.
+/// Maximum number of tasks of a stage whose likelihood is evaluated, taken evenly.
 const MOST_TASKS: usize = 1_000;
 /// Degrees of freedom of the distribution by which a task counts: as a normal one near the middle, hardly at all far
 /// away.
 const TASK_FREEDOM: f64 = 4.0;
-/// Least standard deviation of a task's logarithm: below it, rounding and launches decide.
+/// Minimum standard deviation of a task's logarithm: below it, rounding and launches decide.
 const LEAST_TASK_SPREAD: f64 = 0.03;
 /// Number of values that represent a distribution.
 const VALUES: usize = 256;

@@ -18,7 +18,7 @@ pub fn pathwise_mean(slopes: &[f64], level: f64) -> Result<Estimate, EstimateErr
 
 /// Batches of a quantile's derivative. More batches determine the spread better, larger batches have less bias.
 const BATCHES: usize = 40;
-/// Fewest replications of a batch beyond the quantile.
+/// Minimum number of replications of a batch beyond the quantile.
 const FEWEST_BEYOND: f64 = 5.0;
 /// Neighbours of the order statistic that are averaged on each side, over the root of the number beyond it: a window that vanishes.
 const NEIGHBOURS: f64 = 0.5;

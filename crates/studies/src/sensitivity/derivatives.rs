@@ -302,7 +302,7 @@ impl Run<'_> {
         Ok((found.times, found.scores))
     }
 
-    /// The shifts that have scores; and for each knob its place among them, or why it has none.
+    /// The shifts that have scores; and for each setting its place among them, or why it has none.
     fn scored(&self, knobs: &[Knob]) -> (Vec<Shift>, Vec<Result<usize, String>>) {
         let mut shifts = Vec::new();
         let place = |knob: &Knob| {
@@ -356,7 +356,7 @@ fn way_of(at: f64) -> f64 {
     if at == 0.0 { 1.0 } else { at.abs() }
 }
 
-/// A knob with its derivative, or why it has none.
+/// A setting with its derivative, or why it has none.
 fn effect_row(knob: &Knob, found: Result<Effect, String>) -> SensitivityRow {
     let effect = found.map(|per_unit_s| {
         let per_percent_s = per_unit_s.scaled(0.01 * knob.at);

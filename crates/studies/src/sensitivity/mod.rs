@@ -1,4 +1,4 @@
-//! Ranks many knobs by how much each moves an answer.
+//! Ranks many settings by how much each moves an answer.
 //!
 //! ```text
 //! factors, seed ──▶ design: rows of points in the unit cube ──▶ the caller's answers ──▶ morris, sobol ──▶ Effect (value, low, high)
@@ -9,8 +9,8 @@
 //! |---|---|
 //! | the whole study, from the plan to the ranking | [`study`], with derivatives in `derivatives` |
 //! | at which points to ask | [`design`] |
-//! | which knobs matter at all, and which only together: elementary effects | [`morris`] |
-//! | variance explained by each knob: Sobol's indices | [`sobol`] |
+//! | which settings matter at all, and which only together: elementary effects | [`morris`] |
+//! | variance explained by each setting: Sobol's indices | [`sobol`] |
 //! | effects of small changes: derivatives of means and quantiles | [`derivative`] |
 //! | intervals of anything made from rows | [`bootstrap`] |
 //! | answers that are themselves estimates | [`response`] |

@@ -1,4 +1,4 @@
-//! Elementary effects: screening of the knobs that matter, along random walks.
+//! Elementary effects: screening of the settings that matter, along random walks.
 //!
 //! Owns the estimators of μ\*, μ and σ of \[Morris1991\] and \[Campolongo2007\], with the noise of replications taken out.
 
@@ -21,14 +21,14 @@ pub struct MorrisRow {
 pub struct ElementaryEffects {
     /// μ\*, mean size of the effect: how much the factor matters. At most biased towards 0 where noise hides signs.
     pub size: Effect,
-    /// μ, mean effect with its sign, without bias: far from ±μ\* where the effect changes its sign.
+    /// μ, mean effect with its sign, unbiased: far from ±μ\* if the effect changes its sign.
     pub mean: Effect,
     /// σ, standard deviation of the effect over the walks: 0 for a linear factor without interactions,
     /// otherwise the factor is nonlinear or interacts with others.
     pub spread: Effect,
 }
 
-/// Fewest walks that have a spread and an interval.
+/// Minimum number of walks that have a spread and an interval.
 const FEWEST: usize = 4;
 
 /// Effects of all factors, in their order.

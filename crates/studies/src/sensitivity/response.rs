@@ -46,7 +46,7 @@ impl Response {
     /// The variance of the mean, which is the noise's contribution to its square.
     ///
     /// ```text
-    /// s² / G,   s² = Σ (x_g − x̄)² / (G − 1);   0 of an exact answer
+    /// s² / G,   s² = Σ (x_g − x̄)² / (G − 1);   0 for an exact answer
     /// ```
     pub fn noise(&self) -> f64 {
         covariance_of_means(self, self)

@@ -41,7 +41,7 @@ pub struct SobolIndices {
     pub factors: Vec<VarianceShare>,
 }
 
-/// Fewest rows.
+/// Minimum number of rows.
 const FEWEST: usize = 8;
 
 /// Contribution of a row to the sums.

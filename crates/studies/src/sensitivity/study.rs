@@ -84,7 +84,7 @@ impl Sensitivity {
         Ok(Self { warnings, ..study })
     }
 
-    /// Reads a net, whose rate parameters are the knobs; its goal is the expression `until`, or the dead marking.
+    /// Reads a net, whose rate parameters are the settings; its goal is the expression `until`, or the dead marking.
     ///
     /// # Errors
     ///
@@ -350,7 +350,7 @@ fn ends(axis: &Axis) -> (Value, Value) {
     (axis.at(0.0), axis.at(1.0))
 }
 
-/// Returns the change per unit, and for one percent more in the middle, if the knob is a number between two ends.
+/// Returns the change per unit, and for one percent more in the middle, if the setting is a number between two ends.
 fn rates(axis: &Axis, change: Effect) -> (Option<Effect>, Option<Effect>) {
     let (from, to) = ends(axis);
     let (Some(from), Some(to)) = (as_number(&from), as_number(&to)) else { return (None, None) };

@@ -131,7 +131,7 @@ pub fn with_parameters(net: &Net, values: &[(String, f64)]) -> Result<Net, Param
     Ok(builder.build()?)
 }
 
-/// Most names that a sentence lists.
+/// Maximum number of names that a sentence lists.
 const MOST_NAMES: usize = 10;
 
 /// Returns a sentence that lists the names that a net has.

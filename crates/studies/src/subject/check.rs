@@ -11,7 +11,7 @@ use crate::subject::rated_net::MOST_FIRINGS;
 use crate::subject::{Kind, Subject};
 use crate::sweep::{Admitted, Axis, Constraint, ConstraintFault, Point, SweepPlan, admitted};
 
-/// Most problems of one plan that are reported.
+/// Maximum number of problems of one plan that are reported.
 const MOST_PROBLEMS: usize = 10;
 
 impl Subject {

@@ -12,7 +12,7 @@ use crate::plan::PlanError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// A file that the system does not give.
+    /// A file that cannot be opened.
     #[error("cannot read `{}`: {error}", path.display())]
     Io {
         /// The file.

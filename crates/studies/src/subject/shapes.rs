@@ -10,7 +10,7 @@ use crate::net::{Delay, Timing, TransitionId};
 use crate::sim::{FoldedParts, Prepared, Question};
 use crate::sweep::Model;
 
-/// Most structures that are kept. A sweep over numbers of tasks has many structures and returns to them.
+/// Maximum number of structures that are kept. A sweep over numbers of tasks has many structures and returns to them.
 const MOST_SHAPES: usize = 32;
 
 /// The compiled net of a structure, and which transitions are which.

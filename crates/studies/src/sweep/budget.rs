@@ -29,7 +29,7 @@ type Together<'a> = Vec<(&'a Point, Replicated)>;
 
 /// Share of the points in a round: one in this many.
 const SHARE: usize = 10;
-/// Most replications of a point: the single times are kept for its differences.
+/// Maximum number of replications of a point: the single times are kept for its differences.
 const MOST_REPLICATIONS: u64 = 100_000_000;
 /// Single times that are kept from round to round, 8 bytes each; points beyond them are replicated from the first again.
 const MOST_KEPT: usize = 1 << 25;

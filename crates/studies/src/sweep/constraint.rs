@@ -116,7 +116,7 @@ fn number(name: &Name, value: Option<&Value>, point: u64) -> Result<f64, Constra
 pub struct Admitted {
     /// The base, always, and the points that satisfy the constraints, renumbered from 1.
     pub points: Vec<Point>,
-    /// Number of points that were left out.
+    /// Number of points that were excluded.
     pub left_out: u64,
     /// True if the base breaks a constraint.
     pub base_breaks: bool,
@@ -125,7 +125,7 @@ pub struct Admitted {
 /// Values of the constraints' names at a point; none if a name has no value there.
 pub type ValuesOf<'a> = dyn Fn(&Point, &[&str]) -> Vec<Option<Value>> + 'a;
 
-/// Leaves out the points that break a constraint; `values` gives the values of keys at a point.
+/// Excludes the points that violate a constraint; `values` gives the values of keys at a point.
 ///
 /// # Errors
 ///

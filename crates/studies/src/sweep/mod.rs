@@ -16,7 +16,7 @@
 //! | which points get more replications | [`budget`] |
 //! | the result of one point | [`result`], and the differences between whole runs: [`mod@spread`] |
 //! | results in a folder, resumed and merged | [`store`], [`merge()`] |
-//! | which knob matters | [`tornado()`] |
+//! | which setting matters | [`tornado()`] |
 //!
 //! [`Sweep`] does all of it, from the plan to the results. The parts are independent of the subject
 //! of points: a [`Subject`](crate::subject::Subject) makes a [`Model`] of each.

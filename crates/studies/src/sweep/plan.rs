@@ -212,15 +212,15 @@ impl Axis {
     }
 }
 
-/// Most replications of a point: the single times are kept for its differences.
+/// Maximum number of replications of a point: the single times are kept for its differences.
 const MOST_REPLICATIONS: u64 = 100_000_000;
-/// Most axes.
+/// Maximum number of axes.
 const MOST_AXES: u64 = sobol::MOST_AXES as u64;
 /// Longest budget of time \[s\].
 const LONGEST: f64 = 1e7;
 /// Points of a sweep, whatever it allows itself: they are held in memory.
 const MOST_POINTS: u64 = 10_000_000;
-/// Most values of an axis.
+/// Maximum number of values of an axis.
 const MOST_STEPS: u64 = 1_000_000;
 /// Default number of values between two ends.
 pub(in crate::sweep) const STEPS: u64 = 5;

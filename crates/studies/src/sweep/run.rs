@@ -63,7 +63,7 @@ pub struct SweepSettings {
     pub adapter: Option<String>,
     /// The shard of points to run.
     pub shard: Shard,
-    /// Most points that this run adds to the results.
+    /// Maximum number of points that this run adds to the results.
     pub max_points: Option<u64>,
     /// Folder in which results are stored; none to keep them in memory.
     pub output: Option<PathBuf>,

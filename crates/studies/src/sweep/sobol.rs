@@ -5,7 +5,7 @@
 
 use crate::rng::{Address, Purpose, split};
 
-/// Most coordinates of a sequence.
+/// Maximum number of coordinates of a sequence.
 pub const MOST_AXES: usize = 64;
 
 /// Bits of a coordinate.

@@ -1,4 +1,4 @@
-//! Ranking of knobs: one axis at a time against the base.
+//! Ranking of settings: one axis at a time against the base.
 //!
 //! Owns the ranking. The numbers come from the points; under common random numbers their differences have narrow intervals.
 
@@ -8,7 +8,7 @@ use toml::Value;
 use crate::sweep::plan::{Design, SweepPlan};
 use crate::sweep::result::{Number, PointResult};
 
-/// A value of a knob, and its effect.
+/// A value of a setting, and its effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Level {
     /// The value.
@@ -33,7 +33,7 @@ pub struct Knob {
 }
 
 /// The settings of a one-at-a-time sweep, the one with the widest swing first; empty for other designs. Axes
-/// without a finished point are omitted. The ranking is about the values that the plan tries: a knob with a
+/// without a finished point are omitted. The ranking is about the values that the plan tries: a setting with a
 /// wide range has a wide swing.
 pub fn tornado(plan: &SweepPlan, results: &[PointResult]) -> Vec<Knob> {
     if plan.sweep.design != Design::Each {

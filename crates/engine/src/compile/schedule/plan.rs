@@ -10,7 +10,7 @@ pub type ScheduleError = Problems<ScheduleObstacle>;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleObstacle {
-    /// A circle of places and transitions: something may fire twice.
+    /// A cycle of places and transitions, so a transition may fire twice.
     #[error("transition `{transition}` is on a cycle")]
     Cycle {
         /// A transition on the cycle.
@@ -103,7 +103,7 @@ pub struct SchedulePlan {
     pub slots: u32,
     /// Per counter: the producers of its tokens, for tracing a time back to its origin.
     pub producers: Csr<u32>,
-    /// Per counter: whether nothing takes its tokens, and they all arrive in every replication.
+    /// Per counter: true if no transition consumes its tokens and they all arrive in every replication.
     pub sure_sink: Vec<bool>,
     /// Per counter: tokens that ever arrive if all producers fire, initial ones included.
     pub arrivals: Vec<u64>,

@@ -1,4 +1,4 @@
-//! From the parts of a GreatSPN file to a net.
+//! Converts the parts of a GreatSPN file to a net.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use crate::net::{
     Servers, Timing, Transition, TransitionId,
 };
 
-/// Most tokens, servers and so on.
+/// Maximum number of tokens, servers and so on.
 const MOST: f64 = 4_294_967_295.0;
 
 /// A place or a transition: they share their names.

@@ -343,7 +343,7 @@ impl<'t> Reader<'t> {
             }
             return Ok(function.map(|function| Text { value: function.clone().into(), span: word.span }));
         }
-        #[expect(clippy::cast_possible_truncation, reason = "what is no position is found to be none")]
+        #[expect(clippy::cast_possible_truncation, reason = "an invalid position is rejected")]
         let position = rate.clamp(-1e9, 0.0) as i64;
         Self::parameter_of(position, rates, &word).map(Some)
     }

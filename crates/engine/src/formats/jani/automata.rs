@@ -8,7 +8,7 @@ use crate::formats::jani::fail::{Found, expression, fail, list, part, text};
 use crate::formats::jani::scope::{LocationValue, Named, Scope, named};
 use crate::net::{NetBuilder, Place, PlaceId};
 
-/// Most transitions of a net that a model becomes.
+/// Maximum number of transitions of a net that a model becomes.
 pub(super) const MOST_TRANSITIONS: usize = 200_000;
 
 /// An automaton of the composition.

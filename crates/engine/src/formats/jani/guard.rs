@@ -14,7 +14,7 @@ const MOST_CASES: u32 = 20_000;
 /// A conjunction: bounds of single places, and other conditions.
 #[derive(Clone, Debug)]
 pub(super) struct Guard<'c> {
-    /// Most tokens of each place.
+    /// Maximum number of tokens of each place.
     most: &'c [u32],
     narrowed: BTreeMap<PlaceId, (i64, i64)>,
     /// Conditions that are not bounds of one place.
@@ -28,7 +28,7 @@ impl<'c> Guard<'c> {
         Self { most, narrowed: BTreeMap::new(), rest: Vec::new(), never: false }
     }
 
-    /// Most tokens of a place anywhere.
+    /// Maximum number of tokens of a place anywhere.
     pub(super) fn most(&self, place: PlaceId) -> i64 {
         self.most.get(place.index()).map_or(i64::MAX, |&most| i64::from(most))
     }

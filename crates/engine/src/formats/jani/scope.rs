@@ -15,7 +15,7 @@ use crate::net::expr::{BinaryOp, Expr, Function, UnaryOp};
 
 /// Deepest nesting of expressions, definitions included.
 const MOST_DEPTH: usize = 256;
-/// Most parts of all expressions together, definitions included.
+/// Maximum number of parts of all expressions together, definitions included.
 const MOST_PARTS: usize = 2_000_000;
 
 /// Meaning of a variable.

@@ -5,7 +5,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::formats::layered::Graph;
 
-/// Most rounds of moving nodes nearer to their neighbours.
+/// Maximum number of rounds of moving nodes nearer to their neighbours.
 const ROUNDS: usize = 8;
 /// Largest number of start nodes, as a share of the nodes of the first kind in a cycle.
 const MOST_FIRSTS: f64 = 0.67;

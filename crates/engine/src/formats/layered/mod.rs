@@ -14,7 +14,7 @@ use crate::net::Point;
 
 /// Half the width of a column that edges pass in a straight line: the nodes, and room for arrow heads.
 pub(crate) const ZONE: f64 = 27.0;
-/// Least and most width of a street between two columns.
+/// Minimum and maximum width of a street between two columns.
 const STREET: [f64; 2] = [36.0, 200.0];
 /// Space between the texts of nodes that are side by side.
 const BESIDE: f64 = 12.0;
@@ -22,7 +22,7 @@ const BESIDE: f64 = 12.0;
 const APART: f64 = 30.0;
 /// Target ratio of width to height of all components together.
 const ASPECT: f64 = 1.6;
-/// Most spots. With more, edges over several columns are straight lines, which may cross nodes.
+/// Maximum number of spots. With more, edges over several columns are straight lines, which may cross nodes.
 const MOST_SPOTS: usize = 300_000;
 
 /// A node and the room that it takes around its middle, with its texts.

@@ -11,7 +11,7 @@ const SWEEPS: [usize; 2] = [4, 24];
 const WORK: usize = 4_000_000;
 /// Number of sweeps without a better order after which the search ends.
 const PATIENCE: usize = 6;
-/// Most rounds of changing neighbours.
+/// Maximum number of rounds of changing neighbours.
 const CHANGES: usize = 4;
 
 /// Sorts the columns.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use crate::net::{ArcKind, Net, PlaceId, TransitionId};
 
-/// A place that only PIPE sees.
+/// A place that exists only in the file for PIPE.
 #[derive(Debug)]
 pub(super) struct ComplementPlace {
     pub(super) id: String,

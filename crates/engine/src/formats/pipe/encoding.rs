@@ -1,4 +1,4 @@
-//! From the bytes of a file to text, by byte order mark and XML declaration.
+//! Decodes the bytes of a file, by byte order mark and XML declaration.
 
 use std::borrow::Cow;
 

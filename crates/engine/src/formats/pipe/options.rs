@@ -49,7 +49,7 @@ pub struct ReadOptions {
     pub max_bytes: usize,
     /// Deepest nesting of elements. Default 64.
     pub max_depth: usize,
-    /// Most elements in the file. Default 10 million.
+    /// Maximum number of elements in the file. Default 10 million.
     pub max_nodes: usize,
 }
 

@@ -31,7 +31,7 @@ impl fmt::Display for What<'_> {
 pub(super) struct Whole {
     /// Words for messages.
     pub(super) expected: &'static str,
-    /// Least value.
+    /// Minimum value.
     pub(super) least: f64,
     /// Largest value.
     pub(super) most: f64,

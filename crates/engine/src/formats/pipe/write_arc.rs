@@ -180,7 +180,7 @@ impl Writer<'_> {
         );
     }
 
-    /// An arc that PIPE does not see.
+    /// An arc that PIPE ignores.
     pub(super) fn arc_instruction(&mut self, arc: &Arc) {
         let (way, kind) = match arc.kind {
             ArcKind::Input => (Way::In, "normal"),

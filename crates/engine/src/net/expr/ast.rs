@@ -308,7 +308,7 @@ impl Function {
         }
     }
 
-    /// Least and largest number of arguments.
+    /// Minimum and maximum number of arguments.
     pub fn arity(self) -> (usize, usize) {
         match self {
             Self::If => (3, 3),

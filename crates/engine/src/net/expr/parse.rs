@@ -1,4 +1,4 @@
-//! From the text of an expression to a tree with names, and from names to ids.
+//! Parses the text of an expression to a tree with names, and resolves names to ids.
 //!
 //! Every error has the byte span in the text that it is about.
 
@@ -66,7 +66,7 @@ pub enum ExprError {
     Arity {
         /// The function.
         name: &'static str,
-        /// Least number of arguments.
+        /// Minimum number of arguments.
         least: usize,
         /// Largest number of arguments.
         most: usize,
@@ -165,7 +165,7 @@ fn whole(mut parser: Parser<'_>) -> Result<Expr<NamedLeaf>, ExprError> {
 ///
 /// # Errors
 ///
-/// The first name that `names` does not know, with its span.
+/// The first unknown name, with its span.
 pub fn resolve(expr: &Expr<NamedLeaf>, names: &impl Names) -> Result<Expr, ExprError> {
     let place = |name: &Name| {
         names

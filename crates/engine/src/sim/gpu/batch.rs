@@ -60,7 +60,7 @@ impl GpuBatch {
     }
 
     /// Adds the replications `first .. first + count` of each schedule to its samples; `names` are the names of the
-    /// transitions. On an error, nothing is added.
+    /// transitions. On an error, no replications are added.
     pub(crate) fn run(
         &mut self,
         schedules: &[Schedule],
@@ -194,7 +194,7 @@ impl GpuBatch {
         Ok(())
     }
 
-    /// Takes the times, and the firings that are not sure, apart.
+    /// Separates the times from the uncertain firings.
     fn collect(&self, loaded: &Loaded<'_>, chunk: Chunk, found: &mut [Samples]) -> Result<(), DeviceFault> {
         let each = 4 * chunk.quads as usize;
         let all = each * loaded.schedules.len();

@@ -31,7 +31,7 @@ const MAX: u32 = 30;
 const MOST_COUNTERS: u32 = 1 << 24;
 /// Deepest stack of a device: each invocation has memory for it.
 const MOST_DEPTH: u32 = 32;
-/// Most steps of one expression.
+/// Maximum number of steps of one expression.
 const MOST_STEPS: u32 = 4096;
 /// Loop iterations of a remainder and of a root.
 const REMAINDER_LOOPS: u32 = 75;

@@ -15,7 +15,7 @@ pub(crate) enum DeviceFault {
     DoesNotFit(Vec<String>),
     /// A replication that the device cannot finish, such as one with a fault of the net: the CPU decides.
     Replication,
-    /// The caller stopped it; nothing of the chunk is counted.
+    /// The caller stopped it; the chunk is discarded.
     Stopped,
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Kernel {
     name: &'static str,
 }
 
-/// One dispatch: a kernel, its buffers by binding, and how many workgroups.
+/// One dispatch: a kernel, its buffers by binding, and its number of workgroups.
 pub(crate) struct Dispatch<'a> {
     pub(crate) kernel: &'a Kernel,
     pub(crate) buffers: &'a [(u32, &'a wgpu::Buffer)],

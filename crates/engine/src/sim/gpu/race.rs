@@ -20,12 +20,12 @@ use crate::sim::question::{MAX_FIRINGS, Question};
 use crate::sim::race::Setup;
 use crate::sim::samples::Samples;
 
-/// Most lanes that play side by side: more than any GPU keeps busy.
+/// Maximum number of lanes that play side by side: more than any GPU keeps busy.
 const MOST_LANES: u64 = 1 << 18;
 /// Steps of the first dispatch, and replications of the first chunk.
 const FIRST_STEPS: u64 = 16;
 const FIRST_CHUNK: u64 = 4096;
-/// Most steps of a dispatch: a step takes some microseconds, and a display's watchdog waits two seconds.
+/// Maximum number of steps of a dispatch: a step takes some microseconds, and a display's watchdog waits two seconds.
 const MOST_STEPS: u64 = 1 << 14;
 /// Target time of a chunk, and longest time of one that grows: progress is shown after each chunk.
 const CHUNK: Duration = Duration::from_millis(500);

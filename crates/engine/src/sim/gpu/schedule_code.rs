@@ -20,7 +20,7 @@ const POST_LATEST_UNTIL: u32 = 4;
 const POST_LATEST_EVER: u32 = 5;
 const POST_COUNT: u32 = 6;
 const POST_RESULT: u32 = 7;
-/// Most slots that an invocation keeps to itself.
+/// Maximum number of slots that an invocation keeps to itself.
 const MOST_PRIVATE: u32 = 24;
 /// Slots and columns that an instruction can name.
 const MOST_SLOTS: usize = 1 << 20;

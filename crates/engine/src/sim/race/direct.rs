@@ -44,7 +44,7 @@ pub(crate) struct DirectForm<'a> {
 pub(crate) enum Stop {
     /// The goal is reached.
     Goal,
-    /// Nothing is enabled any more.
+    /// No transition is enabled.
     Dead,
     /// The next firing is beyond the horizon.
     Late,
@@ -175,8 +175,8 @@ impl<'a> DirectForm<'a> {
         self.rules.last_tick()
     }
 
-    /// Plays on from the present marking and time, until something ends the replication: also if it stays in a marking to the tick
-    /// `limit` of that marking.
+    /// Continues from the current marking and time until the replication ends, including if it
+    /// stays in a marking to the tick `limit` of that marking.
     #[inline(always)]
     fn play_on<O: Observer>(
         &self,

@@ -10,9 +10,9 @@ use crate::sim::rare::levels::{LEVEL_BITS, PILOT, Start, Walks};
 
 /// Number of walks.
 const WALKS: u32 = 400;
-/// Most markings of a walk that count.
+/// Maximum number of markings of a walk that count.
 const MARKINGS: usize = 64;
-/// Most counters of a net: the work grows with their square.
+/// Maximum number of counters of a net: the work grows with their square.
 const MOST_COUNTERS: usize = 64;
 /// The number of the level in the addresses of random words: beyond the levels of the pilot.
 const LEVEL: u32 = (1 << LEVEL_BITS) - 1;
@@ -21,7 +21,7 @@ const LEVEL: u32 = (1 << LEVEL_BITS) - 1;
 #[derive(Debug, Default)]
 struct Trail {
     seen: Vec<(Vec<u32>, u64)>,
-    /// Every so many markings are kept.
+    /// Interval between stored markings.
     stride: usize,
     count: usize,
 }

@@ -5,8 +5,8 @@
 //! the probability of the event, without bias. A separate pilot finds the levels, so that about a fifth of the walks
 //! pass each.
 //!
-//! * **Goal before something else or before a time**: levels of an importance expression over the marking. For a goal such as
-//!   `#(queue) >= 20` it is the left side.
+//! * **Goal before a marking or before a time**: levels of an importance expression over the
+//!   marking. For a goal such as `#(queue) >= 20` it is the left side.
 //! * **Time beyond a limit**: levels of the elapsed time plus the approximate remaining time, given by a
 //!   linear function of the marking.
 //!

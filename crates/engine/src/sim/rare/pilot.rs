@@ -9,7 +9,7 @@ use crate::sim::rare::levels::{PILOT, Start, Walks};
 
 /// Share of the walks that should pass a level.
 const SHARE: f64 = 0.2;
-/// Most levels that a pilot may place.
+/// Maximum number of levels that a pilot may place.
 const MOST_LEVELS: usize = 4096;
 
 /// Levels found by a pilot.

@@ -26,7 +26,7 @@ use kernel::{LANES, QUADS, Times, draw_branches};
 /// Steps of blocks between two checks of the stop flag: some milliseconds of work.
 const STEPS_BETWEEN_LOOKS: usize = 1 << 15;
 
-/// Most branches of one choice: a lane keeps its branch in a byte.
+/// Maximum number of branches of one choice: a lane keeps its branch in a byte.
 const MAX_BRANCHES: usize = 255;
 
 /// Source of the delays of a step.

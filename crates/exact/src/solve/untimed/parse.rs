@@ -1,4 +1,5 @@
-//! From text to a formula. This module reads CTL operators; marking expressions between them are read by [`expr`].
+//! Parses the text of a formula. This module reads CTL operators; marking expressions between them are read
+//! by [`expr`].
 
 use std::ops::Range;
 

@@ -14,7 +14,7 @@ use crate::cluster::detect::view::{Detector, Flag, Remedy, View};
 pub struct Hadoop2 {
     /// Share of the tasks that have finished before anything is flagged, 0 to 1. Default 0.05; at least one.
     pub min_finished: f64,
-    /// Fewest copies allowed at a time. Default 10.
+    /// Minimum number of copies allowed at a time. Default 10.
     pub min_copies: u32,
     /// Copies allowed at a time, as a share of all tasks. Default 0.01.
     pub share_of_tasks: f64,
@@ -39,7 +39,7 @@ impl Default for Hadoop2 {
     }
 }
 
-/// Least progress that the estimate divides by.
+/// Minimum progress in the divisor of the estimate.
 const LEAST_PROGRESS: f64 = 1e-4;
 
 impl Detector for Hadoop2 {

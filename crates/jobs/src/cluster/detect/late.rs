@@ -13,7 +13,7 @@ pub struct Late {
     pub threshold: f64,
     /// Reading of the threshold. Default `mean_minus_sd`.
     pub form: LateForm,
-    /// Least age at which a task may be flagged \[s\], >= 0. Default 0; \[Zaharia2008\] waits for a minute.
+    /// Minimum age at which a task may be flagged \[s\], >= 0. Default 0; \[Zaharia2008\] waits for a minute.
     pub min_age_s: f64,
     /// Maximum number of simultaneous copies, as a share of the slots in use, > 0 to 1. Default 1: no cap; \[Zaharia2008\] uses 0.1.
     pub cap: f64,

@@ -17,7 +17,7 @@ pub struct Mantri {
     pub probability: f64,
     /// Finished tasks before anything is flagged, >= 1. Default 10.
     pub min_finished: u32,
-    /// Least progress before a task is judged, 0 to 1. Default 0.1.
+    /// Minimum progress before a task is judged, 0 to 1. Default 0.1.
     pub min_score: f64,
     /// γ, number of times a task may be killed and restarted elsewhere while other tasks wait. Default 3; 0
     /// means never.

@@ -98,7 +98,7 @@ impl Feature {
         }
     }
 
-    /// Returns the name for people.
+    /// Returns the display name.
     pub fn text(self) -> &'static str {
         match self {
             Self::ReadBytes => "bytes read",

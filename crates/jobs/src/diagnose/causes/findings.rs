@@ -168,7 +168,7 @@ fn confidence(task: &PoolTask, cause: &RootCause) -> f64 {
     (cause.strength * covered).clamp(0.0, 1.0)
 }
 
-/// Returns the feature in units for people, and the conditions around the task.
+/// Returns the feature in display units, and the conditions around the task.
 fn evidence(pool: &Pool, task: &PoolTask, cause: &RootCause) -> Vec<Evidence> {
     let of = match cause.sign {
         Sign::OtherNodes => "peers on other nodes",

@@ -8,9 +8,9 @@ use crate::diagnose::causes::path::Path;
 use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
 use crate::trace::{Attempt, JobTrace, Metric, StageId};
 
-/// Least share of a stage's task time that is a finding.
+/// Minimum share of a stage's task time that is a finding.
 const SHARE: f64 = 0.1;
-/// Least time that the job lost, for a finding \[s\].
+/// Minimum time that the job lost, for a finding \[s\].
 const LEAST_S: f64 = 1.0;
 
 /// Findings about the stages of a job on GPUs; none without the metrics, or without the path to the job's end.

@@ -93,12 +93,12 @@ impl Path {
         self.stages.is_empty()
     }
 
-    /// By how much the job would have been shorter if tasks had taken so much less \[s\], at most to a usual time.
+    /// Reduction of the job time if tasks had taken this much less, down to a typical time \[s\].
     pub(super) fn gain(&self, less: impl Fn(&PathStage, &PathTask) -> f64) -> f64 {
         self.shorter_by(|stage, task| less(stage, task).min(task.excess))
     }
 
-    /// By how much the job would have been shorter if tasks had taken so much less \[s\].
+    /// Reduction of the job time if tasks had taken this much less \[s\].
     pub(super) fn shorter_by(&self, less: impl Fn(&PathStage, &PathTask) -> f64) -> f64 {
         let of_stage = |stage: &PathStage| {
             let mut shifts: Vec<f64> = Vec::with_capacity(stage.tasks.len());

@@ -26,7 +26,7 @@ impl Default for PoolOptions {
     }
 }
 
-/// Fewest tasks that must succeed for a stage to have peers.
+/// Minimum number of tasks that must succeed for a stage to have peers.
 const FEWEST: usize = 3;
 /// A task of the first wave must have started at least this many seconds before the first end on its node: Spark launches the next task of a slot
 /// some milliseconds before it records the end of the previous one.
@@ -92,7 +92,7 @@ pub struct Pool {
     /// Sums over the normal tasks of each node, and of all nodes.
     by_node: BTreeMap<usize, [Sum; FEATURES]>,
     all: [Sum; FEATURES],
-    /// Most bytes that any node transferred in a second.
+    /// Maximum number of bytes that any node transferred in a second.
     network_peak: f64,
 }
 

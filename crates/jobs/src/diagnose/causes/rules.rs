@@ -44,8 +44,8 @@ pub struct Rules {
     pub time_rule: TimeRule,
     /// The threshold of that rule. Default 0.2.
     pub time_floor: f64,
-    /// Least use of a resource that can slow a task, as a share of its capacity; for the network, of the most bytes that any node transferred in a
-    /// second. Default 0.1; 0 is the paper.
+    /// Minimum use of a resource that can slow a task, as a share of its capacity; for the network, of
+    /// the maximum bytes per second of any node. Default 0.1; 0 is the paper.
     pub resource_floor: f64,
     /// Reading of edge detection. Default: the intent of the text.
     pub edge: Edge,
@@ -119,9 +119,9 @@ pub struct RootCause {
 
 /// Robust standard deviations per median absolute deviation, for normal values.
 const MAD: f64 = 1.4826;
-/// Fewest normal tasks for computing deviations from their median.
+/// Minimum number of normal tasks for computing deviations from their median.
 const FEWEST: usize = 8;
-/// Least excess over the median for an outlier.
+/// Minimum excess over the median for an outlier.
 const EXCESS: f64 = 1.02;
 
 /// Decides whether a feature explains the slowness of a task; none if it does not, or is unknown.

@@ -8,9 +8,9 @@ use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
 use crate::trace::analysis::bounds_of;
 use crate::trace::{ApplicationId, Attempt, JobTrace, StageId};
 
-/// Least share of the job's time that is a finding.
+/// Minimum share of the job's time that is a finding.
 const SHARE: f64 = 0.05;
-/// Least time that is a finding \[s\].
+/// Minimum time that is a finding \[s\].
 const LEAST_S: f64 = 1.0;
 /// The last stage is long if it took more than this share of the job's time with more than half of the slots free.
 const LONG: f64 = 0.25;

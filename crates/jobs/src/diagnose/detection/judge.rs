@@ -13,7 +13,7 @@ use crate::estimate::{FloatMoments, Measured, clopper_pearson};
 use crate::trace::analysis::{Usual, times_of};
 use crate::trace::{JobTrace, StageKind};
 
-/// Fewest successful tasks of a stage for which the median is the expected time.
+/// Minimum number of successful tasks of a stage for which the median is the expected time.
 const FEWEST: u64 = 3;
 
 /// A recorded job and the progress of its tasks; without reports, even progress is assumed.

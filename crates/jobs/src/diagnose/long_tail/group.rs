@@ -11,7 +11,7 @@ use crate::estimate::{normal_cdf, normal_quantile};
 /// Number of finished attempts whose slow-downs are kept, the latest ones: the memory of an endless group stays bounded.
 const MOST_ENDED: usize = 1024;
 
-/// Fewest peers that determine the speed of a job without history.
+/// Minimum number of peers that determine the speed of a job without history.
 const FEWEST_PEERS: usize = 3;
 
 /// Without a profile: error of an early prediction, shrinking in proportion to the remaining work.

@@ -50,7 +50,7 @@ pub enum Oddity {
     StillRunning,
     /// More simultaneous attempts than the limit.
     TooManyTasks,
-    /// A kind of task that the model does not know.
+    /// A kind of task without a profile in the model.
     UnknownKind,
     /// A file that became shorter while being read.
     FileShrank,

@@ -17,14 +17,14 @@ const EARLY: [f64; 4] = [0.005, 0.01, 0.02, 0.03];
 /// Number of parts of the attempts for cross-validation: each part is predicted from the other parts.
 const FOLDS: usize = 5;
 
-/// Fewest attempts for a profile.
+/// Minimum number of attempts for a profile.
 pub const FEWEST_TASKS: usize = 4;
 
 /// A form whose error is at most this multiple of the smallest error counts as equally good: the simpler form
 /// is chosen.
 const AS_GOOD: f64 = 1.001;
 
-/// Least spread assumed: clocks and samples are not more accurate.
+/// Minimum spread assumed: clocks and samples are not more accurate.
 const LEAST_SPREAD: f64 = 0.02;
 
 /// Factor from a median absolute deviation to the standard deviation of a normal distribution.

@@ -73,7 +73,7 @@ impl Column {
         }
     }
 
-    /// Returns the accepted names of the column, for people.
+    /// Returns the accepted names of the column, for display.
     fn text(self) -> &'static str {
         match self {
             Self::Job => "job",

@@ -50,7 +50,7 @@ pub enum SampleError {
         /// The cause.
         source: io::Error,
     },
-    /// The file is something else, or in an unsupported form.
+    /// The file is of another kind, or in an unsupported form.
     #[error("`{file}` is {what}")]
     NotSamples {
         /// Name.

@@ -18,9 +18,9 @@
 //! | the diagnoses as published | [`statistical()`], [`semantic()`] |
 //! | an improved diagnosis | [`improved()`] |
 //!
-//! Guarantees: a log is read line by line; memory holds the sums, the open calls, and, while learning, the different invocations
-//! ([`ReadSettings::most_invocations`]). Times are summed in whole nanoseconds. Everything left out is reported: see [`NodeCalls::odd`] and
-//! [`Run::notes`].
+//! Guarantees: a log is read line by line; memory holds the sums, the open calls, and, while learning, the different
+//! invocations ([`ReadSettings::most_invocations`]). Times are summed in whole nanoseconds. All skipped input is
+//! reported: see [`NodeCalls::odd`] and [`Run::notes`].
 
 mod answer;
 mod class;

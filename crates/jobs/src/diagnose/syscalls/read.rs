@@ -103,7 +103,7 @@ fn looks_like_strace(head: &[u8]) -> bool {
 
 /// Lines between two checks for Ctrl-C.
 const LINES_BETWEEN_LOOKS: u64 = 4096;
-/// Lines without any strace content after which a file is treated as something else.
+/// Lines without any strace content after which a file is not treated as a log.
 const PATIENCE: u64 = 1000;
 
 /// Reads the log of a node.

@@ -5,7 +5,7 @@ use crate::diagnose::syscalls::line::{decimal, whole};
 use crate::diagnose::syscalls::observed::{ClassCalls, Form, totals_of};
 use crate::diagnose::syscalls::tally::Tally;
 
-/// Clock of totals, if the user knows it.
+/// Clock of totals, if given by the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// Wall clock: `-w` was given.
@@ -14,9 +14,9 @@ pub enum Clock {
     Processor,
 }
 
-/// Least wall-clock time of a `stat` or `access` call, which strace stops twice; its CPU time is less.
+/// Minimum wall-clock time of a `stat` or `access` call, which strace stops twice; its CPU time is less.
 const FASTEST_FILE_CALL_S: f64 = 4e-6;
-/// Least wall-clock time that a server waits in each `accept`, unless it is never idle.
+/// Minimum wall-clock time that a server waits in each `accept`, unless it is never idle.
 const FASTEST_ACCEPT_S: f64 = 0.02;
 
 /// Names of columns in their header and in `-U`.

@@ -13,7 +13,7 @@ use crate::trace::loose::{Number, Text, or_default};
 
 /// Longest description that is kept, in characters.
 const DESCRIPTION: usize = 300;
-/// Most operators that are kept of a stage.
+/// Maximum number of operators that are kept of a stage.
 const OPERATORS: usize = 12;
 
 /// The start of a query, or a new plan of it.

@@ -4,12 +4,12 @@ use crate::compile::{Firing, Program};
 use crate::sim::question::{Goal, Question};
 use crate::sim::race::lockstep::guard::{Guard, guard};
 
-/// Most transitions of a group: one bit each.
+/// Maximum number of transitions of a group: one bit each.
 const MAX_IN_GROUP: usize = 64;
-/// Most immediate firings between two timed ones. The direct form reports a net that never stops firing; this limit is far
-/// below its own, so that all lanes reach it quickly.
+/// Maximum number of immediate firings between two timed ones. The direct form reports a net that never stops firing;
+/// this limit is far below its own, so that all lanes reach it quickly.
 const MAX_IN_A_ROW: u32 = 1 << 14;
-/// Most tokens that immediate transitions may add to one counter between two timed firings.
+/// Maximum number of tokens that immediate transitions may add to one counter between two timed firings.
 const MAX_GROWTH: u32 = 1 << 30;
 
 /// An immediate transition that can be enabled.

@@ -15,7 +15,7 @@ use crate::sim::race::lockstep::lanes::Values;
 /// vectorisation saves. Measured, see docs/performance.md: the direct form catches up at about 130
 /// with AVX2 and 220 with AVX-512.
 const MAX_TRANSITIONS: usize = 128;
-/// Most counters.
+/// Maximum number of counters.
 const MAX_COUNTERS: usize = 128;
 
 /// Units of a transition, as a function of its enabling.
