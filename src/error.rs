@@ -1,6 +1,6 @@
 //! A common error type for programs with several stages and `?`.
 //!
-//! Owns the list of every error type of the workspace; a test compares the list with the source.
+//! Defines the list of every error type of the workspace; a test compares the list with the source.
 
 use std::error::Error as StdError;
 use std::fmt;

@@ -75,7 +75,7 @@ pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
     Ok(Loaded { net, dialect: read.dialect, warnings, properties: Vec::new() })
 }
 
-/// Warnings about a net, with their places in the text.
+/// Warnings about a net, with their positions in the text.
 pub(crate) fn net_warnings(source: &Source, warnings: &[pipe::Warning]) -> Vec<Note> {
     let note = |warning: &pipe::Warning| {
         let others = if warning.others > 0 { format!(" (and {} more)", warning.others) } else { String::new() };

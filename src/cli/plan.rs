@@ -1,4 +1,4 @@
-//! Reading a plan: the file, and its problems with their places.
+//! Reading a plan: the file, and its problems with their positions.
 
 use std::path::Path;
 
@@ -67,7 +67,7 @@ pub(crate) fn empty_plan(name: &str) -> String {
     format!("warning: `{name}` is empty: every key has its default; is it the right file?")
 }
 
-/// Old names of keys, with their places.
+/// Old names of keys, with their positions.
 pub(crate) fn old_names(source: &Source, warnings: &[PlanWarning]) -> Vec<Note> {
     warnings.iter().map(|old| Note::warning(old.to_string()).at(source, old.span.clone())).collect()
 }
@@ -104,7 +104,7 @@ pub(crate) fn keys_of(command: &str) -> String {
     format!("`tailspn {command} --print-plan` shows every key with its default")
 }
 
-/// All problems of a plan, each at its place.
+/// All problems of a plan, each at its position.
 pub(crate) fn refused(source: &Source, error: PlanError, help: &str) -> Failure {
     let note = |problem: PlanProblem| {
         let note = Note::problem(problem.to_string());

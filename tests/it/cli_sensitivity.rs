@@ -232,7 +232,7 @@ fn wrong_questions_are_refused() {
         assert!(text.starts_with(&format!("exit {exit}")) && flat.contains(what), "{text}");
     };
     let (net, plan) = (folder.at("net.xml"), folder.at("plan.toml"));
-    told(&["sensitivity", &net, "--method=morris"], "2", "a net alone has no ranges");
+    told(&["sensitivity", &net, "--method=morris"], "2", "a net without a plan has no ranges");
     told(
         &["sensitivity", &net, "--until=#(free) == 0", "--measure=p95"],
         "5",

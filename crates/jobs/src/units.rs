@@ -1,6 +1,6 @@
 //! Quantities with a unit: checked on input, plain numbers inside loops.
 //!
-//! Owns the newtypes that public signatures take and return. It offers only the arithmetic that callers need
+//! Defines the newtypes that public signatures take and return. It offers only the arithmetic that callers need
 //! at interfaces; hot loops unwrap once.
 
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Times of single runs at many settings of a job or net, each with separate random numbers: a simulator for
 //! calibration.
 //!
-//! Owns the order of the times and the random numbers of a row. A [`Subject`] makes the job or net of a row. A
+//! Defines the order of the times and the random numbers of a row. A [`Subject`] makes the job or net of a row. A
 //! [`sweep`](crate::sweep) uses the same random numbers at every point, for precise differences; here, rows are
 //! independent.
 

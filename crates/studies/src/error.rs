@@ -112,7 +112,7 @@ pub enum StudyError {
         need: u64,
     },
     /// A net without a plan has no ranges for its rate parameters.
-    #[error("a net alone has no ranges for its rate parameters")]
+    #[error("a net without a plan has no ranges for its rate parameters")]
     NoRanges,
     /// Derivatives of quantiles need a schedule.
     #[error("derivatives of quantiles need a schedule, and this net is not one{}", first(.reasons))]

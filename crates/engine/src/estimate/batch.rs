@@ -1,7 +1,7 @@
 //! The steady-state mean from long runs: the end of the warm-up, and batches long enough to be independent, or the
 //! means of independent runs.
 //!
-//! Owns warm-up removal by MSER-5 and the choice of batch means. Input are averages over spans of equal duration in
+//! Implements warm-up removal by MSER-5 and the choice of batch means. Input are averages over spans of equal duration in
 //! order of time, whatever their source.
 
 use crate::estimate::distribution::normal_quantile;

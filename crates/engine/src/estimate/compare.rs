@@ -1,6 +1,6 @@
 //! Two variants under common random numbers: their difference and their ratio.
 //!
-//! Owns the paired comparisons. Sample i of both slices must come from the same random draws; then the common part of
+//! Implements the paired comparisons. Sample i of both slices must come from the same random draws; then the common part of
 //! the draws cancels, and the interval is narrower than the interval from two separate means.
 
 use crate::estimate::mean::{Estimate, EstimateError, Method};

@@ -1,6 +1,6 @@
 //! The reference distributions of confidence intervals: normal, Student's t, beta and binomial.
 //!
-//! Owns quantiles and tails as plain numbers. It is independent of samples. All functions are
+//! Implements quantiles and tails as plain numbers. It is independent of samples. All functions are
 //! numerical approximations; each states its error, measured against 30-digit arithmetic.
 
 use std::f64::consts::{PI, SQRT_2};

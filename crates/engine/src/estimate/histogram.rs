@@ -1,6 +1,6 @@
 //! Counts of tick samples in buckets of bounded relative width, for quantiles, CDF and plots.
 //!
-//! Owns [`TickHistogram`]. It stores integers only, so merging is exact in any order. Mean and
+//! Defines [`TickHistogram`]. It stores integers only, so merging is exact in any order. Mean and
 //! variance come from `moments`, which does not round.
 
 use serde::{Deserialize, Serialize};

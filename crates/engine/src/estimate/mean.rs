@@ -1,6 +1,6 @@
 //! The result types of every estimator, and the interval of a mean by Student's t.
 //!
-//! Owns [`Estimate`], [`Interval`], [`Method`] and [`EstimateError`], which the neighbouring files
+//! Defines [`Estimate`], [`Interval`], [`Method`] and [`EstimateError`], which the neighbouring files
 //! return. It collects no samples; that is `moments`.
 
 use crate::estimate::distribution::student_quantile;

@@ -1,6 +1,6 @@
 //! Mean and variance of a stream: exact integers for ticks, floating point for other observables.
 //!
-//! Owns the two accumulators. Both take one sample at a time and merge; neither keeps samples.
+//! Implements the two accumulators. Both take one sample at a time and merge; neither keeps samples.
 //! Intervals come from `mean`.
 
 use serde::{Deserialize, Serialize};

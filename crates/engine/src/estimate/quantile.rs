@@ -1,6 +1,6 @@
 //! Quantiles of stored samples, and the ranks between which a quantile lies.
 //!
-//! Owns the definition of a sample quantile and the distribution-free interval. Quantiles of samples
+//! Implements the definition of a sample quantile and the distribution-free interval. Quantiles of samples
 //! that were only counted are in `histogram`, which uses the same definition and the same ranks.
 
 use tailspn_common::order;

@@ -1,6 +1,6 @@
 //! The standard deviation with its confidence interval.
 //!
-//! Owns one estimator; the fourth moment that it needs comes from a histogram, the variance from exact moments.
+//! Implements one estimator; the fourth moment that it needs comes from a histogram, the variance from exact moments.
 
 use crate::estimate::distribution::normal_quantile;
 use crate::estimate::histogram::TickHistogram;

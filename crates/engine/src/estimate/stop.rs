@@ -1,6 +1,6 @@
 //! Stopping rule for replications: sequential stopping on the relative half width.
 //!
-//! Owns the decision and the size of the next round. It does not run replications and keeps no state between rounds.
+//! Implements the decision and the size of the next round. It does not run replications and keeps no state between rounds.
 
 /// Largest factor by which one round may multiply the number of replications: a first estimate of the
 /// variance can be far too high.

@@ -1,6 +1,6 @@
 //! The net as written by the user: names, positions, expressions, in the order of the file.
 //!
-//! Owns the parts ([`Place`], [`Transition`], [`Arc`], delay distributions ([`Law`]), [expressions](expr)) and the only
+//! Defines the parts ([`Place`], [`Transition`], [`Arc`], delay distributions ([`Law`]), [expressions](expr)) and the only
 //! way to assemble them, [`NetBuilder`]. Their meaning is defined elsewhere: `semantics` defines enabling and firing,
 //! and engines run a `Program` compiled from a net.
 

@@ -1,6 +1,6 @@
 //! Results of a simulation by name, in seconds, with intervals.
 //!
-//! Owns the view; the accumulators behind it are [`Samples`], in ticks.
+//! Defines the view; the accumulators behind it are [`Samples`], in ticks.
 
 use crate::estimate::{Doubt, EstimateError, FloatMoments, Interval, Measured, Moments, wilson};
 use crate::net::{LookupError, Net, PlaceKey, TransitionKey};

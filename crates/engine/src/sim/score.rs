@@ -1,6 +1,6 @@
 //! Derivatives of any exponential net's time: the score function, also called the likelihood ratio.
 //!
-//! Owns the observer that sums each replication's score: how its likelihood changes with a parameter θ. With λ_t(m) the total rate of
+//! Implements the observer that sums each replication's score: how its likelihood changes with a parameter θ. With λ_t(m) the total rate of
 //! transition t in marking m,
 //!
 //! ```text

@@ -1,6 +1,6 @@
 //! A parameter of a net, a little below and a little above its value: how delays follow it.
 //!
-//! Owns the data that the two estimators of derivatives need about a parameter, made from three compiled nets by
+//! Defines the data that the two estimators of derivatives need about a parameter, made from three compiled nets by
 //! central differences. It does not know the parameter's name or the origin of the nets.
 
 use crate::compile::{Firing, Program};

@@ -1,6 +1,6 @@
 //! A simulation as a chain of calls: the question about a net, the amount of replication, and the run.
 //!
-//! Owns the user's form of a question (expressions, names, seconds). The run itself is [`run()`](crate::sim::run()).
+//! Defines the user's form of a question (expressions, names, seconds). The run itself is [`run()`](crate::sim::run()).
 
 use std::num::NonZeroUsize;
 use std::time::Duration;

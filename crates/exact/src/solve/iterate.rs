@@ -1,6 +1,6 @@
 //! Iterative solution of a part of a chain: sweeps and, if they converge too slowly, BiCGSTAB between them.
 //!
-//! Owns the switch between the two, and the estimate of the remaining error.
+//! Implements the switch between the two, and the estimate of the remaining error.
 
 use crate::solve::sweep::{Stop, Sweeps, repeat};
 

@@ -1,6 +1,6 @@
 //! Choice of the method for a part of a chain, and its outcome: elimination, sweeps or BiCGSTAB.
 //!
-//! Owns the settings that all stationary questions share. The solution itself is checked: the residual is computed from
+//! Defines the settings that all stationary questions share. The solution itself is checked: the residual is computed from
 //! it and the chain, not taken from the method.
 
 use std::sync::OnceLock;

@@ -3,7 +3,7 @@
 //! alternatives, its distribution follows from theirs (the reduction of stochastic networks after
 //! Martin \[Martin1965\]).
 //!
-//! Owns the reduction. What it leaves is a tree of distributions (`law_tree`), which `grid` turns into numbers with
+//! Implements the reduction. What it leaves is a tree of distributions (`law_tree`), which `grid` turns into numbers with
 //! bounds.
 
 use std::collections::{BTreeMap, HashMap};

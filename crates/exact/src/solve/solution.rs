@@ -1,6 +1,6 @@
 //! An exact solution as a chain of calls: a question about a net, and results by name, in seconds.
 //!
-//! Owns the steps from a net to its Markov chain; the neighbouring files hold the methods.
+//! Implements the steps from a net to its Markov chain; the neighbouring files hold the methods.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! A job whose tasks are known individually: a recorded job, replayed under other policies, or a job of planned stages.
 //!
-//! Owns its description and its conversion to a world. Stages are jobs of maps that follow each other. A recorded task
+//! Defines its description and its conversion to a world. Stages are jobs of maps that follow each other. A recorded task
 //! has a home node and returns to it if there is room. Its first attempt takes the recorded time on that node; on
 //! another node the time scales with the slowness of the stage's tasks on the two nodes. Logs do not contain the time
 //! of further attempts: it is the task's usual time, times the slowness of the node, times a ratio drawn from the

@@ -1,6 +1,6 @@
 //! Quality of a detector: precision, recall, detection latency, undetected time, fake positives.
 //!
-//! Owns the count of tasks by fate and the five ratios. A task counts once, by its first detection.
+//! Implements the count of tasks by fate and the five ratios. A task counts once, by its first detection.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! The plan of a what-if study in TOML: cluster, noise, jobs, and the policies to compare.
 //!
-//! Owns the sections and their defaults. `plan_check` validates a plan; `world` applies its numbers in a run. The
+//! Defines the sections and their defaults. `plan_check` validates a plan; `world` applies its numbers in a run. The
 //! defaults are the experiment of \[Phan2018\]; `models/cluster/phan-c2.toml` marks which values come from the paper
 //! and which are ours.
 

@@ -1,6 +1,6 @@
 //! One replication: the event loop, and its handling of task ends, job arrivals, node slow-downs and node failures.
 //!
-//! Owns the state of a run and its events. `placing` assigns slots, `looking` builds the detectors' view and handles flags, `node` advances a node's
+//! Implements the state of a run and its events. `placing` assigns slots, `looking` builds the detectors' view and handles flags, `node` advances a node's
 //! work. All memory is kept from one replication to the next.
 
 use crate::cluster::detect::{Category, Finished, Flag, NodeSpeed, RunningTask};

@@ -1,6 +1,6 @@
 //! The settings of a MapReduce job, as Hadoop stores them with its history: `*_conf.xml`, under their old and new names.
 //!
-//! Owns the reading of that file and the mapping from properties to settings. `test_job` interprets a setting for the model.
+//! Implements the reading of that file and the mapping from properties to settings. `test_job` interprets a setting for the model.
 
 use std::collections::BTreeMap;
 

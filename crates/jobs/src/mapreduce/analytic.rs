@@ -1,6 +1,6 @@
 //! The exact distribution of the job time for the net of the paper, without sampling.
 //!
-//! Owns [`JobTime`]: mean, variance, probability and quantile of
+//! Defines [`JobTime`]: mean, variance, probability and quantile of
 //!
 //! ```text
 //! T = load + max over maps (phases 2..6) + shuffle + max over reduces (phases 8, 9)

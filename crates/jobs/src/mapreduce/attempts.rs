@@ -1,6 +1,6 @@
 //! The attempts of tasks as parts of a net: draws of a fate, paths of stages, flags, copies, and races that leave no token behind.
 //!
-//! Owns the construction shared by `straggler` and `speculation`, which define the fates. For one task, with a fate `caught` that is flagged after
+//! Implements the construction shared by `straggler` and `speculation`, which define the fates. For one task, with a fate `caught` that is flagged after
 //! its first stage:
 //!
 //! ```text

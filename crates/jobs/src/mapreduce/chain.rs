@@ -1,6 +1,6 @@
 //! The last of parallel tasks, each a fixed time plus a series of exponential stages.
 //!
-//! Owns the distribution of one such task (hypoexponential) and of the latest of many. The stages may be equal, nearly
+//! Implements the distribution of one such task (hypoexponential) and of the latest of many. The stages may be equal, nearly
 //! equal or a million times apart: no partial fractions, only sums of non-negative numbers (uniformisation
 //! \[Jensen1953\]). This module does not know phases; `analytic` determines the stages of a task.
 

@@ -1,6 +1,6 @@
 //! A distribution function held as polynomials on adaptive panels, and the sum of two such delays.
 //!
-//! Owns [`Curve`]: fit to any distribution function of a delay >= 0, value, moments, and the distribution
+//! Defines [`Curve`]: fit to any distribution function of a delay >= 0, value, moments, and the distribution
 //! of a sum. It is independent of jobs; `analytic` composes curves. Method: Chebyshev interpolation with
 //! bisection until the last coefficients vanish; the integral of a sum is computed on the union of both
 //! meshes, where both factors are polynomials, so Gauss quadrature is exact for them. Derived in

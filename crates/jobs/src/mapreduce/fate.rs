@@ -1,6 +1,6 @@
 //! The possible fates of a task: its slow-down, its flag and the time of the flag; and their effect on the delays of its stages.
 //!
-//! Owns the numbers of a fate; `attempts` turns them into places and transitions.
+//! Defines the numbers of a fate; `attempts` turns them into places and transitions.
 
 use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::task_chain::Checked;

@@ -1,6 +1,6 @@
 //! The net of a job: nine phases from left to right, one row per task.
 //!
-//! Owns the places, transitions, ids and positions of SPN-GC \[PESARO15, Sec. II.A\]. The mean times come from
+//! Defines the places, transitions, ids and positions of SPN-GC \[PESARO15, Sec. II.A\]. The mean times come from
 //! `task_times`; this module does not compute times.
 //!
 //! ```text

@@ -1,6 +1,6 @@
 //! The plan of a job in TOML: the settings of every formula, with the paper's defaults.
 //!
-//! Owns the plan's sections and the conversion of text to a plan. `plan_check` validates a plan; `spn_gc` applies the
+//! Defines the plan's sections and the conversion of text to a plan. `plan_check` validates a plan; `spn_gc` applies the
 //! numbers to the phases. Defaults marked \[paper\] are from \[PESARO15, Tables I, II\], all others are ours;
 //! `models/mapreduce/default-job.toml` marks each.
 
@@ -378,7 +378,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// All problems, each with its place.
+    /// All problems, each with its position.
     ///
     /// # Examples
     ///

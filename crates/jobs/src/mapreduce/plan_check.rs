@@ -1,6 +1,6 @@
 //! Valid ranges of a plan's values, and the places of invalid values in the text.
 //!
-//! Owns the ranges. It reports every problem, not only the first, each with the key's path.
+//! Defines the ranges. It reports every problem, not only the first, each with the key's path.
 
 use crate::cluster::check_policies;
 use crate::mapreduce::params::{Cluster, GivenPhases, Hadoop, Job, Node, Plan, Profile};

@@ -1,6 +1,6 @@
 //! Speculation in a net: the flagged tasks, the times of their flags, and their copies.
 //!
-//! Owns the settings of a detector in a net: its quality, not its algorithm. A GSPN has no progress scores, so the fate of a task (straggler or not,
+//! Defines the settings of a detector in a net: its quality, not its algorithm. A GSPN has no progress scores, so the fate of a task (straggler or not,
 //! flagged or not) is drawn when it starts, with the four probabilities of \[Phan2018, 4.2\]; recall, precision, latency and undetected time are then
 //! exactly the requested ones.
 

@@ -1,6 +1,6 @@
 //! A task in a net: timed transitions in series, listed by the caller, with their properties.
 //!
-//! Owns [`TaskChain`] and its conditions. This module does not modify nets; `straggler` and `speculation` add
+//! Defines [`TaskChain`] and its conditions. This module does not modify nets; `straggler` and `speculation` add
 //! attempts to chains.
 
 use crate::net::expr::Leaf;

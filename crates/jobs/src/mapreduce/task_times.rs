@@ -1,6 +1,6 @@
 //! The mean time of each phase of each task of a job: the formulas of `spn_gc` on the nodes of the cluster.
 //!
-//! Owns the placement of tasks on workers and the drawn locality. No net and no distribution.
+//! Implements the placement of tasks on workers and the drawn locality. No net and no distribution.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,6 +1,6 @@
 //! Options of a planned job: an input, split, cluster or deadline different from the plan's.
 //!
-//! Owns the options, and the plans that each one applies to. Each plan checks the values.
+//! Defines the options, and the plans that each one applies to. Each plan checks the values.
 
 use std::fmt;
 

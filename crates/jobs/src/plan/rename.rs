@@ -1,6 +1,6 @@
 //! Old names of keys: read for one release, with a warning.
 //!
-//! Owns how a table of renames is applied to a document before anything is read from it. The tables are next
+//! Defines how a table of renames is applied to a document before anything is read from it. The tables are next
 //! to the plans.
 
 use std::fmt;

@@ -86,7 +86,7 @@ impl<'t> Document<'t> {
     ///
     /// # Errors
     ///
-    /// All problems: unknown keys, values of a wrong type, values out of range, each with its place.
+    /// All problems: unknown keys, values of a wrong type, values out of range, each with its position.
     pub fn read<P: DeserializeOwned>(self, check: impl Fn(&P) -> Vec<PlanProblem>) -> Result<Loaded<P>, PlanError> {
         let Self { text, table, warnings, mut problems } = self;
         let (plan, found) = deserialize::<P>(text, table.clone());

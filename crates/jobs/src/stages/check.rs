@@ -1,6 +1,6 @@
 //! Valid ranges of the values of a stage plan.
 //!
-//! Owns the ranges. It reports every problem, not only the first, each with the key's path.
+//! Defines the ranges. It reports every problem, not only the first, each with the key's path.
 
 use crate::cluster::check_policies;
 use crate::plan::{Checker, Document, JOB_RENAMES, Loaded, PlanError, PlanProblem};

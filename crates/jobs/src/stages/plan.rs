@@ -1,6 +1,6 @@
 //! The plan of a stage graph, written by `fit` and editable in TOML.
 //!
-//! Owns the sections. `check` validates a plan; `planned` evaluates it at one size.
+//! Defines the sections. `check` validates a plan; `planned` evaluates it at one size.
 
 use crate::cluster::PolicyPlan;
 use crate::mapreduce::PhaseLaw;

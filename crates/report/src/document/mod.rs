@@ -16,7 +16,7 @@
 //!      [`Number::unit`]. A fact without a table, such as `partial`, is one call of [`Document::fact`].
 //!    * Wide CSV (a column each): [`Table::wide`]. [`Column::ends`] adds `_low` and `_high`.
 //!    * [`Show`] determines the visibility of a table or a column: all, readers with room, `--all`, or CSV only.
-//! 3. A number is a [`Number`] with its place in the JSON ([`Number::new`], [`Number::measured`]). Never format one by
+//! 3. A number is a [`Number`] with its position in the JSON ([`Number::new`], [`Number::measured`]). Never format one by
 //!    hand: units, signs, percent and digits are parts of it, and tests compare the place with the JSON.
 //! 4. Limitations of a result (stopped early, a lower bound, an assumption) go into `remarks`, into the error
 //!    of the number ([`crate::estimate::Measured::at_least`]) or into the note of the table. No renderer can

@@ -17,7 +17,7 @@ use toml::Value;
 /// Maximum number of rows of a long table.
 pub(crate) const MOST: usize = 20;
 
-/// A time with a known distribution, and its place in the result's JSON.
+/// A time with a known distribution, and its position in the result's JSON.
 pub(crate) struct TimeFound {
     pub(crate) mean: Number,
     pub(crate) sd: Option<Number>,

@@ -246,7 +246,7 @@ fn piece_of(piece: &Piece) -> Markup {
     }
 }
 
-/// A number with its interval, its place in the JSON, and all its digits.
+/// A number with its interval, its position in the JSON, and all its digits.
 fn number_of(number: &Number, with_unit: bool) -> Markup {
     let end = |i: usize| number.ends().map(|ends| ends[i]).filter(|end| end.is_finite());
     let text = if with_unit { number.text() } else { number.value_text() };

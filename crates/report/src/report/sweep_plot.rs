@@ -54,7 +54,7 @@ fn roomy(values: impl Iterator<Item = f64> + Clone) -> Option<std::ops::Range<f6
     (low <= high && plot::can_be_axis(low - room, high + room)).then_some(low - room..high + room)
 }
 
-/// A quantile or mean of a point, with its place on the axis.
+/// A quantile or mean of a point, with its position on the axis.
 type Dot = (f64, Number);
 /// Name, colour and dots of a line.
 type Line = (&'static str, RGBColor, Vec<Dot>);

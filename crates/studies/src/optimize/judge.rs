@@ -1,6 +1,6 @@
 //! Decides whether one point meets a deadline, by replicating until an interval decides.
 //!
-//! Owns the sequential test. It does not simulate: the caller supplies times of replications.
+//! Implements the sequential test. It does not simulate: the caller supplies times of replications.
 
 use crate::estimate::{
     EstimateError, FloatMoments, Interval, clopper_pearson, quantile_interval_of_sorted, quantile_of_sorted,

@@ -1,6 +1,6 @@
 //! The plan of an optimisation, written in TOML: the deadline, the choices, and the cost.
 //!
-//! Owns the plan's keys, their defaults and their checks. Only the code that builds the points' models knows the meaning of an axis key.
+//! Defines the plan's keys, their defaults and their checks. Only the code that builds the points' models knows the meaning of an axis key.
 
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ impl OptimizePlan {
     ///
     /// # Errors
     ///
-    /// All problems, each with its place.
+    /// All problems, each with its position.
     ///
     /// # Examples
     ///

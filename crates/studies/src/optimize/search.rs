@@ -13,7 +13,7 @@ use crate::sweep::Point;
 /// A point that may be chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// The point; its number is its place in the grid of the axes, from 1 on.
+    /// The point; its number is its position in the grid of the axes, from 1 on.
     pub point: Point,
     /// Index of the point's value on each axis.
     pub levels: Vec<usize>,

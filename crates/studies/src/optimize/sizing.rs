@@ -1,6 +1,6 @@
 //! The cheapest size of a job that is known by its plan, such as the plan of fitted logs: executors and cores, or workers, at a price.
 //!
-//! Owns the choice of candidate sizes. The search over them is the same as for any plan with `[optimize]`.
+//! Implements the choice of candidate sizes. The search over them is the same as for any plan with `[optimize]`.
 
 use std::num::NonZeroUsize;
 

@@ -1,6 +1,6 @@
 //! Derivatives of means and quantiles from replications, with their intervals.
 //!
-//! Owns the statistics only: slopes of single replications come from [`PathSlopes`](crate::sim::PathSlopes), scores from
+//! Implements the statistics only: slopes of single replications come from [`PathSlopes`](crate::sim::PathSlopes), scores from
 //! [`Scores`](crate::sim::Scores).
 
 use crate::estimate::{Estimate, EstimateError, FloatMoments, quantile_of_sorted};

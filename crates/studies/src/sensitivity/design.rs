@@ -1,6 +1,6 @@
 //! Points of evaluation: rows of points in the unit cube, one coordinate per factor.
 //!
-//! Owns the designs. Rows are independent of each other and depend only on the seed and their number, so a longer
+//! Implements the designs. Rows are independent of each other and depend only on the seed and their number, so a longer
 //! design extends a shorter one.
 
 use crate::rng::{Address, Purpose, split};

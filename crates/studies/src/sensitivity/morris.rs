@@ -1,6 +1,6 @@
 //! Elementary effects: screening of the settings that matter, along random walks.
 //!
-//! Owns the estimators of μ\*, μ and σ of \[Morris1991\] and \[Campolongo2007\], with the noise of replications taken out.
+//! Implements the estimators of μ\*, μ and σ of \[Morris1991\] and \[Campolongo2007\], with the noise of replications taken out.
 
 use crate::sensitivity::bootstrap::Bootstrap;
 use crate::sensitivity::design::Trajectory;

@@ -1,6 +1,6 @@
 //! Answers that are estimates: some independent values of one number.
 //!
-//! Owns the arithmetic that takes the noise of such values away from squares, products and sizes.
+//! Implements the arithmetic that takes the noise of such values away from squares, products and sizes.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Sobol's indices: the variance of an answer explained by each factor, alone and with interactions.
 //!
-//! Owns the estimators, with the noise of replications taken out of every square and product.
+//! Implements the estimators, with the noise of replications taken out of every square and product.
 
 use crate::sensitivity::bootstrap::Bootstrap;
 use crate::sensitivity::response::Response;

@@ -1,6 +1,6 @@
 //! All points of a sweep in one batch over all cores.
 //!
-//! Owns the grouping of points: waves that take about a quarter of a second each. Within a wave (`sweep::wave`) the
+//! Implements the grouping of points: waves that take about a quarter of a second each. Within a wave (`sweep::wave`) the
 //! cores share points and blocks of replications, so that a thousand small points keep all cores busy, and so does one large one.
 
 use std::time::{Duration, Instant};

@@ -1,6 +1,6 @@
 //! A budget of replications, or of time, spent where the intervals are widest.
 //!
-//! Owns the rule and the rounds. Each round depends only on the results of the previous round, so the rounds of a budget of
+//! Implements the rule and the rounds. Each round depends only on the results of the previous round, so the rounds of a budget of
 //! replications are the same on any number of threads, and after an interruption. The rounds of a budget of time depend on the
 //! speed of the machine.
 //!

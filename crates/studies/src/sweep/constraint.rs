@@ -1,6 +1,6 @@
 //! Constraints: expressions over the keys of a plan that every point must satisfy.
 //!
-//! Owns their text, their check, and the exclusion of points. The grammar comes from [`expr`](crate::net::expr); only the code that
+//! Implements their text, their check, and the exclusion of points. The grammar comes from [`expr`](crate::net::expr); only the code that
 //! builds the points' models knows the value of a key at a point.
 
 use std::ops::Range;

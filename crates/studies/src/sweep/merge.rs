@@ -1,6 +1,6 @@
 //! Merging the shards of one sweep.
 //!
-//! Owns the checks that they are all shards of one sweep and that no point is missing. The merged result is the unsharded one.
+//! Implements the checks that they are all shards of one sweep and that no point is missing. The merged result is the unsharded one.
 
 use std::path::{Path, PathBuf};
 

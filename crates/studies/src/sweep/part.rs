@@ -1,6 +1,6 @@
 //! The text of a part: finished points, one a line, and a last line with their checksum.
 //!
-//! Owns the text and its check. The choice of files, and the handling of damaged ones, belong to `sweep::store`.
+//! Implements the text and its check. The choice of files, and the handling of damaged ones, belong to `sweep::store`.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Changing a plan at a path such as `cluster.node[0].count`.
 //!
-//! Owns the meaning of a path. The plan's own reader reports unknown keys and invalid values.
+//! Defines the meaning of a path. The plan's own reader reports unknown keys and invalid values.
 
 use toml::{Table, Value};
 

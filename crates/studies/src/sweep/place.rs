@@ -1,6 +1,6 @@
 //! Chooses the device for the waves of a sweep: the CPU, or a GPU if it pays off.
 //!
-//! Owns the decision to try a GPU, and to leave it again. The results are the same on both, so a sweep can
+//! Implements the decision to try a GPU, and to leave it again. The results are the same on both, so a sweep can
 //! move at any point.
 
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! The plan of a sweep, written by a person in TOML: the question, and the axes along which it varies.
 //!
-//! Owns the plan's keys, their defaults and their checks. The points are the business of
+//! Defines the plan's keys, their defaults and their checks. The points come from
 //! [`design`](crate::sweep::design); only the maker of the points' models knows the meaning of an axis's key.
 
 use serde::{Deserialize, Serialize};
@@ -266,7 +266,7 @@ impl SweepPlan {
     ///
     /// # Errors
     ///
-    /// All problems, each with its place.
+    /// All problems, each with its position.
     ///
     /// # Examples
     ///

@@ -1,6 +1,6 @@
 //! Result of one point: numbers with their intervals, compared with the base if there is one.
 //!
-//! Owns the row that is stored and reported. Everything in it depends only on the point's replications and the base's.
+//! Defines the row that is stored and reported. Everything in it depends only on the point's replications and the base's.
 
 use serde::{Deserialize, Serialize};
 use toml::Value;

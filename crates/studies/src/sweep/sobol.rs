@@ -1,7 +1,7 @@
 //! Sobol sequences: points that fill a cube evenly, however many are taken.
 //!
-//! Owns the direction numbers and the digital shift. What the coordinates mean is the business of
-//! [`design`](crate::sweep::design).
+//! Defines the direction numbers and the digital shift. [`design`](crate::sweep::design)
+//! defines the meaning of the coordinates.
 
 use crate::rng::{Address, Purpose, split};
 

@@ -1,7 +1,7 @@
 //! Differences between whole runs: one factor makes all times of a run longer or shorter, in addition to the
 //! randomness of the net.
 //!
-//! Owns the factor of each replication. The caller supplies the factors' distribution.
+//! Defines the factor of each replication. The caller supplies the factors' distribution.
 
 use std::sync::Arc;
 

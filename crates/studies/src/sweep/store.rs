@@ -43,7 +43,7 @@ const CHECKSUMS: u32 = 3;
 const PART: Duration = Duration::from_millis(250);
 const PART_SHARE: u32 = 100;
 
-/// Returns true if a shard of a sweep has a point: one whose number, less one, leaves `index` less one when divided by `of`; and the base.
+/// Returns true if a shard of a sweep contains a point: the points `index`, `index + of`, ..., and the base.
 pub(crate) fn has(shard: Shard, point: u64) -> bool {
     point == 0 || (point - 1) % shard.of.max(1) == shard.index - 1
 }

@@ -1,6 +1,6 @@
 //! The points of a sweep as one Parquet file: a row per point, typed columns, with all data of the JSON lines.
 //!
-//! Owns the columns. An axis is a column of the type that its values have; values of several kinds,
+//! Defines the columns. An axis is a column of the type that its values have; values of several kinds,
 //! and tables, are text in TOML. The kind of an axis is in the file's metadata, so that reading
 //! gives the rows that were written, bit for bit. The metadata also contain a checksum of the whole
 //! file, computed with zeros in place of the checksum.

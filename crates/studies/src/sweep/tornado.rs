@@ -1,6 +1,6 @@
 //! Ranking of settings: one axis at a time against the base.
 //!
-//! Owns the ranking. The numbers come from the points; under common random numbers their differences have narrow intervals.
+//! Implements the ranking. The numbers come from the points; under common random numbers their differences have narrow intervals.
 
 use serde::{Deserialize, Serialize};
 use toml::Value;

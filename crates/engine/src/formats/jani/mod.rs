@@ -59,7 +59,7 @@ pub struct Model {
 ///
 /// # Errors
 ///
-/// The first part that cannot be read, and its place.
+/// The first part that cannot be read, and its position.
 pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Model, ReadError> {
     let (text, _) = decode_noting(bytes, options.max_bytes)?;
     let root: Value = serde_json::from_str(&text).map_err(|error| {

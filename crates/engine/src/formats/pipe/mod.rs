@@ -47,7 +47,7 @@
 //! (`low`,
 //! `high`), `erlang` (`stages`, `mean`), `hyperexponential` (`probabilities`, `means`), `lognormal` (`mean`, `cv`),
 //! `weibull` or `pareto` (`shape`, `scale`), or `empirical` (`samples`). Keys that end in `-by-position` name the parts
-//! by their place in the file: `p0`, `c0`, `k0`.
+//! by their position in the file: `p0`, `c0`, `k0`.
 
 mod assemble;
 mod check;

@@ -25,7 +25,7 @@ pub enum Target {
     Pipe5,
 }
 
-/// Distance of a complement from its place in the drawing, in pixels.
+/// Distance of a complement from its position in the drawing, in pixels.
 const BESIDE: f64 = 45.0;
 
 /// Settings of writing PIPE XML.

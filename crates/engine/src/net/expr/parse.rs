@@ -13,7 +13,7 @@ pub const MAX_DEPTH: usize = 200;
 /// Largest number of operators in one expression.
 pub const MAX_OPERATORS: usize = 4_000;
 
-/// A name in an expression, and its place.
+/// A name in an expression, and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
     /// The name as written, without surrounding blanks.

@@ -51,7 +51,7 @@ pub(crate) struct DeviceCode {
 /// Reason why an expression stays on the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoDeviceCode {
-    /// A function whose last bit is the business of the CPU's library.
+    /// A function whose last bit depends on the CPU's library.
     #[error("`{}` is not computed to the same bits on a device", .0.name())]
     Function(Function),
     /// Too many operands wait for their operators.

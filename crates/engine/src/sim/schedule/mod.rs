@@ -1,6 +1,6 @@
 //! The schedule engine: max-plus evaluation of a straight-line program, a block of replications at a time.
 //!
-//! Owns [`Schedule`], which binds a plan to a clock, a key and a question. There is no event list and no enabling test:
+//! Defines [`Schedule`], which binds a plan to a clock, a key and a question. There is no event list and no enabling test:
 //! one pass over the transitions. Times equal those of the race engine's clock form bit for bit.
 
 mod critical;

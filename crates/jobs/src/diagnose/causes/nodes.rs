@@ -46,7 +46,7 @@ pub struct NodeMap {
     pub node: BTreeMap<String, NodeSource>,
 }
 
-/// Error for an unreadable node map: the TOML error, and its place in the text, in bytes.
+/// Error for an unreadable node map: the TOML error, and its position in the text, in bytes.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct NodeMapError {

@@ -1,6 +1,6 @@
 //! The online agent: reads reports as they arrive, and flags a task as soon as enough consecutive samples predict a straggler.
 //!
-//! Owns the set of live attempts and the counts. `group` judges a sample. The agent's clock is the clock of the
+//! Implements the set of live attempts and the counts. `group` judges a sample. The agent's clock is the clock of the
 //! reports, so a replay gives the same flags as the live run; memory grows only with running attempts, not with
 //! finished ones.
 

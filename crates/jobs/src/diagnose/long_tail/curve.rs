@@ -1,6 +1,6 @@
 //! Progress of a usual task by age: a line, pieces, or any monotone curve, with its inverse.
 //!
-//! Owns the forms, their values and their least-squares fit. `profile` decides which form suits a history.
+//! Defines the forms, their values and their least-squares fit. `profile` decides which form suits a history.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! The tasks of a running stage: their common speed, and the slowness of each relative to the other tasks.
 //!
-//! Owns the judgement of a single sample. `agent` decides which reports become samples, and how many in a row raise a flag.
+//! Implements the judgement of a single sample. `agent` decides which reports become samples, and how many in a row raise a flag.
 
 use crate::diagnose::long_tail::curve::ProgressCurve;
 use crate::diagnose::long_tail::profile::Profile;

@@ -1,6 +1,6 @@
 //! Attempts with their complete progress curves: the input for learning a profile and for replays.
 //!
-//! Owns the sources of curves: reports as text, the twelve points of Hadoop's histories, recordings of the cluster simulator.
+//! Defines the sources of curves: reports as text, the twelve points of Hadoop's histories, recordings of the cluster simulator.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! The straggler identifier: the stragglers of a log by the common rules, and their nodes.
 //!
-//! Owns rules over all stages of a log, and shares in percent. It is retrospective; `agent` predicts.
+//! Implements rules over all stages of a log, and shares in percent. It is retrospective; `agent` predicts.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! The job profiler: the typical progress of tasks of a kind, learned from finished attempts.
 //!
-//! Owns the choice of the form of curve, by the error on held-out attempts, and the error of early predictions. The forms themselves are in `curve`.
+//! Implements the choice of the form of curve, by the error on held-out attempts, and the error of early predictions. The forms themselves are in `curve`.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Progress reports of tasks as text: a table with a header, or JSON lines, read as the bytes arrive.
 //!
-//! Owns the columns and their valid values. `task` interprets a report for its task.
+//! Defines the columns and their valid values. `task` interprets a report for its task.
 
 use std::borrow::Cow;
 use std::str::FromStr;

@@ -89,7 +89,7 @@ pub(super) struct Queries {
 #[derive(Debug, Default)]
 struct Query {
     description: String,
-    /// The operator that each accumulator counts for: its place in data order, and its name.
+    /// The operator that each accumulator counts for: its position in data order, and its name.
     operators: HashMap<i64, (usize, String)>,
     /// Stages that were submitted, with the accumulators that their tasks updated.
     stages: Vec<(StageId, Vec<i64>)>,
