@@ -9,9 +9,8 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Both sides are of one kind: logs of runs (any that `trace` reads, with one job per log), results (the --json of \
-`estimate`, `simulate` and others that have a time), or plans. With two or more logs on each side, a test shows \
-whether the difference is more than chance. docs/compare.md describes the numbers.
+Both sides must be of the same kind: logs of runs (any that `trace` reads, with one job per log), results (the --json of \
+`estimate`, `simulate` and others that have a time), or plans. With two or more logs on each side, a test shows whether the difference is statistically significant. docs/compare.md describes the numbers.
 
 Examples:
     tailspn compare small.gz large.gz

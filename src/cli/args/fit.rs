@@ -9,13 +9,11 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Spark: each log is one run of the same program. One log is enough where it shows everything; what it cannot show is \
-assumed, and the answer says so. Logs with two input sizes show how tasks and data grow. Several logs of one size \
-show how much whole runs differ.
+Spark: each log is one run of the same program. One log is enough if it shows everything; gaps are filled by assumptions, which the output lists. Logs with two input sizes show how tasks and data grow. Several logs of one size show run-to-run variation.
 
 MapReduce: give the log of one small test job and its *_conf.xml. The result is a job plan like that of `estimate \
 --print-plan`, with a comment on the source of each value. Several jobs of the program, in one log or several, give \
-one plan: jobs of different sizes show what grows with the data, and how much whole runs differ.
+one plan: jobs of different sizes show which quantities grow with the data, and run-to-run variation.
 
 docs/fit.md describes the models and their assumptions, docs/validation.md compares them with real runs.
 

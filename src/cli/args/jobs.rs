@@ -117,7 +117,7 @@ pub(crate) struct EstimateArgs {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-All policies see the same random numbers: the same work of each attempt and the same slow-downs.
+All policies use the same random numbers: the same work of each attempt and the same slow-downs.
 
 Examples:
     # 20 nodes with 1 to 4 active cores, three detectors
@@ -176,9 +176,9 @@ pub(crate) struct WhatIfArgs {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Without --on, lists the detectors, what each flags and what it must know.
+Without --on, lists the detectors, the tasks that each flags and its inputs.
 
-With --on, shows which stragglers of recorded jobs each detector would have found, and when. RUN is a log that \
+With --on, shows the stragglers of recorded jobs that each detector would have found, and when. RUN is a log that \
 `trace` reads, or a folder with a log and the progress reports of its tasks (a table of stage, partition, attempt, \
 t_ms, done, total; see docs/watch.md). The reports may also follow the log as a second file.
 

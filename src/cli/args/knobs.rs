@@ -76,11 +76,11 @@ pub(crate) struct SensitivityArgs {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-From logs, `tailspn fit` makes the plan first. A price selects what is chosen: the executors and cores of a Spark \
+From logs, `tailspn fit` makes the plan first. The unit of the price selects the choice: the executors and cores of a Spark \
 job, the workers of a MapReduce job. A plan with a section [optimize] states its own axes and costs. \
 docs/sensitivity.md describes it all.
 
-The exit code is 8 if no configuration meets the deadline, or if that stayed undecided.
+The exit code is 8 if no configuration meets the deadline, or if this is undecided.
 
 Examples:
     # the cheapest cluster for a Spark job, from logs of two runs

@@ -12,8 +12,8 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-With a plan, which `tailspn fit` makes from earlier runs of the program, the answer is about the whole run. Without \
-a plan, it is about the jobs in progress, from the tasks that have finished so far; later jobs of the program are \
+With a plan, which `tailspn fit` makes from earlier runs of the program, the prediction covers the whole run. Without \
+a plan, it covers the jobs in progress, from the tasks that have finished so far; later jobs of the program are \
 unknown then. docs/remaining.md describes the model and its limits, docs/validation.md compares it with real runs.
 
 Examples:

@@ -13,7 +13,7 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-docs/sweeps.md describes the plans. All points see the same random numbers.
+docs/sweeps.md describes the plans. All points use the same random numbers.
 
 Examples:
     # a plan that asks which setting of the default job matters most
@@ -85,7 +85,7 @@ pub(crate) enum EventFormat {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-The parts of a run are shown as the whole run would be. Its net or plan must still be there, unchanged.
+Merged parts are shown like the whole run. Its net or plan must still exist unchanged.
 
 Examples:
     # half of the replications here, the others on another machine

@@ -96,7 +96,7 @@ fn apart(nodes: &[NodeCalls]) -> Option<String> {
     let (early, [_, to]) = spans.iter().min_by(|a, b| a.1[1].total_cmp(&b.1[1]))?;
     (from > to).then(|| {
         format!(
-            "the log of {early} ends {:.1} s before the log of {late} begins: they are from different runs, or clocks disagree",
+            "the log of {early} ends {:.1} s before the log of {late} starts: they are from different runs, or clocks disagree",
             from - to
         )
     })

@@ -363,6 +363,6 @@ fn logs_that_do_not_overlap_name_no_node() {
     for answer in say(&run) {
         assert!(answer.nodes.is_empty() && answer.findings.is_empty(), "{answer:?}");
         let why = answer.silence.unwrap();
-        assert!(why.contains("before the log of n4 begins: they are from different runs, or clocks disagree"), "{why}");
+        assert!(why.contains("before the log of n4 starts: they are from different runs, or clocks disagree"), "{why}");
     }
 }
