@@ -1,6 +1,6 @@
-//! One error for programs that go through several stages with `?`.
+//! A common error type for programs with several stages and `?`.
 //!
-//! Owns the list of every error type of the workspace; a test compares the list with the source.
+//! Defines the list of every error type of the workspace; a test compares the list with the source.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -10,8 +10,8 @@ use crate::Problems;
 /// An error of any stage of the library.
 ///
 /// Every error type of the library converts into this one with `?`. It displays that error's message, and
-/// [`downcast_ref`](Self::downcast_ref) returns the error. Its `Debug` form is its message too, so that a `main` that
-/// returns it prints a sentence:
+/// [`downcast_ref`](Self::downcast_ref) returns the error. Its `Debug` form is also its message, so that
+/// a `main` that returns it prints a sentence:
 ///
 /// ```
 /// use tailspn::net::{NetBuilder, Timing};

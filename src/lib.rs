@@ -52,8 +52,8 @@
 //!
 //! # Guarantees
 //!
-//! * **Same seed, same numbers**, on any number of threads, whatever the vector instructions, however the replications
-//!   are cut into blocks and shards.
+//! * **Same seed, same numbers**, on any number of threads, with any vector instructions, and for any
+//!   division of the replications into blocks and shards.
 //! * **Integers**: draws, clocks and choices are integer arithmetic; times leave the engines as exact multiples of a
 //!   tick. The few distributions that need floats are named in [`sim::Sampler`].
 //! * **One definition** of enabling and firing, in [`semantics`].

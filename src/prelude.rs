@@ -1,8 +1,8 @@
 //! Everything that most programs need: `use tailspn::prelude::*;`.
 //!
-//! Owns no item: nets and how to build them, the three builders that ask a net ([`Net::simulation`],
+//! Re-exports nets and their builder, the three builders that ask a net ([`Net::simulation`],
 //! [`Net::steady_state`], [`Solve::solution`]), plans of jobs and their estimate ([`EstimateJob`]), the three studies ([`Sweep`],
-//! [`Sensitivity`], [`Optimization`]), documents, and the number with its doubt.
+//! [`Sensitivity`], [`Optimization`]), documents, and numbers with their errors.
 
 #[doc(no_inline)]
 pub use crate::estimate::{Doubt, Measured, StopRule};

@@ -17,7 +17,7 @@ use crate::cli::watch::{Progress, catch_interrupt};
 
 /// More replications than any measurement has time for.
 const ENDLESS: u64 = 1 << 50;
-/// Replications of the run that shows how long a device takes to get ready.
+/// Replications of the run that measures the setup time of a device.
 const FIRST: u64 = 64;
 /// Machine instructions of the schedule kernel per exponential variate, counted in the machine code for compute
 /// capability 9.0: with 64-bit integers, and with products made from 32-bit ones.
@@ -76,7 +76,7 @@ fn ensemble(args: &BenchArgs, backend: Backend, wall: Duration) -> Ensemble {
     }
 }
 
-/// Runs a net for a while; gives its speed and the adapter's name.
+/// Runs a net for a while; returns its speed and the adapter's name.
 fn measure(case: &Case, ensemble: &Ensemble, watch: &Progress) -> Result<(BenchSpeed, Option<String>), Failure> {
     let found = replicate(&case.program, &case.question, ensemble, watch).map_err(|error| failure(&error))?;
     let from = &found.provenance;

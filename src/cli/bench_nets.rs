@@ -13,7 +13,7 @@ const HORIZON_S: f64 = 1_000.0;
 /// Rates at which a cell spoils a part and finishes one \[1/s\].
 const CELLS: [(f64, f64); 4] = [(0.36, 0.84), (0.42, 0.98), (0.39, 0.91), (0.33, 0.77)];
 
-/// A net and the question asked of it.
+/// A net and its question.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) name: String,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tailspn::net::Net;
 
-/// A command in process, shared between the thread that runs it and the one that waits for it.
+/// A command in process, shared between the thread that runs it and the thread that waits for it.
 #[derive(Debug, Default)]
 pub struct Call {
     keeps_samples: bool,
@@ -22,11 +22,11 @@ pub struct Call {
 /// The progress of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// Number that is done.
+    /// Completed number.
     pub done: u64,
-    /// Number that is planned; 0 if it is not known.
+    /// Planned number; 0 if unknown.
     pub planned: u64,
-    /// The plural of what is counted, such as `replications`.
+    /// The counted unit in the plural, such as `replications`.
     pub noun: &'static str,
 }
 
@@ -50,7 +50,7 @@ pub struct Output {
 pub struct Problem {
     /// The problem in a sentence.
     pub message: String,
-    /// The advice, if there is any.
+    /// The advice, if any.
     pub help: Option<String>,
     /// The name of a file or an option, with the line and the column in its text, both from 1.
     pub place: Option<(String, usize, usize)>,
@@ -92,7 +92,7 @@ impl Call {
         self.stopped.store(true, Ordering::SeqCst);
     }
 
-    /// Returns the progress of the command; none before it counts.
+    /// Returns the progress of the command; none before it starts counting.
     pub fn pace(&self) -> Option<Pace> {
         *locked(&self.pace)
     }

@@ -22,7 +22,7 @@ use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::values::ReadAs;
 
-/// Firings of the trial that looks for faults.
+/// Firings of the trial that searches for faults.
 const TRIAL: u64 = 100_000;
 
 /// Checks the net.
@@ -40,7 +40,8 @@ pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> Result<Exit, Failure
     Ok(exit)
 }
 
-/// The net that PIPE loads: without the instructions that it skips. Standard input cannot be read again and is taken as it was.
+/// The net that PIPE loads: without the instructions that it skips. Standard input cannot be read again, so
+/// its previous content is used.
 fn as_pipe_loads(loaded: &Loaded, args: &NetArgs) -> Net {
     let question: fn(&mut ReadOptions) -> &mut Reading = |options| &mut options.instructions;
     let without = ReadAs { question: Some(question), reading: Reading::Pipe43 };
@@ -106,7 +107,7 @@ fn class_rows(net: &Net) -> Vec<ClassRow> {
     net.classes().iter().enumerate().map(|(i, class)| ClassRow { name: class.id.clone(), tokens: tokens(i) }).collect()
 }
 
-/// Parts that do nothing, and transitions that fire without taking anything.
+/// Parts without effect, and transitions that fire without consuming tokens.
 fn remarks(net: &Net) -> Vec<String> {
     let mut place_has_arc = vec![false; net.places().len()];
     let mut transition_has_arc = vec![false; net.transitions().len()];
@@ -124,7 +125,7 @@ fn remarks(net: &Net) -> Vec<String> {
         if !has_arc {
             remarks.push(format!("transition `{}` has no arc", transition.id));
         } else if !has_input && transition.is_immediate() {
-            remarks.push(format!("immediate transition `{}` takes nothing and may fire for ever", transition.id));
+            remarks.push(format!("immediate transition `{}` consumes nothing and may fire forever", transition.id));
         }
     }
     remarks
@@ -165,7 +166,9 @@ fn trial(program: &Program) -> (String, bool) {
     let words = match replicate(program, &question, &one, &Unwatched) {
         Err(error) => return (format!("fails: {error}"), matches!(error, RunError::Fault(_))),
         Ok(run) if run.samples.firings == 0 => "nothing can fire in the initial marking".to_owned(),
-        Ok(run) if run.samples.ended(Ending::Firings) > 0 => format!("goes on after {} firings", count(TRIAL.into())),
+        Ok(run) if run.samples.ended(Ending::Firings) > 0 => {
+            format!("still runs after {} firings", count(TRIAL.into()))
+        }
         Ok(run) => {
             let time = run.samples.passage.mean_ticks().map_or(0.0, |ticks| ticks * run.samples.clock.tick());
             format!("ends in a dead marking after {}, at {} s", counted(run.samples.firings, "firing"), plain(time))
@@ -174,7 +177,7 @@ fn trial(program: &Program) -> (String, bool) {
     (words, false)
 }
 
-/// Returns the differences to the net of another file, which is read in the same way.
+/// Returns the differences from the net of another file, which is read in the same way.
 fn against(net: &Net, args: &NetArgs, other: &Path) -> Result<Vec<DifferenceRow>, Failure> {
     let args = NetArgs { read_as: args.read_as.clone(), max_file: args.max_file, ..NetArgs::at(other) };
     let other = read_net(&args)?.net;

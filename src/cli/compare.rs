@@ -39,11 +39,8 @@ fn sides(args: &CompareArgs) -> Result<[&[PathBuf]; 2], Failure> {
         ([_, _], []) => Ok([&args.from[..1], &args.from[1..]]),
         (from, []) => Err(Failure::helped(
             Exit::Usage,
-            format!(
-                "{} without `--to`: which of them are side B?",
-                tailspn::report::counted(from.len() as u128, "file")
-            ),
-            "give two files, or several and those of side B after `--to`",
+            format!("{} without `--to`, so side B is unknown", tailspn::report::counted(from.len() as u128, "file")),
+            "give two files, or several with the files of side B after `--to`",
         )),
         (from, to) => Ok([from, to]),
     }

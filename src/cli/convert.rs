@@ -52,8 +52,8 @@ pub(crate) fn format_of(asked: Option<OutFormat>, path: &Path) -> Result<OutForm
         Some(Format::Svg) => Ok(OutFormat::Svg),
         _ if path.as_os_str() == "-" => Ok(OutFormat::Pipe4),
         _ => {
-            let note = Note::problem(format!("the name `{}` does not say which format to write", path.display()));
-            let help = "names end in .xml, .pnml, .PNPRO, .jani, .prism, .dot or .svg; `convert` also has --to pipe4, pipe5, pnml, greatspn, jani, prism, dot or svg";
+            let note = Note::problem(format!("the name `{}` does not determine the format", path.display()));
+            let help = "use a name that ends in .xml, .pnml, .PNPRO, .jani, .prism, .dot or .svg, or --to pipe4, pipe5, pnml, greatspn, jani, prism, dot or svg";
             Err(Failure::new(Exit::Usage, note.with_help(help)))
         }
     }
@@ -68,13 +68,13 @@ fn picture(net: &Net, choice: LayoutChoice, terminal: &Terminal) -> String {
     let (text, set_aside) = svg_at(net, positions);
     if let Some(why) = set_aside {
         terminal.tell(&format!(
-            "note: drawn in layers, not at the positions of the file, where {why}; `--layout file` keeps them"
+            "note: drawn in layers, because at the positions of the file {why}; `--layout file` keeps those positions"
         ));
     }
     text
 }
 
-/// The most tokens of each place, where invariants of the net bound them.
+/// The maximum tokens of each place that is bounded by invariants.
 fn place_bounds(net: &Net) -> Result<Vec<Option<u64>>, Failure> {
     let wanted = Wanted { invariants: true, siphons: false, bounds: true, throughputs: false };
     let structure = analyse(&compile_net(net)?, wanted, &Limits::default(), &|| false);
@@ -177,7 +177,7 @@ fn summary_of<K: PartialEq>(warnings: impl Iterator<Item = (K, String)>) -> Vec<
     }
     let left: usize = kinds.iter().map(|(_, count)| count.saturating_sub(MOST_OF_A_KIND)).sum();
     if left > 0 {
-        notes.push(Note::warning(format!("{left} more warnings like these")));
+        notes.push(Note::warning(format!("{left} more such warnings")));
     }
     notes
 }

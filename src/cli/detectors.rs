@@ -74,7 +74,7 @@ fn log_of(path: &Path) -> Result<PathBuf, Failure> {
 fn one_run(paths: &[PathBuf], args: &DetectorsArgs, terminal: &Terminal) -> Result<(JobTrace, History), Failure> {
     let inputs = Inputs::sort(paths)?;
     if inputs.logs.is_empty() && !inputs.progress.is_empty() {
-        let message = format!("`{}` has reports of progress, and the log of their job is missing", paths[0].display());
+        let message = format!("`{}` has progress reports, but the log of their job is missing", paths[0].display());
         return Err(Failure::helped(Exit::Trace, message, "give the log before its reports, or the folder with both"));
     }
     let log = match inputs.logs.len() {
@@ -100,7 +100,7 @@ fn reports(path: &Path, trace: &JobTrace, args: &DetectorsArgs, terminal: &Termi
     match rest {
         Rest::Nothing => {}
         Rest::More => terminal
-            .tell(&format!("warning: {name}: what comes after {} bytes is left out (--max-samples)", args.max_samples)),
+            .tell(&format!("warning: {name}: everything after {} bytes is skipped (--max-samples)", args.max_samples)),
         Rest::Damaged(how) => terminal.tell(&format!("warning: {name}: {}: {how}", Oddity::CutFile.text())),
     }
     for counted in read.oddities.list() {
@@ -110,7 +110,11 @@ fn reports(path: &Path, trace: &JobTrace, args: &DetectorsArgs, terminal: &Termi
     if known.tasks.is_empty() {
         let log = trace.files.first().map_or("the log", String::as_str);
         let message = format!("{name}: none of the {} attempts in the reports is in {log}", others.tasks.len());
-        return Err(Failure::helped(Exit::Trace, message, "stage, task and attempt must have the numbers of the log"));
+        return Err(Failure::helped(
+            Exit::Trace,
+            message,
+            "stage, task and attempt must have the same numbers as in the log",
+        ));
     }
     if !others.tasks.is_empty() {
         let all = known.tasks.len() + others.tasks.len();
@@ -119,7 +123,7 @@ fn reports(path: &Path, trace: &JobTrace, args: &DetectorsArgs, terminal: &Termi
     Ok(known)
 }
 
-/// The policies of a plan, or the ones that `whatif` compares on a log; policies without a detector are left out.
+/// The policies of a plan, or the policies that `whatif` compares for a log; policies without a detector are skipped.
 fn policies(
     runs: &[(JobTrace, History)],
     args: &DetectorsArgs,
@@ -150,6 +154,6 @@ fn failure(error: &DetectionError) -> Failure {
     Failure::helped(
         Exit::Trace,
         error.to_string(),
-        "give the log of a job that ran, or runs without stragglers with --usual",
+        "give the log of a recorded job, or runs without stragglers with --usual",
     )
 }

@@ -1,4 +1,4 @@
-//! `devices`: the graphics adapters of this machine, their abilities, and the one that a run would take.
+//! `devices`: the graphics adapters of this machine, their abilities, and the default adapter of a run.
 
 use tailspn::report::{AdapterRow, DevicesReport};
 use tailspn::sim::gpu::{Surveyed, automatic_choice, survey};
@@ -20,7 +20,7 @@ fn report_on(found: &[Surveyed]) -> DevicesReport {
             let facts = &found[at].facts;
             (
                 Some(facts.name.clone()),
-                format!("the best GPU of this machine ({}), and it passed its test", facts.kind.name()),
+                format!("the best GPU of this machine ({}); it passed its self-test", facts.kind.name()),
             )
         }
         Err(error) => (None, error.to_string()),

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &DiagnoseArgs, terminal: &Terminal) -> Result<Exit, Fail
     }
     let trace = log?.map(|log| load(log, &options, terminal)).transpose()?;
     if trace.is_none() && args.timeline.is_some() {
-        return Err(Failure::plain(Exit::Usage, "--timeline draws the log of a job, and none was given"));
+        return Err(Failure::plain(Exit::Usage, "--timeline needs the log of a job"));
     }
     let (mut said, causes) = match &trace {
         Some(trace) => of_log(trace, &inputs, args, terminal)?,
@@ -70,11 +70,11 @@ fn of_log(
     Ok((read_of_log(trace, &samples, &meters, inputs, unmapped), causes))
 }
 
-/// Lists what cannot be known without a log.
+/// Lists what cannot be determined without a log.
 fn without_log(inputs: &Inputs) -> Said {
-    let mut missing = vec!["no log of a job: why single tasks were slow is not known".to_owned()];
+    let mut missing = vec!["without a job log, the causes of single slow tasks are unknown".to_owned()];
     if !inputs.samples.is_empty() {
-        missing.push("the samples of nodes were not read: without the log they tell nothing about tasks".to_owned());
+        missing.push("node samples were not read: they are used only with a job log".to_owned());
     }
     Said { missing, ..Said::default() }
 }
@@ -105,7 +105,7 @@ fn meters(trace: &JobTrace, samples: &Samples, map: &NodeMap, args: &DiagnoseArg
     meters_of(trace, samples, map, args.cpu.0)
 }
 
-/// The map and the clock offsets that were given.
+/// The given map and clock offsets.
 fn node_map(trace: &JobTrace, args: &DiagnoseArgs) -> Result<NodeMap, Failure> {
     let mut map = NodeMap::default();
     if let Some(path) = &args.node_map {
@@ -164,7 +164,7 @@ fn without_log_subject(said: &Said) -> String {
         (true, true) => "progress of tasks, and system calls of nodes",
         (true, false) => "progress of tasks",
         (false, true) => "system calls of nodes",
-        (false, false) => "nothing that could be looked at",
+        (false, false) => "no usable input",
     };
     text.to_owned()
 }
@@ -186,10 +186,8 @@ fn read_of_log(
     }));
     let mut missing: Vec<String> = Vec::new();
     if inputs.samples.is_empty() {
-        missing.push(
-            "no samples of nodes: processors, disks and networks are unknown (see `tailspn diagnose --help`)"
-                .to_owned(),
-        );
+        missing
+            .push("no node samples: CPU, disk and network load are unknown (see `tailspn diagnose --help`)".to_owned());
     }
     missing.extend(unmapped.into_iter().map(|node| match node.node.as_str() {
         "" => node.reason,

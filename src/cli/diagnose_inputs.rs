@@ -29,9 +29,9 @@ pub(super) struct Inputs {
     pub(super) progress: Vec<PathBuf>,
     /// Logs of strace, some with `NODE=` in front.
     pub(super) calls: Vec<String>,
-    /// Files given by name but of unknown kind, if no input of a known kind was given.
+    /// Files given by name that have an unknown kind, if no input of a known kind was given.
     pub(super) unknown: Vec<PathBuf>,
-    /// Other files that are nothing known.
+    /// Other files of unknown kind.
     pub(super) others: Vec<PathBuf>,
 }
 
@@ -123,14 +123,14 @@ impl Inputs {
             [log] => Ok(Some(log)),
             [] if !self.progress.is_empty() || !self.calls.is_empty() => Ok(None),
             [] if self.samples.is_empty() => {
-                let note = Note::problem("there is nothing to diagnose in what was given");
-                let help = "give the log of a job, reports of progress or logs of strace; a folder is not searched for folders in it";
+                let note = Note::problem("the inputs contain nothing to diagnose");
+                let help = "give the log of a job, progress reports or strace logs; subfolders are not searched";
                 Err(Failure::new(Exit::Trace, note.with_help(help)))
             }
             [] => Err(Failure::helped(
                 Exit::Trace,
                 "no job log among the inputs",
-                "give the log as well: samples alone show nothing about tasks",
+                "give the log as well: samples alone do not describe tasks",
             )),
             logs => {
                 let names: Vec<String> = logs.iter().map(|log| log.display().to_string()).collect();
@@ -143,10 +143,10 @@ impl Inputs {
         }
     }
 
-    /// A sentence about files that are nothing known.
+    /// A sentence about files of unknown kind.
     pub(super) fn left_out(&self) -> Option<String> {
         let names: Vec<String> = self.others.iter().map(|file| file.display().to_string()).collect();
-        (!names.is_empty()).then(|| format!("left out, since they are nothing known, or folders: {}", names.join(", ")))
+        (!names.is_empty()).then(|| format!("skipped, because they are unrecognised or folders: {}", names.join(", ")))
     }
 }
 

@@ -36,7 +36,7 @@ impl Said {
         Self { missing: vec![sentence], ..Self::default() }
     }
 
-    /// Records that a node's log is used, with warnings about its oddities.
+    /// Records that a node's log is used, with its warnings.
     fn use_of(&mut self, node: &NodeCalls) {
         let taken = format!("{} of node {}", node.form.text(), node.node);
         self.used.push(UsedRow { kind: "syscalls".into(), name: node.file.clone(), taken });
@@ -75,7 +75,7 @@ pub(super) fn by_progress(
         }
     }
     if trace.is_none() && inputs.calls.is_empty() && history.tasks.is_empty() {
-        let note = Note::problem("none of the reports of progress can be used, and nothing else was given");
+        let note = Note::problem("the progress reports are unusable, and there are no other inputs");
         return Err(Failure {
             exit: Exit::Trace,
             notes: [vec![note], said.warnings.iter().map(Note::problem).collect()].concat(),
@@ -85,7 +85,7 @@ pub(super) fn by_progress(
         let Some(_) = &model else { return Ok(said) };
         history = trace.map(|trace| History::from_trace(trace, 0)).unwrap_or_default();
         if history.tasks.is_empty() {
-            return Ok(Said::missing("no reports of progress: the model is of no use".to_owned()));
+            return Ok(Said::missing("no progress reports: the model is not used".to_owned()));
         }
     }
     said.missing.extend(model.as_ref().and_then(|model| not_learned(model, &history)));
@@ -94,18 +94,18 @@ pub(super) fn by_progress(
     Ok(said)
 }
 
-/// Reads the reports of a file and records warnings about its oddities.
+/// Reads the reports of a file and records their warnings.
 fn reports(path: &Path, args: &DiagnoseArgs, said: &mut Said) -> Result<(History, UsedRow), Failure> {
     let name = path.display().to_string();
     let (read, rest) = read_reports(path, args.max_samples, 0)?;
     said.warnings.extend(match rest {
         Rest::Nothing => None,
-        Rest::More => Some(format!("{name}: what comes after {} bytes is left out (--max-samples)", args.max_samples)),
+        Rest::More => Some(format!("{name}: everything after {} bytes is skipped (--max-samples)", args.max_samples)),
         Rest::Damaged(how) => Some(format!("{name}: {}: {how}", Oddity::CutFile.text())),
     });
     said.warnings.extend(read.oddities.list().map(|counted| format!("{name}: {counted}")));
     let reports: usize = read.tasks.iter().map(|task| task.points.len()).sum();
-    let taken = format!("{reports} reports on {} attempts of tasks", read.tasks.len());
+    let taken = format!("{reports} reports on {} task attempts", read.tasks.len());
     Ok((read, UsedRow { kind: "progress".into(), name, taken }))
 }
 
@@ -115,13 +115,13 @@ fn of_this_run(trace: &JobTrace, read: History, said: &mut Said) -> History {
     let [known, others] = by_log(trace, read);
     if known.tasks.is_empty() {
         said.missing.push(format!(
-            "none of the {all} attempts in the reports of progress is in the log: they are compared among themselves"
+            "none of the {all} attempts in the progress reports is in the log: they are compared only with each other"
         ));
         return others;
     }
     if let Some(first) = others.tasks.first() {
         said.missing.push(format!(
-            "{} of {all} attempts in the reports of progress are not in the log, such as task {} of stage {}: they are left out",
+            "{} of {all} attempts in the progress reports are not in the log and are skipped, such as task {} of stage {}",
             others.tasks.len(),
             first.task,
             first.stage
@@ -167,7 +167,7 @@ fn not_learned(model: &Model, history: &History) -> Option<String> {
     kinds.dedup();
     let first = kinds.first()?;
     Some(format!(
-        "the model has learned nothing of {} kinds of tasks, such as `{first}`: these are compared among themselves",
+        "the model does not cover {} kinds of tasks, such as `{first}`: they are compared only with each other",
         kinds.len()
     ))
 }
@@ -184,13 +184,10 @@ pub(super) fn by_calls(
     match profile {
         None if inputs.calls.is_empty() => Ok(Said::default()),
         None => Ok(Said::missing(format!(
-            "logs of strace were not read, since it is not known what is usual: {}; make a profile of runs without a fault, \
-             `tailspn syscalls profile RUN... -o usual.json`, and give it with --profile usual.json",
+            "strace logs were not read, because there is no profile: {}; make one from fault-free runs, `tailspn syscalls profile RUN... -o usual.json`, and give it with --profile usual.json",
             inputs.calls.join(", ")
         ))),
-        Some(_) if inputs.calls.is_empty() => {
-            Ok(Said::missing("no logs of strace: the profile is of no use".to_owned()))
-        }
+        Some(_) if inputs.calls.is_empty() => Ok(Said::missing("no strace logs: the profile is not used".to_owned())),
         Some(profile) => judged_calls(inputs, &profile, trace, terminal),
     }
 }
@@ -228,7 +225,8 @@ fn judged_calls(
     run.nodes.iter().for_each(|node| said.use_of(node));
     for answer in diagnose(&run, profile, &[Method::Improved], &DiagnosisSettings::default()) {
         said.compared |= answer.silence.is_none();
-        said.missing.extend(answer.silence.as_ref().map(|why| format!("system calls name no node: {why}")));
+        said.missing
+            .extend(answer.silence.as_ref().map(|why| format!("system calls do not identify a faulty node: {why}")));
         said.findings.extend(answer.findings);
     }
     said.warnings.extend(run.notes);

@@ -24,8 +24,8 @@ pub(crate) fn run(plan: &StagePlan, args: &EstimateArgs, terminal: &Terminal) ->
     if args.method == Method::Exact {
         return Err(Failure::helped(
             Exit::Refused,
-            "there is no formula for a job of stages whose tasks wait for slots",
-            "leave out `--method`, or `--export` the net for `solve`",
+            "no formula exists for a job of stages whose tasks wait for slots",
+            "remove `--method`, or `--export` the net for `solve`",
         ));
     }
     let format = args.export.as_deref().map(|path| format_of(None, path)).transpose()?;

@@ -49,7 +49,7 @@ pub(super) fn refused(error: &dyn Display) -> Failure {
 pub(super) fn failure(error: &ExploreError) -> Failure {
     match error {
         ExploreError::VanishingTrap { .. } => {
-            let help = "`tailspn solve --untimed` explores the markings of a net in which time does not matter";
+            let help = "`tailspn solve --untimed` explores the markings of a net and ignores time";
             Failure::helped(Exit::Model, error.to_string(), help)
         }
         ExploreError::Fault(_) => Failure::plain(Exit::Model, error.to_string()),
@@ -74,15 +74,15 @@ pub(super) fn answer_failure(error: AnswerError) -> Failure {
             let dead = counted(dead_markings as u64, "dead marking");
             let names: Vec<String> = held.iter().map(|name| format!("`{name}`")).collect();
             let help = if names.is_empty() {
-                "without --steady, the time to the dead marking is shown where every run ends there, else the long-run averages"
+                "without --steady, the result is the time to the dead marking if every run ends there, otherwise the long-run averages"
                     .to_owned()
             } else {
-                format!("rates are 0 where the net stops, of {}: with a rate above 0 it goes on", names.join(", "))
+                format!("the net stops where rates are 0 ({}); with a rate above 0 it continues", names.join(", "))
             };
-            refuse(format!("the net can stop for good, in {dead}: it has no steady state"), &help)
+            refuse(format!("the net can stop forever in {dead}, so it has no steady state"), &help)
         }
         AnswerError::ImmediateAtStart => {
-            refuse(error.to_string(), "`--warm-up` leaves them out, `--method simulate` has them")
+            refuse(error.to_string(), "`--warm-up` excludes them, `--method simulate` includes them")
         }
         AnswerError::NotFinite { .. } | AnswerError::Fault(_) => Failure::plain(Exit::Model, error.to_string()),
         other => refused(&other),
@@ -93,6 +93,6 @@ pub(super) fn answer_failure(error: AnswerError) -> Failure {
 fn no_parts(error: &SeriesParallelError) -> Failure {
     let SeriesParallelError::NotSchedule(obstacles) = error else { return refused(error) };
     let message = format!("the net is not a schedule of delays in series and in parallel: {obstacles}");
-    let help = "`--method states` builds its state space, `tailspn simulate` needs neither";
+    let help = "use `--method states`, which builds the state space, or `tailspn simulate`";
     Failure::helped(Exit::Refused, message, help)
 }

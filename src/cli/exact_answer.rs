@@ -18,9 +18,9 @@ use crate::cli::question::Asked;
 use crate::cli::watch::Progress;
 
 /// Explains why single times need replications.
-const SAMPLES: &str = "--samples asks for replications";
+const SAMPLES: &str = "--samples needs replications";
 
-/// Returns whether an exact answer is known to cost less than replications.
+/// Returns true if an exact answer is known to cost less than replications.
 pub(super) fn offer(args: &SimulateArgs, net: &Net, program: &Program, question: &Question) -> AnswerMethod {
     if args.samples.is_some() {
         return AnswerMethod { no_exact: Some(SAMPLES.to_owned()), ..AnswerMethod::simulation() };
@@ -34,7 +34,7 @@ pub(super) fn advice(offer: &AnswerMethod) -> Option<String> {
         ("states", Some(states)) => format!("the net has only {}", counted(states as u64, "state")),
         (exact, _) => format!("the net is {exact}"),
     };
-    Some(format!("note: {why}: an exact answer costs less than replications, --method exact gives it"))
+    Some(format!("note: {why}: an exact answer would be faster than replications (--method exact)"))
 }
 
 /// Answers without replications.
@@ -47,13 +47,13 @@ pub(super) fn run(
 ) -> Result<Exit, Failure> {
     let question = &asked.question;
     let by_arguments = [
-        (args.reps.is_some() || args.wants_errors(), "--reps, --rel-error and --abs-error ask for replications"),
+        (args.reps.is_some() || args.wants_errors(), "--reps, --rel-error and --abs-error need replications"),
         (args.samples.is_some(), SAMPLES),
     ];
     if let Some((_, reason)) = by_arguments.iter().find(|(given, _)| *given) {
         return Err(Failure::helped(
             Exit::Refused,
-            format!("no exact method answers this: {reason}"),
+            format!("no exact method supports this: {reason}"),
             "`--method simulate` does",
         ));
     }

@@ -27,7 +27,7 @@ use crate::cli::watch::{catch_interrupt, interrupted};
 /// Bytes of a MB.
 const MB: f64 = 1_048_576.0;
 
-/// Most other jobs of a log whose times give the residual constants.
+/// Maximum number of other jobs of a log whose times give the residual constants.
 const MOST_OTHERS: usize = 100;
 
 /// A fitted model: the printed report, and the plan.
@@ -78,7 +78,7 @@ impl Model {
     }
 }
 
-/// Returns the plan of the job that logs give; none after Ctrl-C.
+/// Returns the plan of the job fitted to the logs; none after Ctrl-C.
 pub(crate) fn plan_of(args: &FitArgs, terminal: &Terminal) -> Result<Option<JobPlan>, Failure> {
     Ok(match model(args, terminal)? {
         Some(Model::Stages(fitted)) => Some(JobPlan::Stages(Box::new(fitted.plan))),
@@ -105,10 +105,12 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<Model>, Failure> 
     }
     let jobs: Vec<&JobTrace> = traces.iter().filter_map(Seen::job).collect();
     match &traces[..] {
-        [] => Err(usage("a configuration without a log; give the job's history too".to_owned())),
+        [] => Err(usage("a configuration without a log; also give the job's history".to_owned())),
         _ if !args.beside.is_empty() && !jobs.is_empty() => Err(usage("`--beside` is for Spark logs".to_owned())),
         all if jobs.len() == all.len() => job(&jobs, &confs, args).map(Some),
-        _ if !jobs.is_empty() => Err(usage("logs of MapReduce and of Spark: a fit takes one kind".to_owned())),
+        _ if !jobs.is_empty() => {
+            Err(usage("logs of both MapReduce and Spark; a fit needs logs of one kind".to_owned()))
+        }
         _ if !confs.is_empty() || !args.job.is_empty() => {
             Err(usage("a *_conf.xml and --job are for logs of MapReduce".to_owned()))
         }
@@ -126,7 +128,7 @@ fn read_logs(logs: &[LogChoice], args: &FitArgs, terminal: &Terminal) -> Result<
         for id in trace.applications.iter().map(|application| &application.id).filter(|id| !id.is_empty()) {
             if let Some(before) = seen.insert(id.clone(), log.name()) {
                 let note = Note::problem(format!("`{before}` and `{}` are logs of the same run, {id}", log.name()));
-                let help = "give each run once: a run that counts twice makes intervals too narrow";
+                let help = "give each run once: duplicates make intervals too narrow";
                 return Err(Failure::new(Exit::Usage, note.with_help(help)));
             }
         }
@@ -280,10 +282,10 @@ pub(crate) fn refused(error: &FitError) -> Failure {
     let note = Note::problem(error.to_string());
     let note = match error {
         FitError::NoInput { .. } => {
-            note.with_help("say it with --input-size (of `optimize`: --log-input-size), once for each log")
+            note.with_help("give it with --input-size (in `optimize`: --log-input-size), once for each log")
         }
-        FitError::NotAStageGraph { .. } => note.with_help("`tailspn trace` shows what other logs say"),
-        FitError::SeveralJobs { .. } | FitError::NoSuchJob { .. } => note.with_help("say which one with --job ID"),
+        FitError::NotAStageGraph { .. } => note.with_help("`tailspn trace` reads other logs"),
+        FitError::SeveralJobs { .. } | FitError::NoSuchJob { .. } => note.with_help("select one with --job ID"),
         _ => note,
     };
     Failure::new(Exit::Trace, note)

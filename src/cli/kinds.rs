@@ -1,5 +1,5 @@
-//! Kinds of files, and the commands that take each: a sound file that was given to the wrong command gets another message than a damaged
-//! one.
+//! Kinds of files, and the commands that accept each: a valid file given to the wrong command gets a
+//! different message from a damaged file.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -123,13 +123,13 @@ impl Kind {
     }
 }
 
-/// Returns the kind that a file has for `compare`, also in words; none for a file that it does not take.
+/// Returns the kind of a file for `compare`, also as text; none for a file that it does not accept.
 pub(crate) fn compared(path: &Path) -> Option<(Compared, String)> {
     let kind = Kind::of(path)?;
     Some((kind.compared()?, kind.text().0))
 }
 
-/// Returns what `optimize` does with a file; none for a file that it does not take, or of an unknown kind.
+/// Returns how `optimize` uses a file; none for a file that it does not accept, or of an unknown kind.
 pub(crate) fn optimized(path: &Path) -> Option<Optimized> {
     if Call::plan_at(path).is_some() { Some(Optimized::Job) } else { Kind::of(path)?.optimized() }
 }
@@ -143,7 +143,7 @@ fn is_call(line: &str) -> bool {
     }) && line.contains(" = ")
 }
 
-/// The name of a command, the kinds that it takes, and the files that it was given.
+/// The name of a command, the kinds that it accepts, and its files.
 type Inputs = (&'static str, fn(Kind) -> bool, Vec<PathBuf>);
 
 /// The files that a command reads; none for a command that reads no file of these kinds, or all kinds.
@@ -181,7 +181,7 @@ fn inputs(command: &Command) -> Option<Inputs> {
     })
 }
 
-/// The failure of a command on a sound file of the wrong kind; the message says so.
+/// The failure of a command on a valid file of the wrong kind; the message states it.
 pub(crate) fn explained(failure: Failure, command: &Command) -> Failure {
     // a folder cannot be read by a command that takes files
     if !matches!(failure.exit, Exit::Model | Exit::Trace | Exit::Usage | Exit::Io) {

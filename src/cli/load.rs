@@ -86,7 +86,7 @@ pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
     Ok(Loaded { net, dialect: read.dialect, warnings, properties: Vec::new() })
 }
 
-/// Warnings about a net, with their places in the text.
+/// Warnings about a net, with their positions in the text.
 pub(crate) fn net_warnings(source: &Source, warnings: &[pipe::Warning]) -> Vec<Note> {
     let note = |warning: &pipe::Warning| {
         let others = if warning.others > 0 { format!(" (and {} more)", warning.others) } else { String::new() };
@@ -138,7 +138,7 @@ fn foreign_kind(bytes: &[u8]) -> Option<&'static str> {
 pub(crate) fn refused_net(bytes: &[u8], source: &Source, error: &pipe::ReadError) -> Failure {
     if let Some(kind) = foreign_kind(bytes) {
         let note = Note::problem(format!("`{}` is {kind}, not a net", source.name()));
-        return Failure::new(Exit::Model, note.with_help("nets are read from PIPE XML, PNML, GreatSPN files and JANI"));
+        return Failure::new(Exit::Model, note.with_help("supported nets: PIPE XML, PNML, GreatSPN and JANI"));
     }
     let mut notes: Vec<Note> = error
         .problems

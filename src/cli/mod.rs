@@ -1,6 +1,7 @@
 //! The command line: arguments in, one library call, a report out. It sees only the public API.
 //!
-//! Data goes to standard output, everything else to standard error; how a command ended is its exit code (docs/exit-codes.md).
+//! Data goes to standard output, everything else to standard error; the exit code shows how a command ended
+//! (docs/exit-codes.md).
 
 mod args;
 #[cfg(feature = "gpu")]
@@ -105,7 +106,8 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 impl Call {
     /// Runs the command of some arguments, the name of the program first, on this thread and returns its exit
-    /// code, as in docs/exit-codes.md. What it found is in [`take_output`](Self::take_output), also after an error.
+    /// code, as in docs/exit-codes.md. Its results are in [`take_output`](Self::take_output), also after an
+    /// error.
     ///
     /// # Errors
     ///
@@ -160,7 +162,7 @@ fn merge_parts(args: &MergeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let refused = |error: clap::Error| Failure::new(Exit::Model, Note::problem(reason_of(&error)));
     let mut cli = args::parse(words).map_err(refused)?;
     if cli.command.part().is_none() {
-        let message = format!("`{}` is not a part of a command that has parts", args.shards[0].display());
+        let message = format!("`{}` is a part of a command that cannot be split into parts", args.shards[0].display());
         return Err(Failure::plain(Exit::Model, message));
     }
     cli.command.show_as(&args.print);

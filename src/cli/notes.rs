@@ -29,7 +29,7 @@ impl Source {
         Self { name: name.into(), text: text.into() }
     }
 
-    /// The text of an argument; a blank after it gives problems at its end a place.
+    /// The text of an argument; a trailing blank gives problems at its end a position.
     pub(crate) fn argument(name: &str, text: &str) -> Self {
         Self::new(name, format!("{text} "))
     }
@@ -178,7 +178,7 @@ impl Diagnostic for Note {
     }
 }
 
-/// Reason why a command ended before its work was done.
+/// Reason why a command ended before its work was complete.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
@@ -196,7 +196,7 @@ impl Failure {
         Self::new(exit, Note::problem(message))
     }
 
-    /// One problem without a place, and what to do next.
+    /// One problem without a position, and what to do next.
     pub(crate) fn helped(exit: Exit, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::new(exit, Note::problem(message).with_help(help))
     }
@@ -211,7 +211,7 @@ impl Failure {
         self.exit == Exit::Success
     }
 
-    /// The first problem in words.
+    /// The first problem as text.
     pub(crate) fn message(&self) -> &str {
         self.notes.first().map_or("", |note| &note.message)
     }

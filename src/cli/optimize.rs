@@ -40,7 +40,7 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
         }
         (_, [path]) => search(path, args, terminal)?,
         (_, several) => {
-            let message = format!("{} files, and the first is not a log", several.len());
+            let message = format!("{} files, but the first is not a log", several.len());
             return Err(Failure::helped(Exit::Usage, message, "give one plan, or the logs of one job"));
         }
     };

@@ -28,7 +28,7 @@ pub struct CommandOption {
     pub help: String,
 }
 
-/// Returns the options of a command, such as `simulate`, in their order; none if there is no such command.
+/// Returns the options of a command, such as `simulate`, in their order; none for an unknown command.
 pub fn options(command: &str) -> Option<Vec<CommandOption>> {
     let cli = Cli::command();
     let command = cli.find_subcommand(command)?;

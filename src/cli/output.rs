@@ -42,9 +42,9 @@ pub(crate) struct Terminal {
     colour_err: bool,
     unicode: bool,
     quiet: bool,
-    /// Where everything goes if another program runs the command.
+    /// Destination of all output if another program runs the command.
     call: Option<Arc<Call>>,
-    /// The share of the replications that runs here.
+    /// The share of the replications that this process runs.
     share: Share,
 }
 
@@ -71,7 +71,7 @@ impl Terminal {
         Self { colour_out: false, colour_err: false, unicode: true, quiet: false, call, share: Share::default() }
     }
 
-    /// Returns the same terminal for a command that does a share of its replications, or puts shares together.
+    /// Returns the same terminal for a command that runs a share of its replications, or merges shares.
     pub(crate) fn sharing(&self, share: Share) -> Self {
         Self { share, ..self.clone() }
     }
@@ -117,7 +117,8 @@ impl Terminal {
         }
     }
 
-    /// The text without characters that steer a terminal, which names in logs and nets may have; our own colours stay.
+    /// The text without terminal control characters, which names in logs and nets may contain; our own
+    /// colours are kept.
     fn without_controls<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let steers = |c: char| match c {
             '\n' | '\t' => false,
@@ -153,7 +154,7 @@ impl Terminal {
         }
     }
 
-    /// Writes data to standard output. A reader that has gone away ends the output, not the command.
+    /// Writes data to standard output. A closed reader ends the output, not the command.
     pub(crate) fn data(&self, text: &str) -> Result<(), Failure> {
         if let Some(call) = &self.call {
             call.output().data.push_str(text);
@@ -168,7 +169,7 @@ impl Terminal {
         }
     }
 
-    /// Tells warnings, unless only results are wanted.
+    /// Prints warnings, unless only results are requested.
     pub(crate) fn warnings(&self, notes: &[Note]) {
         match self.call {
             Some(_) => self.brief_warnings(notes),
@@ -177,14 +178,14 @@ impl Terminal {
         }
     }
 
-    /// Tells warnings in a line each, unless only results are wanted.
+    /// Prints warnings on one line each, unless only results are requested.
     pub(crate) fn brief_warnings(&self, notes: &[Note]) {
         for note in notes {
             self.tell(&note.brief());
         }
     }
 
-    /// Prints one sentence, unless only results are wanted.
+    /// Prints one sentence, unless only results are requested.
     pub(crate) fn tell(&self, text: &str) {
         if !self.quiet {
             self.say(&format!("{text}\n"));
@@ -272,10 +273,10 @@ fn shows_unicode() -> bool {
 /// Reason why a file cannot be used, without the names of temporary files.
 pub(crate) fn reason(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        io::ErrorKind::NotFound => "no such file or folder".to_owned(),
         io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        io::ErrorKind::NotADirectory => "a part of the path is no folder".to_owned(),
+        io::ErrorKind::NotADirectory => "a part of the path is not a folder".to_owned(),
         io::ErrorKind::StorageFull => "the disk is full".to_owned(),
         io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
         _ => error.to_string(),

@@ -1,4 +1,4 @@
-//! One shard of a command's replications as a file, and the files of all shards put together.
+//! One shard of a command's replications as a file, and the merged files of all shards.
 //!
 //! A file starts with a line of readable JSON: the command, and the number of the part. Results follow as bytes.
 
@@ -66,8 +66,8 @@ pub(crate) fn run(
     }
     let pieces = share.take_pieces();
     if pieces.is_empty() {
-        let help = "leave out --shard; --method simulate runs replications";
-        return Err(Failure::helped(Exit::Usage, "there is nothing to share: no replications were run", help));
+        let help = "remove --shard, or use --method simulate";
+        return Err(Failure::helped(Exit::Usage, "there is nothing to split: no replications were run", help));
     }
     let bytes = file(shard, arguments, &pieces)?;
     match &args.output {
@@ -75,7 +75,7 @@ pub(crate) fn run(
         None => terminal.part(bytes),
     }
     if interrupted() {
-        terminal.tell("note: the part is not complete; only the last shard may be so");
+        terminal.tell("note: the part is incomplete; only the last shard may be incomplete");
         return Ok(Exit::Interrupted);
     }
     Ok(Exit::Success)
@@ -102,14 +102,14 @@ pub(crate) fn is_part(path: &Path) -> bool {
 
 /// Reads the parts of a command.
 ///
-/// With `partial`, the first shards alone will do.
+/// With `partial`, only the first shards suffice.
 pub(crate) fn read(paths: &[PathBuf], partial: bool) -> Result<Parts, Failure> {
     let files = paths.iter().map(|path| Ok((path.display().to_string(), read_bytes(path)?)));
     together(&files.collect::<Result<Vec<_>, Failure>>()?, partial, true)
 }
 
 fn unlike(one: &str, other: &str, what: &str) -> Failure {
-    Failure::plain(Exit::Refused, format!("`{one}` and `{other}` are not parts of one run: {what}"))
+    Failure::plain(Exit::Refused, format!("`{one}` and `{other}` belong to different runs: {what}"))
 }
 
 /// Puts the parts of a command together, each with the name of its file. In process, arguments may name different files: then
@@ -122,7 +122,7 @@ pub(crate) fn together(files: &[(String, Vec<u8>)], partial: bool, same_argument
     }
     parts.sort_by_key(|(_, header, _)| header.shard.index);
     let Some((first_name, first, _)) = parts.first() else {
-        return Err(Failure::plain(Exit::Usage, "there are no parts"));
+        return Err(Failure::plain(Exit::Usage, "no parts given"));
     };
     for (name, header, _) in &parts {
         if let Some(what) = difference(first, header, same_arguments) {
@@ -141,14 +141,14 @@ pub(crate) fn together(files: &[(String, Vec<u8>)], partial: bool, same_argument
         return Err(Failure::helped(
             Exit::Refused,
             format!("shard {missing}/{of} is missing"),
-            "--partial takes the first shards, if the missing ones are the last",
+            "--partial merges the first shards if only the last ones are missing",
         ));
     }
     let arguments = first.arguments.clone();
     Ok(Parts { arguments, share: Share::merged(parts.into_iter().map(|(_, _, pieces)| pieces).collect()) })
 }
 
-/// Options of a part alone, with a value each.
+/// Options that only parts have, each with a value.
 const OWN_VALUES: [&str; 6] = ["--shard", "--output", "-o", "--threads", "--max-time", "--color"];
 /// Options that only parts have, on a command without parts.
 const OWN_FLAGS: [&str; 3] = ["--force", "--quiet", "-q"];
@@ -156,7 +156,7 @@ const OWN_FLAGS: [&str; 3] = ["--force", "--quiet", "-q"];
 /// Returns the difference of two parts.
 fn difference(one: &Header, other: &Header, same_arguments: bool) -> Option<&'static str> {
     if one.version != other.version {
-        Some("their versions of tailspn differ")
+        Some("their tailspn versions differ")
     } else if one.shard.of != other.shard.of {
         Some("the numbers of shards differ")
     } else if same_arguments && asked(&one.arguments) != asked(&other.arguments) {
@@ -200,7 +200,7 @@ fn part(name: &str, bytes: &[u8]) -> Result<(Header, Pieces), Failure> {
         )));
     }
     if header.shard.index < 1 || header.shard.index > header.shard.of {
-        return Err(refused(format!("is shard {}, which there cannot be", header.shard)));
+        return Err(refused(format!("has the invalid shard number {}", header.shard)));
     }
     let pieces = pieces_from_bytes(results).map_err(|error| refused(format!("cannot be used: {error}")))?;
     Ok((header, pieces))

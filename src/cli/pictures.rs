@@ -24,7 +24,7 @@ pub(crate) fn may_draw(plots: &PlotArgs, force: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes pictures into the folder, if one is given.
+/// Writes pictures into the folder, if given.
 pub(crate) fn draw(pictures: &[Picture], plots: &PlotArgs, force: bool) -> Result<(), Failure> {
     let Some(folder) = &plots.plots else { return Ok(()) };
     if pictures.is_empty() {

@@ -1,4 +1,4 @@
-//! Reading a plan: the file, and its problems with their places.
+//! Reading a plan: the file, and its problems with their positions.
 
 use std::path::Path;
 
@@ -71,7 +71,7 @@ pub(crate) fn empty_plan(name: &str) -> String {
     format!("warning: `{name}` is empty: every key has its default; is it the right file?")
 }
 
-/// Old names of keys, with their places.
+/// Old names of keys, with their positions.
 pub(crate) fn old_names(source: &Source, warnings: &[PlanWarning]) -> Vec<Note> {
     warnings.iter().map(|old| Note::warning(old.to_string()).at(source, old.span.clone())).collect()
 }
@@ -88,7 +88,7 @@ pub(crate) fn job_of(text: Option<&PlanText>, options: &PlanArgs, terminal: &Ter
     plan.with_all(&options.options()).plan().map_err(|error| options_refused(&error))
 }
 
-/// Options that a plan has no meaning for, or values that do not fit together with its own.
+/// Options that have no meaning for a plan, or values that conflict with the plan's.
 pub(crate) fn options_refused(error: &PlanError) -> Failure {
     let note = |problem: &PlanProblem| match problem.kind {
         ProblemKind::Option => Note::problem(problem.to_string()),
@@ -99,7 +99,7 @@ pub(crate) fn options_refused(error: &PlanError) -> Failure {
 
 /// Refuses a plan that only the cluster simulator can run.
 pub(crate) fn only_whatif(plan: &JobPlan, command: &str) -> Failure {
-    let message = format!("`{command}` cannot run a plan of {}, task by task", plan.described_by());
+    let message = format!("`{command}` cannot run a plan of {}, which is simulated task by task", plan.described_by());
     Failure::helped(Exit::Model, message, "`tailspn whatif PLAN` runs it")
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn keys_of(command: &str) -> String {
     format!("`tailspn {command} --print-plan` shows every key with its default")
 }
 
-/// All problems of a plan, each at its place.
+/// All problems of a plan, each at its position.
 pub(crate) fn refused(source: &Source, error: PlanError, help: &str) -> Failure {
     let note = |problem: PlanProblem| {
         let note = Note::problem(problem.to_string());

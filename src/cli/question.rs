@@ -1,4 +1,4 @@
-//! From arguments to a question: parses expressions over the net, looks up names, and reports all problems at once.
+//! Converts arguments to a question: parses expressions over the net, looks up names, and reports all problems at once.
 
 use tailspn::compile::{Code, lower, lower_reward};
 use tailspn::net::expr::ExprError;
@@ -11,7 +11,7 @@ use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::values::fits;
 
-/// A question and how the person put it.
+/// A question and its form on the command line.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) question: Question,
@@ -134,23 +134,24 @@ impl Parser<'_> {
         }
     }
 
-    /// Times that leave nothing to observe, and names that would occur twice in the results.
+    /// Times that leave no observations, and duplicate names in the results.
     fn times(&mut self, args: &QuestionArgs) {
         if let Some(horizon) = args.horizon {
             if args.warm_up > 0.0 && args.warm_up >= horizon {
-                let message = format!("the warm-up of {} s leaves nothing of the horizon of {horizon} s", args.warm_up);
+                let message =
+                    format!("the warm-up of {} s is not shorter than the horizon of {horizon} s", args.warm_up);
                 self.notes.push(Note::problem(message).with_help("averages need a horizon after the warm-up"));
             }
             for (time, text) in args.at.iter().filter(|(time, _)| *time > horizon) {
                 let message = format!("`--at {time}:{text}` is beyond the horizon of {horizon} s");
-                self.notes.push(Note::problem(message).with_help("a later --horizon lets replications get there"));
+                self.notes.push(Note::problem(message).with_help("increase --horizon"));
             }
         }
         for (option, named) in [("reward", &args.reward), ("group", &args.group)] {
             for (i, (name, _)) in named.iter().enumerate() {
                 if named[..i].iter().any(|(earlier, _)| earlier == name) {
-                    let message = format!("two of --{option} are called `{name}`");
-                    self.notes.push(Note::problem(message).with_help("give each a name of its own"));
+                    let message = format!("two of --{option} have the name `{name}`");
+                    self.notes.push(Note::problem(message).with_help("give each a unique name"));
                 }
             }
         }
@@ -169,7 +170,7 @@ impl Parser<'_> {
         for member in members.split(',').map(str::trim).filter(|member| !member.is_empty()) {
             let found = self.transitions(member);
             if found.is_empty() {
-                let note = Note::problem(format!("`--group {name}`: no transition is called `{member}`"));
+                let note = Note::problem(format!("`--group {name}`: no transition matches `{member}`"));
                 self.notes.push(note.with_help("`*` stands for any text and `?` for any character"));
             }
             transitions.extend(found);
@@ -200,7 +201,7 @@ impl Parser<'_> {
         let splits = text.match_indices(':').map(|(at, _)| (&text[..at], &text[at + 1..]));
         let mut found = splits.map(|(member, expression)| (self.transitions(member.trim()), expression));
         let Some((transitions, expression)) = found.rfind(|(transitions, _)| !transitions.is_empty()) else {
-            let note = Note::problem(format!("`--impulse {name}={text}` names no transition of the net"));
+            let note = Note::problem(format!("`--impulse {name}={text}` matches no transition of the net"));
             let help = "write NAME=TRANSITION:EXPRESSION, such as cost=repair:2; `*` stands for any text";
             self.notes.push(note.with_help(help));
             return Vec::new();

@@ -16,7 +16,7 @@ use crate::cli::output::Terminal;
 use crate::cli::question::resolved;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
-/// Most walks on a level, and most batches: their numbers are parts of the addresses of random words.
+/// Maximum number of walks on a level, and most batches: their numbers are parts of the addresses of random words.
 const MOST_WALKS: u64 = 1 << 24;
 const MOST_BATCHES: u64 = 1 << 20;
 
@@ -81,8 +81,8 @@ fn event(net: &Net, args: &RareArgs) -> Result<RareEvent, Failure> {
         }),
         (None, None) => Err(Failure::helped(
             Exit::Usage,
-            "there is no question",
-            "--beyond T asks for a late end of the net; --until EXPR with --within T or --avoid EXPR for a goal",
+            "no event given",
+            "use --beyond T for a late end of the net, or --until EXPR with --within T or --avoid EXPR for a goal",
         )),
     }
 }
@@ -90,13 +90,13 @@ fn event(net: &Net, args: &RareArgs) -> Result<RareEvent, Failure> {
 fn failure(error: &RareError) -> Failure {
     let exit = if interrupted() { Exit::Interrupted } else { Exit::Refused };
     let help = match error {
-        RareError::Unlimited => "add --within T, --avoid EXPR, or both; --beyond T asks for the opposite of --within T",
-        RareError::NoImportance => "--importance EXPR, such as the smallest of the numbers that must grow",
+        RareError::Unlimited => "add --within T, --avoid EXPR, or both; --beyond T gives the complement of --within T",
+        RareError::NoImportance => "give give --importance EXPR, such as the smallest of the numbers that must grow",
         RareError::NoWay { .. } => {
-            "--effort N takes more walks; --importance EXPR should grow with every step towards the goal"
+            "increase --effort N; --importance EXPR should grow with every step towards the goal"
         }
-        RareError::Delays(_) => "`tailspn simulate` runs any delays",
-        RareError::Stopped => "--max-time gives more time; --effort takes fewer walks",
+        RareError::Delays(_) => "`tailspn simulate` supports any delay",
+        RareError::Stopped => "increase --max-time, or reduce --effort",
         RareError::Compile(_) | RareError::Run(_) => return Failure::plain(Exit::Model, error.to_string()),
         _ => return Failure::plain(exit, error.to_string()),
     };

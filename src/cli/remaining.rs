@@ -1,4 +1,4 @@
-//! `remaining`: the time left of a run, from its log so far; with `--follow` again as the log grows.
+//! `remaining`: the remaining time of a run, from its log so far; with `--follow` again as the log grows.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -23,14 +23,15 @@ use crate::cli::study::estimate_failure;
 use crate::cli::trace::load;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
-/// Interval between two looks at a log.
+/// Interval between two checks of a log.
 const POLL: Duration = Duration::from_millis(200);
-/// Least time between two answers.
+/// Minimum time between two answers.
 const PAUSE: Duration = Duration::from_secs(2);
-/// Pause before a new answer, as a multiple of the last answer's time, so that a large log takes a small part of a CPU.
+/// Pause before the next prediction, as a multiple of the time of the last one, so that a large log uses a
+/// small share of a CPU.
 const SHARE: u32 = 10;
 
-/// Answers once, or as long as the log grows.
+/// Predicts once, or as long as the log grows.
 pub(crate) fn run(args: &RemainingArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let plan = args.plan.as_deref().map(|path| read_plan(path, terminal)).transpose()?;
     catch_interrupt(terminal);
@@ -67,7 +68,7 @@ fn failure(error: &StudyError) -> Failure {
     match error {
         StudyError::Log(error) => refused(error),
         StudyError::TooEarly | StudyError::BetweenJobs => {
-            Failure::helped(Exit::Refused, error.to_string(), "--plan PLAN.toml, which `fit` makes of earlier runs")
+            Failure::helped(Exit::Refused, error.to_string(), "give --plan PLAN.toml, made by `fit` from earlier runs")
         }
         error => estimate_failure(error),
     }
@@ -113,7 +114,7 @@ fn tell_warnings(trace: &JobTrace, terminal: &Terminal) {
     }
 }
 
-/// Answers as long as the log grows.
+/// Predicts as long as the log grows.
 fn follow(args: &RemainingArgs, plan: Option<&StagePlan>, terminal: &Terminal) -> Result<Exit, Failure> {
     let mut seen = None;
     loop {

@@ -1,4 +1,4 @@
-//! `report`: results as a page that a person can look at and decide from.
+//! `report`: results as an HTML page.
 
 use std::path::Path;
 
@@ -17,9 +17,9 @@ use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{draw, may_draw};
 use crate::cli::study::store_failure;
 
-/// Most places and transitions of a net that is drawn.
+/// Maximum number of places and transitions of a net that is drawn.
 const MOST_DRAWN: usize = 300;
-/// Tasks of a job whose net is drawn: more look the same.
+/// Maximum tasks of a drawn net: more tasks look the same.
 const MAPS: u64 = 3;
 const REDUCES: u64 = 2;
 
@@ -77,8 +77,8 @@ fn load_all(args: &ReportArgs, terminal: &Terminal) -> Result<Vec<Shown>, Failur
         let alone = |what: &str| {
             Failure::helped(
                 Exit::Usage,
-                format!("`{source}` is {what}, and there is no result before it"),
-                "plans and nets are shown with the result that stands before them",
+                format!("`{source}` is {what} without a result before it"),
+                "plans and nets are shown with the preceding result",
             )
         };
         match load(path, &source, terminal)? {
@@ -114,7 +114,7 @@ fn load(path: &Path, source: &str, terminal: &Terminal) -> Result<Loaded, Failur
             }
             _ => {
                 let note = Note::problem(format!("`{source}` is not a tailspn result, a plan or a net"));
-                let help = "results are what `--json` prints, and the folder that `tailspn sweep -o` writes";
+                let help = "results are the output of `--json` and the folder that `tailspn sweep -o` writes";
                 Err(Failure::new(Exit::Model, note.with_help(help)))
             }
         },
@@ -132,10 +132,11 @@ pub(crate) fn read_result(source: &str, bytes: &[u8]) -> Result<Found, Failure> 
             ReadError::Text { line, column, .. } => {
                 let at = byte_of(text, *line, *column);
                 let place = Source::new(source, text);
-                note.at(&place, at..at).with_help("was it written whole? `tailspn ... --json > FILE` makes it again")
+                note.at(&place, at..at)
+                    .with_help("the file may be incomplete; recreate it with `tailspn ... --json > FILE`")
             }
             ReadError::Version { .. } => {
-                note.with_help("make the result again with this version, or the page with that one")
+                note.with_help("recreate the result with this version, or the page with the other version")
             }
             _ => note,
         };
@@ -177,15 +178,15 @@ fn net_in(path: &Path, terminal: &Terminal) -> Result<Loaded, Failure> {
         let size = format!("{} and {}", counted(places as u64, "place"), counted(transitions as u64, "transition"));
         return Err(Failure::helped(
             Exit::Refused,
-            format!("`{}` is too large to be looked at: {size}", path.display()),
-            "`tailspn convert NET OUT.svg` draws it all the same",
+            format!("`{}` is too large to draw: {size}", path.display()),
+            "`tailspn convert NET OUT.svg` draws it anyway",
         ));
     }
     let caption = format!("{} and {}", counted(places as u64, "place"), counted(transitions as u64, "transition"));
     Ok(Loaded::Net(caption, svg(&loaded.net)))
 }
 
-/// The net of an estimated job, with as few tasks as show its shape; none where its plan cannot be read any more.
+/// The net of an estimated job, with the minimum number of tasks that shows its shape; none if its plan cannot be read.
 fn net_of(found: &Found) -> Option<(String, String)> {
     let Found::Estimate(report) = found else { return None };
     let mut plan = Plan::from_toml(&report.plan).ok().filter(|_| !report.plan.is_empty())?;
@@ -203,8 +204,7 @@ fn net_of(found: &Found) -> Option<(String, String)> {
         return None;
     }
     let caption = format!(
-        "Its shape, with {maps} of {} and {reduces} of {}: circles are places with their tokens, boxes timed transitions, bars \
-         immediate ones.",
+        "Its shape, with {maps} of {} and {reduces} of {}: circles are places with their tokens, boxes are timed transitions, bars are immediate transitions.",
         counted(report.job.maps, "map task"),
         counted(report.job.reduces, "reduce task"),
     );

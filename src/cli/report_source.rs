@@ -20,7 +20,7 @@ const CHUNK: usize = 1 << 16;
 /// Chunks of standard input that may wait.
 const WAITING: usize = 4;
 
-/// Interval between two looks for new reports.
+/// Interval between two checks for new reports.
 const POLL: Duration = Duration::from_millis(100);
 
 /// First bytes of a gzip file.
@@ -52,7 +52,7 @@ pub(crate) enum Rest {
 
 /// A source of reports.
 pub(crate) enum ReportSource {
-    /// Standard input, read by a thread so that Ctrl-C is heard while it is silent.
+    /// Standard input, read by a thread so that Ctrl-C takes effect while there is no input.
     Stdin(Receiver<io::Result<Vec<u8>>>),
     /// A file that may grow.
     File { file: File, name: String, position: u64 },
@@ -197,7 +197,7 @@ pub(crate) fn history_of(reader: &mut dyn Read, most: u64, run: u32) -> io::Resu
     Ok((history.finish(run), rest))
 }
 
-/// The first decompressed bytes of a file, and the state of the rest. Damage at the start is an error.
+/// The first decompressed bytes of a file, and the state of the remaining stream. Damage at the start is an error.
 pub(crate) fn read_at_most(path: &Path, most: u64) -> Result<(Vec<u8>, Rest), Failure> {
     let name = path.display().to_string();
     let failed = |error: io::Error| unreadable(&name, &error);
@@ -221,7 +221,7 @@ pub(crate) fn read_at_most(path: &Path, most: u64) -> Result<(Vec<u8>, Rest), Fa
     }
 }
 
-/// Returns true if the compressed data ends too early or is damaged, so that everything before is usable.
+/// Returns true if the compressed data ends too early or is damaged, but the part before is usable.
 fn is_damage(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof)

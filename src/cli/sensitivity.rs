@@ -15,7 +15,7 @@ use crate::cli::plan::{PlanText, keys_of};
 use crate::cli::study::{study_failure, tell_warnings};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
-/// Ranks the knobs.
+/// Ranks the settings.
 pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let Some(path) = args.subject.as_deref().filter(|_| !args.print_plan) else {
         terminal.data(SweepPlan::example_toml())?;
@@ -55,7 +55,7 @@ fn is_net(text: &str) -> bool {
 fn read(path: &Path, args: &SensitivityArgs, terminal: &Terminal) -> Result<(Sensitivity, PlanText), Failure> {
     if is_net(&String::from_utf8_lossy(&read_bytes(path)?)) {
         if let Some(option) = args.planned.options().first() {
-            let note = Note::problem(format!("`{}` is for a plan of a job; this is a net", option.name()));
+            let note = Note::problem(format!("`{}` applies to job plans, not to a net", option.name()));
             return Err(Failure::new(Exit::Usage, note.with_help("write a plan with `sweep.base`")));
         }
         let text = PlanText { source: Source::new(path.display().to_string(), ""), text: String::new() };
@@ -63,7 +63,7 @@ fn read(path: &Path, args: &SensitivityArgs, terminal: &Terminal) -> Result<(Sen
         return Ok((study, text));
     }
     if args.until.is_some() {
-        return Err(Failure::plain(Exit::Usage, "`--until` is about a net; a plan names its goal as `sweep.until`"));
+        return Err(Failure::plain(Exit::Usage, "`--until` applies to nets; a plan states its goal as `sweep.until`"));
     }
     let text = PlanText::read(path, terminal)?;
     let plan = text.plan(SweepPlan::read, &keys_of("sensitivity"), terminal)?;

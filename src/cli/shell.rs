@@ -23,7 +23,7 @@ pub(crate) fn man(args: &ManArgs, terminal: &Terminal) -> Result<Exit, Failure> 
     command.build();
     if let Some(name) = &args.command {
         let unknown =
-            || Failure::plain(Exit::Usage, format!("there is no command `{name}`; `tailspn help` lists them"));
+            || Failure::plain(Exit::Usage, format!("unknown command `{name}`; `tailspn help` lists all commands"));
         command = command.find_subcommand(name).ok_or_else(unknown)?.clone();
     }
     let mut text = Vec::new();
@@ -33,7 +33,7 @@ pub(crate) fn man(args: &ManArgs, terminal: &Terminal) -> Result<Exit, Failure> 
     print(&text, terminal)
 }
 
-/// Installs the man pages and the completions, and says where.
+/// Installs the man pages and the completions, and prints their locations.
 pub(crate) fn setup(args: &SetupArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let prefix = match &args.prefix {
         Some(prefix) => prefix.clone(),
@@ -68,7 +68,7 @@ pub(crate) fn setup(args: &SetupArgs, terminal: &Terminal) -> Result<Exit, Failu
 }
 
 fn home() -> Result<PathBuf, Failure> {
-    let unknown = || Failure::plain(Exit::Usage, "there is no home folder; name a folder by --prefix".to_owned());
+    let unknown = || Failure::plain(Exit::Usage, "no home folder; give a folder with --prefix".to_owned());
     std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).ok_or_else(unknown)
 }
 

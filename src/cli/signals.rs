@@ -9,7 +9,7 @@ use signal_hook::flag;
 /// The signal that ends the work; 0 before one came.
 static SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
-/// Catches both signals from now on. Where the system has no such thing, nothing changes.
+/// Catches both signals from now on. Has no effect on systems without this signal.
 pub(crate) fn catch() {
     let second = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
@@ -20,7 +20,7 @@ pub(crate) fn catch() {
     }
 }
 
-/// Returns true once a signal came.
+/// Returns true once a signal was received.
 pub(crate) fn signalled() -> bool {
     SIGNAL.load(Ordering::SeqCst) != 0
 }

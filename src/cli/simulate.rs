@@ -43,7 +43,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
         Method::Simulate => AnswerMethod::simulation(),
     };
     if args.steady && args.place.backend.0 == Backend::Gpu {
-        return Err(Failure::helped(Exit::Gpu, "`--steady` runs on the CPU only", "leave out `--backend gpu`"));
+        return Err(Failure::helped(Exit::Gpu, "`--steady` runs on the CPU only", "remove `--backend gpu`"));
     }
     if args.steady {
         return steady::run(args, &loaded.net, &prepared, &asked.question, method, terminal);
@@ -110,7 +110,8 @@ fn ensemble(args: &SimulateArgs) -> Ensemble {
     }
 }
 
-/// Sets a limit of firings for a net that may never reach its goal, and checks with one replication that the net keeps to it.
+/// Sets a limit of firings for a net that may never reach its goal, and checks with one replication that the
+/// net stays within it.
 fn be_patient(
     prepared: &mut Prepared,
     goal: &str,
@@ -124,8 +125,7 @@ fn be_patient(
         return Ok(());
     }
     let message = format!("the net does not stop: after {} firings it has not reached {goal}", count(patience.into()));
-    let help = "--horizon T looks at a span of time, --steady at the long run, --until EXPR waits for another goal, and \
-                --max-firings N waits longer";
+    let help = "use --horizon T for a span of time, --steady for the long run, --until EXPR for another goal, or a larger --max-firings N";
     Err(Failure::helped(Exit::Refused, message, help))
 }
 
@@ -145,30 +145,30 @@ fn seek_goal(
     };
     reached.map_err(|error| failure(&error))?;
     let message = format!(
-        "none of the first {} replications reached {goal}, so that its mean time cannot be known to {}",
+        "none of the first {} replications reached {goal}, so its mean time cannot be estimated to {}",
         count(SEARCH[1].into()),
         time.asked()
     );
-    let help = "--reps N without --rel-error shows how replications end, and how likely the goal is";
+    let help = "use --reps N without --rel-error to see how replications end and the probability of the goal";
     Err(Failure::helped(Exit::Refused, message, help))
 }
 
-/// Explains to the user why nothing was run.
+/// Explains to the user why the simulation did not run.
 pub(crate) fn failure(error: &RunError) -> Failure {
     match error {
         RunError::Fault(fault) => Failure::plain(Exit::Model, fault.to_string()),
         RunError::Engine { engine, reasons } => Failure::helped(
             Exit::Refused,
             format!("the {engine} engine cannot run this:\n{}", reasons.join("\n")),
-            "`--engine auto` takes the fastest engine that can",
+            "`--engine auto` selects the fastest engine that can",
         ),
         RunError::Horizon { .. } => Failure::plain(Exit::Refused, error.to_string()),
         RunError::GpuUnfit { engine, reasons } => {
-            let message = format!("the {engine} engine of the GPU cannot run this:\n{}", reasons.join("\n"));
+            let message = format!("the {engine} GPU engine cannot run this:\n{}", reasons.join("\n"));
             no_gpu(Note::problem(message))
         }
         RunError::Share(ShareError::NoNumber) => {
-            Failure::helped(Exit::Usage, error.to_string(), "--reps N names it, in place of --rel-error")
+            Failure::helped(Exit::Usage, error.to_string(), "give their number with --reps N instead of --rel-error")
         }
         RunError::Share(error) => Failure::plain(Exit::Refused, error.to_string()),
         RunError::GpuNotBuilt => Failure::plain(Exit::Gpu, error.to_string()),
@@ -180,7 +180,7 @@ pub(crate) fn failure(error: &RunError) -> Failure {
 
 /// Failure: no GPU can do what the command requires.
 pub(crate) fn no_gpu(note: Note) -> Failure {
-    let help = "`tailspn devices` lists the adapters; `--backend auto` uses one where it can, and the CPU otherwise";
+    let help = "`tailspn devices` lists the adapters; `--backend auto` uses one if possible, otherwise the CPU";
     Failure::new(Exit::Gpu, note.with_help(help))
 }
 
@@ -212,7 +212,7 @@ fn remarks(run: &Run, asked: &Asked, terminal: &Terminal) {
         terminal.tell(&format!("note: no replication reached {}", asked.goal));
     }
     if samples.ended(Ending::Firings) > 0 {
-        terminal.tell("note: --max-firings N lets replications run longer, --steady looks at the long run");
+        terminal.tell("note: --max-firings N lets replications run longer, --steady computes the long run");
     }
 }
 

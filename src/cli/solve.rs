@@ -30,7 +30,7 @@ use crate::cli::{solve_files, solve_fixed, solve_untimed};
 /// Solves the net.
 pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     if args.goal.is_some() {
-        terminal.tell("warning: `--goal` is now `--until`; the old name goes away in the next release");
+        terminal.tell("warning: `--goal` is now `--until`; the old name will be removed in the next release");
     }
     let quiet = Progress::new(Shown::Nothing, "");
     let watch = TimeLimit::new(&quiet, args.max_time);
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     }
 }
 
-/// Number of states up to which a net is solved unfolded, even if equal parts of it can be counted.
+/// Number of states up to which a net is solved unfolded, even if it has equal parts.
 const FEW: f64 = 20_000.0;
 
 /// Solves the net by all its states.
@@ -196,7 +196,7 @@ struct Infinite {
 }
 
 impl Infinite {
-    /// Prints the proof, writes the graph if requested, and refuses the rest.
+    /// Prints the proof, writes the graph if requested, and refuses other requests.
     fn print(
         &self,
         program: &Program,
@@ -216,8 +216,7 @@ impl Infinite {
 }
 
 /// Advice for the steady state of an unbounded net.
-const NO_LONG_RUN: &str = "whether it has a steady state depends on its rates: `tailspn simulate --steady --tokens` shows \
-                           whether the tokens settle";
+const NO_LONG_RUN: &str = "whether it has a steady state depends on its rates: `tailspn simulate --steady --tokens` shows whether the token counts converge";
 
 /// The questions, as expressions of the net.
 pub(super) struct Asked {
@@ -399,9 +398,8 @@ fn marked(space: &StateSpace, states: &[u32]) -> Vec<bool> {
 }
 
 fn in_zero_time(option: &str) -> Failure {
-    let message =
-        format!("{option} holds in a marking that is left in zero time, where no time with --from begins or ends");
-    Failure::helped(Exit::Refused, message, "ask about a place whose tokens stay for some time")
+    let message = format!("{option} holds in a vanishing marking, in which no time with --from can start or end");
+    Failure::helped(Exit::Refused, message, "use a place whose tokens stay for some time")
 }
 
 fn never_entered(from: &str) -> Failure {

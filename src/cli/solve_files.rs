@@ -46,14 +46,14 @@ fn plot_cdf(report: &SolveReport, args: &SolveArgs) -> Result<(), Failure> {
     let picture = match &report.passage {
         Some(passage) => cdf_svg(&report.net.name, passage).map_err(Failure::internal)?,
         None => {
-            let message = "there is no time to draw: no goal, and the net never stops";
-            let note = Note::problem(message).with_help("state a goal with --until EXPR");
+            let message = "there is no time to draw: the net has no goal and never stops";
+            let note = Note::problem(message).with_help("set a goal with --until EXPR");
             return Err(Failure::new(Exit::Refused, note));
         }
     };
     match picture {
         Some(picture) => write_picture(path, &picture, args.force),
-        None => Err(Failure::plain(Exit::Refused, "there is no distribution to draw: see the times above")),
+        None => Err(Failure::plain(Exit::Refused, "there is no distribution to draw; see the times above")),
     }
 }
 
@@ -101,7 +101,7 @@ pub(super) fn write_coverability(
     write_graph(&title, NO_LIMIT, args, |limit| coverability_graph(graph, program, limit))?;
     for path in [&args.export_dot, &args.export_svg].into_iter().flatten() {
         let path = path.display();
-        terminal.tell(&format!("note: `{path}` is the coverability graph, in which ω is any number of tokens"));
+        terminal.tell(&format!("note: `{path}` is the coverability graph, in which ω means any number of tokens"));
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::watch::Progress;
 
-/// Most markings of a coverability graph.
+/// Maximum number of markings of a coverability graph.
 pub(super) const MOST_COVERED: usize = 20_000;
 
 /// Advice for a limit of the state space.
@@ -59,7 +59,7 @@ pub(super) fn method(
     }
 }
 
-/// A question that is not about the time to the dead marking, if there is one.
+/// A request other than the time to the dead marking, if any.
 fn other_question(args: &SolveArgs) -> Option<&'static str> {
     let goal = args.until().is_some_and(|goal| goal != "dead");
     let averages = !args.at.is_empty() && args.until().is_none();
@@ -78,11 +78,11 @@ fn other_question(args: &SolveArgs) -> Option<&'static str> {
 }
 
 fn needs_states(option: &str) -> Failure {
-    let message = format!("series-parallel reduction gives the time to the dead marking only, {option} needs states");
-    Failure::helped(Exit::Usage, message, "leave it out, or take `--method states`")
+    let message = format!("series-parallel reduction gives only the time to the dead marking; {option} needs states");
+    Failure::helped(Exit::Usage, message, "remove it, or use `--method states`")
 }
 
-/// Returns the limits of the state space, with the time that is left.
+/// Returns the limits of the state space, with the remaining time.
 pub(super) fn limits(args: &SolveArgs, watch: &TimeLimit<'_>) -> Limits {
     let default = Limits::default();
     Limits {

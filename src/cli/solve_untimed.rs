@@ -103,8 +103,8 @@ fn checked(
     formulas.into_iter().map(check).collect()
 }
 
-/// Prints the proof that there are infinitely many markings, writes the coverability graph if a graph is requested, and
-/// refuses the rest.
+/// Prints the proof that there are infinitely many markings, writes the coverability graph if a graph is
+/// requested, and refuses other requests.
 fn infinite(
     unbounded: &Unbounded,
     priorities: Priorities,
@@ -123,6 +123,6 @@ fn infinite(
         write_coverability(graph, program, subject.net, args, terminal)?;
     }
     let note = Note::problem(unbounded.to_string());
-    let help = "formulas need finitely many markings: they were not checked";
+    let help = "formulas were not checked: they need finitely many markings";
     Err(Failure::new(Exit::Refused, if args.ctl.is_empty() { note } else { note.with_help(help) }))
 }

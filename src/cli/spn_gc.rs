@@ -30,7 +30,7 @@ pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure
             if plan.model.slots && !slots {
                 plan.model.slots = false;
                 terminal.tell(
-                    "note: all tasks run at once, as in the paper; `estimate` counts slots, as does `spn-gc --slots`",
+                    "note: all tasks run at once, as in the paper; `estimate` and `spn-gc --slots` let tasks wait for slots",
                 );
             }
             net_of_job(&plan, terminal)?
@@ -53,15 +53,15 @@ fn net_of_stages(plan: &StagePlan, args: &SpnGcArgs) -> Result<Net, Failure> {
     if for_jobs {
         return Err(Failure::helped(
             Exit::Usage,
-            "a plan of stages has tasks, times and laws of its own, and its net knows no copies",
-            "leave out --maps, --means, --stragglers, --speculation and --clone",
+            "a plan of stages defines its own tasks, times and distributions, and its net has no speculative copies",
+            "remove --maps, --means, --stragglers, --speculation and --clone",
         ));
     }
     estimate_stages::net(plan)
 }
 
-/// The number of map tasks, the means and the stragglers of the arguments, in the plan. Where the means follow from the plan, its input
-/// gets as many splits as there are map tasks.
+/// The number of map tasks, the means and the stragglers of the arguments, in the plan. If the means follow
+/// from the plan, its input gets as many splits as map tasks.
 fn apply(args: &SpnGcArgs, plan: &mut Plan) {
     if let Some(means_s) = args.means {
         let old = plan.phases.take();

@@ -62,7 +62,7 @@ pub(super) fn run(
     terminal.report(&report, &args.print)?;
     advice.iter().for_each(|advice| terminal.tell(advice));
     if averages.len() < LONG_RUNS as usize || averages.iter().any(|run| run.cut_short) {
-        terminal.tell("stopped early: the means are those of the parts that were complete");
+        terminal.tell("stopped early: the means come from the complete parts");
         return Ok(if interrupted() { Exit::Interrupted } else { Exit::Success });
     }
     Ok(Exit::Success)
@@ -72,12 +72,12 @@ fn failure(error: &SteadyError) -> Failure {
     let note = Note::problem(error.to_string());
     match error {
         SteadyError::Dead { .. } => {
-            Failure::new(Exit::Refused, note.with_help("without --steady, the time to the dead marking is shown"))
+            Failure::new(Exit::Refused, note.with_help("without --steady, the result is the time to the dead marking"))
         }
         SteadyError::Fault(_) => Failure::new(Exit::Model, note),
         SteadyError::Stopped if interrupted() => Failure::new(Exit::Interrupted, note),
         SteadyError::Stopped => {
-            Failure::new(Exit::Refused, note.with_help("allow more time, or fewer --steady-firings"))
+            Failure::new(Exit::Refused, note.with_help("increase --max-time or reduce --steady-firings"))
         }
         _ => Failure::new(Exit::Refused, note),
     }

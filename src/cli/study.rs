@@ -36,7 +36,9 @@ pub(crate) fn tell_warnings(warnings: &[LoadWarning], subject: &Subject, termina
         }
     }
     if subject.whole_runs_differ() {
-        terminal.tell("note: whole runs of this job differ: means are of a typical run, quantiles over all runs");
+        terminal.tell(
+            "note: the plan includes run-to-run variation: means are of a typical run, quantiles are over all runs",
+        );
     }
 }
 
@@ -53,17 +55,15 @@ pub(crate) fn study_failure(error: StudyError, plan: &PlanText) -> Failure {
         StudyError::Run(error) => failure(&error),
         StudyError::Endless { firings } => refused(
             format!("the net does not stop: after {} firings it has not reached its goal", count(firings.into())),
-            "`sweep.until` names another goal, such as \"#(done) >= 3\"",
+            "set another goal with `sweep.until`, such as \"#(done) >= 3\"",
         ),
         StudyError::Batch(error) => batch_failure(&error),
         StudyError::Store(error) => store_failure(&error),
         StudyError::Sensitivity(error) => {
             let note = Note::problem(error.to_string());
             let note = match error {
-                SensitivityError::TooFewRows { .. } => {
-                    note.with_help("--rows N asks for more; --max-time gives more time")
-                }
-                SensitivityError::Still => note.with_help("--reps N makes the noise smaller; wider ranges move more"),
+                SensitivityError::TooFewRows { .. } => note.with_help("increase --rows N or --max-time"),
+                SensitivityError::Still => note.with_help("increase --reps N to reduce the noise, or use wider ranges"),
                 _ => note,
             };
             Failure::new(too_little(), note)
@@ -71,24 +71,24 @@ pub(crate) fn study_failure(error: StudyError, plan: &PlanText) -> Failure {
         StudyError::Price(error) => {
             let note = Note::problem(error.to_string());
             let help = match error {
-                PriceError::NoDeadline => "--deadline TIME says when the job must be done",
+                PriceError::NoDeadline => "give the deadline with --deadline TIME",
                 PriceError::SeveralKinds { .. } => {
                     "write a plan with [optimize] and an axis for each kind; see docs/sensitivity.md"
                 }
                 PriceError::Tasks => "`tailspn whatif PLAN` runs it",
-                _ => "--price takes 0.30/executor-hour, 0.05/core-hour or 0.40/node-hour",
+                _ => "give --price as 0.30/executor-hour, 0.05/core-hour or 0.40/node-hour",
             };
             Failure::new(Exit::Usage, note.with_help(help))
         }
         error @ StudyError::NotSchedule { .. } => {
-            refused(error.to_string(), "--measure mean; or --method each with a plan")
+            refused(error.to_string(), "use --measure mean, or --method each with a plan")
         }
         error @ StudyError::NoRanges => {
             let help = "write a plan with `sweep.net` and axes with `from` and `to`; see docs/sensitivity.md";
             Failure::helped(Exit::Usage, error.to_string(), help)
         }
         error @ StudyError::NoBisection => {
-            let help = "say so with `faster = \"up\"` or `\"down\"`, or take `search = \"rising\"`";
+            let help = "set `faster = \"up\"` or `\"down\"`, or use `search = \"rising\"`";
             Failure::helped(Exit::Model, error.to_string(), help)
         }
         error => Failure::plain(exit_of(&error), error.to_string()),
@@ -157,10 +157,11 @@ pub(crate) fn store_failure(error: &StoreError) -> Failure {
     let note = Note::problem(error.to_string());
     match error {
         StoreError::Exists { .. } => {
-            Failure::new(Exit::Io, note.with_help("--resume goes on with it; else give another name"))
+            Failure::new(Exit::Io, note.with_help("continue it with --resume, or give another name"))
         }
         StoreError::Changed { .. } => {
-            let help = "points of two sweeps cannot be compared; give another name, or what it was begun with";
+            let help =
+                "points of two sweeps cannot be compared; give another name, or restore the original plan and options";
             Failure::new(Exit::Refused, note.with_help(help))
         }
         StoreError::Foreign { .. } => Failure::new(Exit::Model, note.with_help("give the name of a new folder")),
@@ -169,7 +170,7 @@ pub(crate) fn store_failure(error: &StoreError) -> Failure {
             Failure::new(Exit::Model, note.with_help(help))
         }
         StoreError::DamagedPoints { .. } => {
-            let help = "take the file from a backup; or remove it, and `tailspn sweep PLAN -o FOLDER --resume` runs all points again";
+            let help = "restore the file from a backup, or remove it and run all points again with `tailspn sweep PLAN -o FOLDER --resume`";
             Failure::new(Exit::Model, note.with_help(help))
         }
         _ => Failure::new(Exit::Io, note),
@@ -180,7 +181,7 @@ pub(crate) fn store_failure(error: &StoreError) -> Failure {
 pub(crate) fn estimate_failure(error: &StudyError) -> Failure {
     match error {
         StudyError::NoExactTime { .. } => {
-            Failure::helped(Exit::Refused, error.to_string(), "`--method simulate` has no such limits")
+            Failure::helped(Exit::Refused, error.to_string(), "use `--method simulate`, which does not have this limit")
         }
         StudyError::Part => Failure::part(),
         StudyError::Run(error) => failure(error),

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<Exit, Failure
         outcome.placement.as_ref().map_or_else(String::new, place_of)
     ));
     if !stored.is_complete() && args.output.is_some() {
-        terminal.tell("note: points are missing, or replications of the budget; --resume goes on with them");
+        terminal.tell("note: points or replications of the budget are missing; --resume continues with them");
     }
     Ok(if interrupted() && !stored.is_complete() { Exit::Interrupted } else { Exit::Success })
 }
@@ -88,7 +88,11 @@ pub(crate) fn merge(args: &MergeArgs, terminal: &Terminal) -> Result<Exit, Failu
     may_draw(&args.print.plots, args.print.force)?;
     let Some(output) = &args.output else {
         let help = "`tailspn merge FOLDER... --output RESULT`";
-        return Err(Failure::helped(Exit::Usage, "the shards of a sweep need a folder for the whole result", help));
+        return Err(Failure::helped(
+            Exit::Usage,
+            "merging the shards of a sweep needs a folder for the whole result",
+            help,
+        ));
     };
     let stored = merge_shards(&args.shards, output).map_err(|error| match &error {
         MergeError::Store(error) => store_failure(error),

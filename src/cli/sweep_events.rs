@@ -76,7 +76,7 @@ pub(crate) struct Teller {
     events: bool,
     started: Instant,
     bar: Progress,
-    /// The rounds of a budget count replications, from a start of their own.
+    /// The rounds of a budget count replications, from a separate start.
     rounds: OnceLock<(Instant, Progress)>,
 }
 
@@ -112,10 +112,11 @@ impl SweepWatch for Teller {
     fn constrained(&self, left_out: u64, planned: u64, base_breaks: bool) {
         if left_out > 0 {
             let out = counted(left_out, "point");
-            self.terminal.tell(&format!("note: the constraints leave out {out} of {planned}"));
+            self.terminal.tell(&format!("note: the constraints exclude {out} of {planned}"));
         }
         if base_breaks {
-            self.terminal.tell("note: the base breaks a constraint; it stays, since all points are compared with it");
+            self.terminal
+                .tell("note: the base violates a constraint; it is kept, because all points are compared with it");
         }
     }
 

@@ -23,7 +23,7 @@ impl SimulateArgs {
         !self.rel_error.is_empty() || !self.abs_error.is_empty()
     }
 
-    /// The relative error of the stop rule, whose value counts only where it is the target itself.
+    /// The relative error of the stop rule, whose value matters only if it is the target itself.
     pub(crate) fn stop_error(&self) -> Option<f64> {
         let first = self.rel_error.first().map_or(0.01, |(_, share)| *share);
         self.wants_errors().then_some(first)
@@ -31,7 +31,7 @@ impl SimulateArgs {
 }
 
 impl Wanted {
-    /// The requested error, in words.
+    /// The requested error, as text.
     pub(crate) fn asked(&self) -> String {
         match self.target.precision {
             Precision::Relative(share) => format!("{}%", plain(share * 100.0)),
@@ -40,7 +40,7 @@ impl Wanted {
     }
 }
 
-/// The targets of a run, by name; the question then asks for what they need.
+/// The targets of a run, by name; the question then requests what they need.
 pub(crate) fn targets(args: &SimulateArgs, net: &Net, asked: &mut Asked) -> Result<Vec<Wanted>, Failure> {
     let relative = args.rel_error.iter().map(|(name, share)| (name, Precision::Relative(*share)));
     let absolute = args.abs_error.iter().map(|(name, width)| (name, Precision::Absolute(*width)));
@@ -64,14 +64,14 @@ pub(crate) fn targets(args: &SimulateArgs, net: &Net, asked: &mut Asked) -> Resu
     if asked.question.goal == Goal::Horizon && wanted.iter().any(needs_goal) {
         return Err(Failure::helped(
             Exit::Usage,
-            "`--rel-error` is about the mean time to a goal, but the goal is the horizon",
-            "name a goal with --until EXPR, what else is to be known with NAME=SHARE, or the number of replications with --reps",
+            "`--rel-error` applies to the mean time to a goal, but the goal is the horizon",
+            "set a goal with --until EXPR, another target with NAME=SHARE, or the number of replications with --reps",
         ));
     }
     Ok(wanted)
 }
 
-/// The targets of an ensemble: none for the relative error of the mean time alone, which its stop rule has.
+/// The targets of an ensemble: none for only the relative error of the mean time, which is part of its stop rule.
 pub(crate) fn of_ensemble(wanted: &[Wanted]) -> Vec<Target> {
     match wanted {
         [Wanted { target: Target { quantity: Quantity::Time, precision: Precision::Relative(_) }, .. }] => Vec::new(),
@@ -79,7 +79,7 @@ pub(crate) fn of_ensemble(wanted: &[Wanted]) -> Vec<Target> {
     }
 }
 
-/// Says which targets a run has missed, and which are met by values that never varied.
+/// Reports the targets that a run missed, and those met by values that never varied.
 pub(crate) fn tell_unmet(run: &Run, wanted: &[Wanted], level: f64, terminal: &Terminal) {
     let averages = run.samples.averages();
     for wanted in wanted {
@@ -93,12 +93,12 @@ pub(crate) fn tell_unmet(run: &Run, wanted: &[Wanted], level: f64, terminal: &Te
                 String::new()
             };
             terminal.tell(&format!(
-                "note: after {replications} replications `{name}` is not known to {}{factor}",
+                "note: after {replications} replications, `{name}` has not reached a precision of {}{factor}",
                 wanted.asked()
             ));
         } else if wanted.target.never_varied(&averages) {
             terminal.tell(&format!(
-                "note: `{name}` was the same in all {replications} replications; rare values may not have been seen"
+                "note: `{name}` was the same in all {replications} replications; rare values may have been missed"
             ));
         }
     }

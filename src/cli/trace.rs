@@ -1,4 +1,4 @@
-//! `trace`: reports what ran according to a log, and why it took so long.
+//! `trace`: reports the stages and tasks in a log, and the limits on the job's time.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ pub(crate) fn load_stream(
 /// A log of several that a command reads.
 #[derive(Clone, Debug)]
 pub(crate) struct LogChoice {
-    /// The file, folder or archive that was given.
+    /// The given file, folder or archive.
     pub(crate) path: PathBuf,
     /// The options; of a folder or archive, with the application.
     pub(crate) options: ReadOptions,

@@ -22,7 +22,7 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Largest count that is written with an exponent: whole numbers up to it are exact.
+/// Largest count accepted with an exponent: integers up to it are exact.
 const MOST_COUNT: f64 = 9_007_199_254_740_992.0;
 
 /// [`count`] of at least 1.
@@ -66,7 +66,7 @@ pub(crate) fn spark_speculation(text: &str) -> Result<SparkSpeculation, String> 
     }
     let (mut multiplier, mut quantile) = (None, None);
     for setting in text.split(',') {
-        let expected = || "expected none, spark3, spark4, or such as multiplier=1.5,quantile=0.75".to_owned();
+        let expected = || "expected none, spark3, spark4, or settings such as multiplier=1.5,quantile=0.75".to_owned();
         let near = |word: &str| did_you_mean(word, &["none", "spark3", "spark4", "multiplier", "quantile"]);
         let (key, value) = setting.split_once('=').ok_or_else(|| expected() + &near(setting.trim()))?;
         let number = value.trim().parse::<f64>().map_err(|_| expected())?;
@@ -143,7 +143,7 @@ pub(crate) fn absolute(text: &str) -> Result<(String, f64), String> {
 
 /// A number of threads.
 pub(crate) fn threads(text: &str) -> Result<NonZeroUsize, String> {
-    let expected = || "expected a whole number of at least 1; without the option all cores are used".to_owned();
+    let expected = || "expected a whole number of at least 1; without the option, all cores are used".to_owned();
     text.trim().parse().map_err(|_| expected())
 }
 
@@ -221,7 +221,7 @@ pub(crate) fn read_as(text: &str) -> Result<ReadAs, String> {
         None => None,
         Some(name) => Some(known(name).ok_or_else(|| {
             let names = READ_QUESTIONS.map(|(name, _)| name);
-            format!("there is no question `{name}`; there are {}{}", names.join(", "), did_you_mean(name, &names))
+            format!("unknown question `{name}`; the questions are {}{}", names.join(", "), did_you_mean(name, &names))
         })?),
     };
     Ok(ReadAs { question, reading })
@@ -229,7 +229,7 @@ pub(crate) fn read_as(text: &str) -> Result<ReadAs, String> {
 
 /// `AXIS=V1,V2,...` of a sweep.
 pub(crate) fn axis(text: &str) -> Result<SweepAxis, String> {
-    let expected = || "expected lag=, reservation= or threshold= with values between commas".to_owned();
+    let expected = || "expected lag=, reservation= or threshold= with values separated by commas".to_owned();
     let (name, list) = text.split_once('=').ok_or_else(expected)?;
     let number = |value: &str| value.trim().parse::<f64>().map_err(|_| expected());
     match name.trim() {
@@ -253,10 +253,10 @@ pub(crate) fn nine_means(text: &str) -> Result<[f64; 9], String> {
     let numbers: Result<Vec<f64>, String> = text.split(',').map(seconds).collect();
     let numbers = numbers?;
     let got = numbers.len();
-    numbers.try_into().map_err(|_| format!("expected the means of nine phases, not of {got}"))
+    numbers.try_into().map_err(|_| format!("expected the means of nine phases, not {got}"))
 }
 
-/// Returns true if `name` matches `pattern`, in which `*` stands for any text and `?` for any character.
+/// Returns true if `name` matches `pattern`, in which `*` matches any text and `?` any character.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     // position of the last star, and the end of its match
@@ -292,7 +292,7 @@ pub(crate) struct ReadAs {
     pub(crate) reading: Reading,
 }
 
-/// Settings of Spark's speculation; none of both: Spark 4's.
+/// Settings of Spark's speculation; with neither, those of Spark 4.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum SparkSpeculation {
     /// Speculation is off.
@@ -313,13 +313,13 @@ pub(crate) enum SweepAxis {
     Lag(Vec<f64>),
     /// Shares of slots for tasks.
     Reservation(Vec<SlotShare>),
-    /// Values of each detector's own threshold.
+    /// Values of each detector's threshold.
     Threshold(Vec<f64>),
 }
 
 /// A shard: `2/8`.
 pub(crate) fn shard(text: &str) -> Result<Shard, String> {
-    let expected = || "expected which shard of how many, such as 2/8".to_owned();
+    let expected = || "expected a shard and the number of shards, such as 2/8".to_owned();
     let (index, of) = text.split_once('/').ok_or_else(expected)?;
     let [index, of] = [index, of].map(str::parse::<u64>);
     match (index, of) {

@@ -22,8 +22,8 @@ const LINE_EVERY_S: u64 = 10;
 /// The terminal that hears that the work ends.
 static TERMINAL: OnceLock<Terminal> = OnceLock::new();
 
-/// Catches Ctrl-C and SIGTERM from now on: the first ends the work, the second the process. Where the system has no such thing, nothing
-/// changes.
+/// Catches Ctrl-C and SIGTERM from now on: the first ends the work, the second the process. Has no effect on
+/// systems without this signal.
 pub(crate) fn catch_interrupt(terminal: &Terminal) {
     // a program that calls in process has a handler of its own
     if Call::current().is_some() || TERMINAL.set(terminal.clone()).is_err() {
@@ -37,12 +37,12 @@ pub(crate) fn interrupted() -> bool {
     Call::current().map_or_else(signalled, |call| call.is_stopped())
 }
 
-/// Tells once that the work ends.
+/// Prints once that the work ends.
 fn tell_stopping() {
     static TOLD: Once = Once::new();
     TOLD.call_once(|| {
         if let Some(terminal) = TERMINAL.get() {
-            terminal.tell("stopping; Ctrl-C again ends at once");
+            terminal.tell("stopping; press Ctrl-C again to stop at once");
         }
     });
 }
@@ -54,7 +54,7 @@ pub(crate) struct Progress {
     shown: Shown,
     /// Lines that were written.
     lines: AtomicU64,
-    /// The noun for what is counted.
+    /// The noun of the counted unit.
     noun: &'static str,
     /// The caller that waits in place of a terminal. Replications run on other threads than the call.
     call: Option<Arc<Call>>,

@@ -26,7 +26,7 @@ use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 /// Number of bytes that are examined to detect reports.
 const SNIFFED: u64 = 1 << 16;
 
-/// Learns if requested, then watches if there is something to watch.
+/// Learns if requested, then watches if there is input.
 pub(crate) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     if let Some(path) = &args.output {
         may_write(path, args.force)?;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure
 
 /// The model in a file.
 pub(super) fn model_in(path: &Path, terminal: &Terminal) -> Result<Model, Failure> {
-    let help = "models are written by `tailspn watch --learn HIST -o MODEL.toml`";
+    let help = "create a model with `tailspn watch --learn HIST -o MODEL.toml`";
     PlanText::read(path, terminal)?.plan(Model::read, help, terminal)
 }
 
@@ -120,7 +120,7 @@ fn earlier_run(path: &Path, run: u32, terminal: &Terminal) -> Result<History, Fa
     with_curves(&load(path, &ReadOptions::default(), terminal)?, &path.display().to_string(), run)
 }
 
-/// The same of standard input, which can be read only once.
+/// The same for standard input, which can be read only once.
 fn earlier_run_in(mut stream: Box<dyn Read>, run: u32, terminal: &Terminal) -> Result<History, Failure> {
     const NAME: &str = "standard input";
     let failed = |error: io::Error| unreadable(NAME, &error);
@@ -144,7 +144,7 @@ fn with_curves(trace: &JobTrace, name: &str, run: u32) -> Result<History, Failur
     let history = History::from_trace(trace, run);
     if history.tasks.is_empty() {
         let note = Note::problem(format!("`{name}` has no task progress over time"));
-        let help = "reports of progress have it, and job histories of Hadoop 2 (clockSplits)";
+        let help = "use progress reports, or job histories of Hadoop 2 (clockSplits)";
         return Err(Failure::new(Exit::Trace, note.with_help(help)));
     }
     Ok(history)
@@ -156,7 +156,7 @@ fn tell_oddities(name: &str, oddities: &Oddities, terminal: &Terminal) {
     }
 }
 
-/// Watches until the reports end, nothing comes any more, or Ctrl-C.
+/// Watches until the reports end, no more reports arrive, or Ctrl-C.
 fn watch(path: &Path, model: Option<&Model>, args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let mut source = ReportSource::open(path)?;
     let settings = settings(args);
@@ -190,7 +190,7 @@ fn record(source: &mut ReportSource, reports: &mut Incoming, terminal: &Terminal
     }
 }
 
-/// Judges reports as they come.
+/// Judges reports as they arrive.
 fn follow(
     source: &mut ReportSource,
     reports: &mut Incoming,
@@ -273,7 +273,7 @@ impl Incoming {
     }
 }
 
-/// Tells flags at once.
+/// Prints flags at once.
 fn tell(flags: &[StragglerFlag], args: &WatchArgs, terminal: &Terminal) -> Result<(), Failure> {
     let mut text = String::new();
     for flag in flags {
@@ -313,8 +313,8 @@ fn close(
     if counts.reports == 0 && feed.lines() > 0 {
         return Err(Failure::helped(
             Exit::Trace,
-            format!("`{name}` holds no report of progress"),
-            "what a report must have: docs/watch.md",
+            format!("`{name}` contains no progress report"),
+            "docs/watch.md describes the format of a report",
         ));
     }
     Ok(Exit::Success)

@@ -25,9 +25,9 @@ use crate::cli::trace::{load, tell_warnings};
 use crate::cli::values::SweepAxis;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
-/// Most replications of each policy, unless `--reps` asks for another number.
+/// Maximum number of replications of each policy, unless `--reps` asks for another number.
 const MOST: u64 = 500;
-/// Fewest replications of a log's job without `--reps`: from 72 on, the 95% quantile has a 95% interval.
+/// Minimum number of replications of a log's job without `--reps`: from 72 on, the 95% quantile has a 95% interval.
 const FEWEST: u64 = 128;
 /// A mean change is known well enough to within this share of the job's time: half of the least gain that is advised.
 const WELL_ENOUGH: f64 = 0.005;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
     if args.policies.is_some() {
         return Err(Failure::helped(
             Exit::Usage,
-            "--policies is for a log; a plan has policies of its own",
+            "--policies is for logs; a plan defines its own policies",
             "give the log of a job in place of the plan",
         ));
     }
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
         return Err(Failure::helped(
             Exit::Usage,
             "--job is for a log of several jobs",
-            "a plan has one job, or names them itself",
+            "a plan states its jobs itself",
         ));
     }
     may_draw(&args.plots, args.force)?;
@@ -118,7 +118,7 @@ fn replicate_known(
             terminal.tell("note: `whatif` counts slots, although `model.slots` is false");
         }
         JobPlan::Stages(plan) if plan.run.sigma > 0.0 => {
-            terminal.tell("note: the spread between whole runs (`[run]`) is not in these times");
+            terminal.tell("note: these times do not include the spread between whole runs (`[run]`)");
         }
         _ => {}
     }
@@ -150,7 +150,7 @@ fn replicate_known(
     Ok(report)
 }
 
-/// The name of a way to run a job, its plan, and the job times of the plan's net.
+/// The name of a variant of a job, its plan, and the job times of the plan's net.
 type NetRun = (&'static str, tailspn::mapreduce::Plan, Run);
 
 /// The plan as nets: without copies, and with the copies of `[speculation]`.
@@ -165,7 +165,7 @@ fn ways(plan: &tailspn::mapreduce::Plan) -> Vec<(&'static str, tailspn::mapreduc
     std::iter::once(("no copies", without)).chain(with).collect()
 }
 
-/// Runs the plan's nets. Each takes an equal part of the time that is left; after a signal, none of them.
+/// Runs the plan's nets. Each gets an equal part of the remaining time; after a signal, none does.
 fn run_nets(
     nets: Vec<(&'static str, tailspn::mapreduce::Plan)>,
     args: &WhatIfArgs,
@@ -211,7 +211,7 @@ struct Compared {
     wall: Duration,
 }
 
-/// Runs an experiment until there are enough replications, or it is time to end.
+/// Runs an experiment until there are enough replications, or the time limit is reached.
 fn compared(
     prepare: impl for<'a> FnOnce(Replications<'a>) -> Result<Experiment<'a>, ExperimentError>,
     deadline_s: Option<f64>,
@@ -263,7 +263,7 @@ fn is_meant(path: &Path) -> bool {
 /// Replays the log under the policies.
 fn run_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     if let Some(option) = args.planned.options().first() {
-        let message = format!("`{}` is for a plan; a log is replayed as it was", option.name());
+        let message = format!("`{}` is for plans; a log is replayed with its own settings", option.name());
         return Err(Failure::helped(Exit::Usage, message, "give the plan of a job in place of the log"));
     }
     may_draw(&args.plots, args.force)?;
@@ -315,7 +315,7 @@ fn only(trace: JobTrace, job: &str) -> Result<JobTrace, FitError> {
     }
 }
 
-/// The replay itself is always there to compare with.
+/// The replay itself is always included for comparison.
 fn policies_with_none(mut policies: Vec<PolicyPlan>) -> Vec<PolicyPlan> {
     if !policies.iter().any(|policy| policy.detector == PolicyPlan::default().detector) {
         policies.insert(0, PolicyPlan::default());
@@ -326,7 +326,7 @@ fn policies_with_none(mut policies: Vec<PolicyPlan>) -> Vec<PolicyPlan> {
 fn refused(error: &FitError) -> Failure {
     let note = Note::problem(error.to_string());
     let note = match error {
-        FitError::SeveralApplications { .. } => note.with_help("say which one with --job ID"),
+        FitError::SeveralApplications { .. } => note.with_help("select one with --job ID"),
         _ => note,
     };
     Failure::new(Exit::Trace, note)

@@ -152,7 +152,10 @@ fn check_reports_what_folds_and_what_does_not() {
     let (text, _) = checked(1, true, Timing::general(Law::Erlang { stages: 2, mean: 1.0 }));
     assert!(text.contains("folded by `solve`"), "{text}");
     let (text, report) = checked(1, true, Timing::general(Law::Deterministic { delay: 1.0 }));
-    assert!(text.contains("not folded  4 parts like that of `task0`: a delay that is not exponential can"), "{text}");
+    assert!(
+        text.contains("not folded  4 parts like the part of `task0`: a delay that is not exponential can"),
+        "{text}"
+    );
     assert!(report.get("folded").is_none() && report.get("folded_by_solve").is_none());
     assert_eq!(report["not_folded"][0]["parts"], 4);
     assert!(!data(&["check", "models/textbook/forkjoin_retry.xml"]).contains("fold"));
@@ -327,7 +330,8 @@ fn nets_go_out_and_come_back() {
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (net, copy, picture) = (file("net.xml"), file("copy.xml"), file("net.svg"));
     let told = tool(&["spn-gc", "--maps=3", "--reduces=2", "-o", &net]).output().unwrap();
-    let note = "note: all tasks run at once, as in the paper; `estimate` counts slots, as does `spn-gc --slots`\n";
+    let note =
+        "note: all tasks run at once, as in the paper; `estimate` and `spn-gc --slots` let tasks wait for slots\n";
     assert_eq!(text(&told.stderr), format!("{note}23 places, 21 transitions, 45 arcs\n"));
     assert_eq!(data(&["convert", &net, &copy, "--to=pipe5"]), "");
     assert_eq!(data(&["convert", &copy, &picture]), "");

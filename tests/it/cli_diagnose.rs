@@ -54,7 +54,7 @@ fn draws_stragglers_in_the_colours_of_their_causes() {
         assert!(picture.contains(&format!(">{cause}</text>")), "{cause}");
     }
     assert!(!picture.contains(">locality</text>"));
-    assert!(picture.contains("processors: processors of the node, against"), "{picture}");
+    assert!(picture.contains("processors: CPU of the node, compared"), "{picture}");
     let again = shown(&["diagnose", FOLDER, "--timeline", file.to_str().unwrap()]);
     assert!(again.starts_with("exit 7") && again.contains("exists already"), "{again}");
 }
@@ -75,7 +75,7 @@ fn a_map_and_offsets_of_clocks_are_followed() {
     let map_name = map.to_str().unwrap();
     std::fs::write(&map, "[node.worker3]\nhost = \"worker1.lan\"\n\n[node.worker9]\nhost = \"worker1.lan\"\n").unwrap();
     let text = unwrapped(&shown(&["diagnose", FOLDER, "--node-map", map_name, "--quiet"]));
-    assert!(text.contains("node worker9: the map has this node, but the log has not"), "{text}");
+    assert!(text.contains("node worker9: the map contains this node, but the log does not"), "{text}");
     std::fs::write(&map, "[node.worker3]\nhosts = \"x\"\n").unwrap();
     let text = shown(&["diagnose", FOLDER, "--node-map", map_name]);
     assert!(text.starts_with("exit 3") && text.contains("unknown field `hosts`"), "{text}");
@@ -98,7 +98,7 @@ fn bad_arguments_and_inputs_end_with_their_codes() {
     let copy = tempfile::NamedTempFile::new().unwrap();
     std::fs::copy(LOG, copy.path()).unwrap();
     starts(&["diagnose", LOG, copy.path().to_str().unwrap()], "2", "one log at a time");
-    starts(&["diagnose", TABLE], "4", "samples alone show nothing about tasks");
+    starts(&["diagnose", TABLE], "4", "samples alone do not describe tasks");
     starts(&["diagnose", "Cargo.toml"], "4", "Cargo.toml");
     starts(&["diagnose", "no-such-file"], "7", "no-such-file");
     // a profile is checked even if there is no strace log
@@ -353,7 +353,10 @@ fn logs_of_strace_of_another_time_are_left_out() {
     // without a job nobody knows which half is the right one
     let mixed = run(&[], ["n1", "n2", "n3.late", "n4.late"]);
     assert_eq!(found(&mixed, method), vec![]);
-    assert!(mixed["missing"].to_string().contains("system calls name no node: the log of n"), "{mixed}");
+    assert!(
+        mixed["missing"].to_string().contains("system calls do not identify a faulty node: the log of n"),
+        "{mixed}"
+    );
     // a node alone is compared with the control runs, in a unit that shows them
     let alone = diagnosed(&[&path("n2.strace"), "--profile", &profile]);
     let finding = &alone["findings"][0];
@@ -376,7 +379,7 @@ fn calls_that_cannot_be_judged_do_not_end_the_diagnosis_of_a_job() {
     data(&["syscalls", "profile", &control, "-o", &usual]);
     let beside = diagnosed(&[LOG, &cpu, "--profile", &usual]);
     let missing = beside["missing"].to_string();
-    assert!(missing.contains("totals of processor time") && missing.contains("strace -f -T -ttt"), "{missing}");
+    assert!(missing.contains("totals of CPU time") && missing.contains("strace -f -T -ttt"), "{missing}");
     assert!(!beside["findings"].as_array().unwrap().is_empty(), "{beside}");
     let alone = shown(&["diagnose", &cpu, "--profile", &usual]);
     assert!(alone.starts_with("exit 5") && alone.contains("no node can be judged"), "{alone}");
@@ -427,13 +430,10 @@ fn what_is_nothing_known_is_told() {
     let alone = shown(&["diagnose", &garbage]);
     assert!(alone.starts_with("exit 4") && alone.contains("garbage"), "{alone}");
     let beside = unwrapped(&shown(&["diagnose", LOG, &garbage]));
-    assert!(beside.starts_with("exit 0") && beside.contains("left out, since they are nothing known"), "{beside}");
+    assert!(beside.starts_with("exit 0") && beside.contains("skipped, because they are unrecognised"), "{beside}");
     let text = unwrapped(&shown(&["diagnose", folder.path().to_str().unwrap()]));
     assert!(text.starts_with("exit 0") && text.contains("2 reports on 1 attempts"), "{text}");
-    assert!(
-        text.contains("left out, since they are nothing known, or folders: ") && text.contains("garbage"),
-        "{text}"
-    );
+    assert!(text.contains("skipped, because they are unrecognised or folders: ") && text.contains("garbage"), "{text}");
     let text = shown(&["diagnose", &format!("n1={garbage}")]);
     assert!(text.starts_with("exit 4") && text.contains("is not a strace log"), "{text}");
 }

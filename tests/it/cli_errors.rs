@@ -351,7 +351,7 @@ fn shares_threads_and_missing_axes() {
     let path = folder.path().join("plan.toml");
     std::fs::write(&path, "").unwrap();
     for command in ["sweep", "optimize"] {
-        assert!(told(&[command, &path.display().to_string()]).contains("write an `[[axis]]`"), "{command}");
+        assert!(told(&[command, &path.display().to_string()]).contains("add an `[[axis]]`"), "{command}");
     }
 }
 

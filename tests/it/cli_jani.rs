@@ -97,8 +97,8 @@ fn a_layout_is_chosen_or_kept() {
     let kanban = "models/textbook/kanban.xml";
     let picture = |layout: &str| shown(&["convert", kanban, "-", "--to", "svg", "--layout", layout]);
     let [auto, file, layered] = ["auto", "file", "layered"].map(picture);
-    let note = "drawn in layers, not at the positions of the file, where";
-    assert!(auto.contains(note) && auto.contains("`--layout file` keeps them"), "{auto}");
+    let note = "drawn in layers, because at the positions of the file";
+    assert!(auto.contains(note) && auto.contains("`--layout file` keeps those positions"), "{auto}");
     assert!(!file.contains(note) && !layered.contains(note));
     let circles = |text: &str| elements(text, "circle");
     assert!(!circles(&auto).is_empty());

@@ -98,11 +98,11 @@ fn costs_of_time_that_cannot_be_compared_are_refused() {
         let flat = text.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
         assert!(text.starts_with("exit 3") && flat.contains(said), "{text}");
     };
-    told(&HOURS.replace("10 / reduce", "2 - reduce"), "must not be below 0");
+    told(&HOURS.replace("10 / reduce", "2 - reduce"), "must not be negative");
     told(&HOURS.replace("10 / reduce", "10 / speed"), "there is no `speed`");
     told(&HOURS.replace("10 / reduce", "10 /"), "the cost: expected a number");
-    told(&HOURS.replace("cost = ", "search = \"rising\"\ncost = "), "need `comparison`, and only they");
-    told(&HOURS.replace("cost_per_s = \"10 / reduce\"", "search = \"comparison\""), "need `comparison`, and only they");
+    told(&HOURS.replace("cost = ", "search = \"rising\"\ncost = "), "`comparison` is required");
+    told(&HOURS.replace("cost_per_s = \"10 / reduce\"", "search = \"comparison\""), "`comparison` is required");
 }
 
 const ONE: &str = "[sweep]\nbase = \"job.toml\"\n[optimize]\nmeasure = \"p90\"\ndeadline_s = 40\ncost = \"9 - reduce\"\nmax_replications = 2000\n\

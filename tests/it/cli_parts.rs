@@ -170,10 +170,10 @@ fn parts_that_are_no_whole_are_refused() {
     refused(&[one, two, &other], 5, "the arguments differ");
     let mut bytes = fs::read(three).unwrap();
     fs::write(&copy, &bytes[..bytes.len() - 1]).unwrap();
-    refused(&[one, two, &copy], 3, "it is cut or damaged");
+    refused(&[one, two, &copy], 3, "the file is truncated or damaged");
     *bytes.last_mut().unwrap() ^= 1;
     fs::write(&copy, &bytes).unwrap();
-    refused(&[one, two, &copy], 3, "it is cut or damaged");
+    refused(&[one, two, &copy], 3, "the file is truncated or damaged");
     refused(&[one, two, &net], 3, "is not a part that `--shard` wrote");
     // a file that wants another command to be run
     let bytes = fs::read(three).unwrap();
@@ -181,7 +181,7 @@ fn parts_that_are_no_whole_are_refused() {
     let head = "{\"tailspn_part\":1,\"version\":\"VERSION\",\"shard\":{\"index\":1,\"of\":1},\"arguments\":[\"convert\",\"a.xml\",\"b.xml\"]}";
     let head = head.replace("VERSION", env!("CARGO_PKG_VERSION"));
     fs::write(&copy, [head.as_bytes(), &bytes[rest..]].concat()).unwrap();
-    refused(&[&copy], 3, "is not a part of a command that has parts");
+    refused(&[&copy], 3, "is a part of a command that cannot be split into parts");
     // the first shards are a shorter run
     let first = merged(&files[..2], &["--partial"]);
     let shorter = comparable(&data(&["simulate", &net, "--method", "simulate", "--reps", "336", "--json"]));
@@ -199,7 +199,7 @@ fn a_shard_says_what_it_needs() {
     let folder = tempfile::tempdir().unwrap();
     let file = path(&folder, "part");
     for (command, expected) in [
-        (&["simulate", NET, "--rel-error", "1%"][..], "a stop rule decides how many replications run"),
+        (&["simulate", NET, "--rel-error", "1%"][..], "shards need a fixed number of replications"),
         (&["estimate", "--method", "exact"], "there is nothing to share"),
     ] {
         let message = refusal(&[command, &["--shard", "1/2", "--output", &file]].concat(), 2);

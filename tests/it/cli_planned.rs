@@ -115,7 +115,7 @@ fn options_without_a_meaning_name_those_that_have_one() {
         refused(&with(command, &["--split-size", "8MB"]), "with these options, `job.gpu_block_mb`");
     }
     refused(&["estimate", &stages, "--workers", "3"], "use `--executors`");
-    refused(&["sensitivity", net, "--workers", "3"], "`--workers` is for a plan of a job; this is a net");
+    refused(&["sensitivity", net, "--workers", "3"], "`--workers` applies to job plans, not to a net");
     refused(&["whatif", "tests/data/trace/plain-unions.jhist", "--reduces", "3"], "`--reduces` is for a plan");
     let own = |text: &str| {
         std::fs::write(&job, text).unwrap();
@@ -154,14 +154,14 @@ fn the_probability_to_meet_the_deadline_is_the_closed_form() {
     assert!((number(&other["deadline"]["exact"]["value"]) - (1.0 - (-1.0_f64).exp())).abs() < 1e-9, "{other}");
     assert!(other["deadline"].get("simulated").is_none());
     let text = shown(&["estimate", &job, "--method", "exact"]);
-    assert!(text.replace('\n', " ").contains("The probability to be done within 20 s is 86.466%."), "{text}");
+    assert!(text.replace('\n', " ").contains("The probability of finishing within 20 s is 86.466%."), "{text}");
     let csv = shown(&["estimate", &job, "--method", "exact", "--csv"]);
     assert!(csv.contains("done_by_deadline_analytic,20,,0.8646647"), "{csv}");
-    assert!(shown(&["estimate", &job, "--markdown"]).contains("Probability to meet the deadline"));
+    assert!(shown(&["estimate", &job, "--markdown"]).contains("Probability of meeting the deadline"));
     let (result, page) = (folder.at("result.json"), folder.at("page.html"));
     std::fs::write(&result, json(&["estimate", &job, "--json"]).to_string()).unwrap();
     assert!(shown(&["report", &result, "-o", &page]).starts_with("exit 0"));
-    assert!(std::fs::read_to_string(page).unwrap().contains("Probability to meet the deadline"));
+    assert!(std::fs::read_to_string(page).unwrap().contains("Probability of meeting the deadline"));
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn a_page_and_rows_have_the_same_probability() {
 #[test]
 fn mistakes_are_explained() {
     for (args, code, message) in [
-        (vec![], 2, "there is no question"),
+        (vec![], 2, "no event given"),
         (vec!["--until", "#(queue) >= 3"], 2, "--within T, --avoid EXPR"),
         (vec!["--until", "#(queue) % 2", "--within", "3"], 2, "--importance EXPR"),
         (vec!["--until", "#(queu) >= 3", "--within", "3"], 2, "there is no place `queu`"),
@@ -64,7 +64,7 @@ fn mistakes_are_explained() {
         (
             vec!["--until", "#(queue) >= 5", "--within", "0.001", "--importance", "1", "--effort", "2"],
             5,
-            "no walk gets beyond",
+            "no walk got beyond",
         ),
     ] {
         let output = tool(&[&["rare", QUEUE], &args[..]].concat()).output().unwrap();

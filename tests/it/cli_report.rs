@@ -501,7 +501,7 @@ fn an_optimisation_becomes_a_page() {
     std::fs::write(at("plan.toml"), DEADLINE.replace("deadline_s = 75", "deadline_s = 53")).unwrap();
     let (page, found) = page_of(&["optimize", &at("plan.toml")]);
     assert!(page.contains("The cheapest configuration that meets the deadline: reduce = "), "{found}");
-    assert!(page.contains("All these decisions hold together with 95% confidence."));
+    assert!(page.contains("The joint confidence of these decisions is 95%."));
     let rows = found["looked_at"].as_array().unwrap();
     for verdict in ["meets", "fails", "undecided"] {
         let all = rows.iter().filter(|row| row["verdict"] == verdict).count();
@@ -512,7 +512,7 @@ fn an_optimisation_becomes_a_page() {
     assert_eq!(page.matches(", chosen").count(), 1);
     let (none, found) = page_of(&["optimize", &at("plan.toml"), "--deadline=5"]);
     assert_eq!(found["answer"], "none");
-    assert!(none.contains("No configuration meets the deadline. The last in order of cost fails: "));
+    assert!(none.contains("No configuration meets the deadline. The most expensive first fails: "));
     // at the very quantile nothing can be shown
     let open = DEADLINE.replace("values = [9, 6, 3]", "values = [9]").replace("values = [8, 5, 2]", "values = [8]");
     let open = open

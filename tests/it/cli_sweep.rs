@@ -191,7 +191,7 @@ fn a_sweep_that_was_cut_short_goes_on_and_gives_the_same_bytes() {
     let expected = data(&["sweep", &plan, "-o", &whole]);
     let first = shown(&["sweep", &plan, "-o", &cut, "--max-points=4"]);
     assert!(first.starts_with("exit 0") && first.contains("Partial: 4 of 10 configurations are complete"), "{first}");
-    assert!(first.contains("--resume goes on"), "{first}");
+    assert!(first.contains("--resume continues"), "{first}");
     let again = shown(&["sweep", &plan, "-o", &cut]);
     assert!(again.starts_with("exit 7") && unbroken(&again).contains("holds a sweep already"), "{again}");
     assert!(
@@ -274,7 +274,7 @@ fn changed_points_are_refused_until_they_are_removed() {
             refused.starts_with("exit 3") && refused.contains("points.parquet` is damaged: its bytes were changed"),
             "{refused}"
         );
-        assert!(refused.contains("or remove it, and"), "{refused}");
+        assert!(refused.contains("or remove it and"), "{refused}");
     }
     std::fs::remove_file(&points).unwrap();
     assert_eq!(data(&["sweep", &plan, "-o", &whole, "--resume"]), expected);
@@ -296,7 +296,7 @@ fn a_plan_that_changed_is_noticed() {
     told(resume(&[]), "the plan of the sweep (from `replications = 200` to `replications = 300`) has changed");
     std::fs::write(&plan, SMALL).unwrap();
     std::fs::write(folder.at("job.toml"), job("exponential", 3)).unwrap();
-    told(resume(&[]), "the base that its points change");
+    told(resume(&[]), "the base of its points");
     // comments and the order of keys do not matter
     std::fs::write(folder.at("job.toml"), format!("# a comment\n{}", job("exponential", 2))).unwrap();
     std::fs::write(folder.at("plan.toml"), format!("# another\n{SMALL}")).unwrap();
@@ -364,7 +364,7 @@ fn bad_plans_are_shown_where_they_are_wrong() {
     let net = told("sweep.net = \"job.toml\"\n[[axis]]\nkey = \"a\"\nvalues = [1]");
     assert!(net.starts_with("exit 3") && net.contains("job.toml"), "{net}");
     let endless = told(&format!("sweep.net = \"{ENDLESS}\"\n[[axis]]\nkey = \"lambda\"\nvalues = [1]"));
-    assert!(endless.starts_with("exit 3") && endless.contains("there is no such rate parameter"), "{endless}");
+    assert!(endless.starts_with("exit 3") && endless.contains("unknown rate parameter"), "{endless}");
     assert!(shown(&["sweep", "nowhere.toml"]).starts_with("exit 7"));
     assert!(shown(&["sweep"]).starts_with("exit 2"));
     assert!(shown(&["sweep", "x.toml", "-o", "y", "--shard=3/2"]).starts_with("exit 2"));

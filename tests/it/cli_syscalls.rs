@@ -97,9 +97,9 @@ fn logs_are_told_by_name_and_what_is_odd_is_told() {
         run(&folder, &["diagnose", "slow", "n4=fourth.log", "-p", "usual.json", "--method", "improved", "--csv"]);
     let notes = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{notes}");
-    assert!(notes.contains("`slow/README` is not a strace log: no line of strace; left out"), "{notes}");
-    assert!(notes.contains("note: fourth.log:1: not a line of strace; left out: what is this?"), "{notes}");
-    assert!(notes.contains("a call that is cut off; left out"), "{notes}");
+    assert!(notes.contains("`slow/README` is not a strace log: not a line of strace; skipped"), "{notes}");
+    assert!(notes.contains("note: fourth.log:1: not a line of strace; skipped: what is this?"), "{notes}");
+    assert!(notes.contains("a truncated call; skipped"), "{notes}");
     let quiet = run(&folder, &["diagnose", "slow", "n4=fourth.log", "-p", "usual.json", "--quiet", "--csv"]);
     assert_eq!(stderr(&quiet), "");
     let unknown = run(&folder, &["diagnose", "slow", "n9=fourth.log", "-p", "usual.json"]);
@@ -120,13 +120,13 @@ fn what_cannot_be_judged_is_refused() {
     write("bad.json", "{\"format_version\":1}");
     std::fs::create_dir(folder.path().join("none")).unwrap();
     for (args, code, message) in [
-        (vec!["diagnose", "totals.strace", "-p", "usual.json"], 5, "totals of processor time (-c without -w)"),
+        (vec!["diagnose", "totals.strace", "-p", "usual.json"], 5, "totals of CPU time (-c without -w)"),
         (vec!["diagnose", "totals.strace", "--clock", "wall", "-p", "usual.json", "--csv"], 0, ""),
         (vec!["diagnose", "other.txt", "-p", "usual.json"], 4, "is not a strace log"),
         (vec!["diagnose", "empty.strace", "-p", "usual.json"], 4, "is empty"),
         (vec!["diagnose", "none", "-p", "usual.json"], 4, "no strace log in"),
-        (vec!["diagnose", "absent", "-p", "usual.json"], 7, "there is no such file"),
-        (vec!["diagnose", "slow", "-p", "absent.json"], 7, "there is no such file"),
+        (vec!["diagnose", "absent", "-p", "usual.json"], 7, "no such file"),
+        (vec!["diagnose", "slow", "-p", "absent.json"], 7, "no such file"),
         (vec!["diagnose", "slow", "-p", "bad.json"], 3, "is not a system-call profile"),
         (vec!["diagnose", "slow", "slow/n1.strace", "-p", "usual.json"], 2, "are both of node `n1`"),
         (vec!["diagnose", "slow", "-p", "usual.json", "--margin", "0.5"], 2, "--margin must be at least 1"),

@@ -102,7 +102,7 @@ fn what_cannot_be_explored_ends_with_a_message() {
     let text = shown(&["solve", "tests/data/cli/explosion.xml", "--untimed", "--ctl", "EF deadlock"]);
     let words = unwrapped(&text);
     assert!(text.starts_with("exit 5\n"), "{text}");
-    for part in ["`heap` can grow forever", "then repeats grow", "they were not checked"] {
+    for part in ["`heap` can grow forever", "then repeats grow", "formulas were not checked"] {
         assert!(words.contains(part), "{part}: {text}");
     }
     let net = "models/textbook/mm1k.xml";

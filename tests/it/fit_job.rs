@@ -137,7 +137,7 @@ fn a_made_history_gives_back_its_rates_and_times() {
     let (low, high) = value.interval.unwrap();
     assert!((0.5 * (high - low) - 2.093 * 0.1 / 19.0_f64.sqrt()).abs() < 1e-4, "{low} {high}");
     assert!(plan.model.slots && fitted.notes.iter().any(|note| note.contains("all maps ran at once")));
-    assert!(fitted.notes.iter().any(|note| note.contains("GPU times are in no log")));
+    assert!(fitted.notes.iter().any(|note| note.contains("logs do not record GPU times")));
     assert_eq!(Plan::from_toml(&fitted.plan_text().unwrap()).unwrap(), *plan);
     assert!(phase_times(plan, &mut || 0.5).is_ok());
 }

@@ -100,7 +100,7 @@ fn taking_copies_out_gives_a_lower_bound() {
     }
     let replayed = replay_of(&logs.join("phan-4node/c2_spec15"));
     let set = usual_policies(replayed.actual_s, replayed.speculation);
-    assert!(set[1].title() == "spark, as it was set" && set[0] == PolicyPlan::default());
+    assert!(set[1].title() == "spark, with the settings of the run" && set[0] == PolicyPlan::default());
 }
 
 #[test]

@@ -150,9 +150,9 @@ fn text_of(name: &str, bytes: &[u8]) -> Result<Samples, SampleError> {
 fn what_is_no_sample_is_refused_with_a_reason() {
     let refused = |bytes: &[u8]| text_of("f", bytes).unwrap_err().to_string();
     assert_eq!(refused(b""), "`f` is empty");
-    assert_eq!(refused(b"hello\n"), "`f` is nothing that sysstat writes");
-    assert!(refused(b"\x96\xd5\x75\x21").contains("binary file of sar"));
-    assert!(refused(b"{\"Event\":1}\n").contains("nothing that sysstat writes"));
+    assert_eq!(refused(b"hello\n"), "`f` is not output of sysstat");
+    assert!(refused(b"\x96\xd5\x75\x21").contains("binary sar file"));
+    assert!(refused(b"{\"Event\":1}\n").contains("not output of sysstat"));
 }
 
 #[test]

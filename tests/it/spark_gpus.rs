@@ -135,7 +135,7 @@ fn other_permits_are_planned() {
         assert!((found / made - 1.0).abs() < 0.08, "{options:?}: {found} {made}");
     }
     let refused = crate::cli::tool(&["estimate", plan, "--backend", "cpu"]).output().unwrap();
-    assert!(String::from_utf8(refused.stderr).unwrap().contains("task by task only"));
+    assert!(String::from_utf8(refused.stderr).unwrap().contains("only simulated task by task"));
 }
 
 /// The log of a job that ran out of GPU memory, read from where it is kept: what it says of waits, and what is predicted.

@@ -154,7 +154,7 @@ fn an_exact_answer_is_offered_and_gives_the_numbers_of_the_command() {
     assert_eq!(p50["value"].as_f64(), Some(time.quantile(0.5).unwrap()), "{p50}");
     let averages = Question { tokens: true, goal: Goal::Dead, ..Question::default() };
     let choice = choose(&net, &program, &averages, false);
-    assert_eq!(choice.no_exact.as_deref(), Some("averages are collected up to a goal"));
+    assert_eq!(choice.no_exact.as_deref(), Some("averages are requested up to a goal"));
 }
 
 #[test]

@@ -112,5 +112,5 @@ fn on_one_host_nothing_can_change() {
     let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     let log = files.into_iter().find(|file| tailspn::trace::is_log(file)).unwrap();
     let text = unwrapped(&shown(&["whatif", log.to_str().unwrap(), "--reps", "5"]));
-    assert!(text.contains("nothing can change: all tasks ran on one host"), "{text}");
+    assert!(text.contains("no policy can help: all tasks ran on one host"), "{text}");
 }

@@ -36,7 +36,7 @@ pub fn read(source: impl Read, most: u64) -> io::Result<Vec<u8>> {
     // one byte more than the limit shows that there is more
     source.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
-        let what = format!("it has more than {most} bytes; is it the right file?");
+        let what = format!("larger than the limit of {most} bytes; is it the right file?");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
     }
     Ok(bytes)
@@ -51,6 +51,6 @@ mod tests {
         assert_eq!(read(b"abc".as_slice(), 3).unwrap(), b"abc");
         let error = read(io::repeat(0), 3).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
-        assert_eq!(error.to_string(), "it has more than 3 bytes; is it the right file?");
+        assert_eq!(error.to_string(), "larger than the limit of 3 bytes; is it the right file?");
     }
 }

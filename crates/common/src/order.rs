@@ -27,7 +27,7 @@ pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     Some(if share > 0.0 { low + share * (at(index + 1) - low) } else { low })
 }
 
-/// Returns the middle of some numbers, or the mean of the two in the middle, rounded once. None without numbers.
+/// Returns the middle of some numbers, or the mean of the two middle numbers, rounded once. None without numbers.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_unstable_by(f64::total_cmp);

@@ -1,8 +1,8 @@
 //! A computation shared among processes: the part that this process runs, and the merge of all parts.
 //!
-//! A command runs its replications in steps, the same steps in the same order in each process. With [`Share::part`] a step runs the
-//! replications of one shard and keeps the result as a [`Piece`]; with [`Share::merged`] the same step runs nothing and gets the merged
-//! pieces of all shards.
+//! A command runs its replications in steps, the same steps in the same order in each process. With [`Share::part`] a
+//! step runs the replications of one shard and keeps the result as a [`Piece`]; with [`Share::merged`] the same step
+//! runs no replications and receives the merged pieces of all shards.
 
 use std::fmt;
 use std::hash::Hasher as _;
@@ -67,10 +67,10 @@ pub trait Piece: Serialize + DeserializeOwned {
 #[non_exhaustive]
 pub enum ShareError {
     /// Two pieces, or a piece and the question, that do not belong together.
-    #[error("the parts are not of this computation: {0}")]
+    #[error("the parts belong to another computation: {0}")]
     Unlike(&'static str),
     /// A part with fewer steps than the computation has.
-    #[error("the part of shard {shard} ends before the computation does")]
+    #[error("the part of shard {shard} is incomplete: the computation has more steps")]
     Short {
         /// The number of the shard, from 1.
         shard: usize,
@@ -84,7 +84,7 @@ pub enum ShareError {
         why: String,
     },
     /// A shard that was stopped before its last replication.
-    #[error("number {begin} does not follow number {end}: a shard was stopped before it was complete")]
+    #[error("number {begin} does not follow number {end}: a shard was interrupted")]
     Gap {
         /// The number after the last one before the gap.
         end: u64,
@@ -92,13 +92,13 @@ pub enum ShareError {
         begin: u64,
     },
     /// A run with an unknown number of replications.
-    #[error("a stop rule decides how many replications run, and a shard has to know their number")]
+    #[error("shards need a fixed number of replications, which a stopping rule does not give")]
     NoNumber,
     /// A shard that was truncated or changed after it was written.
-    #[error("it is cut or damaged")]
+    #[error("the file is truncated or damaged")]
     Damaged,
     /// A piece that cannot be written.
-    #[error("a result cannot be kept: {0}")]
+    #[error("cannot store a result: {0}")]
     Unwritable(String),
 }
 
@@ -161,7 +161,7 @@ impl Share {
         Self(Role::Part(shard, Arc::default()))
     }
 
-    /// Runs nothing: takes the results of the shards, which are in order.
+    /// Runs no replications; uses the results of the shards, in order.
     pub fn merged(shards: Vec<Pieces>) -> Self {
         Self(Role::Merged(Arc::new(shards), Arc::default()))
     }

@@ -1,4 +1,4 @@
-//! The known word that a person most likely meant.
+//! The most similar known word.
 
 /// Returns the known word most similar to `word`, if at most a third of the letters, or one letter, differ.
 pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {

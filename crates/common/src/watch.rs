@@ -10,7 +10,7 @@ pub trait Watch: Sync {
     fn stopped(&self) -> bool;
 }
 
-/// Watches nothing and never stops.
+/// Ignores progress and never stops.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 

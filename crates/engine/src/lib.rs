@@ -4,7 +4,8 @@
 //! PIPE XML, PNML ──▶ formats ──▶ Net ──▶ compile ──▶ Program ──▶ sim ──▶ Samples ──▶ estimate
 //! ```
 //!
-//! Data flows one way: nothing on the left knows anything on the right. The crate `tailspn` re-exports all of this.
+//! Data flows in one direction: modules on the left do not depend on modules on the right. The crate
+//! `tailspn` re-exports all of this.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]

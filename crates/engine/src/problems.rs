@@ -1,12 +1,12 @@
 //! Several problems at once as one error value.
 //!
-//! Owns the list and its text; the problems belong to the modules that find them.
+//! Contains the list and its text; the problem types belong to the modules that find them.
 
 use std::error::Error;
 use std::fmt::{self, Debug, Display};
 use std::ops::Deref;
 
-/// All problems that one check found, in the order of what was checked; at least one.
+/// All problems that one check found, in the order of the check; at least one.
 ///
 /// An error value that works with `?`: it displays every problem, and dereferences to a slice of them.
 ///

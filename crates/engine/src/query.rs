@@ -41,7 +41,7 @@ pub enum Query {
         /// The time.
         time: f64,
     },
-    /// The mean reward that is gathered until a goal is first reached; infinite if it may never be reached.
+    /// The mean reward that accumulates until a goal is first reached; infinite if it may never be reached.
     GatheredUntil {
         /// The reward.
         reward: Reward,

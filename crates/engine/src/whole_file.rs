@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all.
+//! Atomic writes of files.
 
 use std::io::{self, Write as _};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Job times of a future run: simulated times of a usual run, multiplied by the factor by which whole runs differ.
+//! Job times of a future run: simulated times of a typical run, multiplied by the run-to-run factor.
 //!
 //! With s the plan's `sigma` from `freedom` ν, r runs and e the error of the fitted times, the logarithm of a new run's
 //! factor is √(s²(1 + 1/r) + e²) times Student's t with ν degrees of freedom: the predictive distribution of a normal variate whose mean and spread
@@ -51,7 +51,7 @@ impl RunFactor {
         Self { scale, freedom, points: (0..POINTS).map(|i| point(scale, freedom, i)).collect() }
     }
 
-    /// Returns one of the equally likely factors without computing the rest; `share`, in [0, 1), selects it.
+    /// Returns one of the equally likely factors without computing the others; `share`, in [0, 1), selects it.
     pub fn at(spread: &RunSpread, error: f64, share: f64) -> f64 {
         let (scale, freedom) = scale_and_freedom(spread, error);
         // `as` is fine: below the number of points

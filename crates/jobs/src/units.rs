@@ -1,7 +1,7 @@
-//! Quantities that carry their unit: checked where they enter, plain numbers inside loops.
+//! Quantities with a unit: checked on input, plain numbers inside loops.
 //!
-//! Owns the newtypes that public signatures take and return. It does no arithmetic beyond what a
-//! caller needs at the border; hot loops unwrap once.
+//! Defines the newtypes that public signatures take and return. It offers only the arithmetic that callers need
+//! at interfaces; hot loops unwrap once.
 
 use std::fmt;
 

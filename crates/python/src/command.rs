@@ -35,7 +35,7 @@ pub(crate) struct Outcome {
     remarks: Vec<String>,
     /// Times of the replications that reached the goal, in seconds; moved, not copied.
     samples: Option<Py<PyArray1<f64>>>,
-    /// The part of a command with `--shard`, as it stands in a file.
+    /// The part of a command with `--shard`, as stored in a file.
     part: Option<Py<PyBytes>>,
     /// Reasons for the failure: message, help, and file, line and column.
     problems: Vec<Reason>,
@@ -54,8 +54,9 @@ pub(crate) fn cli(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| tailspn::cli::run_with(arguments))
 }
 
-/// Runs a command in process, without the GIL. `progress` is called with done, planned and the unit. The argument `<net>`
-/// means `net`. With `parts`, the first shards of this command or all, no replications run: the shards are merged.
+/// Runs a command in process, without the GIL. `progress` is called with the amount done, the amount planned and
+/// the unit. The argument `<net>` means `net`. With `parts`, the first shards of this command or all, no
+/// replications run: the shards are merged.
 #[pyfunction]
 #[pyo3(signature = (arguments, samples=false, progress=None, net=None, parts=None))]
 pub(crate) fn run(
@@ -92,7 +93,7 @@ struct Wait<'c> {
 }
 
 impl Wait<'_> {
-    /// Returns the end of the command; none if it did not end in time after Ctrl-C.
+    /// Returns the end of the command; none if it did not stop in time after Ctrl-C.
     fn until_ended(&mut self, py: Python<'_>, ended: &Mutex<Receiver<Ended>>) -> Option<Ended> {
         loop {
             let received = py.detach(|| ended.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(TICK));
@@ -160,7 +161,7 @@ fn message_of(payload: &(dyn Any + Send)) -> String {
 /// An option of a command: name, shape, choices, help.
 type OptionRow = (String, &'static str, Vec<String>, String);
 
-/// Returns the options of a command; None if there is no such command.
+/// Returns the options of a command; None for an unknown command.
 #[pyfunction]
 pub(crate) fn options(command: &str) -> Option<Vec<OptionRow>> {
     let shape = |shape| match shape {

@@ -1,4 +1,4 @@
-//! Many settings of a job or net at once, with a row of times for each.
+//! Many settings of a job or net in one call, with a row of times for each.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -56,7 +56,7 @@ impl NativeSimulator {
         Ok(Self { subject, tables: LawTables::default(), with_stages, stages })
     }
 
-    /// Returns the names of the stages; none of a net, and of a job without stages.
+    /// Returns the names of the stages; none for a net or a job without stages.
     #[getter]
     fn stages(&self) -> Vec<String> {
         self.stages.clone()

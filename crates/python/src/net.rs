@@ -143,7 +143,7 @@ fn timing_row(net: &Net, timing: &Timing) -> TimingRow {
     }
 }
 
-/// The parameters of a distribution, in the order in which [`law`] takes them.
+/// The parameters of a distribution, in the order of the arguments of [`law`].
 fn numbers(law: &Law) -> Vec<f64> {
     match law {
         Law::Deterministic { delay } => vec![*delay],
@@ -173,12 +173,12 @@ impl NativeBuilder {
 
     fn place_of(&self, id: &str) -> PyResult<PlaceId> {
         let index = self.places.iter().position(|place| place == id);
-        index.map(PlaceId::from_index).ok_or_else(|| PyKeyError::new_err(format!("no place is called `{id}`")))
+        index.map(PlaceId::from_index).ok_or_else(|| PyKeyError::new_err(format!("no place `{id}`")))
     }
 
     fn transition_of(&self, id: &str) -> PyResult<TransitionId> {
         let found = self.builder.find_transition(id);
-        found.ok_or_else(|| PyKeyError::new_err(format!("no transition is called `{id}`")))
+        found.ok_or_else(|| PyKeyError::new_err(format!("no transition `{id}`")))
     }
 }
 

@@ -78,7 +78,7 @@ fn name_of(column: &Column, index: usize) -> String {
     }
 }
 
-/// The columns of a column: its numbers, the ends of their intervals and its words, as far as there are any.
+/// The exported columns of a table column: its numbers, the ends of their intervals and its text, if present.
 fn columns_of(name: &str, cells: &[&Cell]) -> Vec<(String, Values)> {
     let number = |cell: &&Cell| match cell {
         Cell::Number(number) => Some(number.measured.value),

@@ -78,7 +78,7 @@ def test_mistakes_in_a_net_are_told() -> None:
     builder = tailspn.NetBuilder().place("a", 1)
     with pytest.raises(ValueError, match="either a rate or a delay"):
         builder.timed("t")
-    with pytest.raises(KeyError, match="no transition is called `u`"):
+    with pytest.raises(KeyError, match="no transition `u`"):
         builder.input("a", "u")
     with pytest.raises(ValueError, match="queue"):
         builder.timed("t", rate="2 * #(queue)").build()

@@ -60,15 +60,15 @@ pub(crate) struct Asker<'a> {
     pub(crate) groups: u64,
     pub(crate) seed: u64,
     pub(crate) threads: Option<NonZeroUsize>,
-    /// The share of the points that is measured here.
+    /// The share of the points that this process measures.
     pub(crate) share: Share,
 }
 
 impl Asker<'_> {
-    /// Returns the answer at a point, by replications of a row of its own; none if it was stopped.
+    /// Returns the answer at a point, by replications of a separate row; none if it was stopped.
     fn answer(&self, row: u64, point: &Point, watch: &dyn Watch) -> Result<Option<Response>, StudyError> {
         let model = self.subject.model(self.axes, point, self.seed).map_err(|message| {
-            let words = point.words(self.axes).unwrap_or_else(|| "all is as in the base".to_owned());
+            let words = point.words(self.axes).unwrap_or_else(|| "all settings are as in the base".to_owned());
             StudyError::Model(format!("{message}, where {words}"))
         })?;
         let ensemble = Ensemble {

@@ -1,7 +1,9 @@
-//! Times of single runs at many settings of a job or net, each with random numbers of its own: the simulator of a calibration.
+//! Times of single runs at many settings of a job or net, each with separate random numbers: a simulator for
+//! calibration.
 //!
-//! Owns the order of the times and the random numbers of a row. A [`Subject`] makes the job or net of a row. A [`sweep`](crate::sweep)
-//! has the same random numbers at every point, for narrow differences; here rows are independent.
+//! Defines the order of the times and the random numbers of a row. A [`Subject`] makes the job or net of a row. A
+//! [`sweep`](crate::sweep) uses the same random numbers at every point, for precise differences; here, rows are
+//! independent.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -50,12 +52,12 @@ pub struct DrawRow<'a> {
 pub type DrawnTimes = Result<Vec<f64>, StudyError>;
 
 impl Draws<'_> {
-    /// Returns the times of all rows; none if `watch` stopped them. The times of a row depend on its settings and its seed only. A run of a net
-    /// that does not reach its goal has no number (NaN), after those of the runs that do.
+    /// Returns the times of all rows; none if `watch` stopped them. The times of a row depend on its settings and its
+    /// seed only. A run of a net that does not reach its goal is NaN, placed after the runs that do.
     ///
     /// # Errors
     ///
-    /// [`StudyError::Threads`] if there are no threads.
+    /// [`StudyError::Threads`] if threads cannot be created.
     ///
     /// # Examples
     ///
@@ -133,7 +135,7 @@ impl Draws<'_> {
     }
 }
 
-/// The number as a plan has it; keys of whole numbers take no others.
+/// The number in the form of the plan; keys of whole numbers accept no other numbers.
 fn value_of(value: f64) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53
     // `as` is exact: a whole number below 2^53

@@ -24,7 +24,7 @@ pub struct KeyProblem {
     pub message: String,
     /// Path of the key in the plan, such as `axis[0].values[2]`; none if the problem belongs to no key.
     pub key: Option<String>,
-    /// The part of the key's text that is to blame, in bytes; none for all of it.
+    /// Byte range of the faulty part of the key's text; none for all of it.
     pub within: Option<Range<usize>>,
 }
 
@@ -67,10 +67,10 @@ pub enum StudyError {
     /// Replications that cannot be run.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// Only a part of the replications ran here: there is no result before all parts are put together.
-    #[error("only a part of the replications ran; all parts together have a result")]
+    /// This process ran only part of the replications: there is no result until all parts are merged.
+    #[error("only part of the replications ran; only all parts together give a result")]
     Part,
-    /// Shards that do not make a whole.
+    /// Shards that do not form a complete run.
     #[error(transparent)]
     Share(#[from] ShareError),
     /// Replications that end without reaching the goal, so that they have no time.
@@ -81,7 +81,7 @@ pub enum StudyError {
         /// All replications.
         replications: u64,
     },
-    /// A net that does not reach its goal within so many firings.
+    /// A net that does not reach its goal within this many firings.
     #[error("the net does not stop: after {firings} firings it has not reached its goal")]
     Endless {
         /// The firings.
@@ -94,12 +94,12 @@ pub enum StudyError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The base of a resumed sweep differs from the stored base.
-    #[error("the base gives other numbers than the stored ones: the two sweeps cannot be compared")]
+    #[error("the base gives different numbers than the stored base: the two sweeps cannot be compared")]
     BaseChanged,
     /// A sensitivity without an answer.
     #[error(transparent)]
     Sensitivity(#[from] SensitivityError),
-    /// Numbers from which nothing can be estimated.
+    /// Numbers that do not allow an estimate.
     #[error(transparent)]
     Estimate(#[from] EstimateError),
     /// Derivatives by likelihood ratios that do not exist.
@@ -111,8 +111,8 @@ pub enum StudyError {
         /// The fewest that suffice.
         need: u64,
     },
-    /// A net alone has no ranges over which its rate parameters could move.
-    #[error("a net alone has no ranges for its rate parameters")]
+    /// A net without a plan has no ranges for its rate parameters.
+    #[error("a net without a plan has no ranges for its rate parameters")]
     NoRanges,
     /// Derivatives of quantiles need a schedule.
     #[error("derivatives of quantiles need a schedule, and this net is not one{}", first(.reasons))]
@@ -126,33 +126,33 @@ pub enum StudyError {
     /// A price or job for which no cheapest size can be sought.
     #[error(transparent)]
     Price(#[from] PriceError),
-    /// Bisection was requested, but may give a wrong answer.
-    #[error("bisection needs one axis, along which cost rises while the job gets faster")]
+    /// Bisection was requested, but may give a wrong result.
+    #[error("bisection needs a single axis along which the cost rises and the job gets faster")]
     NoBisection,
     /// A job without an exact time.
-    #[error("no formula: {formula}; none from parts: {parts}; and none from states: {states}")]
+    #[error("no formula ({formula}), no solution from parts ({parts}) and none from states ({states})")]
     NoExactTime {
         /// Explains why there is no formula.
         formula: String,
-        /// Explains why the parts of the net do not give it.
+        /// The reason why it cannot be computed from the parts of the net.
         parts: String,
-        /// Explains why the states of the net do not give it.
+        /// The reason why it cannot be computed from the states of the net.
         states: String,
     },
     /// An exact answer that cannot be computed.
     #[error(transparent)]
     Answer(#[from] AnswerError),
-    /// Quantiles that the parts of a net do not give.
+    /// Quantiles that cannot be computed from the parts of a net.
     #[error(transparent)]
     Grid(#[from] GridError),
-    /// A log of another run than the one in question.
+    /// A log of a different run.
     #[error(transparent)]
     Log(#[from] FitError),
     /// A run in which no task has finished, without a plan.
-    #[error("no task has finished yet: without a plan there is nothing to go by")]
+    #[error("no task has finished yet: without a plan, no prediction is possible")]
     TooEarly,
     /// A run between two jobs, without a plan.
-    #[error("no job runs now: without a plan, further jobs of the program are unknown")]
+    #[error("no job is running: without a plan, further jobs of the program are unknown")]
     BetweenJobs,
     /// A simulation in which no replication was finished.
     #[error("no replication ended")]
@@ -162,7 +162,7 @@ pub enum StudyError {
     TooManyTasks {
         /// Tasks of the job.
         tasks: u64,
-        /// Most tasks.
+        /// Maximum number of tasks.
         most: u64,
     },
     /// A simulation of tasks that cannot be run.
@@ -175,7 +175,7 @@ pub enum StudyError {
     #[error("cannot start threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
     /// A plan that cannot be written out.
-    #[error("cannot write the plan out: {0}")]
+    #[error("cannot write the plan: {0}")]
     Written(#[from] toml::ser::Error),
 }
 

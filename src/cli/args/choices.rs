@@ -9,7 +9,7 @@ use tailspn::diagnose::syscalls::{Clock, Difference, Matching, Method as CallMet
 use tailspn::sensitivity::Method;
 use tailspn::sim::{Backend, EngineChoice};
 
-/// A type for each option: the value, and the words for it with their help.
+/// A type for each option: its values, and their texts in help.
 macro_rules! choices {
     ($($(#[$doc:meta])* $name:ident($of:ty) { $($word:literal = $value:expr, $help:literal;)* })*) => {$(
         $(#[$doc])*
@@ -47,15 +47,15 @@ choices! {
     }
     /// The method of `solve`.
     SolveMethod(RouteMethod) {
-        "auto" = RouteMethod::Auto, "A method that can answer; the output names it";
+        "auto" = RouteMethod::Auto, "Any method that supports the question; the output names it";
         "states" = RouteMethod::States, "All markings, and their Markov chain";
         "series-parallel" = RouteMethod::SeriesParallel,
-            "The time at which a schedule is complete, from its parts, with certain bounds; no states";
+            "Completion time of a schedule, computed from its parts with guaranteed bounds, without states";
     }
     /// The method of `sensitivity`.
     SensitivityMethod(Method) {
         "derivatives" = Method::Derivatives,
-            "Derivatives at the base: infinitesimal perturbation of schedules, likelihood ratios of other exponential nets";
+            "Derivatives at the base: infinitesimal perturbation for schedules, likelihood ratios for other exponential nets";
         "each" = Method::Each, "From one end of each axis to the other, all other axes as in the base";
         "morris" = Method::Morris, "Elementary effects along random walks";
         "sobol" = Method::Sobol, "Sobol's indices";
@@ -64,13 +64,13 @@ choices! {
     CpuChoice(CpuShare) {
         "busy" = CpuShare::Busy, "All time that is neither idle nor waiting for a disk";
         "user" = CpuShare::User, "Time in user mode, as in the paper";
-        "either" = CpuShare::Either, "A cause by either of these shares";
+        "either" = CpuShare::Either, "Either of these shares";
     }
-    /// A reading of edge detection.
+    /// The interpretation of edge detection.
     EdgeChoice(Edge) {
         "any" = Edge::IntentAny, "Load before or after the task is enough for a cause";
         "both" = Edge::IntentBoth, "A cause needs load before and after the task";
-        "printed" = Edge::Printed, "As the paper prints it: load before and after speaks against a cause";
+        "printed" = Edge::Printed, "As printed in the paper: load before and after the task excludes a cause";
         "off" = Edge::Off, "No edge detection";
     }
     /// The rule for the peers of a task.
@@ -85,7 +85,7 @@ choices! {
         "semantic" = CallMethod::Semantic, "Single invocations compared with control runs, as printed";
         "improved" = CallMethod::Improved, "Times per call compared with the other nodes";
     }
-    /// The clock that totals were taken by.
+    /// The clock of recorded totals.
     ClockChoice(Option<Clock>) {
         "auto" = None, "Detected from the totals";
         "wall" = Some(Clock::Wall), "`strace -c -w`";
@@ -94,17 +94,17 @@ choices! {
     /// The equality of two invocations.
     MatchingChoice(Matching) {
         "literal" = Matching::Literal, "To the letter";
-        "stable" = Matching::Stable, "Except for addresses in memory and ports of peers";
+        "stable" = Matching::Stable, "Except memory addresses and peer ports";
     }
     /// The base of a percentage difference.
     DifferenceChoice(Difference) {
-        "greater" = Difference::OfGreater, "Of the greater value";
-        "lesser" = Difference::OfLesser, "Of the lesser value";
+        "greater" = Difference::OfGreater, "Relative to the greater value";
+        "lesser" = Difference::OfLesser, "Relative to the lesser value";
         "mean" = Difference::OfMean, "Of their mean";
     }
     /// The sides of its range on which an invocation counts as outside.
     SidesChoice(Sides) {
-        "both" = Sides::Both, "Below the least and above the greatest";
-        "above" = Sides::Above, "Above the greatest only";
+        "both" = Sides::Both, "Below the minimum and above the maximum";
+        "above" = Sides::Above, "Above the maximum only";
     }
 }

@@ -9,9 +9,8 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Both sides are of one kind: logs of runs (any that `trace` reads, with one job per log), results (the --json of \
-`estimate`, `simulate` and others that have a time), or plans. With two or more logs on each side, a test shows \
-whether the difference is more than chance. docs/compare.md describes the numbers.
+Both sides must be of the same kind: logs of runs (any that `trace` reads, with one job per log), results (the --json of \
+`estimate`, `simulate` and others that have a time), or plans. With two or more logs on each side, a test shows whether the difference is statistically significant. docs/compare.md describes the numbers.
 
 Examples:
     tailspn compare small.gz large.gz
@@ -29,7 +28,7 @@ Examples:
     tailspn compare small.gz large.gz --max-line 1G --markdown
 ")]
 pub(crate) struct CompareArgs {
-    /// Side A, then side B; with --to all of them are side A
+    /// Side A, then side B; with --to, all of them belong to side A
     #[arg(required = true, value_name = "FILE")]
     pub(crate) from: Vec<PathBuf>,
     /// Files of side B

@@ -55,16 +55,16 @@ pub(crate) struct DiagnoseArgs {
     /// Map from samples to nodes
     #[arg(long, value_name = "FILE.toml", help_heading = "Samples")]
     pub(crate) node_map: Option<PathBuf>,
-    /// Seconds to add to the times of a node's samples, or of all; may be repeated
+    /// Seconds to add to the times of a node's samples, or of all samples; may be repeated
     #[arg(long, value_name = "[NODE=]SECONDS", allow_hyphen_values = true, value_parser = clock_offset, help_heading = "Samples")]
     pub(crate) clock_offset: Vec<(Option<String>, f64)>,
     /// UTC offset of times without a time zone, such as +01:00
     #[arg(long, value_name = "HH:MM", default_value = "+00:00", allow_hyphen_values = true, value_parser = utc_offset, help_heading = "Samples")]
     pub(crate) utc_offset: f64,
-    /// Progress model of earlier runs, from `watch --learn`; without it tasks are compared with each other only
+    /// Progress model of earlier runs, from `watch --learn`; without it, tasks are compared only with each other
     #[arg(long, value_name = "MODEL.toml", help_heading = "Progress and system calls")]
     pub(crate) model: Option<PathBuf>,
-    /// Profile of system calls without a fault, from `syscalls profile`; without it strace logs are not read
+    /// Profile of system calls of fault-free runs, from `syscalls profile`; without it, strace logs are not read
     #[arg(long, value_name = "PROFILE.json", help_heading = "Progress and system calls")]
     pub(crate) profile: Option<PathBuf>,
     /// Metric of CPU use
@@ -90,7 +90,7 @@ pub(crate) struct DiagnoseArgs {
     pub(crate) edge_factor: f64,
     #[command(flatten)]
     pub(crate) limits: LogArgs,
-    /// Most bytes of a file of samples or reports after decompression, such as 2G; the rest is left out
+    /// Maximum bytes of a file of samples or reports after decompression, such as 2G; the rest is skipped
     #[arg(long, value_name = "BYTES", default_value = "1G", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
     pub(crate) max_samples: u64,
     #[command(flatten)]

@@ -32,7 +32,7 @@ pub(crate) struct SpnGcArgs {
     /// Number of map tasks
     #[arg(long, value_name = "M", allow_hyphen_values = true, value_parser = values::positive_count, conflicts_with = "input_size")]
     pub(crate) maps: Option<u64>,
-    /// Means of the nine phases in seconds, separated by commas; by default they follow from the plan
+    /// Means of the nine phases in seconds, separated by commas; by default computed from the plan
     #[arg(long, value_name = "T1,...,T9", allow_hyphen_values = true, value_parser = values::nine_means)]
     pub(crate) means: Option<[f64; 9]>,
     /// Plan of the job, or a plan of stages made by `fit`; by default the built-in plan
@@ -40,8 +40,8 @@ pub(crate) struct SpnGcArgs {
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
-    /// Probability that a task gets a slow node, and how many times longer it takes there; several factors as
-    /// FACTOR@PROBABILITY,...
+    /// Probability that a task runs on a slow node, and the factor by which it is slower there; several
+    /// factors as FACTOR@PROBABILITY,...
     #[arg(long, value_name = "SHARE:FACTOR", value_parser = straggler_values::stragglers)]
     pub(crate) stragglers: Option<Stragglers>,
     /// Stragglers get copies from a detector of recall r, precision p and latency dl: r=0.6,p=0.8,dl=0.4; also ut, fake, alarm,
@@ -88,7 +88,7 @@ pub(crate) struct EstimateArgs {
     /// Method for the job time; with `auto` the exact job time follows the simulated one, if a formula exists
     #[arg(long, default_value = "auto", help_heading = "Run")]
     pub(crate) method: Method,
-    /// Replications [default: 2000]; with --rel-error, the most
+    /// Replications [default: 2000]; with --rel-error, the maximum
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: Option<u64>,
     /// Replicate until the half width of the mean job time's interval is this share of it, such as 0.5%
@@ -124,14 +124,14 @@ pub(crate) struct EstimateArgs {
     /// Replace files that exist
     #[arg(long, requires = "written", help_heading = "Output")]
     pub(crate) force: bool,
-    /// Print the default plan with its comments, and do nothing else
+    /// Print the default plan with its comments and exit
     #[arg(long, exclusive = true)]
     pub(crate) print_plan: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-All policies see the same random numbers: the same work of each attempt and the same slow-downs.
+All policies use the same random numbers: the same work of each attempt and the same slow-downs.
 
 Examples:
     # 20 nodes with 1 to 4 active cores, three detectors
@@ -158,17 +158,17 @@ Examples:
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["plot", "plots", "output"]).multiple(true)))]
 pub(crate) struct WhatIfArgs {
-    /// Plan of cluster, jobs and policies, or the log of a job that ran; without one, the default plan
+    /// Plan of cluster, jobs and policies, or the log of a finished job; without one, the default plan
     #[arg(value_name = "PLAN|LOG")]
     pub(crate) plan: Option<PathBuf>,
     /// For a log: compare the policies of this plan
     #[arg(long, value_name = "PLAN.toml", help_heading = "Run")]
     pub(crate) policies: Option<PathBuf>,
-    /// For a log of several jobs: the one with this id or name
+    /// For a log of several jobs: id or name of the job
     #[arg(long, value_name = "ID", help_heading = "Run")]
     pub(crate) job: Option<String>,
-    /// Replications of each policy [default: 500; for a log, the fewest from 128 on that estimate each mean change to ±
-    /// 0.5% of the job's time]
+    /// Replications of each policy [default: 500; for a log, at least 128, until each mean change is known to
+    /// ± 0.5% of the job's time]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: Option<u64>,
     #[command(flatten)]
@@ -193,7 +193,7 @@ pub(crate) struct WhatIfArgs {
     /// Replace files that exist
     #[arg(long, requires = "written", help_heading = "Output")]
     pub(crate) force: bool,
-    /// Print the default plan with its comments, and do nothing else
+    /// Print the default plan with its comments and exit
     #[arg(long, exclusive = true)]
     pub(crate) print_plan: bool,
 }
@@ -201,9 +201,9 @@ pub(crate) struct WhatIfArgs {
 #[derive(Debug, Args)]
 #[command(override_usage = "tailspn detectors [OPTIONS]\n       tailspn detectors [OPTIONS] --on <RUN>...")]
 #[command(after_long_help = "\
-Without --on, lists the detectors, what each flags and what it must know.
+Without --on, lists the detectors, the tasks that each flags and its inputs.
 
-With --on, shows which stragglers of recorded jobs each detector would have found, and when. RUN is a log that \
+With --on, shows the stragglers of recorded jobs that each detector would have found, and when. RUN is a log that \
 `trace` reads, or a folder with a log and the progress reports of its tasks (a table of stage, partition, attempt, \
 t_ms, done, total; see docs/watch.md). The reports may also follow the log as a second file.
 
@@ -220,11 +220,11 @@ Examples:
     tailspn detectors --on app.gz slow.gz --max-attempts 1000000 --json
 ")]
 pub(crate) struct DetectorsArgs {
-    /// Jobs that ran, to judge the detectors on
+    /// Recorded jobs on which to judge the detectors
     #[arg(long, value_name = "RUN", num_args = 1.., help_heading = "Question")]
     pub(crate) on: Vec<PathBuf>,
-    /// Runs of the same program without stragglers, as the expected time of each task; without any, the median of its
-    /// stage
+    /// Runs of the same program without stragglers, which give the expected time of each task; without any,
+    /// the median of its stage
     #[arg(long, value_name = "RUN", num_args = 1.., requires = "on", help_heading = "Question")]
     pub(crate) usual: Vec<PathBuf>,
     /// Judge the policies of this plan [default: the policies of `whatif LOG`]
@@ -238,7 +238,7 @@ pub(crate) struct DetectorsArgs {
     pub(crate) level: f64,
     #[command(flatten)]
     pub(crate) limits: LogArgs,
-    /// Most bytes of a file of reports after decompression, such as 2G; the rest is left out
+    /// Maximum bytes of a file of reports after decompression, such as 2G; the rest is skipped
     #[arg(long, value_name = "BYTES", default_value = "1G", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
     pub(crate) max_samples: u64,
     #[command(flatten)]

@@ -49,7 +49,7 @@ pub(crate) struct SensitivityArgs {
     /// Output to analyse: `mean`, or a quantile such as `p95` or `p99.9`
     #[arg(long, value_name = "MEASURE", default_value = "mean", value_parser = measure)]
     pub(crate) measure: Measure,
-    /// Goal of a net: an expression that is not 0 there [default: the dead marking]
+    /// Goal of a net: an expression that is not 0 at the goal [default: the dead marking]
     #[arg(long, value_name = "EXPR")]
     pub(crate) until: Option<String>,
     /// Derivatives of a net by the mean delay of each timed transition, even if it has rate parameters
@@ -73,13 +73,13 @@ pub(crate) struct SensitivityArgs {
     pub(crate) part: PartArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Draw the picture that fits the method: bars, a tornado, elementary effects, or indices.
+    /// Draw the picture for the method: bars, a tornado, elementary effects, or indices.
     #[command(flatten)]
     pub(crate) plots: PlotArgs,
     /// Replace files that exist
     #[arg(long, requires = "written", help_heading = "Output")]
     pub(crate) force: bool,
-    /// Print a plan with a comment on every key, and do nothing else
+    /// Print a plan with a comment on every key and exit
     #[arg(long, exclusive = true)]
     pub(crate) print_plan: bool,
 }
@@ -87,11 +87,11 @@ pub(crate) struct SensitivityArgs {
 #[derive(Debug, Args)]
 #[command(override_usage = "tailspn optimize [OPTIONS] <LOG|PLAN>...\n       tailspn optimize --print-plan")]
 #[command(after_long_help = "\
-From logs, `tailspn fit` makes the plan first. A price selects what is chosen: the executors and cores of a Spark \
+From logs, `tailspn fit` makes the plan first. The unit of the price selects the choice: the executors and cores of a Spark \
 job, the workers of a MapReduce job. A plan with a section [optimize] states its own axes and costs. \
 docs/sensitivity.md describes it all.
 
-The exit code is 8 if no configuration meets the deadline, or if that stayed undecided.
+The exit code is 8 if no configuration meets the deadline, or if this is undecided.
 
 Examples:
     # the cheapest cluster for a Spark job, from logs of two runs
@@ -117,14 +117,14 @@ pub(crate) struct OptimizeArgs {
     /// Logs of runs of a job, the plan of a job, or the plan of an optimisation
     #[arg(value_name = "LOG|PLAN", required_unless_present = "print_plan")]
     pub(crate) inputs: Vec<PathBuf>,
-    /// Price of a machine by time, such as 0.30/executor-hour, $0.05/core-hour or 0.40/node-hour [default: 1/core-hour, of MapReduce
-    /// 1/node-hour]
+    /// Price of machine time, such as 0.30/executor-hour, $0.05/core-hour or 0.40/node-hour [default:
+    /// 1/core-hour; for MapReduce 1/node-hour]
     #[arg(long, value_name = "AMOUNT/UNIT", help_heading = "Cost of a job")]
     pub(crate) price: Option<Price>,
     /// Input size of each log, in the order of the logs, if the logs do not record it, such as 10GB; one for each log
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Cost of a job")]
     pub(crate) log_input_size: Vec<u64>,
-    /// Job of a MapReduce log with several: an id or a name; repeat it for more
+    /// Job of a MapReduce log with several jobs: an id or a name; may be repeated
     #[arg(long, value_name = "ID|NAME", help_heading = "Cost of a job")]
     pub(crate) job: Vec<String>,
     /// Measure that must meet the deadline, instead of the plan's: `mean`, `p95`, `p99.9`
@@ -145,13 +145,13 @@ pub(crate) struct OptimizeArgs {
     pub(crate) limits: LogArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Draw the time of each evaluated point over its cost.
+    /// Draw the time of each evaluated point against its cost.
     #[command(flatten)]
     pub(crate) plots: PlotArgs,
     /// Replace pictures that exist
     #[arg(long, requires = "plots", help_heading = "Output")]
     pub(crate) force: bool,
-    /// Print a plan with a comment on every key, and do nothing else
+    /// Print a plan with a comment on every key and exit
     #[arg(long, exclusive = true)]
     pub(crate) print_plan: bool,
 }

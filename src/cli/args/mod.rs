@@ -116,7 +116,7 @@ pub(crate) enum Command {
     Whatif(WhatIfArgs),
     /// Run many configurations of a job or a net
     Sweep(SweepArgs),
-    /// Put the shards of a run or a sweep together
+    /// Merge the shards of a run or a sweep
     Merge(MergeArgs),
     /// Rank the settings of a job or a net by their effect
     Sensitivity(SensitivityArgs),
@@ -138,9 +138,9 @@ pub(crate) enum Command {
     Diagnose(Box<DiagnoseArgs>),
     /// Find the faulty node of a run, from strace logs
     Syscalls(SyscallsArgs),
-    /// Make one HTML file of results, readable without a network
+    /// Make one self-contained HTML file of results
     Report(ReportArgs),
-    /// Show a local page of a net, a planned job or a log
+    /// Serve a local page of a net, a planned job or a log
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
     /// Print the JSON Schema of a plan or a result
@@ -160,8 +160,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Returns the wanted part of the replications and whether its file may replace another one; `None` for commands
-    /// without parts.
+    /// Returns the requested part of the replications and whether its file may replace an existing file;
+    /// `None` for commands without parts.
     pub(crate) fn part(&self) -> Option<(&PartArgs, bool)> {
         match self {
             Self::Simulate(args) => Some((&args.part, args.force)),
@@ -215,10 +215,10 @@ Examples:
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) net: NetArgs,
-    /// Also list the errors that each version of PIPE would make with the net
+    /// Also list the errors that each version of PIPE makes with the net
     #[arg(long)]
     pub(crate) pipe: bool,
-    /// Also list the differences to another net: parts by their ids, and their meaning, not their drawing
+    /// Also list the differences from another net: parts are matched by id, and positions are ignored
     #[arg(long, value_name = "OTHER")]
     pub(crate) against: Option<PathBuf>,
     #[command(flatten)]
@@ -227,7 +227,7 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Without --to, the ending of OUT decides about the format: .xml is pipe4, .pnml is pnml, .PNPRO is greatspn, .jani is \
+Without --to, the extension of OUT selects the format: .xml is pipe4, .pnml is pnml, .PNPRO is greatspn, .jani is \
 jani, .prism and .sm are prism, .dot and .gv are dot, .svg is svg.
 
 Examples:
@@ -258,12 +258,12 @@ pub(crate) struct ConvertArgs {
     /// Positions of the nodes
     #[arg(long, value_name = "POSITIONS", default_value = "auto")]
     pub(crate) layout: LayoutChoice,
-    /// Keep an Erlang delay as one transition, which PIPE takes for an exponential one; otherwise it becomes a chain of
-    /// exponential transitions, which PIPE computes right
+    /// Keep an Erlang delay as one transition, which PIPE treats as exponential; otherwise it becomes a chain
+    /// of exponential transitions, which PIPE computes correctly
     #[arg(long)]
     pub(crate) keep_erlang: bool,
-    /// Most tokens of places without a capacity and without a bound by invariants, for JANI and PRISM: transitions that would put
-    /// more are disabled there
+    /// Maximum tokens in places without a capacity or an invariant bound, for JANI and PRISM: transitions
+    /// that would exceed it are disabled
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) place_limit: Option<u64>,
     /// Replace OUT if it exists
@@ -273,13 +273,13 @@ pub(crate) struct ConvertArgs {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LayoutChoice {
-    /// Where the file says, or in layers: a net without positions; a picture also if nodes lie on one another, arcs run
-    /// through other nodes, or texts are covered
+    /// As in the file, or in layers if the net has no positions; for a picture also if nodes overlap, arcs
+    /// run through other nodes, or labels are covered
     #[default]
     Auto,
-    /// Where the file says; parts without a position are drawn below the others
+    /// As in the file; parts without a position are drawn below the other parts
     File,
-    /// In layers, whatever the file says; XML gets these positions
+    /// In layers, regardless of the file; XML gets these positions
     Layered,
 }
 
@@ -287,15 +287,15 @@ pub(crate) enum LayoutChoice {
 pub(crate) enum OutFormat {
     /// PIPE XML that PIPE 4.3, PIPE 5 and PIPECore 2.0 load
     Pipe4,
-    /// The same, kept closer to what PIPE 5 writes
+    /// Like pipe4, but closer to the files that PIPE 5 writes
     Pipe5,
     /// PNML of ISO/IEC 15909-2, a place/transition net for other tools
     Pnml,
-    /// A project of GreatSPN's editor, which Storm reads too
+    /// A project of GreatSPN's editor, which Storm also reads
     Greatspn,
     /// JANI of model checkers: a CTMC, or a Markov automaton if there are immediate transitions
     Jani,
-    /// The language of PRISM: a CTMC
+    /// The PRISM language: a CTMC
     Prism,
     /// Graphviz
     Dot,
@@ -353,7 +353,7 @@ pub(crate) struct SimulateArgs {
     /// Method of the answer
     #[arg(long, default_value = "auto", help_heading = "Run")]
     pub(crate) method: Method,
-    /// Replications [default: 10000]; with --rel-error or --abs-error, the most
+    /// Replications [default: 10000]; with --rel-error or --abs-error, the maximum
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: Option<u64>,
     /// Replicate until the half width of an interval is this share of the value, such as 0.5%: of the mean time, or of NAME, which is
@@ -361,19 +361,20 @@ pub(crate) struct SimulateArgs {
     /// that time); may be repeated
     #[arg(long, value_name = "[NAME=]SHARE", allow_hyphen_values = true, value_parser = values::relative, help_heading = "Run")]
     pub(crate) rel_error: Vec<(String, f64)>,
-    /// The same with the half width itself, in the unit of the value; may be repeated, also together with --rel-error
+    /// Like --rel-error, but with an absolute half width in the unit of the value; may be repeated and
+    /// combined with --rel-error
     #[arg(long, value_name = "NAME=WIDTH", allow_hyphen_values = true, value_parser = values::absolute, help_heading = "Run")]
     pub(crate) abs_error: Vec<(String, f64)>,
-    /// Engine; `auto` takes the fastest that can
+    /// Engine; `auto` uses the fastest engine that supports the question
     #[arg(long, default_value = "auto", help_heading = "Run")]
     pub(crate) engine: Engine,
-    /// Keep equal parts of the net apart instead of counting them
+    /// Do not fold equal parts of the net
     #[arg(long, help_heading = "Run")]
     pub(crate) no_fold: bool,
-    /// Means in the long run, from 8 long replications: warm-up is found and left out
+    /// Means in the long run, from 8 long replications; warm-up is detected and excluded
     #[arg(long, help_heading = "Question", conflicts_with_all = ["until", "horizon", "warm_up", "group", "at", "samples", "rel_error", "abs_error", "reps", "engine", "max_firings", "shard"])]
     pub(crate) steady: bool,
-    /// About how many firings the long replications of --steady have together
+    /// Approximate total number of firings of the long replications of --steady
     #[arg(long, value_name = "N", default_value = "2e6", requires = "steady", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Question")]
     pub(crate) steady_firings: u64,
     /// Write the times of all replications to a file, one per line
@@ -390,17 +391,17 @@ pub(crate) struct SimulateArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Question")]
 pub(crate) struct QuestionArgs {
-    /// Goal: an expression that is not 0 there, `dead` (nothing can fire), or `horizon`. Default: `dead`; `horizon` for
-    /// averages up to a horizon
+    /// Goal: an expression that is not 0 at the goal, `dead` (nothing can fire), or `horizon`.
+    /// Default: `dead`; `horizon` for averages up to a horizon
     #[arg(long, value_name = "EXPR")]
     pub(crate) until: Option<String>,
-    /// Model time at which a replication ends at the latest, in seconds
+    /// Maximum model time of a replication, in seconds
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = values::seconds)]
     pub(crate) horizon: Option<f64>,
     /// Model time from which averages are collected, in seconds
     #[arg(long, value_name = "T", default_value = "0", hide_default_value = true, allow_hyphen_values = true, value_parser = values::seconds)]
     pub(crate) warm_up: f64,
-    /// Firings after which a replication is cut off [default: 10 million, if nothing else ends it]
+    /// Firings after which a replication stops [default: 10 million, if nothing else ends it]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) max_firings: Option<u64>,
     /// Mean tokens of every place over time
@@ -412,8 +413,8 @@ pub(crate) struct QuestionArgs {
     /// A reward collected over time; may be repeated
     #[arg(long, value_name = "NAME=EXPR", value_parser = values::named)]
     pub(crate) reward: Vec<(String, String)>,
-    /// A reward collected at each firing of a transition, or of all that fit a pattern with `*` and `?`; may be repeated,
-    /// also for a name of --reward
+    /// A reward collected at each firing of a transition, or of all transitions that match a pattern with `*`
+    /// and `?`; may be repeated, also for a name of --reward
     #[arg(long, value_name = "NAME=TRANSITION:EXPR", value_parser = values::named)]
     pub(crate) impulse: Vec<(String, String)>,
     /// First and last firing of a group of transitions: ids or patterns with `*` and `?`; may be repeated
@@ -443,7 +444,7 @@ pub(crate) struct StructureArgs {
     /// Show these parts only; may be repeated or separated by commas
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     pub(crate) only: Vec<StructurePart>,
-    /// Rows that the search for invariants may hold at once
+    /// Maximum rows in memory during the search for invariants
     #[arg(long, value_name = "N", default_value = "100_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
     pub(crate) max_rows: u64,
     /// Largest number of siphons, and of traps, to search for
@@ -464,9 +465,9 @@ pub(crate) enum StructurePart {
     Matrices,
     /// P- and T-invariants
     Invariants,
-    /// Most tokens in each place
+    /// Maximum tokens in each place
     Bounds,
-    /// Most firings per second of each transition
+    /// Maximum firings per second of each transition
     Throughputs,
     /// Siphons, traps, deadlocks and liveness
     Siphons,

@@ -6,7 +6,7 @@ use tailspn::plan::{DataSize, PlanOption};
 
 use crate::cli::values;
 
-/// Values in place of the plan's own, without the numbers of machines.
+/// Values that replace the plan's, without the numbers of machines.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "In place of the plan's values")]
 pub(crate) struct JobArgs {
@@ -25,7 +25,7 @@ pub(crate) struct JobArgs {
     /// Reduce tasks that a worker runs at a time; tasks wait for slots
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) reduce_slots: Option<u64>,
-    /// GPUs of a worker, for which map tasks wait
+    /// GPUs per worker, for which map tasks wait
     #[arg(long, value_name = "G", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) gpus_per_worker: Option<u64>,
     /// Let tasks wait for slots
@@ -34,19 +34,19 @@ pub(crate) struct JobArgs {
     /// Run all tasks at once, as in the paper
     #[arg(long, conflicts_with_all = ["map_slots", "reduce_slots"])]
     pub(crate) no_slots: bool,
-    /// GPUs of an executor, for which tasks wait (plans of stages on GPUs)
+    /// GPUs per executor, for which tasks wait (plans of stages on GPUs)
     #[arg(long, value_name = "G", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) gpus_per_executor: Option<u64>,
     /// Tasks that may hold a GPU at a time, spark.rapids.sql.concurrentGpuTasks (plans of stages on GPUs)
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) concurrent_gpu_tasks: Option<u64>,
-    /// Machines that the executors share (plans of stages); default as in the logs that the plan was fitted to
+    /// Machines that the executors share (plans of stages); default as in the fitted logs
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) hosts: Option<u64>,
     /// Partitions of shuffles (plans of stages)
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) partitions: Option<u64>,
-    /// Deadline of the job, such as 85s or 5m: adds the probability to meet it
+    /// Deadline of the job, such as 85s or 5m: adds the probability of meeting it
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::deadline)]
     pub(crate) deadline: Option<f64>,
 }
@@ -75,7 +75,7 @@ impl PlanArgs {
     }
 }
 
-/// Values in place of the plan's own; numbers of machines may be choices.
+/// Values that replace the plan's; numbers of machines may be choices.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "In place of the plan's values")]
 pub(crate) struct ChoiceArgs {
@@ -98,7 +98,7 @@ impl ChoiceArgs {
         self.job.options(None, None, &[])
     }
 
-    /// Returns the options of machines that leave no choice, and the key of each choice with its values.
+    /// Returns the machine options that state a single number, and the key of each choice with its values.
     pub(crate) fn machines(&self) -> (Vec<PlanOption>, Vec<(&'static str, &[u64])>) {
         let (mut options, mut choices) = (Vec::new(), Vec::new());
         let mut sort = |key: &'static str, counts: &'_ Counts, option: &dyn Fn(u64) -> PlanOption| match counts.0[..] {
@@ -149,11 +149,11 @@ impl JobArgs {
     }
 }
 
-/// Numbers to choose from, in rising order, at least one.
+/// Numbers to choose from, in ascending order, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Counts(pub(crate) Vec<u64>);
 
-/// Most numbers to choose from.
+/// Maximum count of numbers to choose from.
 const MOST_COUNTS: usize = 10_000;
 
 /// `8`, `1..64` with both ends, `4,8,16`, or several of these with commas.
@@ -164,10 +164,10 @@ fn counts(text: &str) -> Result<Counts, String> {
         let (from, to) =
             (values::positive_count(from.trim())?, values::positive_count(to.trim().trim_start_matches('='))?);
         if from > to {
-            return Err(format!("`{part}` goes down; give the smaller number first"));
+            return Err(format!("`{part}` is descending; give the smaller number first"));
         }
         if to - from >= MOST_COUNTS as u64 {
-            return Err(format!("`{part}` are more than {MOST_COUNTS} numbers"));
+            return Err(format!("`{part}` has more than {MOST_COUNTS} numbers"));
         }
         all.extend(from..=to);
     }

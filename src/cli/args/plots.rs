@@ -26,7 +26,7 @@ pub(crate) enum PlotFormat {
 }
 
 impl PlotFormat {
-    /// The ending of a file's name.
+    /// The extension of a file's name.
     pub(crate) fn ending(self) -> &'static str {
         match self {
             Self::Svg => "svg",

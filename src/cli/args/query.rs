@@ -38,13 +38,13 @@ pub(crate) struct QueryArgs {
     /// Queries: P, S or R with `=?` or a bound, such as 'P=? [ F<=10 #(done) >= 1 ]'
     #[arg(required_unless_present = "file")]
     pub(crate) query: Vec<String>,
-    /// Also the queries of a file, one per line; lines that start with `//` are left out
+    /// Also the queries in a file, one per line; lines that start with `//` are skipped
     #[arg(long, value_name = "FILE", help_heading = "Question")]
     pub(crate) file: Option<PathBuf>,
-    /// Most states [default: 50 million]
+    /// Maximum number of states [default: 50 million]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
     pub(crate) max_states: Option<u64>,
-    /// Most memory for states, such as 500M or 8G [default: 6G]
+    /// Maximum memory for states, such as 500M or 8G [default: 6G]
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
     pub(crate) max_memory: Option<u64>,
     /// Wall time after which the command ends, such as 30s or 5m

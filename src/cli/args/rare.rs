@@ -30,29 +30,29 @@ Examples:
 pub(crate) struct RareArgs {
     #[command(flatten)]
     pub(crate) net: NetArgs,
-    /// The goal: an expression that is not 0 there, or `dead` (nothing can fire)
+    /// The goal: an expression that is not 0 at the goal, or `dead` (nothing can fire)
     #[arg(long, value_name = "EXPR", default_value = "dead", help_heading = "Question")]
     pub(crate) until: String,
-    /// The probability that the goal is reached within this time
+    /// Compute the probability that the goal is reached within this time
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = values::seconds, help_heading = "Question")]
     pub(crate) within: Option<f64>,
-    /// The probability that the goal is reached before this expression is not 0
+    /// Compute the probability that the goal is reached before this expression is not 0
     #[arg(long, value_name = "EXPR", help_heading = "Question")]
     pub(crate) avoid: Option<String>,
-    /// The probability that the goal is not reached within this time
+    /// Compute the probability that the goal is not reached within this time
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = values::seconds, conflicts_with_all = ["within", "avoid"], help_heading = "Question")]
     pub(crate) beyond: Option<f64>,
-    /// An expression that grows on the way to the goal [default: the left side of a goal such as `#(queue) >= 30`]; with --beyond, about
-    /// the time left in seconds [default: fitted to a few walks]
+    /// An expression that grows on the way to the goal [default: the left side of a goal such as `#(queue) >=
+    /// 30`]; with --beyond, the approximate remaining time in seconds [default: fitted to a few walks]
     #[arg(long, value_name = "EXPR", help_heading = "Question")]
     pub(crate) importance: Option<String>,
     /// Walks on each level of a batch
     #[arg(long, value_name = "N", default_value = "4000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) effort: u64,
-    /// Independent batches, from which the interval comes
+    /// Independent batches; they determine the interval
     #[arg(long, value_name = "N", default_value = "32", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) batches: u64,
-    /// Keep equal parts of the net apart instead of counting them
+    /// Do not fold equal parts of the net
     #[arg(long, help_heading = "Run")]
     pub(crate) no_fold: bool,
     #[command(flatten)]

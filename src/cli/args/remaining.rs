@@ -12,8 +12,8 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-With a plan, which `tailspn fit` makes from earlier runs of the program, the answer is about the whole run. Without \
-a plan, it is about the jobs in progress, from the tasks that have finished so far; later jobs of the program are \
+With a plan, which `tailspn fit` makes from earlier runs of the program, the prediction covers the whole run. Without \
+a plan, it covers the jobs in progress, from the tasks that have finished so far; later jobs of the program are \
 unknown then. docs/remaining.md describes the model and its limits, docs/validation.md compares it with real runs.
 
 Examples:
@@ -35,16 +35,17 @@ pub(crate) struct RemainingArgs {
     /// Plan that `fit` made from other runs of the program
     #[arg(long, value_name = "PLAN.toml", help_heading = "Question")]
     pub(crate) plan: Option<PathBuf>,
-    /// Input of the run, such as 10GB; by default it follows from the number of tasks
+    /// Input of the run, such as 10GB; by default computed from the number of tasks
     #[arg(long, value_name = "SIZE", requires = "plan", allow_hyphen_values = true, help_heading = "Question")]
     pub(crate) input_size: Option<DataSize>,
-    /// Add the probability to finish within TIME of the start of the first job, such as 85s or 5m; may be repeated
+    /// Add the probability of finishing within TIME of the start of the first job, such as 85s or 5m; may be repeated
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::deadline, help_heading = "Question")]
     pub(crate) by: Vec<f64>,
-    /// Answer again as the log grows, until the application ends or Ctrl-C
+    /// Update the prediction as the log grows, until the application ends or Ctrl-C
     #[arg(long, help_heading = "Question")]
     pub(crate) follow: bool,
-    /// Let tasks age until now by this machine's clock, not until the last event of the log: for a log that is written without a buffer
+    /// Compute task ages at this machine's current time, not at the last event of the log: for a log that is
+    /// written without buffering
     #[arg(long, help_heading = "Question")]
     pub(crate) now: bool,
     /// Probability of the prediction interval

@@ -53,13 +53,13 @@ pub(crate) struct PrintArgs {
     /// Print CSV (docs/json.md lists which results have it)
     #[arg(long, conflicts_with = "markdown")]
     pub(crate) csv: bool,
-    /// Put an apostrophe before text in CSV that a spreadsheet would run as a formula
+    /// Put an apostrophe before CSV text that a spreadsheet would run as a formula
     #[arg(long, requires = "csv")]
     pub(crate) csv_escape: bool,
     /// Print Markdown
     #[arg(long)]
     pub(crate) markdown: bool,
-    /// Print all columns, and long lists to their end
+    /// Print all columns and complete lists
     #[arg(long)]
     pub(crate) all: bool,
 }
@@ -80,8 +80,8 @@ impl PrintArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Parts")]
 pub(crate) struct PartArgs {
-    /// Run only part I of N of the replications, and write it to the file of --output; `tailspn merge` puts all parts together, to
-    /// the same digits as in one run
+    /// Run only part I of N of the replications and write it to the file of --output; `tailspn merge`
+    /// combines all parts to exactly the result of one run
     #[arg(long, value_name = "I/N", value_parser = values::shard)]
     pub(crate) shard: Option<Shard>,
     /// File of the part
@@ -96,10 +96,10 @@ pub(crate) struct LogArgs {
     /// Application to read if there are several: its id, id and attempt (ID_2), name or file
     #[arg(long, value_name = "ID", help_heading = "Question")]
     pub(crate) app: Option<String>,
-    /// Most attempts of tasks; a log with more is refused
+    /// Maximum number of task attempts; a log with more is refused
     #[arg(long, value_name = "N", default_value = "20_000_000", allow_hyphen_values = true, value_parser = values::positive_count)]
     max_attempts: u64,
-    /// Longest line of a log, such as 64M; a longer one is skipped and counted
+    /// Longest line of a log, such as 64M; longer lines are skipped and counted
     #[arg(long, value_name = "BYTES", default_value = "256M", allow_hyphen_values = true, value_parser = values::bytes)]
     max_line: u64,
 }
@@ -132,7 +132,7 @@ pub(crate) struct RunArgs {
 /// Method of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Method {
-    /// By replications, with a note if an exact answer costs less
+    /// By simulation, with a note if an exact answer costs less
     #[value(alias = "both")]
     Auto,
     /// Exactly: from all states, from the parts of a schedule, or by a formula; an error if that is not possible

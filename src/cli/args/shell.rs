@@ -45,7 +45,7 @@ Examples:
     tailspn man trace > tailspn-trace.1
 ")]
 pub(crate) struct ManArgs {
-    /// The command [default: the page of the whole tool]
+    /// The command [default: the overview page]
     pub(crate) command: Option<String>,
 }
 
@@ -64,7 +64,7 @@ Examples:
     tailspn setup --shell fish
 ")]
 pub(crate) struct SetupArgs {
-    /// Folder that has `share/man` [default: ~/.local]
+    /// Folder that contains `share/man` [default: ~/.local]
     #[arg(long, value_name = "DIR")]
     pub(crate) prefix: Option<PathBuf>,
     /// Shells to install completions for; may be repeated or separated by commas

@@ -46,8 +46,8 @@ pub(crate) struct SolveArgs {
     /// Old name of --until
     #[arg(long, value_name = "EXPR", group = "end", hide = true)]
     pub(crate) goal: Option<String>,
-    /// Measure the time from markings where this expression is not 0, instead of from the start; each marking counts as often
-    /// as the long run enters it
+    /// Measure the time from markings where this expression is not 0, instead of from the start; each marking
+    /// is weighted by how often it is entered in the long run
     #[arg(long, value_name = "EXPR", requires = "end", help_heading = "Question")]
     pub(crate) from: Option<String>,
     /// Averages at these model times, in seconds, and the probability of reaching --until by then
@@ -59,35 +59,35 @@ pub(crate) struct SolveArgs {
     /// The mean of an expression, such as the probability that it holds; may be repeated
     #[arg(long, value_name = "NAME=EXPR", value_parser = values::named, help_heading = "Question")]
     pub(crate) measure: Vec<(String, String)>,
-    /// Answer a property of a JANI model, or all that fit a pattern with `*` and `?`; may be repeated
+    /// Answer a property of a JANI model, or all properties that match a pattern with `*` and `?`; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with_all = ["end", "at", "steady", "measure", "graph", "plot_cdf", "plots", "export_mtx", "export_prism"], help_heading = "Question")]
     pub(crate) property: Vec<String>,
-    /// Method of the answer; `auto` takes states, except for the time to the dead marking of a schedule of delays in
-    /// series and in parallel with more than 10,000 states
+    /// Method of the answer; `auto` uses states, except for the time to the dead marking of a
+    /// schedule of delays in series and in parallel with more than 10,000 states
     #[arg(long, default_value = "auto", help_heading = "Method")]
     pub(crate) method: SolveMethod,
-    /// Steps of the grid of times of series-parallel reduction: more steps give closer bounds
+    /// Steps of the time grid of series-parallel reduction: more steps give tighter bounds
     #[arg(long, value_name = "N", default_value = "262_144", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Method")]
     pub(crate) grid_steps: u64,
-    /// Keep equal parts of the net apart instead of counting them
+    /// Do not fold equal parts of the net
     #[arg(long, help_heading = "Method")]
     pub(crate) no_fold: bool,
-    /// Most states [default: 50 million]
+    /// Maximum number of states [default: 50 million]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
     pub(crate) max_states: Option<u64>,
-    /// Most memory for states, such as 500M or 8G [default: 6G]
+    /// Maximum memory for states, such as 500M or 8G [default: 6G]
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
     pub(crate) max_memory: Option<u64>,
-    /// Wall time after which the work ends with the results so far, such as 30s or 5m
+    /// Wall time after which the command ends with the results so far, such as 30s or 5m
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Limits")]
     pub(crate) max_time: Option<Duration>,
-    /// Explore all markings as if time did not matter: also with loops of immediate transitions and any delays
+    /// Explore all markings and ignore time; allows loops of immediate transitions and any delays
     #[arg(long, conflicts_with_all = ["until", "goal", "from", "at", "steady", "measure", "method", "grid_steps", "no_fold", "plot_cdf", "plots", "draw_vanishing", "export_mtx", "export_prism"], help_heading = "Without time")]
     pub(crate) untimed: bool,
     /// Check a formula of CTL, such as 'AG EF (#(idle) > 0)', 'EF deadlock' or 'E[!enabled(stop) U #(done) = 3]'; may be repeated
     #[arg(long, value_name = "FORMULA", requires = "untimed", help_heading = "Without time")]
     pub(crate) ctl: Vec<String>,
-    /// Let every enabled transition fire, instead of immediate ones first and by priority
+    /// Let every enabled transition fire, without precedence of immediate transitions or priorities
     #[arg(long, requires = "untimed", help_heading = "Without time")]
     pub(crate) ignore_priorities: bool,
     #[command(flatten)]

@@ -14,7 +14,7 @@ use crate::cli::values;
 #[derive(Debug, Args)]
 #[command(override_usage = "tailspn sweep [OPTIONS] <PLAN>\n       tailspn sweep --print-plan")]
 #[command(after_long_help = "\
-docs/sweeps.md describes the plans. All points see the same random numbers.
+docs/sweeps.md describes the plans. All points use the same random numbers.
 
 Examples:
     # a plan that asks which setting of the default job matters most
@@ -38,16 +38,16 @@ pub(crate) struct SweepArgs {
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
-    /// Keep the results in a new folder; each point is safe soon after it is finished
+    /// Keep the results in a new folder; each point is written soon after it finishes
     #[arg(short, long, value_name = "RESULT", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
-    /// Continue from the results in RESULT, if there are any; refused if the plan has changed
+    /// Continue from the results in RESULT, if any; refused if the plan has changed
     #[arg(long, requires = "output", help_heading = "Output")]
     pub(crate) resume: bool,
     /// Run only every Nth point, starting with point I; `tailspn merge` puts shards together
     #[arg(long, value_name = "I/N", requires = "output", value_parser = values::shard, help_heading = "Run")]
     pub(crate) shard: Option<Shard>,
-    /// Stop after so many more points; `--resume` continues
+    /// Stop after this many more points; `--resume` continues
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) max_points: Option<u64>,
     /// Seed of every point, instead of the plan's
@@ -56,13 +56,13 @@ pub(crate) struct SweepArgs {
     /// Threads [default: all cores]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::threads, help_heading = "Run")]
     pub(crate) threads: Option<NonZeroUsize>,
-    /// Wall time after which no new point is started, such as 30s or 5m
+    /// Wall time after which no new point starts, such as 30s or 5m
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Run")]
     pub(crate) max_time: Option<Duration>,
-    /// Replications of all points together, instead of the plan's budget: spent where the intervals are widest
+    /// Total replications of all points, instead of the plan's budget: spent on the widest intervals
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, conflicts_with = "shard", help_heading = "Run")]
     pub(crate) budget_replications: Option<u64>,
-    /// Wall time to spend in the same way, such as 30s or 5m, instead of the plan's
+    /// Wall time to spend on the widest intervals, such as 30s or 5m, instead of the plan's budget
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, conflicts_with = "shard", help_heading = "Run")]
     pub(crate) budget_time: Option<Duration>,
     /// Keep equal parts of the net apart instead of counting them
@@ -78,7 +78,7 @@ pub(crate) struct SweepArgs {
     pub(crate) events: Option<EventFormat>,
     #[command(flatten)]
     pub(crate) print: SweepPrintArgs,
-    /// Print a plan with a comment on every key, and do nothing else
+    /// Print a plan with a comment on every key and exit
     #[arg(long, exclusive = true)]
     pub(crate) print_plan: bool,
 }
@@ -92,7 +92,7 @@ pub(crate) enum EventFormat {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-The parts of a run are shown as the whole run would be. Its net or plan must still be there, unchanged.
+Merged parts are shown like the whole run. Its net or plan must still exist unchanged.
 
 Examples:
     # half of the replications here, the others on another machine
@@ -113,7 +113,7 @@ pub(crate) struct MergeArgs {
     /// Folder for the whole result of a sweep
     #[arg(short, long, value_name = "RESULT", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
-    /// For parts of a run: take the first shards if later ones are missing, as a run of fewer replications
+    /// For parts of a run: merge the first shards even if later ones are missing, as a run of fewer replications
     #[arg(long)]
     pub(crate) partial: bool,
     #[command(flatten)]
@@ -126,8 +126,8 @@ pub(crate) struct MergeArgs {
 pub(crate) struct SweepPrintArgs {
     #[command(flatten)]
     pub(crate) form: PrintArgs,
-    /// Draw the picture that fits the plan: a curve for one axis, a heat map for a grid of two, a tornado for one axis
-    /// at a time.
+    /// Draw the picture for the plan: a curve for one axis, a heat map for a grid of two, a tornado
+    /// for one axis at a time.
     #[command(flatten)]
     pub(crate) plots: PlotArgs,
     /// Replace pictures that exist

@@ -28,7 +28,7 @@ pub(crate) struct SyscallsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SyscallsCommand {
-    /// Learn the system calls of runs without a fault
+    /// Learn the system calls of fault-free runs
     Profile(SyscallProfileArgs),
     /// Find the faulty node of a run, and its fault
     Diagnose(Box<SyscallDiagnoseArgs>),
@@ -44,7 +44,7 @@ Examples:
         --data /data --max-line 4M
 ")]
 pub(crate) struct SyscallProfileArgs {
-    /// Runs without a fault, a folder each, with a log for each node
+    /// Fault-free runs: one folder per run, with one log per node
     #[arg(required = true, value_name = "RUN")]
     pub(crate) runs: Vec<String>,
     /// Profile to write
@@ -54,16 +54,16 @@ pub(crate) struct SyscallProfileArgs {
     #[arg(long)]
     pub(crate) force: bool,
     /// Folder with data of the job; may be repeated [default: all except system folders]
-    #[arg(long, value_name = "FOLDER", help_heading = "What is learnt")]
+    #[arg(long, value_name = "FOLDER", help_heading = "Learning")]
     pub(crate) data: Vec<String>,
-    /// Equality of invocations: to the letter, or except for addresses in memory and ports of peers
-    #[arg(long, value_enum, default_value = "stable", help_heading = "What is learnt")]
+    /// Equality of invocations: exact, or except memory addresses and peer ports
+    #[arg(long, value_enum, default_value = "stable", help_heading = "Learning")]
     pub(crate) matching: MatchingChoice,
     /// End of the first interval of times in seconds
-    #[arg(long, value_name = "S", default_value = "1e-6", allow_hyphen_values = true, value_parser = values::positive, help_heading = "What is learnt")]
+    #[arg(long, value_name = "S", default_value = "1e-6", allow_hyphen_values = true, value_parser = values::positive, help_heading = "Learning")]
     pub(crate) first_bucket: f64,
     /// Factor between the ends of successive intervals, at least 1.1
-    #[arg(long, value_name = "X", default_value = "2", allow_hyphen_values = true, value_parser = values::positive, help_heading = "What is learnt")]
+    #[arg(long, value_name = "X", default_value = "2", allow_hyphen_values = true, value_parser = values::positive, help_heading = "Learning")]
     pub(crate) bucket_factor: f64,
     #[command(flatten)]
     pub(crate) reading: SyscallReadArgs,
@@ -75,10 +75,10 @@ pub(crate) struct SyscallReadArgs {
     /// Clock of totals (-c): wall time (-w was given), CPU time, or detected from the totals themselves
     #[arg(long, value_enum, default_value = "auto", help_heading = "Reading the logs")]
     pub(crate) clock: ClockChoice,
-    /// Longest line, such as 64K; a longer one is skipped and counted
+    /// Longest line, such as 64K; longer lines are skipped and counted
     #[arg(long, value_name = "BYTES", default_value = "1M", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Reading the logs")]
     pub(crate) max_line: u64,
-    /// Most different invocations to learn of a node
+    /// Maximum different invocations to learn per node
     #[arg(long, value_name = "N", default_value = "1_000_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Reading the logs")]
     pub(crate) max_invocations: u64,
 }
@@ -93,10 +93,10 @@ Examples:
         --max-line 4M --json
 ")]
 pub(crate) struct SyscallDiagnoseArgs {
-    /// The folder of a run, or a log of each node; with NODE= in front where a file's name does not begin with its node's
+    /// The folder of a run, or one log per node, as NODE=FILE if the file name does not start with the node's name
     #[arg(required = true, value_name = "LOG")]
     pub(crate) logs: Vec<String>,
-    /// Profile of runs without a fault
+    /// Profile of fault-free runs
     #[arg(short, long, value_name = "PROFILE.json")]
     pub(crate) profile: PathBuf,
     /// Method; may be repeated [default: all]
@@ -105,7 +105,7 @@ pub(crate) struct SyscallDiagnoseArgs {
     /// improved: factor by which a score must exceed the largest score of the control runs
     #[arg(long, value_name = "X", default_value = "1.4", allow_hyphen_values = true, value_parser = values::positive, help_heading = "Method")]
     pub(crate) margin: f64,
-    /// statistical: least difference between every other node's total and the greatest
+    /// statistical: least difference between the greatest total and the total of every other node
     #[arg(long, value_name = "SHARE", default_value = "25%", allow_hyphen_values = true, value_parser = values::share, help_heading = "Method")]
     pub(crate) hog_share: f64,
     /// statistical: least difference between the scores of two nodes
@@ -114,7 +114,7 @@ pub(crate) struct SyscallDiagnoseArgs {
     /// statistical: base of a percentage difference
     #[arg(long, value_enum, default_value = "greater", help_heading = "Method")]
     pub(crate) difference: DifferenceChoice,
-    /// semantic: on which sides of its range an invocation counts as outside
+    /// semantic: sides of its range on which an invocation counts as outside
     #[arg(long, value_enum, default_value = "both", help_heading = "Method")]
     pub(crate) sides: SidesChoice,
     #[command(flatten)]

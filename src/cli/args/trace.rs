@@ -33,14 +33,14 @@ Examples:
 pub(crate) struct TraceArgs {
     /// A log, a folder or zip archive with logs; `-` is standard input
     pub(crate) log: PathBuf,
-    /// A log of a typical run of the same program, as the expected time of each task; may be repeated
+    /// A log of a typical run of the same program, which gives the expected time of each task; may be repeated
     #[arg(long, value_name = "LOG", help_heading = "Question")]
     pub(crate) usual: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) limits: LogArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Also draw the attempts: time to the right, a lane for each slot of each node; FILE.png is a PNG
+    /// Also draw the attempts: time to the right, one lane per slot of each node; FILE.png is a PNG
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) timeline: Option<PathBuf>,
     #[command(flatten)]

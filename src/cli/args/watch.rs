@@ -34,17 +34,17 @@ Examples:
     tailspn watch progress.tsv --model model.toml --until-idle 1m
 ")]
 pub(crate) struct WatchArgs {
-    /// Reports of progress: a file that may grow, or `-` for standard input; none: only learn
+    /// Progress reports: a file that may grow, or `-` for standard input; if absent, only learn
     #[arg(required_unless_present = "learn")]
     pub(crate) reports: Option<PathBuf>,
-    /// Progress model of earlier runs, from --learn; without it the tasks of a stage are compared with each other only
+    /// Progress model of earlier runs, from --learn; without it, the tasks of a stage are compared only with each other
     #[arg(long, value_name = "MODEL.toml", conflicts_with = "learn", help_heading = "Model")]
     pub(crate) model: Option<PathBuf>,
     /// Learn from these runs first, one per file or `-`: progress reports, or job histories of Hadoop with their
     /// progress
     #[arg(long, value_name = "HIST", num_args = 1.., help_heading = "Model")]
     pub(crate) learn: Vec<PathBuf>,
-    /// Write what was learned; `-` is standard output
+    /// File for the learned model; `-` is standard output
     #[arg(short, long, value_name = "MODEL.toml", requires = "learn", help_heading = "Model")]
     pub(crate) output: Option<PathBuf>,
     /// Replace MODEL.toml if it exists
@@ -66,33 +66,33 @@ pub(crate) struct WatchArgs {
     /// Samples in a row that must be beyond the boundary
     #[arg(short = 'n', long, value_name = "N", default_value = "3", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Rule")]
     pub(crate) samples: u64,
-    /// Age of a task before it is judged: by default none (adaptive), or 5s and at most a twelfth of the typical time
-    /// (paper)
+    /// Minimum age of a task for a verdict: by default 0 (adaptive), or 5s and at most a twelfth of
+    /// the typical time (paper)
     #[arg(long, value_name = "TIME", value_parser = values::wall_time, help_heading = "Rule")]
     pub(crate) start: Option<Duration>,
     /// Time between two samples of a task: by default 1s and at most a sixtieth of the typical time
     #[arg(long, value_name = "TIME", value_parser = values::wall_time, help_heading = "Rule")]
     pub(crate) interval: Option<Duration>,
-    /// Stop when nothing was written for so long, by the wall clock; 0 stops at the end of the file
+    /// Stop after this wall time without new reports; 0 stops at the end of the file
     #[arg(long, value_name = "TIME", value_parser = values::wall_time_or_none, help_heading = "Limits")]
     pub(crate) until_idle: Option<Duration>,
-    /// Forget a task that was silent for so long, by the clock of the reports
+    /// Drop a task after this time without reports, by the clock of the reports
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = values::wall_time, help_heading = "Limits")]
     pub(crate) forget: Duration,
-    /// Most tasks that are followed at a time; reports of others are left out and counted
+    /// Maximum tasks followed at a time; reports of other tasks are skipped and counted
     #[arg(long, value_name = "N", default_value = "1_000_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
     pub(crate) max_tasks: u64,
-    /// Longest line, such as 64K; a longer one is skipped and counted
+    /// Longest line, such as 64K; longer lines are skipped and counted
     #[arg(long, value_name = "BYTES", default_value = "1M", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
     pub(crate) max_line: u64,
-    /// Print JSON: a line for each flag, one at the end (described in docs/json.md)
+    /// Print JSON: one line per flag and one at the end (described in docs/json.md)
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RuleChoice {
-    /// By the probability that a task ends as a straggler
+    /// By the probability that a task becomes a straggler
     Adaptive,
     /// By a fixed threshold for model and peers
     Paper,

@@ -38,7 +38,7 @@ pub(crate) struct Move {
 /// The time at which a transition would fire.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum When {
-    /// At once, with this probability among the transitions that it competes with.
+    /// Immediately, with this probability among the competing transitions.
     AtOnce { probability: f64 },
     /// After an exponential delay with this total rate \[1/s\].
     Exponential { rate_per_s: f64 },

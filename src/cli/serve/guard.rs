@@ -1,6 +1,6 @@
 //! Admission of requests: only pages of this server that have its token, a limited number at a time.
 //!
-//! * `Host` must be this server, so that a name of another site that leads to 127.0.0.1 does not get in.
+//! * `Host` must be this server, so that requests under another host name that resolves to 127.0.0.1 are refused.
 //! * `Origin`, if present, must be this server. There are no CORS headers, so other sites cannot read answers.
 //! * The token of 128 random bits is in the address for pages and their files, and in the header `X-Tailspn-Token` for
 //!   questions.
@@ -17,16 +17,17 @@ use tokio::sync::Semaphore;
 
 use crate::cli::serve::reply::Refusal;
 
-/// Most bytes of the body of a request.
+/// Maximum number of bytes of the body of a request.
 pub(crate) const MOST_BODY_BYTES: usize = 1_000_000;
 
-/// Most requests that are answered at a time.
+/// Maximum number of requests that are answered at a time.
 const MOST_REQUESTS: usize = 64;
 
 /// The header of the token.
 const TOKEN_HEADER: &str = "x-tailspn-token";
 
-/// Content security policy of the page: scripts are files of this server, styles may be in pictures, nothing comes from elsewhere.
+/// Content security policy of the page: scripts are files of this server, styles may be in pictures, and no
+/// other sources are allowed.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -64,9 +65,9 @@ impl Guard {
     fn check(&self, request: &Request) -> Result<(), Refusal> {
         let headers = request.headers();
         let forbidden = |message| Refusal::new(StatusCode::FORBIDDEN, message);
-        let host = only(headers, header::HOST.as_str()).ok_or_else(|| forbidden("the request names no host"))?;
+        let host = only(headers, header::HOST.as_str()).ok_or_else(|| forbidden("the request has no host"))?;
         if !self.hosts.iter().any(|own| own == host) {
-            return Err(forbidden("the request names another host"));
+            return Err(forbidden("the request is for another host"));
         }
         let is_own =
             |origin: &str| origin.strip_prefix("http://").is_some_and(|host| self.hosts.iter().any(|own| own == host));
@@ -83,7 +84,7 @@ impl Guard {
         }
         let length = only(headers, header::CONTENT_LENGTH.as_str()).and_then(|length| length.parse::<usize>().ok());
         if length.is_some_and(|length| length > MOST_BODY_BYTES) {
-            let message = format!("the request has more than {MOST_BODY_BYTES} bytes");
+            let message = format!("the request is larger than {MOST_BODY_BYTES} bytes");
             return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, message));
         }
         Ok(())

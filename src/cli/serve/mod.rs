@@ -155,7 +155,7 @@ async fn serve(pages: Vec<(String, Page)>, args: &ServeArgs, terminal: &Terminal
     }
     while !interrupted() {
         if server.is_finished() {
-            return Err(Failure::internal("the server ended by itself"));
+            return Err(Failure::internal("the server stopped unexpectedly"));
         }
         tokio::time::sleep(SIGNAL_EVERY).await;
     }

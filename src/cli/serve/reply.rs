@@ -80,14 +80,14 @@ fn internal(message: String) -> Refusal {
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, message)
 }
 
-/// Runs `work` on a thread of its own, so that it does not hold up other requests.
+/// Runs `work` on a separate thread, so that it does not block other requests.
 pub(crate) async fn apart(work: impl FnOnce() -> Reply + Send + 'static) -> Response {
     let done = tokio::task::spawn_blocking(work).await;
     let reply = done.unwrap_or_else(|_| Err(internal("internal error; please report it".to_owned())));
     reply.unwrap_or_else(|refusal| refusal.response())
 }
 
-/// Stops the command once nobody waits for its answer: the page asked anew, or was closed.
+/// Stops the command once its result is no longer needed: the page sent a new request, or was closed.
 pub(crate) struct Waiting(Arc<Call>);
 
 impl Waiting {

@@ -103,7 +103,7 @@ mod tests {
         let page = job.document().page().unwrap();
         assert!(page.starts_with("<!DOCTYPE html>") && page.contains("within 90 s"));
         let text = job.document().text().replace('\n', " ");
-        assert!(text.contains("The probability to be done within 90 s"), "{text}");
+        assert!(text.contains("The probability of finishing within 90 s"), "{text}");
     }
 
     #[test]
@@ -183,6 +183,6 @@ mod tests {
         let missing = run.tokens("works").unwrap_err();
         assert_eq!(missing.to_string(), "tokens were not observed; call `tokens()` before the run");
         let name = run.throughput("halt").unwrap_err();
-        assert_eq!(name.to_string(), "unknown transition `halt`; the first names are `fail`, `repair`");
+        assert_eq!(name.to_string(), "unknown transition `halt`; the first available names are `fail`, `repair`");
     }
 }

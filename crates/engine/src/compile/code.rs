@@ -1,4 +1,4 @@
-//! Marking expressions lowered to stack code: constants folded, names gone.
+//! Marking expressions lowered to stack code: with folded constants and without names.
 
 use crate::net::expr::Leaf;
 use crate::net::expr::{BinaryOp, Function, UnaryOp};
@@ -16,9 +16,9 @@ pub enum Op {
     Tokens(u32),
     /// Replaces the top.
     Unary(UnaryOp),
-    /// Replaces the two values on top, the right operand uppermost.
+    /// Replaces the two values on top, the right operand on top.
     Binary(BinaryOp),
-    /// Replaces as many values as given, the last argument uppermost.
+    /// Replaces the given number of values, the last argument on top.
     Call(Function, u32),
 }
 
@@ -56,7 +56,7 @@ impl Code {
         &self.ops
     }
 
-    /// The most values that are on the stack at once.
+    /// Maximum depth of the stack.
     pub(crate) fn depth(&self) -> usize {
         self.depth
     }

@@ -53,8 +53,9 @@ fn reads(program: &Program, t: usize) -> BTreeSet<u32> {
     counters
 }
 
-/// Two immediate transitions are in one group if one reads what the other reads or writes. So no two groups share a
-/// counter that either reads: their choices are independent, and their order does not matter.
+/// Two immediate transitions are in one group if one reads a counter that the other reads or
+/// writes. So no two groups share a counter that either reads: their choices are independent, and
+/// their order does not matter.
 fn fill_groups(program: &mut Program, readers: &[Vec<u32>], writes: &Csr<u32>, seen: &[u32]) {
     let count = program.transitions();
     let immediate: Vec<bool> = program.firing.iter().map(|f| matches!(f, Firing::Immediate { .. })).collect();

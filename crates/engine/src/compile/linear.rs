@@ -1,8 +1,9 @@
-//! Sums over places in expressions: the same coefficient once, and integer sums that a firing can update.
+//! Sums over places in expressions: terms with equal coefficients are combined, and firings can update integer sums.
 //!
-//! [`lower_reward`] writes `0.5 * #(a) + 2 * #(b) + 0.5 * #(c)` as `0.5 * (#(a) + #(c)) + 2 * #(b)`. What is left of a sum
-//! are sums and differences of token counts, which are integers and therefore exact in any order. [`IntegerSums::split`]
-//! takes them out of a code, so that a simulation can update them on each firing; both ways of evaluation give equal bits.
+//! [`lower_reward`] writes `0.5 * #(a) + 2 * #(b) + 0.5 * #(c)` as `0.5 * (#(a) + #(c)) + 2 * #(b)`. The remaining sums
+//! are sums and differences of token counts, which are integers and therefore exact in any order.
+//! [`IntegerSums::split`] extracts them from a code, so that a simulation can update them on each firing; both ways of
+//! evaluation give equal bits.
 
 use std::collections::HashMap;
 
@@ -11,12 +12,12 @@ use crate::compile::code::{Code, Op, emitted, simplified};
 use crate::net::expr::{BinaryOp, UnaryOp};
 use crate::net::{Expr, Net};
 
-/// Most terms of an integer sum: with token counts below 2^32, no partial sum reaches 2^53.
+/// Maximum number of terms of an integer sum: with token counts below 2^32, no partial sum reaches 2^53.
 const MAX_TERMS: usize = 1 << 20;
 /// Largest constant of an integer sum, for the same reason.
 const MAX_CONSTANT: i64 = 1 << 52;
 
-/// Lowers a reward of `net`: like [`lower`](crate::compile::lower), with each coefficient of a sum over places once.
+/// Lowers a reward of `net`: like [`lower`](crate::compile::lower), with terms of equal coefficients combined.
 pub fn lower_reward(net: &Net, expr: &Expr) -> Code {
     emitted(&grouped(simplified(net, expr)))
 }
@@ -55,7 +56,7 @@ fn grouped(expr: Expr<u32>) -> Expr<u32> {
     }
 }
 
-/// A sum that stays as it is; its terms may be other sums.
+/// A sum that is not changed; its terms may be other sums.
 fn in_spine(expr: Expr<u32>) -> Expr<u32> {
     match expr {
         Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, ..) => in_children(expr, in_spine),
@@ -190,7 +191,7 @@ impl IntegerSum {
     }
 }
 
-/// The integer sums of several codes, each kind once.
+/// The distinct integer sums of several codes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IntegerSums {
     sums: Vec<IntegerSum>,

@@ -1,5 +1,5 @@
-//! From a [`Net`] to a [`Program`]: names become numbers, parallel arcs are summed, constants are folded, and what can
-//! influence what is computed once.
+//! Compiles a [`Net`] to a [`Program`]: names become numbers, parallel arcs are summed, constants
+//! are folded, and influences are computed once.
 //!
 //! [`plan_schedule`] decides whether the program is a schedule, and explains why not. A [`Template`] is compiled once
 //! for nets that differ in rates only.
@@ -35,7 +35,7 @@ pub type CompileError = Problems<CompileProblem>;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompileProblem {
-    /// A rate or weight that is constant, but negative or not finite once parameters are put in.
+    /// A rate or weight that is constant, but negative or not finite after substituting parameters.
     #[error(
         "the {what} of transition `{transition}` is {value:e}; it must be finite and not negative, and a rate 0 or at least 1e-307"
     )]
@@ -49,7 +49,7 @@ pub enum CompileProblem {
         /// The value.
         value: f64,
     },
-    /// An arc weight that is constant, but no whole number from 0 to 2^31 once parameters are put in.
+    /// An arc weight that is constant, but not a whole number from 0 to 2^31 after substituting parameters.
     #[error("the weight of arc `{arc}` is {value}; it must be a whole number from 0 to 2^31")]
     BadArcWeight {
         /// Id of the arc.
@@ -65,7 +65,7 @@ pub enum CompileProblem {
 ///
 /// # Errors
 ///
-/// Every rate, weight or arc weight that comes out impossible once parameters are put in.
+/// Every rate, weight or arc weight that is invalid after substituting parameters.
 pub fn compile(net: &Net) -> Result<Program, CompileError> {
     let mut errors = Vec::new();
     let arcs = sort_arcs(net, &mut errors);
@@ -125,8 +125,9 @@ struct TransitionArcs {
 }
 
 impl TransitionArcs {
-    /// Parallel arcs take and put the sum of their weights; of parallel tests the largest counts, of parallel
-    /// inhibitors the smallest. An arc of weight 0 does nothing, but an inhibitor of weight 0 disables for good.
+    /// Parallel arcs consume and produce the sum of their weights; of parallel test arcs the largest weight
+    /// applies, of parallel inhibitor arcs the smallest. An arc of weight 0 does nothing, but an inhibitor of
+    /// weight 0 disables the transition permanently.
     fn add(&mut self, kind: ArcKind, counter: u32, weight: u32) {
         match kind {
             ArcKind::Input if weight > 0 => *self.inputs.entry(counter).or_default() += weight,
@@ -177,7 +178,7 @@ fn rooms(arcs: &TransitionArcs, changes: &[Change], capacity: &[Option<u32>], cl
         .collect()
 }
 
-/// Largest constant arc weight, so that sums of a few stay in 32 bits.
+/// Largest constant arc weight, so that sums of a few weights fit 32 bits.
 const MAX_ARC_WEIGHT: f64 = 2_147_483_647.0;
 
 fn sort_arcs(net: &Net, errors: &mut Vec<CompileProblem>) -> Vec<TransitionArcs> {
@@ -211,7 +212,7 @@ fn sort_arcs(net: &Net, errors: &mut Vec<CompileProblem>) -> Vec<TransitionArcs>
 }
 
 impl TransitionArcs {
-    /// Turns the constant inputs and outputs into dynamic ones too, so that one code path sees all of them.
+    /// Turns the constant inputs and outputs into dynamic ones too, so that one code path handles all arcs.
     fn make_dynamic(&mut self) {
         let constant = |kind, terms: &mut BTreeMap<u32, u32>| {
             std::mem::take(terms)

@@ -1,10 +1,10 @@
 //! Goals that markings without duration may meet: then the order in which immediate transitions fire shows.
 //!
-//! Groups of immediate transitions share nothing, so each may be settled before the next. But a goal is observed
-//! between their firings: a goal that reads what several groups write may hold on the way or not, depending on the
-//! order. Such groups are merged into one, whose transitions compete by their weights, which is the definition of the
-//! nets \[AjmoneMarsan1995\]. If the groups' firings can only bring a goal closer, it holds after the last of them if
-//! it ever does, and needs no such care.
+//! Groups of immediate transitions are independent, so each may be resolved before the next. But a goal is observed
+//! between their firings: a goal that reads what several groups write may or may not hold in between, depending on
+//! the order. Such groups are merged into one, whose transitions compete by their weights, which is the definition of
+//! the nets \[AjmoneMarsan1995\]. If the groups' firings can only bring a goal closer, it holds after the last of
+//! them if it ever does, and needs no such care.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::compile::influence;
 use crate::compile::program::Program;
 use crate::net::expr::{BinaryOp, UnaryOp};
 
-/// The direction in which a value goes as a counter rises.
+/// The direction in which a value changes as a counter rises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slope {
     Up,
@@ -64,7 +64,7 @@ impl Known {
         Self { constant: None, counts: false, ..self.each(|_| Slope::Any) }
     }
 
-    /// The truth value: 1 where this is not 0.
+    /// The truth value: 1 if this is not 0.
     fn truth(self) -> Self {
         if self.counts { Self { constant: None, ..self } } else { Self { counts: true, ..self.unclear() } }
     }

@@ -18,7 +18,7 @@ pub struct Term {
 pub struct Change {
     /// The counter.
     pub counter: u32,
-    /// Tokens put minus tokens taken, not 0.
+    /// Tokens produced minus tokens consumed, not 0.
     pub by: i32,
 }
 
@@ -27,7 +27,7 @@ pub struct Change {
 pub struct Room {
     /// Index of the place, whose counters are bounded together.
     pub place: u32,
-    /// Number of tokens that the firing adds to the place in all, above 0.
+    /// Number of tokens that the firing adds to the place in total, above 0.
     pub growth: u32,
 }
 
@@ -114,11 +114,11 @@ pub struct Program {
     pub capacity: Vec<Option<u32>>,
     /// Per transition: tokens needed and taken.
     pub inputs: Csr<Term>,
-    /// Per transition: tokens needed and left.
+    /// Per transition: tokens needed but not consumed.
     pub tests: Csr<Term>,
     /// Per transition: tokens that disable it.
     pub inhibitors: Csr<Term>,
-    /// Per transition: tokens put.
+    /// Per transition: tokens produced.
     pub outputs: Csr<Term>,
     /// Per transition: net change of one firing by arcs of constant weight.
     pub changes: Csr<Change>,
@@ -131,8 +131,8 @@ pub struct Program {
     /// Timed transitions, in the order of the net.
     pub timed: Vec<u32>,
     /// Groups of immediate transitions that can influence each other; within a group by falling priority, then in the
-    /// order of the net. Transitions of different groups share nothing, so the order of groups does not matter, unless
-    /// it could affect a goal: see [`Program::observing`].
+    /// order of the net. Transitions of different groups are independent, so the order of groups does not matter,
+    /// unless it could affect a goal: see [`Program::observing`].
     pub groups: Csr<u32>,
     /// Per transition: its group, or `u32::MAX` if it is timed.
     pub group_of: Vec<u32>,

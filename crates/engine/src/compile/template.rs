@@ -1,7 +1,8 @@
 //! A net compiled once for many nets that differ from it in rates, weights and the numbers of distributions only.
 //!
-//! Owns the check that nothing else is different, and which parts of a program and of its schedule are rates. The check looks at
-//! what a rate may change: who is timed, who reads which counter, and which weights and rates are 0.
+//! Checks that there are no other differences, and determines the parts of a program and its
+//! schedule that are rates. The check covers properties that a rate may change: the timed
+//! transitions, the counters that each part reads, and the weights and rates of 0.
 
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ pub struct Template {
 pub struct Compiled {
     /// The program.
     pub program: Program,
-    /// Schedule of the net; none if it has none, or if it was not derived.
+    /// Schedule of the net; none if the net has no schedule, or if it was not derived.
     pub schedule: Option<Arc<SchedulePlan>>,
 }
 
@@ -46,7 +47,7 @@ impl Template {
         Ok(Self { net, compiled: Compiled { program, schedule }, arcs_vary })
     }
 
-    /// The net as it was compiled.
+    /// The compiled net.
     pub fn compiled(&self) -> &Compiled {
         &self.compiled
     }
@@ -83,7 +84,7 @@ impl Template {
     }
 }
 
-/// A timing in numbers; none if it is wrong.
+/// A timing in numbers; none if it is invalid.
 fn lowered(net: &Net, id: TransitionId, timing: &Timing) -> Option<Firing> {
     if let Timing::Timed { delay: Delay::General(law), .. } = timing
         && law.problem().is_some()
@@ -115,7 +116,7 @@ fn counters(firing: &Firing) -> Option<Vec<u32>> {
     }
 }
 
-/// The schedule of a program that differs from its own in rates only; none where rates or weights of 0 decide.
+/// The schedule of a program that differs only in rates; none if rates or weights of 0 matter.
 fn rescheduled(plan: &Arc<SchedulePlan>, own: &Program, program: &Program) -> Option<Arc<SchedulePlan>> {
     let moves = |firing: &Firing| match firing {
         Firing::Exponential { rate, .. } => rate.as_constant().is_some_and(|rate| rate > 0.0),

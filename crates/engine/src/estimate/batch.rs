@@ -1,7 +1,7 @@
 //! The steady-state mean from long runs: the end of the warm-up, and batches long enough to be independent, or the
 //! means of independent runs.
 //!
-//! Owns warm-up removal by MSER-5 and the choice of batch means. Input are averages over spans of equal duration in
+//! Implements warm-up removal by MSER-5 and the choice of batch means. Input are averages over spans of equal duration in
 //! order of time, whatever their source.
 
 use crate::estimate::distribution::normal_quantile;
@@ -9,13 +9,14 @@ use crate::estimate::mean::{Estimate, EstimateError, Method, mean_interval};
 use crate::estimate::moments::FloatMoments;
 use serde::Serialize;
 
-/// Averages that MSER-5 takes together before it looks for the end of the warm-up.
+/// Averages that MSER-5 groups before it determines the end of the warm-up.
 const GROUP: usize = 5;
-/// Fewest averages: after a warm-up of one half, the fewest batches still hold five averages each.
+/// Minimum number of averages: after a warm-up of one half, the fewest batches still hold five averages each.
 const FEWEST_AVERAGES: usize = 100;
-/// One over the share of the run that MSER always keeps, so that a short quiet end cannot pass for the steady state.
+/// Reciprocal of the share of the run that MSER always keeps, so that a short quiet end is not mistaken for
+/// the steady state.
 const KEPT_DIVISOR: usize = 4;
-/// Numbers of batches to try, most first. More than 10 to 30 gain little precision \[Schmeiser1982\].
+/// Numbers of batches to try, in descending order. More than 10 to 30 gain little precision \[Schmeiser1982\].
 const BATCH_COUNTS: [usize; 4] = [40, 30, 20, 10];
 /// Probability of mistaking independent batches for dependent ones, for each number of batches.
 const FALSE_ALARM: f64 = 0.1;
@@ -25,7 +26,7 @@ const FALSE_ALARM: f64 = 0.1;
 pub struct SteadyState {
     /// The mean with its interval; its `samples` are batches.
     pub estimate: Estimate,
-    /// Averages left out at the start: the warm-up, and up to 39 more so that the batches are equally long.
+    /// Averages excluded at the start: the warm-up, and up to 39 more so that the batches are equally long.
     pub warmup: usize,
     /// Averages in each batch, >= 1.
     pub averages_per_batch: usize,
@@ -33,17 +34,17 @@ pub struct SteadyState {
     pub lag1: f64,
 }
 
-/// Reason why one run gives no steady-state mean.
+/// Reason why a run gives no steady-state mean.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
     /// Too few averages, one that is not finite, or a level outside (0, 1).
     #[error(transparent)]
     Estimate(#[from] EstimateError),
-    /// More than half of the run looks like warm-up. Run at least twice as long.
-    #[error("the first {warmup} of {averages} averages look like warm-up, more than half")]
+    /// More than half of the run appears to be warm-up. Run at least twice as long.
+    #[error("warm-up seems to take {warmup} of {averages} averages, more than half")]
     WarmupTooLong {
-        /// Averages that would have to be left out.
+        /// Averages that would have to be excluded.
         warmup: usize,
         /// Averages in the run.
         averages: usize,
@@ -51,7 +52,7 @@ pub enum BatchError {
     /// Even the longest batches depend on each other, so the interval would be too narrow. Run longer.
     #[error("means of {batches} batches still have lag-1 autocorrelation {lag1:.3}, above {limit:.3}")]
     Correlated {
-        /// Fewest batches that were tried.
+        /// Minimum number of batches that were tried.
         batches: usize,
         /// Lag-1 autocorrelation of their means.
         lag1: f64,
@@ -62,9 +63,9 @@ pub enum BatchError {
 
 /// The steady-state mean of a quantity, from its averages over consecutive spans of equal duration.
 ///
-/// 1. Warm-up: groups of 5 averages; leave out the first d groups, where d makes MSER smallest.
-/// 2. Batches: 40, 30, 20 or 10 equal batches of the rest, the most whose means pass a one-sided test of
-///    lag-1 autocorrelation at 10%.
+/// 1. Warm-up: groups of 5 averages; exclude the first d groups, with the d that minimises MSER.
+/// 2. Batches: 40, 30, 20 or 10 equal batches of the remaining averages, the largest number whose
+///    means pass a one-sided test of lag-1 autocorrelation at 10%.
 /// 3. Student's t over the batch means.
 ///
 /// ```text
@@ -105,7 +106,7 @@ pub fn steady_state(averages: &[f64], level: f64) -> Result<SteadyState, BatchEr
     })
 }
 
-/// Averages to leave out at the start of a series.
+/// Averages to exclude at the start of a series.
 fn warm_up(averages: &[f64]) -> Result<usize, BatchError> {
     if averages.len() < FEWEST_AVERAGES {
         let (got, need) = (averages.len() as u64, FEWEST_AVERAGES as u64);
@@ -126,19 +127,19 @@ fn warm_up(averages: &[f64]) -> Result<usize, BatchError> {
 pub struct SteadyRuns {
     /// The mean with its interval; its `samples` are runs.
     pub estimate: Estimate,
-    /// Averages left out at the start of every run.
+    /// Averages excluded at the start of every run.
     pub warmup: usize,
 }
 
 /// The steady-state mean of a quantity from independent runs of one net, each given by its averages over consecutive spans
 /// of the same duration.
 ///
-/// 1. Warm-up: MSER-5 as in [`steady_state`], on the series that is the mean over the runs, in which a start that all
-///    runs share stands out more than in any of them.
+/// 1. Warm-up: MSER-5 as in [`steady_state`], on the series that is the mean over the runs, in which a common
+///    initial transient is clearer than in a single run.
 /// 2. Student's t over the means of the runs without it.
 ///
-/// Nothing is assumed of how long a run remembers, so that runs that settle in different parts of the net, or change
-/// slowly, give a wide interval; only the start that is left out must not be too short.
+/// The method does not assume a correlation time: runs that settle in different parts of the net, or change
+/// slowly, give a wide interval. Only the excluded start must not be too short.
 ///
 /// # Errors
 ///
@@ -164,7 +165,7 @@ pub fn steady_state_of_runs(runs: &[&[f64]], level: f64) -> Result<SteadyRuns, B
     Ok(SteadyRuns { estimate: mean_interval(mean, variance, means.count(), level)?, warmup })
 }
 
-/// Means of consecutive groups of [`GROUP`] averages; an incomplete last group is left out.
+/// Means of consecutive groups of [`GROUP`] averages; an incomplete last group is dropped.
 fn group_means(averages: &[f64]) -> Vec<f64> {
     averages.chunks_exact(GROUP).map(mean_of).collect()
 }
@@ -173,7 +174,7 @@ fn mean_of(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Number of groups to leave out at the start: the smallest that minimises MSER.
+/// Number of groups to exclude at the start: the smallest that minimises MSER.
 fn mser_groups(groups: &[f64]) -> usize {
     let most = groups.len() - groups.len().div_ceil(KEPT_DIVISOR);
     let mut kept = FloatMoments::default();
@@ -197,7 +198,8 @@ struct Batches {
     lag1: f64,
 }
 
-/// The most batches whose means do not look dependent. Averages that do not fill a batch are left out at the start.
+/// The largest number of batches whose means show no dependence. Averages that do not fill a batch are
+/// excluded at the start.
 fn independent_batches(averages: &[f64]) -> Result<Batches, BatchError> {
     let mut refused = None;
     for batches in BATCH_COUNTS {

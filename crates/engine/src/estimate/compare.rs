@@ -1,6 +1,6 @@
 //! Two variants under common random numbers: their difference and their ratio.
 //!
-//! Owns the paired comparisons. Sample i of both slices must come from the same random draws; then the common part of
+//! Implements the paired comparisons. Sample i of both slices must come from the same random draws; then the common part of
 //! the draws cancels, and the interval is narrower than the interval from two separate means.
 
 use crate::estimate::mean::{Estimate, EstimateError, Method};
@@ -21,8 +21,8 @@ pub enum CompareError {
         /// Samples of the variant.
         variant: usize,
     },
-    /// The baseline's own interval reaches 0, so the ratio may be anything. Compare by difference, or take more pairs.
-    #[error("the baseline's mean {mean} ± {half_width} is not separated from 0")]
+    /// The baseline's interval includes 0, so the ratio is undetermined. Compare by difference, or take more pairs.
+    #[error("the baseline's mean {mean} ± {half_width} is not significantly different from 0")]
     BaselineReachesZero {
         /// Mean of the baseline, in the unit of the samples.
         mean: f64,
@@ -71,8 +71,8 @@ pub fn paired_difference(baseline: &[f64], variant: &[f64], level: f64) -> Resul
 /// R = v̄ / b̄,   half width = t(1 − α/2, n − 1) · s / (|b̄| √n),   s² = Σ (v_i − R b_i)² / (n − 1)
 /// ```
 ///
-/// Approximate (delta method): R has a bias of order 1/n, and the interval is good while the baseline's
-/// mean is many half widths away from 0. Source: \[Cochran1977, 6.4\].
+/// Approximate (delta method): R has a bias of order 1/n, and the interval is accurate if the baseline's mean
+/// is many half widths away from 0. Source: \[Cochran1977, 6.4\].
 ///
 /// # Errors
 ///

@@ -1,6 +1,6 @@
 //! The reference distributions of confidence intervals: normal, Student's t, beta and binomial.
 //!
-//! Owns quantiles and tails as plain numbers. It knows nothing of samples. All functions are
+//! Implements quantiles and tails as plain numbers. It is independent of samples. All functions are
 //! numerical approximations; each states its error, measured against 30-digit arithmetic.
 
 use std::f64::consts::{PI, SQRT_2};
@@ -94,9 +94,10 @@ const SERIES_ABOVE: f64 = 1e5;
 /// The value below which a draw of Student's t with `df` degrees of freedom falls with probability `p`.
 ///
 /// For `df` up to 1e5 it inverts the incomplete beta function, above it sums the first four terms in
-/// 1/`df`. Relative error below 1e-10 for `df` >= 1 and `p` in [1e-100, 1 − 1e-16], except within 1e-4 of
-/// p = 1/2, where the absolute error is below 1e-14. `df` need not be whole. Minus infinity at 0, infinity
-/// at 1; NaN for `df` < 1 and for `p` outside [0, 1]. Sources: \[Student1908\], \[Abramowitz1964, 26.7.5\].
+/// 1/`df`. Relative error below 1e-10 for `df` >= 1 and `p` in [1e-100, 1 − 1e-16], except within 1e-4 of p
+/// = 1/2, where the absolute error is below 1e-14. `df` need not be an integer. Minus infinity at 0,
+/// infinity at 1; NaN for `df` < 1 and for `p` outside [0, 1]. Sources: \[Student1908\], \[Abramowitz1964,
+/// 26.7.5\].
 ///
 /// ```
 /// # use tailspn_engine::estimate::student_quantile;
@@ -182,12 +183,12 @@ pub fn binomial_at_least(k: u64, trials: u64, p: f64) -> f64 {
     incomplete_beta(k as f64, (trials - k) as f64 + 1.0, p, 1.0 - p)
 }
 
-/// Widest log-odds that the beta quantile looks at; e^±700 is near the ends of `f64`.
+/// Widest log-odds that the beta quantile considers; e^±700 is near the ends of `f64`.
 const WIDEST_LOG_ODDS: f64 = 700.0;
 
 /// The value `x` below which a beta draw falls with probability `p` in (0, 1/2], and `1 - x`.
 ///
-/// Found on the scale of log-odds, so both are good to a relative error of 1e-10.
+/// Found on the scale of log-odds, so both have a relative error of 1e-10.
 pub(crate) fn lower_beta_quantile(p: f64, a: f64, b: f64) -> (f64, f64) {
     let share = |log_odds: f64| (1.0 / (1.0 + (-log_odds).exp()), 1.0 / (1.0 + log_odds.exp()));
     let mismatch = |log_odds: f64| {

@@ -1,6 +1,6 @@
 //! Counts of tick samples in buckets of bounded relative width, for quantiles, CDF and plots.
 //!
-//! Owns [`TickHistogram`]. It stores integers only, so merging is exact in any order. Mean and
+//! Defines [`TickHistogram`]. It stores integers only, so merging is exact in any order. Mean and
 //! variance come from `moments`, which does not round.
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::estimate::mean::{EstimateError, Interval, Method};
 use crate::estimate::quantile::{interval_ranks, quantile_position};
 
-/// Each octave [2^e, 2^(e+1)) is cut into 2^PRECISION_BITS buckets, so a bucket is at most 2^-12 of its values wide.
+/// Each octave [2^e, 2^(e+1)) is divided into 2^PRECISION_BITS buckets, so a bucket is at most 2^-12 of its
+/// values wide.
 const PRECISION_BITS: u32 = 12;
 /// Buckets in one octave, and in one step of growth.
 const OCTAVE: usize = 1 << PRECISION_BITS;
@@ -89,7 +90,7 @@ fn bucket_of(ticks: u64) -> usize {
     ((shift as usize) << PRECISION_BITS) + (ticks >> shift) as usize
 }
 
-/// Smallest value of a bucket \[ticks\], and how many values it holds.
+/// Smallest value of a bucket \[ticks\], and its number of values.
 fn bucket_range(bucket: usize) -> (u64, u64) {
     let shift = (bucket >> PRECISION_BITS).saturating_sub(1);
     let leading = (bucket - (shift << PRECISION_BITS)) as u64;
@@ -97,7 +98,7 @@ fn bucket_range(bucket: usize) -> (u64, u64) {
 }
 
 impl TickHistogram {
-    /// Buckets that there are for 64-bit values.
+    /// Number of buckets for 64-bit values.
     #[cfg(feature = "gpu")]
     pub(crate) const BUCKETS: usize = (u64::BITS - PRECISION_BITS + 1) as usize * OCTAVE;
 
@@ -282,8 +283,8 @@ impl TickHistogram {
 
     /// The samples in `bins` bars of equal width from the smallest to one tick past the largest sample, ascending.
     ///
-    /// The counts always sum to [`count`](Self::count). A count is exact if no bar edge cuts a bucket of more than one
-    /// tick; a bucket that is cut is spread evenly. No bars without samples.
+    /// The counts always sum to [`count`](Self::count). A count is exact if no bar edge splits a bucket of
+    /// more than one tick; the count of a split bucket is divided evenly. No bars without samples.
     pub fn rebin(&self, bins: usize) -> Vec<Bin> {
         if self.count == 0 || bins == 0 {
             return Vec::new();

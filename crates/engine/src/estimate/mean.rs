@@ -1,6 +1,6 @@
 //! The result types of every estimator, and the interval of a mean by Student's t.
 //!
-//! Owns [`Estimate`], [`Interval`], [`Method`] and [`EstimateError`], which the neighbouring files
+//! Defines [`Estimate`], [`Interval`], [`Method`] and [`EstimateError`], which the neighbouring files
 //! return. It collects no samples; that is `moments`.
 
 use crate::estimate::distribution::student_quantile;
@@ -15,7 +15,7 @@ pub enum Method {
     StudentT,
     /// Steady-state mean from one run, warm-up removed, Student's t over batch means. Approximate.
     BatchMeans,
-    /// Proportion, Wilson's score interval. Approximate, good from a few trials on.
+    /// Proportion, Wilson's score interval. Approximate, accurate from a few trials.
     Wilson,
     /// Proportion, Clopper and Pearson's interval. Covers at least the level, always.
     ClopperPearson,
@@ -114,9 +114,9 @@ impl From<Estimate> for Interval {
 #[non_exhaustive]
 pub enum EstimateError {
     /// There are fewer samples than the interval needs. Collect at least `need`.
-    #[error("{got} {} too few, at least {need} are needed", if *got == 1 { "sample is" } else { "samples are" })]
+    #[error("{got} {} too few; at least {need} are needed", if *got == 1 { "sample is" } else { "samples are" })]
     TooFewSamples {
-        /// Samples that there are.
+        /// Number of available samples.
         got: u64,
         /// Number of samples that the interval needs at the requested level.
         need: u64,
@@ -143,7 +143,7 @@ pub(crate) fn check_level(level: f64) -> Result<f64, EstimateError> {
     if level > 0.0 && level < 1.0 { Ok(level) } else { Err(EstimateError::LevelOutOfRange { got: level }) }
 }
 
-/// Fewest samples that have a variance.
+/// Minimum number of samples that have a variance.
 const FEWEST_FOR_VARIANCE: u64 = 2;
 
 /// The mean of `count` independent samples with its confidence interval.

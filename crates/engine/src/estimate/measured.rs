@@ -41,7 +41,7 @@ pub enum Doubt {
         /// Upper end.
         high: f64,
     },
-    /// The reason why nothing is known of the error; may be empty.
+    /// The reason why the error is unknown; may be empty.
     Unknown(String),
 }
 
@@ -84,13 +84,14 @@ impl Measured {
         })
     }
 
-    /// Takes the interval from a number that did not vary where transitions (by id) could have fired and never did: it may only
-    /// not have been seen to vary.
+    /// Removes the interval of a number that did not vary while transitions (by id) could have fired and
+    /// never did, because variation may only have been missed.
     #[must_use]
     pub fn unless_unseen(self, unfired: &[String]) -> Self {
         match (&self.doubt, unfired) {
             (Doubt::Interval { low, high }, [first, ..]) if high <= low => {
-                let doubt = Doubt::Unknown(format!("nothing varied, but `{first}` was enabled and never fired"));
+                let doubt =
+                    Doubt::Unknown(format!("no variation was observed, but `{first}` was enabled and never fired"));
                 Self { doubt, ..self }
             }
             _ => self,

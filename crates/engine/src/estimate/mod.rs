@@ -1,4 +1,4 @@
-//! From samples to numbers that carry their own doubt: moments, quantiles and confidence intervals.
+//! Estimates from samples, with their uncertainty: moments, quantiles and confidence intervals.
 //!
 //! ```text
 //! u64 ticks ──▶ Moments, TickHistogram ─┐
@@ -23,11 +23,11 @@
 //!
 //! Guarantees:
 //!
-//! * [`Moments`] and [`TickHistogram`] hold integers only: merging in any order, from any number of
-//!   threads, gives the same bits as one long run.
+//! * [`Moments`] and [`TickHistogram`] contain only integers: merging in any order, from any number
+//!   of threads, gives the same bits as one long run.
 //! * A number that would be meaningless is an error, never NaN and never 0.
-//! * Nothing here draws random numbers, reads a clock or knows a simulator. Ticks become seconds by
-//!   [`Estimate::scaled`] and [`Interval::scaled`].
+//! * This module does not draw random numbers, read a clock or depend on a simulator. Ticks become
+//!   seconds by [`Estimate::scaled`] and [`Interval::scaled`].
 
 pub mod batch;
 pub mod compare;

@@ -1,6 +1,6 @@
 //! Mean and variance of a stream: exact integers for ticks, floating point for other observables.
 //!
-//! Owns the two accumulators. Both take one sample at a time and merge; neither keeps samples.
+//! Implements the two accumulators. Both take one sample at a time and merge; neither keeps samples.
 //! Intervals come from `mean`.
 
 use serde::{Deserialize, Serialize};
@@ -41,8 +41,8 @@ impl Wide {
 
 /// Count, mean, variance, minimum and maximum of samples in ticks, without any rounding.
 ///
-/// The state is integers only, so adding and merging in any order gives the same bits. Room for
-/// 2^64 − 1 samples of any size. Rounding happens once, when a mean or variance is read.
+/// The state contains only integers, so adding and merging in any order gives the same bits. Room
+/// for 2^64 − 1 samples of any size. Rounding happens once, when a mean or variance is read.
 ///
 /// ```
 /// # use tailspn_engine::estimate::Moments;
@@ -78,7 +78,7 @@ impl Moments {
         self.max = self.max.max(ticks);
     }
 
-    /// From the words of exact sums, lowest first: what a GPU leaves behind.
+    /// Builds moments from the words of exact sums, lowest first, as computed by a GPU.
     #[cfg(feature = "gpu")]
     pub(crate) fn from_words(count: u64, sum: [u32; 4], squares: [u32; 6], min: u64, max: u64) -> Self {
         let join = |words: &[u32]| words.iter().rev().fold(0_u128, |value, &word| value << 32 | u128::from(word));
@@ -121,7 +121,7 @@ impl Moments {
         Some(whole as f64 + rest as f64 / self.count as f64)
     }
 
-    /// Whole part of the mean, and what is left of the sum; none without samples.
+    /// Integer part of the mean, and the remainder of the sum; none without samples.
     fn whole_mean(&self) -> Option<(u64, u64)> {
         let count = u128::from(self.count);
         let whole = self.sum.checked_div(count)?;
@@ -138,7 +138,7 @@ impl Moments {
     /// ```
     ///
     /// D and the whole part of r²/n are exact integers, so nothing cancels, however large the mean is
-    /// against the spread. Exactly 0 when all samples are equal.
+    /// relative to the spread. Exactly 0 when all samples are equal.
     pub fn variance(&self) -> Option<f64> {
         if self.count < 2 {
             return None;

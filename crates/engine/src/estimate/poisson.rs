@@ -1,9 +1,9 @@
 //! Poisson probabilities for uniformisation, with a bound of the truncation error.
 //!
-//! The weights grow from the mode by ratios and are scaled to sum to 1, as by Fox and Glynn \[FoxGlynn1988\]; where to stop
-//! is decided by the geometric bound of each tail, which needs none of their tables of constants and has no special case for
-//! small means \[Jansen2011\]. Weights below the mode's by up to 1e-300 exist, so nothing underflows for any mean that a
-//! computer can step through.
+//! The weights grow from the mode by ratios and are scaled to sum to 1, as by Fox and Glynn \[FoxGlynn1988\]; the
+//! geometric bound of each tail determines the end, which needs none of their tables of constants and has no special
+//! case for small means \[Jansen2011\]. Weights below the mode's by up to 1e-300 exist, so no underflow occurs for
+//! any feasible mean.
 
 /// The probabilities of a Poisson distribution between two numbers, which sum to 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,7 +96,7 @@ impl PoissonWindow {
     }
 }
 
-/// The sum of weights that fall to both sides of the one at `mode`, smallest first, so that it loses nothing.
+/// The sum of weights that decrease on both sides of `mode`, added smallest first to avoid rounding errors.
 fn ascending_sum(weights: &[f64], mode: usize) -> f64 {
     let (below, from_mode) = weights.split_at(mode);
     let (mut below, mut above) = (below.iter().peekable(), from_mode.iter().rev().peekable());

@@ -1,7 +1,7 @@
 //! Intervals of a probability from a number of successes.
 //!
-//! Owns Wilson's score interval (short, approximate) and Clopper and Pearson's (long, never covers less
-//! than the level). It counts nothing itself.
+//! Provides Wilson's score interval (short, approximate) and Clopper and Pearson's (long, never
+//! covers less than the level). It does not count trials.
 
 use crate::estimate::distribution::{lower_beta_quantile, normal_quantile};
 use crate::estimate::mean::{EstimateError, Interval, Method, check_level};
@@ -16,9 +16,9 @@ pub enum ProportionError {
     /// There are more successes than trials. The two counts were probably swapped.
     #[error("{successes} successes are more than {trials} trials")]
     MoreSuccessesThanTrials {
-        /// Successes that were given.
+        /// Given number of successes.
         successes: u64,
-        /// Trials that were given.
+        /// Given number of trials.
         trials: u64,
     },
 }

@@ -1,6 +1,6 @@
-//! Quantiles of samples that were kept, and the ranks between which a quantile lies.
+//! Quantiles of stored samples, and the ranks between which a quantile lies.
 //!
-//! Owns the definition of a sample quantile and the distribution-free interval. Quantiles of samples
+//! Implements the definition of a sample quantile and the distribution-free interval. Quantiles of samples
 //! that were only counted are in `histogram`, which uses the same definition and the same ranks.
 
 use tailspn_common::order;
@@ -33,8 +33,9 @@ const NORMAL_ABOVE: f64 = 10_000.0;
 ///
 /// # Errors
 ///
-/// [`EstimateError::TooFewSamples`] when even the smallest or the largest sample is not far enough out,
-/// [`EstimateError::LevelOutOfRange`], [`EstimateError::QuantileOutOfRange`] unless 0 < `q` < 1.
+/// [`EstimateError::TooFewSamples`] when even the smallest or the largest sample is not extreme
+/// enough, [`EstimateError::LevelOutOfRange`], [`EstimateError::QuantileOutOfRange`] unless 0 < `q`
+/// < 1.
 ///
 /// # Examples
 ///
@@ -72,7 +73,7 @@ fn binomial_ranks(n: u64, q: f64, outside: f64) -> (u64, u64) {
     (low, high)
 }
 
-/// The first number from 0 to `end` at which a condition that stays true once it is true holds; `end` if none.
+/// The first number from 0 to `end` at which a monotone condition holds; `end` if none.
 fn first_true(end: u64, is_true: impl Fn(u64) -> bool) -> u64 {
     let (mut start, mut end) = (0, end);
     while start < end {
@@ -86,7 +87,7 @@ fn first_true(end: u64, is_true: impl Fn(u64) -> bool) -> u64 {
     start
 }
 
-/// Fewest samples with max(q, 1 − q)^n <= `outside`.
+/// Minimum number of samples with max(q, 1 − q)^n <= `outside`.
 fn fewest_samples(q: f64, outside: f64) -> u64 {
     let log_miss = if q > 0.5 { q.ln() } else { (-q).ln_1p() };
     (outside.ln() / log_miss).ceil() as u64

@@ -1,6 +1,6 @@
 //! The standard deviation with its confidence interval.
 //!
-//! Owns one estimator; the fourth moment that it needs comes from a histogram, the variance from exact moments.
+//! Implements one estimator; the fourth moment that it needs comes from a histogram, the variance from exact moments.
 
 use crate::estimate::distribution::normal_quantile;
 use crate::estimate::histogram::TickHistogram;
@@ -9,7 +9,7 @@ use crate::estimate::moments::Moments;
 
 /// Bars over which powers of the samples are summed.
 const BARS: usize = 4096;
-/// Fewest samples for which an interval is given. With fewer it would cover too rarely.
+/// Minimum number of samples for an interval. With fewer it would cover too rarely.
 const FEWEST: u64 = 100;
 
 /// The standard deviation of samples in ticks, with an interval for independent samples of any distribution.

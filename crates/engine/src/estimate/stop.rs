@@ -1,6 +1,6 @@
 //! Stopping rule for replications: sequential stopping on the relative half width.
 //!
-//! Owns the decision and the size of the next round. It runs nothing and keeps no state between rounds.
+//! Implements the decision and the size of the next round. It does not run replications and keeps no state between rounds.
 
 /// Largest factor by which one round may multiply the number of replications: a first estimate of the
 /// variance can be far too high.
@@ -11,17 +11,17 @@ const MARGIN: f64 = 1.05;
 /// Stops once the interval is tight enough, but never before a minimum nor after a maximum.
 ///
 /// The rule of \[Chow1965\]: the coverage tends to the level as `rel_error` tends to 0. Approximate for
-/// finite runs: a run that stops when its variance happens to look small covers a little less often,
-/// which a larger `min_reps` and the coarse steps of whole rounds keep small.
+/// finite runs: a run that stops when its variance happens to be small has slightly lower coverage; a
+/// larger `min_reps` and the coarse steps of whole rounds limit this effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StopRule {
     /// Half width over the size of the value at which the run may stop, > 0. Default 0.01.
     pub rel_error: f64,
     /// Confidence level of the interval, in (0, 1); the caller makes its intervals with it. Default 0.95.
     pub level: f64,
-    /// Fewest replications. Default 1,000.
+    /// Minimum number of replications. Default 1,000.
     pub min_reps: u64,
-    /// Most replications; wins over `min_reps`. Default 10,000,000.
+    /// Maximum number of replications; wins over `min_reps`. Default 10,000,000.
     pub max_reps: u64,
     /// Rounds are whole multiples of this many replications, except one that ends at `max_reps`; 0 means 1. Default 1,024.
     pub chunk: u64,
@@ -46,11 +46,12 @@ impl StopRule {
     /// ```
     ///
     /// Rounded up to whole chunks. A relative half width that is infinite or not a number (no estimate
-    /// yet, or a mean of 0) asks for the largest growth. Derived from the width's 1/√n law.
+    /// yet, or a mean of 0) asks for the largest growth. Derived from the width, which is proportional
+    /// to 1/√n.
     ///
     /// # Examples
     ///
-    /// Twice too wide after 1000 replications: 4 · 1.05 · 1000 = 4200 in all.
+    /// Twice too wide after 1000 replications: 4 · 1.05 · 1000 = 4200 in total.
     ///
     /// ```
     /// # use tailspn_engine::estimate::StopRule;

@@ -56,8 +56,8 @@ impl<'a> Builder<'a> {
         Self { graph, parts, classes, replica, members, names, net }
     }
 
-    /// The folded net; otherwise the class whose replicas an expression distinguishes, or none if the parts make no
-    /// net.
+    /// The folded net; otherwise the class whose replicas an expression distinguishes, or none if the parts
+    /// do not form a net.
     pub(super) fn build(mut self) -> Result<Built, Option<usize>> {
         let images = self.places();
         for parameter in self.graph.net.parameters() {
@@ -252,8 +252,9 @@ impl<'a> Builder<'a> {
         images.rewrite(weight, Some(At { class, replica: 0, slot: from }))
     }
 
-    /// Per transition: whether it is immediate and competes only with immediates that need the token of the same place of
-    /// the same replica, so that their shares do not depend on the number of tokens there.
+    /// Per transition: true if it is immediate and competes only with immediates that need the
+    /// token of the same place of the same replica, so that their shares do not depend on the
+    /// number of tokens there.
     fn choices_of_one_place(&self) -> Vec<bool> {
         let (places, transitions) = (self.graph.touching.len(), self.graph.links.len());
         let net = self.graph.net;

@@ -1,7 +1,7 @@
-//! Colour refinement: places and transitions that nothing distinguishes get equal colours.
+//! Colour refinement: indistinguishable places and transitions get equal colours.
 //!
-//! A colour is a hash of a node's attributes and, round after round, of its neighbours' colours. Equal colours are candidates
-//! only: what is folded is compared exactly afterwards.
+//! A colour is a hash of a node's attributes and, round after round, of its neighbours' colours. Equal
+//! colours only mark candidates: parts to fold are compared exactly afterwards.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ pub(super) struct Colours {
 }
 
 impl Colours {
-    /// Colours by attributes and by what a question distinguishes.
+    /// Colours by attributes and by the distinctions of a question.
     pub(super) fn new(graph: &Graph<'_>, keep: &Keep) -> Self {
         let net = graph.net;
         let places =
@@ -101,7 +101,7 @@ impl Colours {
         });
     }
 
-    /// Gives a node a colour of its own.
+    /// Gives a node a unique colour.
     pub(super) fn single_out(&mut self, node: usize) {
         self.colour[node] = mix_all(81, [node as u64, self.colour[node]]);
     }

@@ -43,9 +43,9 @@ pub fn fold(net: &Net, keep: &Keep) -> Folding {
     search(net, keep).0
 }
 
-/// Folds a net as far as `keep` allows, including parts of several tokens with at most 50 markings of their own: each
-/// becomes a state machine of these markings, so that one of its transitions becomes several, see
-/// [`Folding::transitions`].
+/// Folds a net as far as `keep` allows, including parts of several tokens with at most 50 local
+/// markings: each becomes a state machine of these markings, so that one of its transitions becomes
+/// several, see [`Folding::transitions`].
 pub fn fold_markings(net: &Net, keep: &Keep) -> Folding {
     let (plain, finder) = search(net, keep);
     if !finder.unrollable {
@@ -104,7 +104,7 @@ impl Finder {
         self.refused.push((hindrance, example.to_owned()));
     }
 
-    /// The parts that are not folded; `reason` may know a better reason for a part of this name.
+    /// The parts that are not folded; `reason` may give a better reason for a part of this name.
     fn obstacles(&self, reason: impl Fn(&str) -> Option<Hindrance>) -> Vec<Obstacle> {
         let mut all: BTreeMap<Hindrance, (usize, &str)> = BTreeMap::new();
         for (hindrance, example) in &self.refused {

@@ -42,7 +42,7 @@ pub struct FoldedClass {
     pub(super) folded: Vec<TransitionId>,
 }
 
-/// Parts that look alike and are not folded.
+/// Similar parts that are not folded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
     /// The reason.
@@ -58,7 +58,7 @@ pub struct Obstacle {
 pub struct FoldedPlace {
     /// The folded net's place.
     pub place: PlaceId,
-    /// Original tokens represented by one token there.
+    /// Number of original tokens represented by one token.
     pub tokens: u32,
     /// Replicas whose tokens it holds together; 1 for a place that is not folded.
     pub replicas: usize,
@@ -153,7 +153,7 @@ impl Folding {
         &self.classes
     }
 
-    /// Parts that look alike but were not folded, with the reasons.
+    /// Similar parts that were not folded, with the reasons.
     pub fn obstacles(&self) -> &[Obstacle] {
         &self.obstacles
     }
@@ -163,8 +163,8 @@ impl Folding {
         self.before
     }
 
-    /// Images of a place of the original net: one place, or one for each local marking with tokens there in a part of
-    /// several tokens. At least one.
+    /// Images of a place of the original net: one place, or, in a part of several tokens, one for each local
+    /// marking with tokens in the place. At least one.
     pub fn places(&self, place: PlaceId) -> Vec<FoldedPlace> {
         let states = self.unrolled.as_ref().map(|unrolled| &unrolled.places[place.index()][..]);
         let of = |&(state, tokens): &(PlaceId, u32)| match self.images.of[state.index()] {

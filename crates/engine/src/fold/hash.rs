@@ -53,7 +53,7 @@ fn of_law(law: &Law) -> u64 {
     }
 }
 
-/// Hash of an expression in which all places are alike. Operands of `+`, `*`, `&&` and `||` may stand in any order.
+/// Hash of an expression in which all places are alike. Operands of `+`, `*`, `&&` and `||` may be in any order.
 pub(super) fn shape(expression: &Expr) -> u64 {
     match expression {
         Expr::Number(value) => mix(11, value.to_bits()),
@@ -96,7 +96,7 @@ pub(super) fn roles(expression: &Expr, above: u64, visit: &mut dyn FnMut(&Leaf, 
     }
 }
 
-/// [`roles`] in operands that may stand in any order.
+/// [`roles`] in operands that may be in any order.
 fn among(operands: &[&Expr], above: u64, visit: &mut dyn FnMut(&Leaf, u64)) {
     let total = sum(operands.iter().map(|operand| shape(operand)));
     for operand in operands {
@@ -104,7 +104,7 @@ fn among(operands: &[&Expr], above: u64, visit: &mut dyn FnMut(&Leaf, u64)) {
     }
 }
 
-/// The operands of a sum, a product, or a chain of `&&` or `||`; none of another expression.
+/// The operands of a sum, a product, or a chain of `&&` or `||`; none for another expression.
 pub(super) fn operands<L>(expression: &Expr<L>) -> Option<Vec<&Expr<L>>> {
     let Expr::Binary(op, ..) = expression else { return None };
     if !matches!(op, BinaryOp::Add | BinaryOp::Multiply | BinaryOp::And | BinaryOp::Or) {

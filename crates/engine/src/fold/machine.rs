@@ -1,8 +1,9 @@
 //! The local markings of a part: a state machine whose one token represents the distribution of the part's tokens.
 //!
-//! A part that holds several tokens, or none at times, is replaced by this machine before replicas are counted. Exploration
-//! looks at the part alone: conditions on shared places are taken as met, so it finds all markings that the part reaches in the
-//! net, and perhaps some more. Bounds that sums of tokens prove leave out others.
+//! A part that holds several tokens, or none at times, is replaced by this machine before replicas are
+//! counted. Exploration considers only the part: conditions on shared places are assumed to hold, so it finds
+//! all markings that the part reaches in the net, and possibly more. Bounds proved by sums of tokens exclude
+//! further markings.
 
 use std::collections::HashMap;
 
@@ -12,7 +13,7 @@ use crate::fold::safe::bound;
 use crate::net::expr::Expr;
 use crate::net::{ArcKind, Delay, Servers, Timing};
 
-/// Most local markings of a part that is replaced by their machine.
+/// Maximum number of local markings of a part that is replaced by their machine.
 const MOST_MARKINGS: usize = 50;
 
 /// Largest number of transitions of a net whose places the folder bounds.
@@ -36,7 +37,7 @@ pub(super) struct Step {
     pub(super) slot: usize,
     pub(super) from: usize,
     pub(super) to: usize,
-    /// Enabling degree by the part's tokens; none if it takes none of them.
+    /// Enabling degree by the part's tokens; none if it consumes no tokens of the part.
     pub(super) degree: Option<u32>,
 }
 
@@ -84,7 +85,7 @@ impl Machine {
         }
     }
 
-    /// The local markings of a part in which its places hold no more than so many tokens.
+    /// The local markings of a part in which its places contain at most this many tokens.
     fn bounded(
         own: usize,
         part: &Part,
@@ -127,7 +128,7 @@ struct View<'a> {
     part: &'a Part,
     graph: &'a Graph<'a>,
     members: &'a Membership,
-    /// Most tokens per place of the part; empty if nothing is known.
+    /// Maximum tokens per place of the part; empty if unknown.
     bounds: &'a [u32],
 }
 
@@ -144,13 +145,13 @@ impl<'a> View<'a> {
         self.graph.links[t].iter().filter_map(local).collect::<Vec<_>>().into_iter()
     }
 
-    /// Returns true if a shared transition puts tokens into the part and takes none.
+    /// Returns true if a shared transition produces tokens in the part and consumes none.
     fn fills(&self, t: usize) -> bool {
         let has = |kind| self.links(t).any(|link| link.kind == kind && link.weight != Some(0));
         has(ArcKind::Output) && !has(ArcKind::Input)
     }
 
-    /// The value of an expression in a local marking, if it depends on nothing else.
+    /// The value of an expression in a local marking, if it depends only on the marking.
     fn value(&self, expression: &Expr, marking: &[u32]) -> Option<f64> {
         let known = expression.try_replace(&mut |leaf| match tokens_of(leaf) {
             Some(place) => self.slot(place.index()).map(|slot| Expr::Number(f64::from(marking[slot]))).ok_or(()),
@@ -165,7 +166,7 @@ impl<'a> View<'a> {
         link.weight.or_else(|| value().and_then(whole)).ok_or(Hindrance::ArcWeight)
     }
 
-    /// The effect of a transition in a local marking; none if the part disables it there.
+    /// The effect of a transition in a local marking; none if the part disables it in that marking.
     fn effect(&self, t: usize, marking: &[u32]) -> Result<Option<Effect>, Hindrance> {
         let mut takes = vec![0_u64; marking.len()];
         let mut puts = vec![0_u64; marking.len()];
@@ -197,8 +198,8 @@ impl<'a> View<'a> {
         Ok(Some(Effect { next, degree }))
     }
 
-    /// Returns true if an immediate transition of the part fires, or another one does, whatever shared places hold: the marking
-    /// is left in zero time. The part enables it.
+    /// Returns true if some immediate transition fires for any tokens in shared places, so the marking is
+    /// left in zero time. The part enables it.
     fn is_sure(&self, t: usize, marking: &[u32]) -> bool {
         let net = self.graph.net;
         let Timing::Immediate { weight, .. } = &net.transitions()[t].timing else { return false };
@@ -215,7 +216,7 @@ struct Explorer<'a> {
     view: View<'a>,
     markings: Vec<Vec<u32>>,
     numbers: HashMap<Vec<u32>, usize>,
-    /// Per local marking that was looked at: whether it is left in zero time, whatever the shared places hold.
+    /// Per examined local marking: true if it is left in zero time for any tokens in shared places.
     vanishing: Vec<bool>,
     steps: Vec<Step>,
 }

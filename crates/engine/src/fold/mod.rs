@@ -1,4 +1,4 @@
-//! Folding: parts of a net that nothing distinguishes are counted instead of kept apart.
+//! Folding: indistinguishable parts of a net are counted instead of represented one by one.
 //!
 //! Replicas that are state machines of at most one token become one copy that holds all their tokens. This is exact
 //! lumping of the Markov chain by symmetry: every answer that does not distinguish the replicas stays the same

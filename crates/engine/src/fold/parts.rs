@@ -27,9 +27,9 @@ pub enum Hindrance {
     SeveralTokens,
     /// More tokens may come.
     MayGrow,
-    /// A transition takes none of the part's tokens.
+    /// A transition consumes no tokens of the part.
     NoToken,
-    /// A transition takes or puts several of its tokens.
+    /// A transition consumes or produces several of its tokens.
     SeveralMoved,
     /// An arc to one of its places has a weight that depends on the marking.
     ArcWeight,
@@ -43,7 +43,7 @@ pub enum Hindrance {
     Expression,
     /// A question about some of the parts.
     Question,
-    /// A part of several tokens has too many markings of its own.
+    /// A part of several tokens has too many local markings.
     ManyMarkings,
     /// A delay that is not exponential, in a part of several tokens.
     LocalDelay,
@@ -65,23 +65,23 @@ impl Hindrance {
         )
     }
 
-    /// The reason in words.
+    /// The reason as text.
     pub fn words(self) -> &'static str {
         match self {
             Self::TokenClasses => "the net has several token classes",
-            Self::SeveralTokens => "each holds several tokens",
-            Self::MayGrow => "each may hold several tokens at once",
-            Self::NoToken => "a transition of the part takes no token of it",
+            Self::SeveralTokens => "each part holds several tokens",
+            Self::MayGrow => "each part may hold several tokens at once",
+            Self::NoToken => "a transition of the part consumes no token of the part",
             Self::SeveralMoved => "a transition moves several tokens of the part",
             Self::ArcWeight => "the weight of an arc depends on the marking",
             Self::Inhibitor => "an inhibitor arc lies within the part",
             Self::Capacity => "a place has capacity 0",
             Self::Interrupted => "a delay that is not exponential can be interrupted",
-            Self::Expression => "an expression tells the parts apart",
-            Self::Question => "the question tells the parts apart",
-            Self::ManyMarkings => "each may have more than 50 markings of its own",
-            Self::LocalDelay => "each may hold several tokens, and a delay is not exponential",
-            Self::Contact => "a transition acts on all parts at once, in several markings of each",
+            Self::Expression => "an expression distinguishes the parts",
+            Self::Question => "the goal or a requested quantity distinguishes the parts",
+            Self::ManyMarkings => "each part may have more than 50 markings",
+            Self::LocalDelay => "each part may hold several tokens, and a delay is not exponential",
+            Self::Contact => "a transition changes all parts at once, from several markings of each part",
         }
     }
 }
@@ -89,7 +89,7 @@ impl Hindrance {
 /// A leaf of an expression of a part.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum LocalLeaf {
-    /// Tokens of its own place of this number.
+    /// Tokens of the part's place with this number.
     Own(usize),
     /// Anything that it shares with the other parts.
     Outer(Leaf),
@@ -107,7 +107,7 @@ pub(super) enum LocalTiming {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum LocalNumber {
     Expression(Expr<LocalLeaf>),
-    /// It reads other parts too, and is compared after equal parts are known.
+    /// It also reads other parts, and is compared after equal parts are known.
     Among(u64),
 }
 
@@ -256,7 +256,7 @@ impl Part {
 }
 
 impl Signature {
-    /// A shared transition puts at most one token into the part.
+    /// A shared transition produces at most one token in the part.
     fn check_shared(&self) -> Result<(), Hindrance> {
         let tokens = |t: usize, kind: ArcKind| -> u32 {
             self.contacts.iter().filter(|own| own.0 == t && own.2 == kind).map(|own| own.3).sum()
@@ -279,7 +279,7 @@ impl Signature {
         if general.into_iter().all(is_alone) { Ok(()) } else { Err(Hindrance::Interrupted) }
     }
 
-    /// Returns true if the move takes nothing but the part's own token.
+    /// Returns true if the move consumes only the part's token.
     pub(super) fn takes_shared(own: &Move) -> bool {
         own.outer.iter().any(|arc| arc.0 == ArcKind::Input)
     }

@@ -12,13 +12,13 @@ type Firing = (usize, usize, usize);
 #[derive(Debug)]
 pub struct Replay<'a> {
     folding: &'a Folding,
-    /// Per folded place of a class: the replicas whose token is there.
+    /// Per folded place of a class: the replicas whose token is in the place.
     held: HashMap<PlaceId, BTreeSet<usize>>,
     /// Per class: replicas without a token.
     empty: Vec<BTreeSet<usize>>,
     /// Per folded transition of a class: the class, and its number in each replica.
     moves: HashMap<TransitionId, (usize, usize)>,
-    /// Per folded transition: places of classes that it takes from and puts into.
+    /// Per folded transition: places of classes from which it consumes and in which it produces tokens.
     arcs: HashMap<TransitionId, Vec<(ArcKind, usize, PlaceId)>>,
     /// Per transition of the folded net that does not belong to a replica: the original one.
     shared: HashMap<TransitionId, TransitionId>,

@@ -55,8 +55,8 @@ impl Images {
         Self { of, classes, capacities }
     }
 
-    /// The expression in counts; `at` is the replica that it is about, if there is one. On failure, the class whose
-    /// replicas it distinguishes.
+    /// The expression in counts; `at` is the replica to which it refers, if any. On failure, the
+    /// class whose replicas it distinguishes.
     pub(super) fn rewrite(&self, expression: &Expr, at: Option<At>) -> Result<Expr, usize> {
         if let Some(operands) = operands(expression)
             && let Expr::Binary(op @ (BinaryOp::Add | BinaryOp::And | BinaryOp::Or), ..) = expression

@@ -2,8 +2,8 @@
 //!
 //! Uses weights `y` of the places of the folded net, at least 1 on the places of the class, such that no firing raises
 //! the weighted sum of tokens. A transition that puts new tokens into the replicas needs all of them to be empty: if
-//! one held a token, the sum would be at least what the transition needs and 1 more. The class is safe if the sum at
-//! the start is less than that.
+//! one held a token, the sum would be at least what the transition needs plus 1. The class is safe if the sum at the
+//! start is less than that.
 
 use crate::fold::graph::Graph;
 use crate::net::{ArcKind, Net, PlaceId};
@@ -62,8 +62,8 @@ pub(super) fn bound(graph: &Graph<'_>, place: usize) -> Option<u32> {
     }
 }
 
-/// Weights of the places whose weighted sum of tokens no firing raises, 1 where `own`, 0 where `useless`; otherwise a
-/// transition that raises any such sum, if that is why.
+/// Weights of the places whose weighted sum of tokens no firing raises, 1 where `own`, 0 where `useless`;
+/// otherwise a transition that raises any such sum, if that is the reason.
 fn weights(graph: &Graph<'_>, own: &[bool], useless: &[bool]) -> Result<Vec<f64>, Option<usize>> {
     let mut weights: Vec<f64> = own.iter().map(|&own| f64::from(u8::from(own))).collect();
     for _ in 0..=4 * graph.links.len() {

@@ -1,5 +1,5 @@
-//! A net in which parts of several tokens become state machines of their local markings: a place for each, with one
-//! token in all.
+//! A net in which parts of several tokens become state machines of their local markings: a place for each,
+//! with one token in total.
 //!
 //! The markings of both nets correspond one to one, with the same rates, weights and priorities.
 
@@ -20,12 +20,12 @@ use crate::net::{
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Unrolled {
     pub(super) net: Net,
-    /// Per place: the places that hold its tokens, and the number of tokens that a token there represents; at least one
-    /// place.
+    /// Per place: the places that hold its tokens, and the number of tokens that a token in it represents; at
+    /// least one place.
     pub(super) places: Vec<Vec<(PlaceId, u32)>>,
     /// Per transition: its images.
     pub(super) transitions: Vec<Vec<TransitionId>>,
-    /// Per new place: the tokens that a token there represents.
+    /// Per new place: the number of original tokens that a token represents.
     pub(super) markings: Vec<Vec<(PlaceId, u32)>>,
     /// Per new transition: the original one.
     pub(super) origins: Vec<TransitionId>,
@@ -33,7 +33,7 @@ pub(super) struct Unrolled {
     at: Vec<Option<PlaceId>>,
     /// Per new place: the part whose machine it is of.
     pub(super) machine: Vec<Option<usize>>,
-    /// Per place that is gone: its capacity.
+    /// Per removed place: its capacity.
     capacities: HashMap<PlaceId, f64>,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Unroller<'a> {
         Self { graph, parts, members, machines, names: ids.cloned().collect(), builder, made, states: BTreeMap::new() }
     }
 
-    /// The net; none if the parts make no net.
+    /// The net; none if the parts do not form a net.
     pub(super) fn unroll(mut self) -> Result<Unrolled, Hindrance> {
         self.places();
         for parameter in self.graph.net.parameters() {
@@ -97,7 +97,7 @@ impl<'a> Unroller<'a> {
         self.members.place[place].filter(|(part, _)| self.machines.contains_key(part))
     }
 
-    /// A name that nothing has.
+    /// An unused name.
     fn fresh(&mut self, mut name: String) -> String {
         while !self.names.insert(name.clone()) {
             name.push('\'');
@@ -253,7 +253,7 @@ impl<'a> Unroller<'a> {
         Ok(())
     }
 
-    /// The number of enablings served in a local marking; none if it is one.
+    /// The number of enablings served in a local marking; none if it is 1.
     fn served(&self, t: usize, step: &Step, servers: Servers) -> Result<Option<Expr>, Hindrance> {
         if servers == Servers::Single || step.degree == Some(1) {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! A net as variables with bounds and guarded commands, the form in which model checkers know it.
+//! A net as variables with bounds and guarded commands, the form used by model checkers.
 //!
 //! JANI and the PRISM language are written from this form.
 
@@ -13,18 +13,16 @@ use crate::net::{Arc, ArcKind, Delay, Net, PlaceId, Servers, Timing, Transition}
 #[expect(missing_docs, reason = "the fields are the words of the message")]
 pub enum ExportError {
     /// The format has only one kind of tokens.
-    #[error("the net has {classes} token classes; models of {format} have one kind of tokens")]
+    #[error("the net has {classes} token classes; {format} has only one")]
     Classes { classes: usize, format: &'static str },
     /// A delay that is not exponential.
-    #[error("the delay of transition `{transition}` is {law}; models of {format} have exponential delays")]
+    #[error("the delay of transition `{transition}` is {law}; {format} has only exponential delays")]
     Delay { transition: String, law: &'static str, format: &'static str },
     /// An immediate transition, in a format without them.
-    #[error("transition `{transition}` is immediate, which the CTMCs of PRISM do not have; write JANI")]
+    #[error("transition `{transition}` is immediate, which CTMCs in PRISM do not support; write JANI")]
     Immediate { transition: String },
     /// A place that may hold any number of tokens. Give it a capacity.
-    #[error(
-        "no bound of place `{place}` is known; give it a capacity, or set one for all such places with --place-limit"
-    )]
+    #[error("place `{place}` has no known bound; give it a capacity, or set --place-limit for all such places")]
     Unbounded { place: String },
     /// A function of an expression that the format lacks.
     #[error("{what} uses `{function}`, which {format} does not have")]
@@ -230,7 +228,7 @@ fn written_out(net: &Net, expr: &Expr) -> Expr {
     }
 }
 
-/// A rate such as `if(condition, rate, 0)` as its condition and the rest.
+/// A rate such as `if(condition, rate, 0)` as its condition and its other part.
 fn split(rate: Expr) -> (Option<Expr>, Expr) {
     match rate {
         Expr::Call(Function::If, args) if args.get(2).is_some_and(|last| last.as_number() == Some(0.0)) => {

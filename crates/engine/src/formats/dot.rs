@@ -91,7 +91,7 @@ fn four_digits(value: f64) -> String {
     format!("{rounded}")
 }
 
-/// The weights of an arc as a label; nothing for a weight of 1, whose class the arc's colour shows.
+/// The weights of an arc as a label; empty for a weight of 1, whose class is shown by the arc's colour.
 pub(crate) fn weight_text(net: &Net, arc: &Arc) -> String {
     let several = net.classes().len() > 1;
     let shown = arc.weights.iter().filter(|w| !several || w.weight.as_number() != Some(0.0));

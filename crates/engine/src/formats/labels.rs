@@ -1,4 +1,4 @@
-//! Positions of the texts in a picture of a net: of a few candidates for each text, the one that covers least.
+//! Positions of the texts in a picture of a net: for each text, the candidate that covers least.
 
 use crate::formats::dot::weight_text;
 use crate::formats::icon::{HALF, Icon};
@@ -8,7 +8,7 @@ use crate::formats::route::{near_icons, pieces};
 use crate::formats::texts::{self, ABOVE, BELOW, DROP, NAME_SIZE, RISE, SMALL_SIZE};
 use crate::net::{Net, Point};
 
-/// Prices of a spot: to cover all of a text, or of a node; to cross an arc; to be one spot further down the list.
+/// Penalties of a position: covering a whole text or node, crossing an arc, and the rank in the list of candidates.
 const COVERS: f64 = 1000.0;
 const CROSSES: f64 = 4.0;
 const LATER: f64 = 1.0;

@@ -13,7 +13,7 @@ const MARGIN: f64 = 40.0;
 const NOTES: f64 = 24.0;
 const LEAST_LINE: f64 = 400.0;
 
-/// A position for every place and transition, and a way for every arc.
+/// A position for every place and transition, and a route for every arc.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     corners: Vec<Point>,
@@ -47,7 +47,7 @@ impl Layout {
         Self { corners, places: net.places().len(), layered: false, icons, routes, notes }
     }
 
-    /// A layered drawing, whatever the file says.
+    /// A layered drawing, regardless of the file.
     pub(crate) fn layered(net: &Net) -> Self {
         let graph = graph(net);
         let mut drawn = graph.draw();

@@ -143,7 +143,7 @@ pub enum ReadFileError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteFileError {
-    /// The folder or file cannot be written. What was there before is still there.
+    /// The folder or file cannot be written. The previous content is unchanged.
     #[error("cannot write `{}`: {source}", path.display())]
     Io {
         /// The file.
@@ -204,7 +204,7 @@ pub fn read_file(path: &Path, options: &ReadOptions) -> Result<ReadNet, ReadFile
 ///
 /// # Errors
 ///
-/// Everything that is wrong in the file; DOT and SVG files are refused, since they do not hold a whole net.
+/// All problems of the file; DOT and SVG files are refused, since they do not contain a complete net.
 pub fn read_bytes(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
     match Format::sniff(bytes) {
         Some(Format::GreatSpn) => greatspn::read_project(bytes, options),

@@ -6,7 +6,7 @@ use crate::net::Point;
 
 /// Width and height of a cell.
 const CELL: f64 = 64.0;
-/// Most cells that a box may lie in on a side; positions of a file may be anything.
+/// Maximum cells that a box may cover per side, because positions in a file are arbitrary.
 const MOST_CELLS: i64 = 256;
 
 /// An upright box.
@@ -48,7 +48,7 @@ impl Rect {
     }
 }
 
-/// Boxes by the cells that they lie in, each with the number of the thing it belongs to.
+/// Boxes by the cells that they cover, each with the number of its element.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Near {
     cells: HashMap<(i64, i64), Vec<(usize, Rect)>>,

@@ -23,7 +23,7 @@ pub enum Positions {
     Layered,
 }
 
-/// Pixels by which symbols may overlap, and by which an arc may cut a symbol.
+/// Pixels by which symbols may overlap, and by which an arc may enter a symbol.
 const TOUCH: f64 = 1.5;
 /// Share of a text that may be covered, and share of the texts that may be covered more.
 const COVERED: f64 = 0.1;
@@ -32,7 +32,7 @@ const MOST_COVERED: f64 = 0.02;
 /// Reason why the positions of a file do not make a readable picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unreadable {
-    /// Symbols that lie on others.
+    /// Symbols that overlap others.
     pub nodes: usize,
     /// Arcs that run through a node that is not theirs.
     pub arcs: usize,
@@ -43,7 +43,7 @@ pub struct Unreadable {
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
-            (self.nodes, "nodes lie on others"),
+            (self.nodes, "nodes overlap"),
             (self.arcs, "arcs run through other nodes"),
             (self.texts, "texts are covered"),
         ];
@@ -57,7 +57,7 @@ impl fmt::Display for Unreadable {
 pub(crate) struct Picture {
     pub(crate) layout: Layout,
     pub(crate) labels: Vec<Label>,
-    /// Reason why the positions of the file were not taken, if there are any.
+    /// Reason why the positions of the file were not used, if any.
     pub(crate) set_aside: Option<Unreadable>,
 }
 

@@ -11,7 +11,7 @@ use crate::net::{Arc, ArcKind, Net, PathPoint, Point};
 
 /// Distances by which a straight arc may be bent to avoid a node, tried in this order.
 const ASIDE: [f64; 9] = [0.0, 18.0, -18.0, 34.0, -34.0, 54.0, -54.0, 80.0, -80.0];
-/// Arcs that no bend helps, after which none is tried.
+/// Number of arcs without a useful bend after which no more bends are tried.
 const MOST_HOPELESS: usize = 100;
 /// Space that a bent arc keeps to nodes.
 const CLEAR: f64 = 3.0;
@@ -19,7 +19,7 @@ const CLEAR: f64 = 3.0;
 const PIECES: u32 = 16;
 const PIECE: f64 = 24.0;
 const SAMPLES: u32 = 8;
-/// Most distance between two arcs that meet a node on the same side, and half the length of that side.
+/// Maximum distance between two arcs that meet a node on the same side, and half the length of that side.
 const PORTS: f64 = 7.0;
 const SIDE: f64 = 11.0;
 
@@ -33,7 +33,7 @@ enum Shape {
     Steps,
 }
 
-/// The way of an arc, from border to border.
+/// The route of an arc, from border to border.
 #[derive(Clone, Debug)]
 pub(crate) struct Route {
     points: Vec<Point>,
@@ -47,7 +47,7 @@ impl Route {
         (self.points[last], self.points[last - 1])
     }
 
-    /// The same way, which ends `length` earlier.
+    /// The same route, which ends `length` earlier.
     pub(crate) fn without_end(&self, length: f64) -> Self {
         let mut shorter = self.clone();
         let (tip, before) = self.tip();
@@ -83,7 +83,7 @@ impl Route {
         d
     }
 
-    /// Points so dense that the lines between them are the way.
+    /// Points so dense that the lines between them form the route.
     pub(crate) fn flat(&self) -> Vec<Point> {
         let mut flat = vec![self.points[0]];
         for (i, &b) in self.points.iter().enumerate().skip(1) {
@@ -135,7 +135,7 @@ pub(crate) fn near_icons(icons: &[Icon]) -> Near {
     near
 }
 
-/// The lines of a way in short pieces, which few boxes touch.
+/// The lines of a route in short pieces, each of which touches few boxes.
 pub(crate) fn pieces(flat: &[Point]) -> impl Iterator<Item = (Point, Point)> + '_ {
     flat.windows(2).flat_map(|pair| {
         let (a, b) = (pair[0], pair[1]);
@@ -149,7 +149,7 @@ fn between(a: Point, b: Point, share: f64) -> Point {
     Point { x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share }
 }
 
-/// Returns true if a way meets an icon that it does not belong to, or comes closer than `margin` to it.
+/// Returns true if a route meets an icon that it does not belong to, or comes closer than `margin` to it.
 pub(crate) fn crosses(flat: &[Point], own: [usize; 2], icons: &[Icon], near: &Near, margin: f64) -> bool {
     pieces(flat).any(|(a, b)| {
         let rect = Rect::of(a, b).wider(margin.max(0.0) + 1.0);

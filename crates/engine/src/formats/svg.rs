@@ -1,4 +1,4 @@
-//! A picture of a net, at its own positions, or in layers if it has none or bad ones.
+//! A picture of a net, at its own positions, or in layers if it has none or unusable ones.
 //!
 //! Places are circles with their tokens, timed transitions open boxes, immediate ones black bars. Inhibitor arcs end in
 //! a small circle, test arcs are dashed. Paths of arcs name their ends: `p` and `t` with the numbers of place and
@@ -15,7 +15,7 @@ use crate::net::{Arc, ArcKind, Net, Place, Point, Transition};
 /// Radius of a token, and of the circle at the end of an inhibitor arc.
 const TOKEN: f64 = 3.2;
 const RING: f64 = 4.0;
-/// Most tokens drawn as dots.
+/// Maximum number of tokens drawn as dots.
 const MOST_DOTS: u32 = 5;
 
 const STYLE: &str = "\

@@ -14,7 +14,7 @@ pub(crate) const ABOVE: f64 = HALF + 5.0;
 /// Distances that a text reaches above and below its base line, as shares of its size.
 pub(crate) const RISE: f64 = 0.8;
 pub(crate) const DROP: f64 = 0.25;
-/// Most characters of a text.
+/// Maximum number of characters of a text.
 const LONGEST: usize = 40;
 /// Narrowest note whose text is broken into lines of its width.
 const NARROW: f64 = 60.0;
@@ -37,7 +37,7 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
     size * text.chars().map(share).sum::<f64>()
 }
 
-/// A text short enough for a picture: the middle of a long one is left out.
+/// A text short enough for a picture: the middle of a long text is omitted.
 pub(crate) fn shortened(text: &str) -> String {
     let count = text.chars().count();
     if count <= LONGEST {

@@ -1,4 +1,4 @@
-//! The only way to make a [`Net`]: parts go in, a net or all its problems come out.
+//! The only way to build a [`Net`]: takes parts, and returns a net or all its problems.
 
 use std::collections::HashSet;
 
@@ -125,7 +125,7 @@ impl NetBuilder {
         id
     }
 
-    /// Adds a transition that has nothing but an id and a timing.
+    /// Adds a transition that has only an id and a timing.
     pub fn transition(&mut self, id: impl Into<String>, timing: Timing) -> TransitionId {
         self.add_transition(Transition {
             id: id.into(),
@@ -163,7 +163,7 @@ impl NetBuilder {
         self.arc(ArcKind::Input, place, transition, weight)
     }
 
-    /// Adds an arc that puts tokens.
+    /// Adds an arc that produces tokens.
     pub fn output(&mut self, transition: TransitionId, place: PlaceId, weight: impl Into<Expr>) -> usize {
         self.arc(ArcKind::Output, place, transition, weight)
     }
@@ -188,17 +188,17 @@ impl NetBuilder {
         self.state_groups.push(group);
     }
 
-    /// A place that was added, to be changed; its id must stay.
+    /// Returns an added place for modification; its id must not change.
     pub fn place_mut(&mut self, id: PlaceId) -> &mut Place {
         &mut self.places[id.index()]
     }
 
-    /// A transition that was added, to be changed; its id must stay.
+    /// Returns an added transition for modification; its id must not change.
     pub fn transition_mut(&mut self, id: TransitionId) -> &mut Transition {
         &mut self.transitions[id.index()]
     }
 
-    /// An arc that was added, to be changed.
+    /// Returns an added arc for modification.
     pub fn arc_mut(&mut self, position: usize) -> &mut Arc {
         &mut self.arcs[position]
     }
@@ -213,7 +213,7 @@ impl NetBuilder {
         });
     }
 
-    /// A rate parameter that was added, to be changed; its name must stay.
+    /// Returns an added rate parameter for modification; its name must not change.
     pub fn parameter_mut(&mut self, id: ParameterId) -> &mut Parameter {
         &mut self.parameters[id.index()]
     }

@@ -63,7 +63,7 @@ impl<I: fmt::Display> fmt::Display for PartKey<I> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LookupError {
-    /// The net or the question has nothing of this name. Correct the name.
+    /// The net or the question has no part of this name. Correct the name.
     #[error("unknown {kind} `{name}`{}", names_of(.known))]
     Unknown {
         /// The kind of part, such as `place`.
@@ -83,7 +83,7 @@ pub enum LookupError {
     },
 }
 
-/// Most names in a message.
+/// Maximum number of names in a message.
 const MOST_NAMES: usize = 8;
 
 impl LookupError {
@@ -99,7 +99,7 @@ fn names_of(known: &[String]) -> String {
         return String::new();
     }
     let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-    format!("; the first names are {}", names.join(", "))
+    format!("; the first available names are {}", names.join(", "))
 }
 
 impl Net {

@@ -1,4 +1,4 @@
-//! Delay distributions: their parameters, means and validity. No sampling here; that is `rng::sample`.
+//! Delay distributions: their parameters, means and validity. Sampling is in `rng::sample`.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub enum Law {
         /// Longest delay \[s\], >= `low`.
         high: f64,
     },
-    /// Sum of `stages` exponential stages, with mean `mean` in all.
+    /// Sum of `stages` exponential stages, with total mean `mean`.
     Erlang {
         /// Number of stages, 1 to 1,000.
         stages: u32,
@@ -219,7 +219,7 @@ pub enum LawProblem {
         total: f64,
     },
     /// An empirical distribution without samples.
-    #[error("an empirical law needs at least one sample")]
+    #[error("an empirical distribution needs at least one sample")]
     NoSamples,
 }
 

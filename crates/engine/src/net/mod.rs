@@ -1,8 +1,8 @@
-//! The net as a person wrote it: names, positions, expressions, in the order of the file.
+//! The net as written by the user: names, positions, expressions, in the order of the file.
 //!
-//! Owns the parts ([`Place`], [`Transition`], [`Arc`], delay distributions ([`Law`]), [expressions](expr)) and the only
-//! way to assemble them, [`NetBuilder`]. It gives no meaning to them: `semantics` defines enabling and firing, and
-//! everything that runs is a `Program` compiled from a net.
+//! Defines the parts ([`Place`], [`Transition`], [`Arc`], delay distributions ([`Law`]), [expressions](expr)) and the only
+//! way to assemble them, [`NetBuilder`]. Their meaning is defined elsewhere: `semantics` defines enabling and firing,
+//! and engines run a `Program` compiled from a net.
 
 pub mod expr;
 

@@ -52,7 +52,7 @@ pub struct Place {
     pub name: String,
     /// Tokens of each class at the start, in the order of the net's classes; missing ones are 0.
     pub initial: Vec<u32>,
-    /// Most tokens of all classes together; `None` is unbounded.
+    /// Maximum number of tokens of all classes together; `None` is unbounded.
     pub capacity: Option<u32>,
     /// Position in the drawing.
     pub position: Option<Point>,
@@ -72,7 +72,7 @@ impl Place {
     }
 }
 
-/// Number of enablings of a timed transition that are served at once.
+/// Number of enablings of a timed transition that are served simultaneously.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Servers {
     /// One: the rate does not depend on the enabling degree.
@@ -90,7 +90,7 @@ pub enum Memory {
     /// Nothing: it starts anew when it is enabled again (race with enabling memory).
     #[default]
     Enabling,
-    /// The delay that is left (race with age memory).
+    /// The remaining delay (race with age memory).
     Age,
 }
 
@@ -109,11 +109,11 @@ pub enum Delay {
 /// Timing of an enabled transition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Timing {
-    /// At once, before any timed transition.
+    /// Fires immediately, before any timed transition.
     Immediate {
         /// Share of the transition among the enabled ones of the same priority.
         weight: Expr,
-        /// Higher numbers go first.
+        /// Higher numbers have precedence.
         priority: u32,
     },
     /// After a random delay.
@@ -184,7 +184,7 @@ impl Transition {
 pub enum ArcKind {
     /// Place to transition: the tokens are needed and taken.
     Input,
-    /// Transition to place: the tokens are put.
+    /// Transition to place: the tokens are produced.
     Output,
     /// Place to transition: disabled when the place holds as many tokens as the weight.
     Inhibitor,
@@ -225,7 +225,7 @@ pub struct Arc {
     pub weights: Vec<ClassWeight>,
     /// The drawn path, both ends included; may be empty.
     pub path: Vec<PathPoint>,
-    /// PIPE's mark of a tagged customer's way; kept, without meaning here.
+    /// PIPE's mark of a tagged customer's way; stored, without meaning in tailspn.
     pub tagged: bool,
 }
 

@@ -81,7 +81,7 @@ pub enum BuildProblem {
         part: PartRef,
     },
     /// A limit of zero servers: the transition could never fire.
-    #[error("transition `{transition}` has no server")]
+    #[error("transition `{transition}` has 0 servers")]
     NoServer {
         /// The transition's id.
         transition: String,

@@ -1,4 +1,4 @@
-//! Everything that can be wrong with the parts of a net, found all at once.
+//! Validation of the parts of a net; finds all problems at once.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

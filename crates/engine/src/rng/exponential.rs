@@ -5,7 +5,7 @@
 /// Fraction bits of a variate: the value is `e / 2^27`.
 pub const FRACTION_BITS: u32 = 27;
 
-/// ln 2 as Q5.27, and what the rounding leaves, as Q11.16 of one unit.
+/// ln 2 as Q5.27, and the rounding remainder, as Q11.16 of one unit.
 const LN_2: u32 = 93_032_639;
 const LN_2_REST: u32 = 49_953;
 

@@ -1,8 +1,8 @@
-//! Random numbers: which word belongs to whom, and variates made from words.
+//! Random numbers: the address of each random word, and variates computed from words.
 //!
 //! A draw is a function of (seed, replication, purpose, owner, sample), see [`Address`]. So a replication's numbers
-//! are the same on any thread, block, shard or machine, and a change of one part of a net leaves the draws of the
-//! others alone (common random numbers).
+//! are the same on any thread, block, shard or machine, and a change of one part of a net does not change the draws
+//! of other parts (common random numbers).
 
 mod exponential;
 mod philox;
@@ -30,7 +30,7 @@ pub enum Purpose {
     Node = 6,
     /// The points of a Latin hypercube, and the shift of a Sobol sequence; the owner is the axis.
     Design = 7,
-    /// The states in which the replications of a level of splitting begin; the owner is the level.
+    /// The states in which the replications of a level of splitting start; the owner is the level.
     Split = 8,
     /// Delay before a stage of the cluster simulator starts; the owner is the stage.
     Setup = 12,
@@ -60,7 +60,7 @@ impl Address {
         philox4x32_10([self.sample, self.owner, low, high | (self.purpose as u32) << PURPOSE_SHIFT], key)
     }
 
-    /// Four words of one replication alone. A purpose draws either in this way or by [`Address::block`], never both.
+    /// Four words of a single replication. A purpose draws either in this way or by [`Address::block`], never both.
     #[inline(always)]
     pub fn words(self, key: [u32; 2], replication: u64) -> [u32; 4] {
         self.block(key, replication)

@@ -1,7 +1,7 @@
 //! Philox4x32-10, the counter-based generator of Salmon et al. \[Salmon2011\].
 //!
-//! A draw is a function of a 128-bit counter and a 64-bit key: nothing is carried from one draw to the next, so
-//! results do not depend on who computes them, or in which order.
+//! A draw is a function of a 128-bit counter and a 64-bit key: there is no state between draws, so results do
+//! not depend on the thread or the order of computation.
 
 use rand_core::{Infallible, SeedableRng, TryRng};
 

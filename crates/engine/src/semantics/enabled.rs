@@ -8,7 +8,7 @@ use crate::semantics::fault::Fault;
 ///
 /// # Errors
 ///
-/// An arc weight that comes out negative or not finite.
+/// An arc weight that evaluates to a negative or non-finite number.
 #[inline]
 pub fn is_enabled(program: &Program, t: usize, marking: &[u32]) -> Result<bool, Fault> {
     Ok(static_enabled(program, t, marking) && (program.is_static(t) || dynamic_enabled(program, t, marking)?))
@@ -73,8 +73,8 @@ fn dynamic_enabled(program: &Program, t: usize, marking: &[u32]) -> Result<bool,
         }))
 }
 
-/// Returns the number of times that `t` could fire at once: 0 if it is disabled, otherwise the least of tokens over
-/// weight among its inputs, 1 if it has no inputs.
+/// Returns the number of times that `t` could fire at once: 0 if it is disabled, otherwise the minimum of
+/// tokens divided by weight over its inputs, 1 if it has no inputs.
 ///
 /// # Errors
 ///
@@ -113,8 +113,8 @@ pub fn served(servers: Servers, degree: u32) -> u32 {
 ///
 /// # Errors
 ///
-/// As [`is_enabled`], and a rate that comes out negative or not finite. For a transition that is not exponential the
-/// rate is 0.
+/// As [`is_enabled`], and a rate that evaluates to a negative or non-finite number. For a
+/// transition that is not exponential the rate is 0.
 #[inline]
 pub fn rate(program: &Program, t: usize, marking: &[u32]) -> Result<f64, Fault> {
     let Firing::Exponential { rate, servers } = &program.firing[t] else { return Ok(0.0) };

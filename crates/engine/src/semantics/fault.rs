@@ -34,13 +34,13 @@ pub enum Fault {
         transition: String,
     },
     /// Immediate transitions fire forever and time does not pass.
-    #[error("immediate transitions fire for ever without time passing: {}", transitions.join(", "))]
+    #[error("immediate transitions fire forever without time passing: {}", transitions.join(", "))]
     VanishingLoop {
         /// Ids of the transitions in the loop.
         transitions: Vec<String>,
     },
     /// Timed transitions fire forever although no time passes: their delays are 0, or far below the tick of the clock.
-    #[error("time stands still at {time} s: `{transition}`, perhaps with others, fires for ever with no delay")]
+    #[error("time stops at {time} s: `{transition}`, perhaps with others, fires forever with no delay")]
     StandingTime {
         /// Id of the last transition.
         transition: String,
@@ -48,7 +48,7 @@ pub enum Fault {
         time: f64,
     },
     /// A replication without a horizon continued past the last time that its clock can represent. Set a horizon.
-    #[error("a replication went on past {limit} s, the last time that its clock can tell; ask for a horizon")]
+    #[error("a replication went on past {limit} s, the largest time of its clock; set a horizon")]
     PastTheClock {
         /// The last time \[s\].
         limit: f64,

@@ -3,13 +3,14 @@
 //! * A transition is **enabled** when every input and test place holds at least the arc's weight of each class, every
 //!   inhibitor place holds fewer than the arc's weight, and no capacity would be exceeded after the firing; the tokens
 //!   that the firing itself takes are counted off first.
-//! * Its **enabling degree** is the number of times it could fire at once: the least of tokens over weight among its
-//!   inputs, 1 if it has no inputs. Tests, inhibitors and capacities do not scale with it.
+//! * Its **enabling degree** is the number of times it could fire at once: the minimum of tokens divided by
+//!   weight over its inputs, 1 if it has no inputs. Tests, inhibitors and capacities do not scale with it.
 //! * **Immediate** transitions fire before any timed one: among the enabled ones, only those of the highest priority,
 //!   and one of them with probability weight over sum of weights. Transitions that cannot influence each other are
-//!   treated group by
-//!   group ([`Program::groups`](crate::compile::Program::groups)), which leaves all probabilities as they are.
-//! * A rate or weight of 0 means never. One that comes out negative, or not a number, is a [`Fault`].
+//!   treated group by group ([`Program::groups`](crate::compile::Program::groups)), which does not change any
+//!   probability.
+//! * A transition with a rate or weight of 0 never fires. A rate or weight that is negative or not a number
+//!   is a [`Fault`].
 //!
 //! After Ajmone Marsan et al., \[AjmoneMarsan1995\].
 

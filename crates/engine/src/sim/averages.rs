@@ -1,15 +1,14 @@
 //! Averages over replications in `f64`, added up in an order that no thread, round or shard changes.
 //!
-//! Sums of floats depend on their order. So replications are averaged in units of 16, and units are added as the leaves of a binary tree whose shape
-//! only their numbers decide: leaf 2k and leaf 2k + 1 first, then their sums likewise. Parts of a run that are cut between units
-//! keep the largest whole subtrees, and give the same bits when they are put together.
+//! Sums of floats depend on their order. So replications are averaged in units of 16, and units are added as the leaves
+//! of a binary tree whose shape only their numbers decide: leaf 2k and leaf 2k + 1 first, then their sums likewise.
+//! Parts of a run that are split between units keep the largest complete subtrees, and give the same bits when merged.
 
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::FloatMoments;
 
-/// Replications that are averaged together, one after the other, before their sum becomes a leaf: part of the meaning of a
-/// result, so it never changes.
+/// Number of consecutive replications whose sum becomes a leaf: it affects results, so it never changes.
 pub(in crate::sim) const FLOAT_UNIT: u64 = 16;
 
 /// Observations that are floats, with one value per replication.
@@ -43,7 +42,7 @@ impl Averages {
         lists.into_iter().flatten().for_each(|moments| *moments = FloatMoments::default());
     }
 
-    /// Returns true if nothing is observed.
+    /// Returns true if there are no observations.
     pub(in crate::sim) fn is_nothing(&self) -> bool {
         self.sizes() == [0; 4]
     }

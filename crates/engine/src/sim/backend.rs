@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The device that runs the replications. The numbers are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
-    /// The CPU; if much work remains after a while, a GPU, provided that there is one and the net fits.
+    /// The CPU; if much work remains after a while, a GPU, if there is one and the net fits.
     #[default]
     Auto,
     /// The CPU.
@@ -49,16 +49,16 @@ pub struct GpuTimes {
     pub setup: Duration,
     /// Uploading programs and parameters.
     pub upload: Duration,
-    /// From the submission of work until it was done.
+    /// From the submission of work until its completion.
     pub compute: Duration,
-    /// Copying results back and taking them apart.
+    /// Copying results back and unpacking them.
     pub read_back: Duration,
 }
 
 /// The part of a run that a device had.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceUse {
-    /// Name that the driver gives the adapter.
+    /// Name of the adapter according to the driver.
     pub adapter: String,
     /// Replications that ran there.
     pub replications: u64,
@@ -73,6 +73,6 @@ pub struct Placement {
     pub backend: RanOn,
     /// Reason why that.
     pub reason: String,
-    /// The device that was opened, also if it failed at once; none if there was none.
+    /// The opened device, even if it failed at once; none without a device.
     pub device: Option<DeviceUse>,
 }

@@ -1,7 +1,7 @@
-//! Integer model time: which tick a net gets, and delays in ticks.
+//! Integer model time: the tick of a net, and delays in ticks.
 //!
-//! A tick is a power of two of a second, so that ticks become seconds without rounding. A delay is
-//! `(e * mantissa) >> shift` for the unit variate `e` (Q5.27) and the transition's own mantissa and shift; a transition
+//! A tick is a power of two of a second, so that ticks become seconds without rounding. A delay is `(e *
+//! mantissa) >> shift` for the unit variate `e` (Q5.27) and the transition's mantissa and shift; a transition
 //! a million times faster than another keeps its 32 bits. Derived, with the error bounds, in docs/accuracy.md.
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::rng::FRACTION_BITS;
 
 /// Longest unit variate: the word 0 gives 32.5 ln 2 = 22.9 mean delays (Q5.27 holds less than 32).
 const LONGEST_VARIATE: f64 = 23.0;
-/// The slowest transition's mean delay has about this many bits of ticks, if nothing asks for fewer.
+/// The slowest transition's mean delay has about this many bits of ticks, if nothing requires fewer.
 const SLOW_BITS: i32 = 40;
 /// Narrow times stay below 2^62 ticks, so that sums of two do not overflow.
 const NARROW_BITS: i32 = 62;
@@ -55,7 +55,7 @@ impl Clock {
         Self { exponent: engine + extra_bits, extra_bits: extra_bits.unsigned_abs(), wide: true }
     }
 
-    /// The wide clock with results this many bits above the engine's tick; the narrow clock stays as it is.
+    /// The wide clock with results this many bits above the engine's tick; the narrow clock is unchanged.
     ///
     /// A net's rates do not reveal its times: a transition that is a million times slower than all others may decide
     /// them, or never fire. So the caller tries the finest clock first.
@@ -99,7 +99,7 @@ impl Clock {
     }
 }
 
-/// Binary logarithm, rounded up; of 0 far below all others.
+/// Binary logarithm, rounded up; of 0, a value far below all others.
 fn log(x: f64) -> i32 {
     if x > 0.0 { x.log2().ceil() as i32 } else { i32::MIN / 2 }
 }
@@ -110,7 +110,7 @@ struct Spread {
     slowest: f64,
     /// Shortest mean delay, all tokens at the start taken for busy servers.
     fastest: f64,
-    /// Longest time in which the transitions can fire once each, one after the other.
+    /// Longest time in which all transitions can fire once in sequence.
     sum: f64,
 }
 

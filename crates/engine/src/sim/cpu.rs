@@ -15,10 +15,10 @@ use crate::watch::{TimeLimit, Watch as _};
 
 /// Replications that the vectorised engines run side by side.
 const BLOCK: u64 = 64;
-/// Most replications of a unit, and the same if averages are kept of each until they can be added up in order.
+/// Maximum number of replications of a unit, and the same if averages are kept of each until they can be added up in order.
 const LARGEST_UNIT: u64 = 1 << 16;
 const LARGEST_AVERAGED: u64 = 1 << 12;
-/// Units per thread, so that no thread waits long for the last one.
+/// Units per thread, so that no thread waits long for the last unit.
 const UNITS_PER_THREAD: u64 = 8;
 
 /// Units per thread in the first round, before it is known how long a replication takes.

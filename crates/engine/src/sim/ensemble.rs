@@ -24,7 +24,7 @@ pub struct Ensemble {
     pub targets: Vec<Target>,
     /// Number of the first replication; shards of one experiment have different ones. Default 0.
     pub first: u64,
-    /// Seed of the whole experiment. Default 0.
+    /// Seed of the experiment. Default 0.
     pub seed: u64,
     /// Threads; `None` is one per core.
     pub threads: Option<NonZeroUsize>,
@@ -38,7 +38,7 @@ pub struct Ensemble {
     pub adapter: Option<String>,
     /// True if passage times are kept one by one.
     pub keep: bool,
-    /// The share of the replications that runs here. Default: all.
+    /// The share of the replications that this process runs. Default: all.
     pub share: Share,
 }
 
@@ -81,8 +81,8 @@ impl Ensemble {
         rule.next_round(samples.replications, width)
     }
 
-    /// Returns the run merged from the shares of other processes, if there are any. `nothing` has the empty accumulators of
-    /// `question`.
+    /// Returns the run merged from the shares of other processes, if any. `nothing` has the empty
+    /// accumulators of `question`.
     ///
     /// # Errors
     ///
@@ -90,14 +90,14 @@ impl Ensemble {
     pub fn given(&self, question: &dyn fmt::Debug, nothing: &Samples) -> Result<Option<Run>, ShareError> {
         let Some(mut run) = self.share.given::<Run>(question)? else { return Ok(None) };
         if !nothing.is_like(&run.samples) || run.provenance.seed != self.seed || run.samples.first != self.first {
-            return Err(ShareError::Unlike("the net, the question or the seed is another one"));
+            return Err(ShareError::Unlike("the net, the question or the seed differs"));
         }
         // the first shards alone count as a run that ended early
         run.provenance.cut_short |= run.samples.replications < self.replications;
         Ok(Some(run))
     }
 
-    /// Returns these settings for the replications that run here.
+    /// Returns these settings for the replications that this process runs.
     ///
     /// # Errors
     ///

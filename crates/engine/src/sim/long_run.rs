@@ -1,4 +1,4 @@
-//! Steady-state averages by simulation as a chain of calls: several independent long runs, cut into equal parts.
+//! Steady-state averages by simulation as a chain of calls: several independent long runs, divided into equal parts.
 
 use std::num::NonZeroUsize;
 
@@ -20,7 +20,7 @@ const PARTS: u32 = 500;
 /// Inverse of the share of the firings spent on measuring the time per firing.
 const PILOT: u64 = 20;
 
-/// Runs a program for about `firings` firings, in [`LONG_RUNS`] independent runs of equal parts; no part is left out.
+/// Runs a program for about `firings` firings, in [`LONG_RUNS`] independent runs of equal parts; no part is excluded.
 ///
 /// Parts have equal times, not equal numbers of firings: the mean of averages over equal times is the mean over time.
 ///
@@ -169,8 +169,8 @@ impl<'a> SteadySimulation<'a> {
         self
     }
 
-    /// Counts replicas that no reward distinguishes, or with `false` keeps them apart. Default true. Results are in terms of the
-    /// original net either way.
+    /// Counts replicas that no reward distinguishes, or with `false` keeps them apart. Default true. In both
+    /// cases, results refer to the original net.
     pub fn fold(mut self, fold: bool) -> Self {
         self.fold = fold;
         self

@@ -1,13 +1,15 @@
 //! Simulation: many independent replications of a [`Program`](crate::compile::Program), on the CPU and on GPUs.
 //!
-//! [`Net::simulation`](crate::net::Net::simulation) asks a net and gives results by name, in seconds. Below it, [`run()`] takes a
-//! program, a [`Question`] and an [`Ensemble`] and returns [`Samples`], in ticks. Two engines:
+//! [`Net::simulation`](crate::net::Net::simulation) simulates a net and returns results by name, in
+//! seconds. Below it, [`run()`] takes a program, a [`Question`] and an [`Ensemble`] and returns
+//! [`Samples`], in ticks. Two engines:
 //!
-//! * the **schedule engine** where compilation finds that every transition fires at most once and nothing races
-//!   ([`Schedule::new`]): a max-plus evaluation, a block of replications at a time;
+//! * the **schedule engine** if compilation finds that every transition fires at most once and no
+//!   transitions compete ([`Schedule::new`]): a max-plus evaluation, a block of replications at a
+//!   time;
 //! * the **race engine** for every other net: the token game, in the *clock* form (each transition draws its own delay;
 //!   next reaction with an indexed heap), the *direct* form (one draw from the total rate; exponential nets), and the
-//!   *lockstep* form (the direct form, a block of replications side by side).
+//!   *lockstep* form (the direct form, a block of replications at a time).
 //!
 //! Engines on GPUs (feature `gpu`) are twins of these engines and produce their numbers; [`Backend`] selects the
 //! device.

@@ -1,4 +1,4 @@
-//! Runs that would never end are refused before they start: goals that are out of reach, and nets that do not stop.
+//! Runs that would never end are refused before they start: unreachable goals, and nets that do not stop.
 
 use std::num::NonZeroUsize;
 

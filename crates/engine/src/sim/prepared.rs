@@ -25,8 +25,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Compiles a net for a question about it. With `fold`, replicas are counted, unless the schedule engine can run the net
-    /// as it is: it is faster, and follows each task.
+    /// Compiles a net for a question about it. With `fold`, replicas are counted, unless the schedule engine
+    /// can run the unfolded net: it is faster, and tracks each task.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl Prepared {
         Ok(Self { program: compiled(net, question)?, question: question.clone(), folding: None, not_folded })
     }
 
-    /// Compiles a net for a question that all its states answer: replicas of several tokens are counted too.
+    /// Compiles a net for a question to be solved from all states: replicas of several tokens are also folded.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ type Fold = fn(&Net, &Keep) -> Folding;
 /// them for its local markings.
 const SMALLER: usize = 3;
 
-/// Folds parts of several tokens too, if that makes the net much smaller.
+/// Also folds parts of several tokens, if that makes the net much smaller.
 fn fold_if_smaller(net: &Net, keep: &Keep) -> Folding {
     let all = fold_markings(net, keep);
     let is_small = all.net().transitions().len() * SMALLER <= net.transitions().len();
@@ -187,7 +187,7 @@ fn unfolded(folding: &Folding, run: BatchAverages) -> BatchAverages {
     }
 }
 
-/// The net as the goal sees it.
+/// The net as observed by the goal.
 fn compiled(net: &Net, question: &Question) -> Result<Program, CompileError> {
     let program = compile(net)?;
     Ok(match &question.goal {

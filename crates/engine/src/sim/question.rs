@@ -5,7 +5,7 @@ use crate::compile::Code;
 /// Goal of a replication; the time at which it is reached is the passage time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Goal {
-    /// The dead marking: nothing is enabled any more. The passage time is the time of the last firing.
+    /// The dead marking: no transition is enabled. The passage time is the time of the last firing.
     #[default]
     Dead,
     /// The first marking in which the expression is not 0; also the initial one, and also a vanishing one.
@@ -41,7 +41,7 @@ pub struct Group {
     pub transitions: Vec<u32>,
 }
 
-/// Everything that a run observes. The default: passage time to the dead marking, and nothing else.
+/// Everything that a run observes. The default: only the passage time to the dead marking.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Question {
     /// Condition that ends a replication.
@@ -50,8 +50,9 @@ pub struct Question {
     pub horizon: Option<f64>,
     /// Model time \[s\] from which token averages, throughputs and rewards are collected. Default 0.
     pub warm_up: f64,
-    /// Firings (timed and immediate) after which a replication is cut off. The engine checks before each timed firing, so the
-    /// immediate firings after the last timed one may exceed the limit. Default: 2^40, see [`MAX_FIRINGS`].
+    /// Firings (timed and immediate) after which a replication stops. The engine checks before each timed
+    /// firing, so the immediate firings after the last timed one may exceed the limit. Default: 2^40, see
+    /// [`MAX_FIRINGS`].
     pub max_firings: Option<u64>,
     /// True for each counter whose tokens are averaged over time.
     pub tokens: bool,
@@ -74,7 +75,7 @@ pub struct Snapshot {
     pub value: Code,
 }
 
-/// Default number of firings after which a replication is cut off.
+/// Default number of firings after which a replication stops.
 pub const MAX_FIRINGS: u64 = 1 << 40;
 
 impl Question {

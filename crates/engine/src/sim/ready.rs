@@ -15,8 +15,9 @@ use crate::sim::samples::Samples;
 use crate::sim::schedule::Schedule;
 use crate::watch::Watch;
 
-/// A program that is ready to be replicated: the fastest engine that can, and the clock that [`run`](crate::sim::run()) takes. Pieces
-/// that follow each other, appended in their order, are the samples of that run.
+/// A program that is ready to be replicated: the fastest engine that supports it, and the clock
+/// that [`run`](crate::sim::run()) takes. Consecutive pieces, appended in order, give the samples
+/// of that run.
 pub struct Ready<'a> {
     pub(in crate::sim) setup: Setup<'a>,
     pub(in crate::sim) chosen: Chosen<'a>,
@@ -53,7 +54,7 @@ impl<'a> Ready<'a> {
         Ok(Self { setup, chosen, seed, plan: schedule })
     }
 
-    /// Returns true if both run the schedule engine with the same plan, so that they differ in rates only.
+    /// Returns true if both run the schedule engine with the same plan, so that they differ only in rates.
     #[cfg(feature = "gpu")]
     pub(in crate::sim) fn shares_schedule(&self, other: &Self) -> bool {
         let own =
@@ -61,7 +62,7 @@ impl<'a> Ready<'a> {
         own(self).is_some() && own(self) == own(other)
     }
 
-    /// The schedule, for an engine of a device; none if it is not known, or not what runs.
+    /// The schedule, for an engine of a device; none if it is unknown, or not in use.
     #[cfg(feature = "gpu")]
     pub(in crate::sim) fn schedule(&self) -> Option<Schedule> {
         let Setup { program, question, clock, keep_times, .. } = self.setup;

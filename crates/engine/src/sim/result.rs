@@ -1,6 +1,6 @@
 //! Results of a simulation by name, in seconds, with intervals.
 //!
-//! Owns the view; the accumulators behind it are [`Samples`], in ticks.
+//! Defines the view; the accumulators behind it are [`Samples`], in ticks.
 
 use crate::estimate::{Doubt, EstimateError, FloatMoments, Interval, Measured, Moments, wilson};
 use crate::net::{LookupError, Net, PlaceKey, TransitionKey};
@@ -11,7 +11,7 @@ use crate::sim::samples::Samples;
 
 /// The results of a [`Simulation`](crate::sim::Simulation).
 ///
-/// A number without any sample is not a number (`NaN`), and its doubt gives the reason.
+/// A number without any sample is not a number (`NaN`), and its error gives the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimulationResult {
     net: Net,
@@ -139,7 +139,7 @@ impl SimulationResult {
 
     fn mean(&self, moments: &FloatMoments) -> Measured {
         let estimate = moments.mean_estimate(self.level).map(Interval::from);
-        measured(moments.mean(), moments.count(), self.level, estimate, "no replication observed it")
+        measured(moments.mean(), moments.count(), self.level, estimate, "it was not observed in any replication")
     }
 
     /// The mean of times.

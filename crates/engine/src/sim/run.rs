@@ -68,9 +68,10 @@ pub(in crate::sim) fn finite(question: &Question, samples: &Samples) -> Result<(
     Ok(())
 }
 
-/// Number of pilot replications that show the range of times; always the first ones of the seed, so that shards agree.
+/// Number of pilot replications that show the range of times; always the first replications of the seed, so
+/// that shards agree.
 const PILOT: u64 = 8;
-/// Firings after which a replication of the pilot is cut off.
+/// Firings after which a replication of the pilot stops.
 const PILOT_FIRINGS: u64 = 1 << 20;
 /// Bits that the longest time of the pilot may have, so that a time 2^16 times as long still fits.
 const PILOT_BITS: u32 = 46;

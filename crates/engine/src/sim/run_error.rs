@@ -1,11 +1,11 @@
-//! Reason why nothing was run.
+//! Reason why the run did not start.
 
 use crate::semantics::Fault;
 use crate::share::ShareError;
 #[cfg(feature = "gpu")]
 use crate::sim::gpu::GpuError;
 
-/// Reason why nothing was run.
+/// Reason why the run did not start.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -17,27 +17,27 @@ pub enum RunError {
     Engine {
         /// The requested engine.
         engine: &'static str,
-        /// Everything in its way.
+        /// All obstacles.
         reasons: Vec<String>,
     },
     /// The horizon is so far away that the net's fastest transitions would lose their digits. Use a nearer one.
-    #[error("the horizon is too far for the rates of the net; at most {limit:.3e} s can be told apart")]
+    #[error("the horizon is too long for the rates of the net; the clock can represent at most {limit:.3e} s")]
     Horizon {
         /// The longest horizon that fits \[s\].
         limit: f64,
     },
-    /// Shards that are not of this run, or a run that cannot be cut into shards.
+    /// Shards of another run, or a run that cannot be split into shards.
     #[error(transparent)]
     Share(#[from] ShareError),
-    /// The operating system gives no threads.
-    #[error("no threads to run on: {0}")]
+    /// The operating system cannot create threads.
+    #[error("cannot start threads: {0}")]
     Threads(String),
     /// A GPU is required, but no GPU was found, or it failed. Nothing of the run is kept.
     #[cfg(feature = "gpu")]
     #[error(transparent)]
     Gpu(#[from] GpuError),
     /// A GPU is required, and cannot run this net or answer this question. The CPU can.
-    #[error("the {engine} engine of the GPU cannot run this: {}", reasons.join("; "))]
+    #[error("the {engine} GPU engine cannot run this: {}", reasons.join("; "))]
     GpuUnfit {
         /// The engine whose twin was sought.
         engine: &'static str,

@@ -81,7 +81,7 @@ impl Samples {
         }
     }
 
-    /// Averages over all replications, added up here.
+    /// Averages over all replications.
     pub fn averages(&self) -> Averages {
         self.tree.sum_with(&self.unit)
     }
@@ -161,7 +161,7 @@ impl Samples {
         self.unit = change(&self.unit);
     }
 
-    /// Accumulators of the same kinds with nothing in them, for the replications that follow.
+    /// Empty accumulators of the same kinds, for the following replications.
     #[cfg(feature = "gpu")]
     pub(in crate::sim) fn emptied(&self) -> Self {
         Self::sized(self.clock, self.groups.len(), self.unit.sizes()).starting_at(self.end())

@@ -1,6 +1,6 @@
 //! Derivatives of any exponential net's time: the score function, also called the likelihood ratio.
 //!
-//! Owns the observer that sums each replication's score: how its likelihood changes with a parameter θ. With λ_t(m) the total rate of
+//! Implements the observer that sums each replication's score: how its likelihood changes with a parameter θ. With λ_t(m) the total rate of
 //! transition t in marking m,
 //!
 //! ```text
@@ -33,7 +33,8 @@ use crate::watch::Watch;
 pub struct Scores {
     /// When each replication ended \[s\]: at the goal, or at the horizon.
     pub times: Vec<f64>,
-    /// Per parameter: the score of each replication, in 1 per unit of the parameter. Their mean is 0 but for chance.
+    /// Per parameter: the score of each replication, in 1 per unit of the parameter. Their mean is 0 up to
+    /// random variation.
     pub scores: Vec<Vec<f64>>,
     /// Number of replications that ended neither at the goal nor at the horizon; their times carry little information.
     pub unreached: u64,
@@ -167,7 +168,7 @@ pub fn scores(
     Ok(all)
 }
 
-/// The form of the race that plays, and what is observed.
+/// The form of the race engine, and the observations.
 struct Player<'a> {
     setup: Setup<'a>,
     moved: &'a [Moved<'a>],

@@ -1,12 +1,12 @@
 //! A parameter of a net, a little below and a little above its value: how delays follow it.
 //!
-//! Owns the data that the two estimators of derivatives need about a parameter, made from three compiled nets by
+//! Defines the data that the two estimators of derivatives need about a parameter, made from three compiled nets by
 //! central differences. It does not know the parameter's name or the origin of the nets.
 
 use crate::compile::{Firing, Program};
 use crate::net::Law;
 
-/// One net with two values of a parameter around its own.
+/// A net with two values of a parameter around its original value.
 #[derive(Clone, Debug)]
 pub struct Shift {
     /// The net with the lower value.
@@ -24,11 +24,11 @@ pub enum ShiftError {
     /// The parameter changes places, transitions, arcs or tokens.
     #[error("it changes the shape of the net, not only its delays")]
     Shape,
-    /// The parameter changes how likely immediate transitions are chosen.
+    /// The parameter changes the probabilities of immediate transitions.
     #[error("it changes weights of immediate transitions, not only delays")]
     Weights,
     /// The parameter changes more of a delay's distribution than its scale.
-    #[error("it changes the shape of a delay's law, not only its mean")]
+    #[error("it changes the shape of a delay's distribution, not only its mean")]
     Law,
     /// A rate that the parameter changes depends on the marking, or is 0.
     #[error("a rate that it changes depends on the marking, or is 0")]

@@ -1,6 +1,6 @@
 //! Run-time choice of vector instructions: the same code compiled for AVX-512, for AVX2 and for any CPU.
 //!
-//! Integer arithmetic gives the same bits on all three, so the choice changes nothing but the speed.
+//! Integer arithmetic gives the same bits on all three, so the choice affects only the speed.
 
 use std::sync::OnceLock;
 
@@ -53,7 +53,7 @@ impl Level {
         }
     }
 
-    /// Runs `work`, whose body is compiled once for each level. All that it calls must be `#[inline(always)]`.
+    /// Runs `work`, whose body is compiled for each level. All that it calls must be `#[inline(always)]`.
     #[inline]
     pub(crate) fn run<W: pulp::NullaryFnOnce>(self, work: W) -> W::Output {
         match self {

@@ -1,6 +1,6 @@
 //! A simulation as a chain of calls: the question about a net, the amount of replication, and the run.
 //!
-//! Owns the user's form of a question (expressions, names, seconds). The run itself is [`run()`](crate::sim::run()).
+//! Defines the user's form of a question (expressions, names, seconds). The run itself is [`run()`](crate::sim::run()).
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -23,8 +23,8 @@ use crate::watch::{TimeLimit, Unwatched, Watch};
 
 /// A simulation of a net, as [`Net::simulation`] starts it.
 ///
-/// Without further calls: the time until nothing is enabled any more, from 10,000 replications with seed 0. All times are
-/// in seconds.
+/// Without further calls: the time until no transition is enabled, from 10,000 replications with
+/// seed 0. All times are in seconds.
 ///
 /// ```
 /// use tailspn_engine::net::{NetBuilder, Timing};
@@ -72,7 +72,7 @@ pub enum SimulationError {
     },
     /// A relative error of the mean time was requested, but no replication reaches the goal. Request a number of
     /// replications instead.
-    #[error("none of the first {replications} replications reached {goal}, so its mean time has no relative error")]
+    #[error("none of the first {replications} replications reached {goal}, so the mean time has no relative error")]
     Unreached {
         /// Replications that searched for the goal.
         replications: u64,
@@ -126,7 +126,7 @@ impl<'a> Simulation<'a> {
         Ok(self)
     }
 
-    /// Ends each replication at `seconds` of model time and not before, even if nothing is enabled any more.
+    /// Ends each replication at `seconds` of model time and not before, even if no transition is enabled.
     pub fn until_time(mut self, seconds: f64) -> Self {
         self.question.goal = Goal::Horizon;
         self.goal = "the horizon".to_owned();

@@ -1,7 +1,8 @@
 //! Averages of the steady state from long runs, batch by batch.
 //!
-//! A replication is cut into batches of equal length in time or in firings; batch-means statistics start from the
-//! averages of each batch. The first batches, in which the net still remembers its start, can be left out.
+//! A replication is divided into batches of equal length in time or in firings; batch-means statistics
+//! start from the averages of each batch. The first batches, which still depend on the initial
+//! marking, can be excluded.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,7 +34,7 @@ pub struct SteadyState {
     pub length: BatchLength,
     /// Batches that are kept. Default 100.
     pub batches: u32,
-    /// Batches at the start that are left out. Default 10.
+    /// Batches at the start that are excluded. Default 10.
     pub discarded: u32,
     /// Rewards whose averages per second are taken.
     pub rewards: Vec<Reward>,
@@ -44,7 +45,7 @@ pub struct SteadyState {
 }
 
 impl SteadyState {
-    /// 100 batches of this length, behind 10 that are left out, with seed 0 and no rewards.
+    /// 100 batches of this length, after 10 excluded batches, with seed 0 and no rewards.
     ///
     /// Ratios of sums, such as a throughput, are averaged without bias only over batches of equal *time*; batches of
     /// equal firings suit a net of unknown speed, to find a batch time for the next run.
@@ -64,9 +65,9 @@ pub struct BatchAverages {
     pub throughput: Vec<Vec<f64>>,
     /// Reward per second, per reward.
     pub rewards: Vec<Vec<f64>>,
-    /// Firings of the whole run, left-out batches included.
+    /// Firings of the whole run, including excluded batches.
     pub firings: u128,
-    /// Firings per transition in complete batches, left-out ones included.
+    /// Firings per transition in complete batches, including excluded ones.
     pub fired: Vec<u64>,
     /// True if the run was stopped from outside before its last batch.
     pub cut_short: bool,
@@ -76,28 +77,28 @@ pub struct BatchAverages {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SteadyError {
-    /// Nothing is enabled any more: the net ends, and its steady state is that marking. Ask for a passage time instead.
-    #[error("the net is dead after {firings} firing{}, so that it has no steady state but that marking", if *firings == 1 { "" } else { "s" })]
+    /// No transition is enabled: the net stops, and its steady state is that marking. Ask for a passage time instead.
+    #[error("the net is dead after {firings} firing{}, so its steady state is that marking", if *firings == 1 { "" } else { "s" })]
     Dead {
         /// Firings up to then.
         firings: u64,
     },
-    /// The run was cut off by the largest number of firings before its last batch. Ask for shorter batches.
-    #[error("the run was cut off after {firings} firings, with {batches} batches done")]
+    /// The run stopped at the limit of firings before its last batch. Ask for shorter batches.
+    #[error("the run was stopped after {firings} firings, with {batches} batches complete")]
     CutOff {
-        /// Batches that are complete, left-out ones included.
+        /// Complete batches, including excluded ones.
         batches: usize,
         /// Firings up to then.
         firings: u64,
     },
     /// The run was stopped before its first batch was complete.
-    #[error("stopped before any part of a long run was complete")]
+    #[error("stopped before any batch of a long run was complete")]
     Stopped,
     /// The operating system gives no threads.
-    #[error("no threads to run on: {0}")]
+    #[error("cannot start threads: {0}")]
     Threads(String),
     /// The settings request no batches, or batches without length.
-    #[error("a steady state needs at least one batch, and each batch a length")]
+    #[error("a steady state needs at least one batch with a length above 0")]
     NoBatch,
     /// The net is wrong.
     #[error(transparent)]
@@ -159,9 +160,10 @@ pub fn run_steady(program: &Program, settings: &SteadyState, watch: &dyn Watch) 
     Ok(averages)
 }
 
-/// Runs `runs` long replications of `program`, from the number in the settings on, side by side on `threads` threads (one
-/// per core without a number); the averages stand in the order of the runs and do not depend on the threads. Stopped from
-/// outside, it keeps the runs that have complete batches.
+/// Runs `runs` long replications of `program`, starting with the number in the settings, in
+/// parallel on `threads` threads (one per core by default); the averages are in the order of the
+/// runs and do not depend on the threads. Stopped from outside, it keeps the runs that have
+/// complete batches.
 ///
 /// # Errors
 ///

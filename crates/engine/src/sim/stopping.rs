@@ -1,4 +1,5 @@
-//! Runs that are stopped: every engine hears it within a replication, and keeps what is complete. Looks are counted, so no clock decides.
+//! Tests of stopped runs: every engine reacts within a replication, and keeps the complete replications.
+//! Looks are counted, so no clock decides.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +11,7 @@ use crate::sim::{
 };
 use crate::watch::{TimeLimit, Unwatched, Watch};
 
-/// Stops a run from a look on.
+/// Stops a run from a given check of the watch.
 struct Looks {
     stop_at: u64,
     looked: AtomicU64,
@@ -30,7 +31,7 @@ impl Watch for Looks {
     }
 }
 
-/// A token that goes round forever.
+/// A token that circulates forever.
 fn endless(timing: Timing) -> Net {
     let mut b = NetBuilder::new("endless");
     let place = b.place("p", 1);
@@ -65,7 +66,7 @@ fn stopped(program: &Program, question: &Question, ensemble: &Ensemble, looks: &
     run
 }
 
-/// Each replication would take minutes. Seen to hang without looks inside a replication.
+/// Each replication would take minutes. Hangs if the watch is not checked inside a replication.
 #[test]
 fn a_replication_that_goes_on_and_on_is_left_when_the_run_is_stopped() {
     let exponential = compile(&endless(Timing::exponential(1.0))).unwrap();
@@ -86,7 +87,7 @@ fn a_replication_that_goes_on_and_on_is_left_when_the_run_is_stopped() {
     }
 }
 
-/// The samples of a stopped run are the first replications of the whole one, groups and averages included.
+/// The samples of a stopped run are the first replications of the complete run, including groups and averages.
 #[test]
 fn a_stopped_run_has_the_first_replications_of_the_whole_one() {
     // ten turns of a token in most replications, very many in some

@@ -44,7 +44,7 @@ pub struct Target {
 
 /// A name that no quantity of the question has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{name}` is no place, transition or reward{hint}")]
+#[error("`{name}` is not a place, transition or reward{hint}")]
 pub struct NoQuantity {
     /// The name.
     pub name: String,
@@ -52,9 +52,9 @@ pub struct NoQuantity {
 }
 
 impl Quantity {
-    /// The quantities of a name: `time`, `goal`, a reward, `#(PLACE)` or the id of a place for its mean tokens, the id of a
-    /// transition for its throughput, or `at T` for the snapshots at that time. Tokens of a place are those of all classes, one
-    /// quantity for each.
+    /// The quantities of a name: `time`, `goal`, a reward, `#(PLACE)` or the id of a place for its mean tokens, the id
+    /// of a transition for its throughput, or `at T` for the snapshots at that time. Tokens of a place cover all
+    /// classes, with one quantity per class.
     ///
     /// # Errors
     ///
@@ -122,7 +122,7 @@ impl Target {
         if half_width == 0.0 { 0.0 } else { half_width / allowed }
     }
 
-    /// Returns true if the value was the same in all replications, so that its interval says nothing.
+    /// Returns true if the value was the same in all replications, so that its interval has no meaning.
     pub fn never_varied(&self, averages: &Averages) -> bool {
         let same = |moments: &[FloatMoments], i: u32| {
             moments.get(i as usize).is_some_and(|moments| moments.count() > 1 && moments.min() == moments.max())
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(named("busy"), Ok(vec![Quantity::Tokens(0)]));
         assert_eq!(named("serve"), Ok(vec![Quantity::Throughput(0)]));
         let message = |name: &str| named(name).unwrap_err().to_string();
-        assert_eq!(message("bsy"), "`bsy` is no place, transition or reward; did you mean `busy`?");
-        assert_eq!(message("at 3"), "`at 3` is no place, transition or reward");
+        assert_eq!(message("bsy"), "`bsy` is not a place, transition or reward; did you mean `busy`?");
+        assert_eq!(message("at 3"), "`at 3` is not a place, transition or reward");
     }
 }

@@ -1,4 +1,4 @@
-//! Transitions that never fired in long runs although they could have: what they would change was not seen.
+//! Transitions that never fired in long runs although they could have: their effects were not observed.
 
 use crate::compile::Program;
 use crate::rng::split;

@@ -25,7 +25,7 @@ pub struct Absorption {
 #[non_exhaustive]
 pub enum AbsorbError {
     /// There is no state at all.
-    #[error("the chain has no state")]
+    #[error("the chain has no statessss")]
     Empty,
     /// The number of targets differs from the number of states.
     #[error("{got} targets for {states} states; there must be one truth value for each state")]
@@ -83,7 +83,7 @@ pub(crate) enum Kind {
     Unreached,
     /// A target.
     Target,
-    /// Left for good with certainty: a target can be reached from it, or another recurrent class.
+    /// Left permanently with certainty: a target or another recurrent class can be reached from it.
     Transient,
     /// Of a recurrent class without target.
     Trapped,
@@ -164,7 +164,7 @@ impl Split {
     }
 }
 
-/// States that are all left for good, ready for systems of equations.
+/// States that are all left permanently, prepared for systems of equations.
 #[derive(Clone, Debug)]
 pub(crate) struct TransientPart<'a> {
     /// Their numbers in the chain, rising.
@@ -174,12 +174,12 @@ pub(crate) struct TransientPart<'a> {
     /// Rate out of the part, per state.
     leaving: Vec<f64>,
     components: Components,
-    /// The components of several states, ready to be solved.
+    /// The components of several states, prepared to be solved.
     blocks: Vec<Option<Part<'a>>>,
 }
 
 impl<'a> TransientPart<'a> {
-    /// The part of `chain` with these states (rising). The chain must eventually leave every one of them for good.
+    /// The part of `chain` with these states (rising). The chain must eventually leave every state of them permanently.
     pub(crate) fn new(chain: &Chain, states: Vec<u32>, settings: LinearSettings<'a>) -> Result<Self, LinearError> {
         let mut number = vec![OUTSIDE; chain.states()];
         for (i, &state) in (0..).zip(&states) {
@@ -197,7 +197,7 @@ impl<'a> TransientPart<'a> {
         Ok(part)
     }
 
-    /// Component `c` as a part of its own; `inside` is all [`OUTSIDE`], before and after.
+    /// Component `c` as a separate part; `inside` is all [`OUTSIDE`], before and after.
     fn block(
         &self,
         c: usize,

@@ -45,7 +45,7 @@ pub enum AskError {
     Passage(#[from] PassageError),
     /// A goal not before some time, in a net with immediate transitions: the conditions in markings without duration
     /// are not evaluated.
-    #[error("a probability from a time above 0 on needs a net without immediate transitions")]
+    #[error("a probability over an interval that starts after 0 needs a net without immediate transitions")]
     ZeroTime,
 }
 
@@ -119,7 +119,7 @@ impl Asking<'_> {
         lower(self.net, expression)
     }
 
-    /// The states before an expression is not 0, and the program that sees when it is.
+    /// The states before an expression is not 0, and the program that observes it.
     fn until(&self, goal: &Expr) -> Result<(Program, StateSpace), AskError> {
         let goal = self.code(goal);
         let program = self.program.clone().observing(&goal);

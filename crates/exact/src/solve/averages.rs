@@ -18,7 +18,7 @@ pub struct Averages {
 /// Largest bound of a place whose distribution is kept.
 const LARGEST_BOUND: u64 = 100_000;
 
-/// A sum that keeps what rounding takes away, after Neumaier.
+/// A sum with compensation of rounding errors, after Neumaier.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     value: f64,
@@ -38,8 +38,8 @@ impl Sum {
 }
 
 impl StateSpace {
-    /// Averages if state `i` has the probability `probabilities[i]`. As exact as the probabilities; visits every state
-    /// once.
+    /// Averages if state `i` has the probability `probabilities[i]`. As accurate as the probabilities; visits
+    /// every state once.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
-//! The continuous-time Markov chain that a state space gives the numerical solvers, and its checks.
+//! The continuous-time Markov chain from a state space for the numerical solvers, and its checks.
 //!
-//! Owns no algorithm: incoming rates for sweeps over columns are the only thing that is derived here.
+//! Contains no algorithm; it derives only the incoming rates for sweeps over columns.
 
 use crate::compile::Csr;
 
@@ -13,7 +13,7 @@ pub struct Chain {
     pub initial: Vec<(u32, f64)>,
 }
 
-/// Reason why something is not a Markov chain: a fault of the code that made the chain, not of the user.
+/// Reason why a chain is not a Markov chain: a bug of the code that built it, not a user error.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChainProblem {
@@ -28,7 +28,7 @@ pub enum ChainProblem {
         rate: f64,
     },
     /// A successor that does not exist, comes twice or out of order, or is the state itself.
-    #[error("the successors of state {from} are not other states in rising order: {to}")]
+    #[error("the successors of state {from} must be other states in ascending order: {to}")]
     Successor {
         /// From.
         from: u32,
@@ -36,7 +36,7 @@ pub enum ChainProblem {
         to: u32,
     },
     /// The initial probabilities are not probabilities of states in rising order.
-    #[error("the initial probabilities are wrong at state {state}: {probability:e}")]
+    #[error("the initial probability of state {state} is invalid: {probability:e}")]
     Initial {
         /// The state.
         state: u32,

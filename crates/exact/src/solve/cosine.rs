@@ -8,10 +8,10 @@
 //! ```
 //!
 //! \[Fang2008\]. With the transform of the whole time, the series describes the time reflected at `a` and `b`, so
-//! cutting the line there costs no more than the probability outside, for which Chernoff has a bound. The error after
-//! `n` coefficients is bounded with the moduli of all factors, which fall as `u` rises. The number of passes depends on
-//! the length of the interval in standard deviations; for uniformisation it depends on the fastest rate: in large jobs
-//! 10 against 10,000.
+//! truncation there costs at most the probability outside, which Chernoff's bound limits. The error after `n`
+//! coefficients is bounded with the moduli of all factors, which fall as `u` rises. The number of passes depends on the
+//! length of the interval in standard deviations; for uniformisation it depends on the fastest rate: in large jobs 10
+//! against 10,000.
 
 use std::f64::consts::PI;
 
@@ -57,8 +57,9 @@ pub(crate) struct CosineLaw {
 }
 
 impl CosineLaw {
-    /// The distribution, where `most` coefficients are enough for an error of about `error`. `mean` and `sd` are those
-    /// of the time of the runs that arrive, `at_once` the probability of a start in the target.
+    /// The distribution, if `most` coefficients suffice for an error of about `error`. `mean` and
+    /// `sd` belong to the time of the runs that arrive, `at_once` is the probability of a start in
+    /// the target.
     pub(crate) fn of(
         descent: &Descent,
         [mean, sd]: [f64; 2],
@@ -137,7 +138,7 @@ impl Descent {
         }
     }
 
-    /// Ends between which all but `outside` of the probability lies, and a bound of what lies outside.
+    /// Ends between which all but `outside` of the probability lies, and a bound of the probability outside.
     ///
     /// ```text
     /// P(T ≥ b) ≤ E[e^{θT}] e^{−θb},   P(T ≤ a) ≤ E[e^{−θT}] e^{θa}   for θ > 0
@@ -157,7 +158,7 @@ impl Descent {
         (last.is_finite() && last > mean && first < mean).then_some(([first, last], 2.0 * outside))
     }
 
-    /// The frequency above which coefficients add up to less than `left_out`, and a bound of what they add up to.
+    /// The frequency above which coefficients add up to less than `left_out`, and a bound of their sum.
     ///
     /// Each is at most the mean product of the moduli `d/|d + iu|` along a run, times 2/(kπ) in the distribution.
     fn highest_frequency(&self, sd: f64, left_out: f64, values: &mut Vec<[f64; LANES]>) -> Option<(f64, f64)> {

@@ -42,7 +42,7 @@ impl Ignored {
 pub enum CoverabilityError {
     /// Arc weights that depend on the marking: more tokens may then disable a transition or change less.
     #[error(
-        "arcs of transition `{transition}` have weights that depend on the marking, so that there is no coverability graph"
+        "arcs of transition `{transition}` have weights that depend on the marking, so there is no coverability graph"
     )]
     MarkingDependentArc {
         /// Id of the transition.
@@ -51,7 +51,7 @@ pub enum CoverabilityError {
     /// The graph is finite but too large.
     #[error("the coverability graph has more than {limit} markings")]
     Limit {
-        /// Most markings.
+        /// Maximum number of markings.
         limit: usize,
     },
     /// A fault in a marking.
@@ -70,15 +70,15 @@ pub struct Cover {
     pub to: u32,
 }
 
-/// A cycle by which a place grows: after `prefix`, each round of `cycle` puts more tokens there. If another place grew
-/// before, its own cycle may have to be repeated often enough first.
+/// A cycle by which a place grows: after `prefix`, each round of `cycle` adds tokens. If another
+/// place grew before, its cycle may first have to be repeated often enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pump {
     /// The place.
     pub place: u32,
     /// Transitions from the initial marking.
     pub prefix: Vec<u32>,
-    /// Transitions that can be repeated from there.
+    /// Transitions that can then be repeated.
     pub cycle: Vec<u32>,
 }
 
@@ -89,7 +89,7 @@ pub struct Coverability {
     markings: Vec<u32>,
     /// Firings, by the marking before and then by transition.
     pub edges: Vec<Cover>,
-    /// Unbounded places with the way they grow, in the order of the net.
+    /// Unbounded places with a proof of growth, in the order of the net.
     pub unbounded: Vec<Pump>,
     /// Features that were ignored. If there are none, exactly the listed places are unbounded; otherwise only listed
     /// places can be unbounded.
@@ -116,8 +116,8 @@ impl Coverability {
 /// The coverability graph of at most `limit` markings.
 ///
 /// Exact for nets without inhibitors, capacities, immediate transitions and marking dependence. For other nets it is an
-/// upper bound, because it ignores these features ([`Coverability::ignored`]): a place that is bounded here is bounded
-/// in the net, but not the other way round. Source: \[KarpMiller1969\], equal markings joined.
+/// upper bound, because it ignores these features ([`Coverability::ignored`]): a place that is bounded in the graph is
+/// bounded in the net, but not conversely. Source: \[KarpMiller1969\], equal markings joined.
 ///
 /// # Errors
 ///
@@ -160,7 +160,7 @@ fn ignored(program: &Program) -> Vec<Ignored> {
     found.into_iter().filter(|(_, is)| *is).map(|(ignored, _)| ignored).collect()
 }
 
-/// The net without what more tokens could disable.
+/// The net without features by which more tokens could disable a transition.
 fn relaxed(program: &Program) -> Program {
     let rows = program.transitions();
     Program {
@@ -175,7 +175,7 @@ struct Builder {
     program: Program,
     numbers: BTreeMap<Vec<u32>, u32>,
     markings: Vec<u32>,
-    /// Per marking: the marking that it was first found from, and the transition between.
+    /// Per marking: the marking from which it was first found, and the transition.
     before: Vec<(u32, u32)>,
     edges: Vec<Cover>,
     pumps: BTreeMap<u32, Pump>,

@@ -4,7 +4,8 @@
 //! P=? [ a U<=t b ]   P>=0.9 [ F[t1,t2] b ]   P=? [ G<=t a ]   S=? [ a ]   R{x}=? [ F b | I=t | C<=t | S ]
 //! ```
 //!
-//! Formulas of states are read here, marking expressions between their connectives by [`expr`]. Times are in seconds.
+//! This module reads state formulas; marking expressions between their connectives are read by [`expr`].
+//! Times are in seconds.
 
 use crate::formats::deadlock_condition;
 use crate::net::expr::{self, BinaryOp, Expr, UnaryOp};
@@ -46,7 +47,7 @@ impl Comparison {
     }
 }
 
-/// A question as its text puts it.
+/// A parsed query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CslQuery {
     text: String,
@@ -64,7 +65,7 @@ impl CslQuery {
     ///
     /// # Errors
     ///
-    /// The first thing that does not fit the grammar or names nothing in the net, with its span.
+    /// The first syntax error or unknown name, with its span.
     pub fn parse(net: &Net, text: &str) -> Result<Self, FormulaError> {
         let mut parser = Parser { net, text, at: 0, depth: 0 };
         let (query, complement, bound) = parser.query()?;
@@ -90,7 +91,7 @@ impl CslQuery {
         if self.complement { 1.0 - answer } else { answer }
     }
 
-    /// Returns the bound, if there is one.
+    /// Returns the bound, if any.
     pub fn bound(&self) -> Option<(Comparison, f64)> {
         self.bound
     }
@@ -144,7 +145,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Takes a word that no letter follows.
+    /// Reads a word that is not followed by a letter.
     fn take_word(&mut self, word: &str) -> bool {
         self.skip_blanks();
         let found = self.rest().strip_prefix(word).is_some_and(|rest| !rest.starts_with(is_of_word));
@@ -270,7 +271,7 @@ impl<'a> Parser<'a> {
         Ok((Query::Until { stay, goal, from, to }, false))
     }
 
-    /// `{expression}`, `{firings(transition)}`, or nothing: time.
+    /// `{expression}`, `{firings(transition)}`, or nothing, which means time.
     fn reward(&mut self) -> Read<Reward> {
         if !self.take("{") {
             return Ok(Reward { rate: Expr::Number(1.0), impulses: Vec::new() });
@@ -406,8 +407,8 @@ impl<'a> Parser<'a> {
         self.net.resolved(&named).map_err(wrong)
     }
 
-    /// Returns true if the parenthesis here belongs to a marking expression: arithmetic or a comparison follows the
-    /// closing one.
+    /// Returns true if this parenthesis belongs to a marking expression: arithmetic or a comparison follows
+    /// the closing parenthesis.
     fn is_of_expression(&self) -> bool {
         let inside = &self.rest()[1..];
         let length = length_until(inside, |rest| rest.starts_with(')'));

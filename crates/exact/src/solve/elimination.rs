@@ -1,16 +1,17 @@
 //! Elimination of states without subtraction: the direct solver of irreducible and of absorbing parts of a chain.
 //!
-//! State `k` is taken out by letting its predecessors go straight to its successors,
+//! State `k` is removed by connecting its predecessors directly with its successors,
 //!
 //! ```text
 //! s_k  = slack_k + Σ_j q_kj          slack: the rate out of the part
 //! q_ij ← q_ij + q_ik q_kj / s_k      slack_i ← slack_i + q_ik slack_k / s_k
 //! ```
 //!
-//! which is Gaussian elimination of `D − R` whose diagonal is recomputed as a sum. No number is ever subtracted, so each
-//! result is right to about n times the rounding of one operation, however far the rates lie apart and however weakly
-//! groups of states are coupled \[Grassmann1985\] \[OCinneide1993\]. Sparse: the next state is one with the least product of
-//! predecessors and successors \[Markowitz1957\]; when the rest fills up, it is eliminated as a dense matrix.
+//! which is Gaussian elimination of `D − R` whose diagonal is recomputed as a sum. There are no subtractions,
+//! so the relative error of each result is about n times the rounding error of one operation, even for stiff
+//! chains and weakly coupled groups of states \[Grassmann1985\] \[OCinneide1993\]. Sparse: the next state is
+//! one with the smallest product of predecessors and successors \[Markowitz1957\]; when the remaining matrix
+//! fills up, it is eliminated as a dense matrix.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -47,7 +48,7 @@ pub(crate) struct Elimination {
     /// Per eliminated state, rates to and from the remaining states.
     out: Rows,
     into: Rows,
-    /// The states left, and their rates as a matrix, eliminated from the last to the first.
+    /// The remaining states, and their rates as a matrix, eliminated from the last to the first.
     core: Vec<u32>,
     dense: Vec<f64>,
     core_pivots: Vec<f64>,

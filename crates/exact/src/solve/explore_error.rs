@@ -1,4 +1,4 @@
-//! Reasons why a state space cannot be given, or is not complete.
+//! Reasons why there is no state space, or why it is incomplete.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ pub enum ExploreError {
     /// A delay that is not exponential: the marking alone does not determine what happens next. Simulate the net
     /// instead.
     #[error(
-        "the delay of transition `{transition}` is {law}, not exponential, so that its net is no Markov chain; simulate it"
+        "the delay of transition `{transition}` is {law}, not exponential, so the net is not a Markov chain; simulate it"
     )]
     NotExponential {
         /// Id of the first such transition.
@@ -25,7 +25,7 @@ pub enum ExploreError {
     /// Immediate transitions that, once started, fire forever: no probability leaves the loop. Let one of them need a
     /// token that the loop does not return.
     #[error(
-        "immediate transitions fire for ever without time passing: {}; make one of them timed, or let one use up a token",
+        "immediate transitions fire forever without time passing: {}; make one of them timed, or let one consume a token",
         transitions.join(", ")
     )]
     VanishingTrap {
@@ -35,10 +35,10 @@ pub enum ExploreError {
     /// Zero time leads through more markings than the limit.
     #[error("immediate transitions lead through more than {limit} markings in zero time; simulate the net instead")]
     VanishingLimit {
-        /// Most markings.
+        /// Maximum number of markings.
         limit: usize,
     },
-    /// The net has infinitely many markings, which was proved on the way.
+    /// The net has infinitely many markings, which was proved during the exploration.
     #[error(transparent)]
     Unbounded(#[from] Unbounded),
 }
@@ -47,8 +47,7 @@ pub enum ExploreError {
 /// tokens are in `places`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the net is unbounded: {} can hold any number of tokens, so that there are infinitely many markings; give a capacity to \
-     places, or simulate the net",
+    "the net is unbounded: {} can hold any number of tokens, so there are infinitely many markings; give places a capacity, or simulate the net",
     listed(places)
 )]
 pub struct Unbounded {
@@ -69,24 +68,24 @@ fn listed(places: &[String]) -> String {
     if more > 0 { format!("{} and {more} more places", names.join(", ")) } else { names.join(", ") }
 }
 
-/// Reason why an exploration ended before every marking was seen. What was found until then is kept.
+/// Reason why an exploration ended before every marking was found. The markings found until then are kept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Incomplete {
     /// More states than allowed.
     #[error("the net has more than {limit} states; allow more, or simulate it")]
     States {
-        /// Most states.
+        /// Maximum number of states.
         limit: u64,
     },
     /// More memory than allowed.
     #[error("the states need more than {limit} bytes; allow more, or simulate the net")]
     Memory {
-        /// Most bytes.
+        /// Maximum number of bytes.
         limit: u64,
     },
     /// More wall time than allowed.
-    #[error("the states are not all found after {} s; allow more time, or simulate the net", limit.as_secs_f64())]
+    #[error("the exploration is incomplete after {} s; allow more time, or simulate the net", limit.as_secs_f64())]
     Time {
         /// Longest wall time.
         limit: Duration,

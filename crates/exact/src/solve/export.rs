@@ -52,7 +52,7 @@ pub fn write_prism_transitions(chain: &Chain, out: &mut dyn Write) -> io::Result
     Ok(())
 }
 
-/// Writes the markings as PRISM's explicit `.sta` file. Counters are its variables; names that PRISM does not take get
+/// Writes the markings as PRISM's explicit `.sta` file. Counters are its variables; invalid PRISM names get
 /// underscores.
 ///
 /// # Errors

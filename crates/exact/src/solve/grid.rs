@@ -1,8 +1,8 @@
 //! Distributions on a grid of times, each as two distribution functions that enclose the true one.
 //!
-//! Every step keeps the bounds: exponential stages are exact at the grid points as long as they are in a row, a stage after
-//! a distribution that is known at the grid points only is integrated with its value at either end of each cell, and
-//! maximum and mixture are monotone. So the true distribution lies between the bounds however coarse the grid is;
+//! Every step keeps the bounds: exponential stages are exact at the grid points in a series from time 0, a stage
+//! after a distribution that is known only at the grid points is integrated with its value at either end of each
+//! cell, and maximum and mixture are monotone. So the true distribution lies between the bounds for any grid;
 //! derived in docs/solve.md. The middle of the bounds is off by the square of the step only.
 
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use crate::solve::phase_grid::{Cdf, phases};
 /// Settings of [`completion_time`](crate::solve::completion_time).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GridSettings {
-    /// Steps of the grid, at least 16. The bounds are as far apart as a few steps. Default 262,144.
+    /// Steps of the grid, at least 16. The bounds differ by a few steps. Default 262,144.
     pub steps: usize,
     /// Probability that the time is beyond the grid, at most. Default 1e-12.
     pub beyond: f64,
@@ -25,13 +25,13 @@ impl Default for GridSettings {
     }
 }
 
-/// Reason why there is no grid, or no number on it.
+/// Reason why there is no grid, or no result on it.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GridError {
     /// Settings that make no grid.
     #[error(
-        "a grid of {steps} steps that leaves out {beyond}; there must be 16 to 2^24 steps, and between 0 and 0.1 left out"
+        "a grid of {steps} steps that omits probability {beyond}; it must have 16 to 2^24 steps and omit between 0 and 0.1"
     )]
     Settings {
         /// Steps.
@@ -39,10 +39,10 @@ pub enum GridError {
         /// Probability left out.
         beyond: f64,
     },
-    /// The distributions are so many or so different that the grid would take too much memory. Use fewer steps.
-    #[error("{laws} different laws on {steps} steps take more than {limit} MB; take fewer steps")]
+    /// The distributions are too many or too different for the memory of the grid. Use fewer steps.
+    #[error("{laws} different distributions on {steps} steps take more than {limit} MB; use fewer steps")]
     Memory {
-        /// Laws that are needed at once, at most.
+        /// Maximum number of distributions in memory.
         laws: usize,
         /// Steps.
         steps: usize,
@@ -50,13 +50,13 @@ pub enum GridError {
         limit: usize,
     },
     /// The rates and times together leave the range of floating point.
-    #[error("the longest time comes out as {end} s")]
+    #[error("the longest time evaluates to {end} s")]
     End {
         /// The end of the grid \[s\].
         end: f64,
     },
     /// A probability without a quantile: it must be above 0, and below the probability at the end of the grid.
-    #[error("the grid has no quantile of probability {probability}; it ends at probability {most}")]
+    #[error("the grid does not contain the quantile of probability {probability}; it ends at probability {most}")]
     NoQuantile {
         /// The requested probability.
         probability: f64,
@@ -76,7 +76,7 @@ pub struct Bounded {
     pub upper: f64,
 }
 
-/// Most memory for the distributions that are needed at once \[MB\].
+/// Maximum memory for simultaneous distributions \[MB\].
 const MEMORY_MB: usize = 2_000;
 
 /// Grid points for two distributions if neither is a row of stages, one after the other: their number squared is the
@@ -214,7 +214,7 @@ impl CompletionTime {
         self.step * (self.first.lower.len() - 1) as f64
     }
 
-    /// Mean of a part. The part is at most the whole, and so is its mean beyond the grid.
+    /// Mean of a part. A part is at most the whole, also for its mean beyond the grid.
     fn mean_of(&self, cdf: &Cdf) -> Bounded {
         let last = cdf.lower.len() - 1;
         let survivals = |values: &[f64]| values.iter().map(|p| 1.0 - p).sum::<f64>() * self.step;
@@ -234,8 +234,8 @@ impl CompletionTime {
     }
 }
 
-/// End of the grid, and how fast the tail falls there: the least time that Chernoff's bound proves to be exceeded with
-/// probability `beyond` at most.
+/// End of the grid, and the decay rate of the tail there: the smallest time that is exceeded with probability
+/// at most `beyond`, by Chernoff's bound.
 fn end_of(table: &LawTable, parts: &[LawId], beyond: f64) -> (f64, f64) {
     let slowest = table.slowest(parts);
     if slowest.is_infinite() {
@@ -352,7 +352,7 @@ fn sum_at(first: &Cdf, second: &Cdf, k: usize) -> (f64, f64) {
     (lower.clamp(0.0, 1.0), upper.clamp(0.0, 1.0))
 }
 
-/// The sum of two distributions at all grid points, computed on a coarser grid where this one is fine.
+/// The sum of two distributions at all grid points, computed on a coarser grid if this one is fine.
 fn coarse_sum(first: &Cdf, second: &Cdf) -> Cdf {
     let steps = first.lower.len() - 1;
     let stride = steps.div_ceil(COARSE);

@@ -63,7 +63,7 @@ impl Growth {
     }
 }
 
-/// The proof that the way from one state to a later one that covers it can be repeated, if it can.
+/// The proof that the path from a state to a later state that covers it can be repeated, if possible.
 pub(crate) fn prove(
     rules: &Rules<'_>,
     store: &Store,
@@ -110,8 +110,8 @@ pub(crate) struct Grown {
 }
 
 impl Grown {
-    /// Compares a state with a later one that covers it; none if anything except inputs and tests of constant weight
-    /// reads a counter that grew.
+    /// Compares a state with a later state that covers it; none if anything except inputs and tests
+    /// of constant weight reads a counter that grew.
     pub(crate) fn between(rules: &Rules<'_>, store: &Store, from: u32, to: u32) -> Option<Self> {
         let mut start = rules.program.initial.clone();
         let mut end = start.clone();
@@ -151,7 +151,7 @@ impl Grown {
     }
 }
 
-/// Returns true if anything but inputs and tests of constant weight looks at a growing counter.
+/// Returns true if anything except inputs and tests of constant weight reads a growing counter.
 fn is_compared(rules: &Rules<'_>, grows: &[bool]) -> bool {
     let program = rules.program;
     let growing = |counter: u32| grows[counter as usize];

@@ -1,6 +1,6 @@
 //! Iterative solution of a part of a chain: sweeps and, if they converge too slowly, BiCGSTAB between them.
 //!
-//! Owns the switch between the two, and the estimate of the remaining error.
+//! Implements the switch between the two, and the estimate of the remaining error.
 
 use crate::solve::sweep::{Stop, Sweeps, repeat};
 
@@ -24,13 +24,13 @@ pub(crate) struct Iterated {
     pub(crate) accelerated: bool,
 }
 
-/// Solves by both methods; if BiCGSTAB does not help, by sweeps alone. `sweep` does one sweep with a share of each step
-/// and returns the change relative to the sum of values; `improve` moves the values by a limited number of steps of
-/// BiCGSTAB, and returns true on success.
+/// Solves by both methods; if BiCGSTAB does not help, by sweeps only. `sweep` does one sweep with a share of each
+/// step and returns the change relative to the sum of values; `improve` moves the values by a limited number of
+/// steps of BiCGSTAB, and returns true on success.
 ///
-/// The error is the change of the last sweep times the largest ratio, seen so far, of what BiCGSTAB corrected to the change
-/// that a sweep made just before: an estimate, taken from the slowest part of the error itself. None below the tolerance is
-/// claimed: there both are mostly rounding.
+/// The error is the change of the last sweep times the largest observed ratio of BiCGSTAB's
+/// correction to the change of the preceding sweep: an estimate based on the slowest part of the
+/// error. It is at least the tolerance, below which both are mostly rounding.
 pub(crate) fn accelerated(
     x: &mut [f64],
     stop: Stop<'_>,

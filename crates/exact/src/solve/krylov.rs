@@ -1,7 +1,8 @@
-//! BiCGSTAB \[Vorst1992\] for systems on which sweeps get on too slowly.
+//! BiCGSTAB \[Vorst1992\] for systems on which sweeps converge too slowly.
 //!
-//! The preconditioner is a symmetric Gauss-Seidel sweep: once forth and once back \[Saad2003\]. It needs no memory, and no
-//! settings. BiCGSTAB subtracts, so that small values have an absolute accuracy only; sweeps follow, and their caller judges what came out.
+//! The preconditioner is a symmetric Gauss-Seidel sweep: one forward and one backward \[Saad2003\]. It needs no memory,
+//! and no settings. BiCGSTAB subtracts, so that small values have only an absolute accuracy; sweeps follow, and the
+//! caller judges the result.
 
 use crate::compile::Csr;
 use crate::solve::chain::Incoming;
@@ -36,7 +37,7 @@ pub(crate) struct System<'a, R> {
 }
 
 impl<R: Rows> System<'_, R> {
-    /// The sum of the entries of a row that `wanted` lets through, each times the value of its column.
+    /// The sum of the entries of a row selected by `wanted`, each times the value of its column.
     #[inline(always)]
     fn sum(&self, row: usize, values: &[f64], wanted: impl Fn(usize) -> bool) -> f64 {
         self.rows.row(row).filter(|&(column, _)| wanted(column)).map(|(column, entry)| entry * values[column]).sum()

@@ -1,7 +1,8 @@
 //! The distribution of a time composed of sums, maxima and alternatives of independent times.
 //!
-//! Owns a table in which equal distributions share one number, so that a thousand equal branches are computed once.
-//! Parts have smaller numbers than the whole, so the table is evaluated from front to back, without recursion.
+//! Contains a table in which equal distributions share one number, so that a thousand equal branches are
+//! computed once. Parts have smaller numbers than the whole, so the table is evaluated from front to back,
+//! without recursion.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 //! Choice of the method for a part of a chain, and its outcome: elimination, sweeps or BiCGSTAB.
 //!
-//! Owns the settings that all stationary questions share. The solution itself is checked: the residual is computed from
+//! Defines the settings that all stationary questions share. The solution itself is checked: the residual is computed from
 //! it and the chain, not taken from the method.
 
 use std::sync::OnceLock;
@@ -27,13 +27,14 @@ pub enum LinearMethod {
     Elimination,
     /// Gauss-Seidel sweeps: for millions of states; the error is an estimate \[Stewart1994\].
     GaussSeidel,
-    /// Gauss-Seidel sweeps and steps of BiCGSTAB \[Vorst1992\] in turn: where sweeps alone get on too slowly. The error is an
-    /// estimate too, and absolute: values below it may have no right digit.
+    /// Gauss-Seidel sweeps and steps of BiCGSTAB \[Vorst1992\] in turn, if sweeps alone converge
+    /// too slowly. The error is also an estimate, and absolute: values below it may have no correct
+    /// digit.
     BiCgStab,
 }
 
 impl LinearMethod {
-    /// The method in words, for reports.
+    /// The method as text, for reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "automatic choice",
@@ -53,7 +54,7 @@ pub struct LinearSettings<'a> {
     /// Estimated relative error at which sweeps stop. Default 1e-12. If BiCGSTAB is used and rounding prevents it, up
     /// to 1e-9 is accepted, and reported.
     pub tolerance: f64,
-    /// Most sweeps. Default 20,000.
+    /// Maximum number of sweeps. Default 20,000.
     pub sweeps: u32,
     /// Source of stop requests. Default none.
     pub watch: &'a dyn Watch,
@@ -105,10 +106,10 @@ impl LinearOutcome {
 #[non_exhaustive]
 pub enum LinearError {
     /// The sweeps converge too slowly: the chain is stiff or its parts are weakly coupled. Allow more sweeps or a larger
-    /// error, or ask for elimination.
+    /// error, or use elimination.
     #[error(
         "after {sweeps} sweeps over {states} states the error is still about {error:e}, above {tolerance:e}; \
-         allow more sweeps or a larger error, or ask for elimination"
+         allow more sweeps or a larger error, or use elimination"
     )]
     NotConverged {
         /// States of the part.
@@ -122,17 +123,16 @@ pub enum LinearError {
     },
     /// Groups of states that are very weakly coupled: sweeps cannot determine the time in each. Use elimination.
     #[error(
-        "{groups} groups among {states} states meet less than once in 1e9 steps, and Gauss-Seidel cannot tell their shares; \
-         ask for elimination"
+        "{groups} groups among {states} states are connected by less than one in 1e9 steps, and Gauss-Seidel cannot separate their probabilities; use elimination"
     )]
     WeaklyCoupled {
         /// States of the part.
         states: usize,
-        /// Groups that would be recurrent classes of their own.
+        /// Groups that are nearly separate recurrent classes.
         groups: usize,
     },
     /// The requested direct method needs too much time or memory. Use Gauss-Seidel.
-    #[error("{} of {states} states needs too much time or memory; ask for Gauss-Seidel", .method.name())]
+    #[error("{} of {states} states needs too much time or memory; use Gauss-Seidel", .method.name())]
     TooLarge {
         /// The method.
         method: LinearMethod,
@@ -145,7 +145,7 @@ pub enum LinearError {
         /// States of the part.
         states: usize,
     },
-    /// Numbers left the range of floating point: rates differ by more than 1e300. Rescale them.
+    /// Numbers exceeded the range of floating point: rates differ by more than 1e300. Rescale them.
     #[error("the solution of {states} states is not finite: rates differ too much")]
     NotFinite {
         /// States of the part.
@@ -153,10 +153,10 @@ pub enum LinearError {
     },
 }
 
-/// A solution, and how it was found.
+/// A solution, and its method.
 type Solved = (Vec<f64>, LinearOutcome);
 
-/// A part of a chain, ready to be solved as often as needed.
+/// A part of a chain, prepared to be solved repeatedly.
 #[derive(Clone, Debug)]
 pub(crate) struct Part<'a> {
     pub(crate) rates: Csr<(u32, f64)>,
@@ -167,7 +167,7 @@ pub(crate) struct Part<'a> {
     slack: Vec<f64>,
     /// The factors of an elimination, if that is the method.
     factors: Option<Elimination>,
-    /// The factors of a slower elimination, made if nothing else converges; none if it takes too long.
+    /// The factors of a slower elimination, computed if no other method converges; none if it takes too long.
     last_resort: OnceLock<Option<Elimination>>,
     settings: LinearSettings<'a>,
 }

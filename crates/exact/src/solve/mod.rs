@@ -8,8 +8,9 @@
 //!
 //! [`Solve::solution`] answers questions about a net by name. Below it, [`explore`] finds every tangible marking,
 //! eliminates the vanishing ones and returns the [`Chain`]. Enabling and firing are defined in
-//! [`semantics`](crate::semantics), as for the simulators. The chain's own solvers know nothing of nets: they get a
-//! [`Chain`] and return numbers with a residual or an error bound. Methods, sources and accuracy: docs/solve.md.
+//! [`semantics`](crate::semantics), as for the simulators. The solvers for chains do not depend on nets: they get
+//! a [`Chain`] and return numbers with a residual or an error bound. Methods, sources and accuracy:
+//! docs/solve.md.
 
 mod absorb;
 mod ask;

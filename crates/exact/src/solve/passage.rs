@@ -1,8 +1,9 @@
 //! The distribution of the time at which a chain first reaches a set of states.
 //!
-//! Moments by systems of linear equations over the states before, the distribution by uniformisation of the chain that stops
-//! there \[Stewart1994\]. The chances of having arrived after 0, 1, … jumps are kept, so that further times and quantiles
-//! cost no further pass. Where that takes long and the chain has no circles, the distribution is a cosine series instead.
+//! Moments by systems of linear equations over the states before the target, the distribution by uniformisation of the
+//! chain that stops at the target \[Stewart1994\]. The probabilities of arrival after 0, 1, … jumps are stored, so
+//! that further times and quantiles need no further pass. Where that takes long and the chain has no circles, the
+//! distribution is a cosine series instead.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -66,7 +67,7 @@ pub struct Passage<'a> {
 #[derive(Clone, Debug)]
 enum Series {
     Undecided,
-    /// Uniformisation takes fewer steps, or is the only way.
+    /// Uniformisation takes fewer steps, or is the only possible method.
     No,
     Yes(Box<CosineLaw>),
 }
@@ -75,7 +76,7 @@ enum Series {
 const LONG_WALK: f64 = 1e9;
 /// Standard deviations above the mean up to which jumps are counted beforehand.
 const FAR: f64 = 8.0;
-/// Most coefficients of a series.
+/// Maximum number of coefficients of a series.
 const MOST_COEFFICIENTS: f64 = 10_000.0;
 
 /// The chain that stops at the target, jump after jump.
@@ -84,14 +85,15 @@ struct Walk {
     jumps: Uniformised,
     now: Vec<f64>,
     next: Vec<f64>,
-    /// Per number of jumps: probability of having arrived, and of still being under way with hope.
+    /// Per number of jumps: probability of having arrived, and of not having arrived while the target is
+    /// still reachable.
     arrived: Vec<f64>,
     under_way: Vec<f64>,
     /// Per number of jumps: probability of arriving with the next one.
     arrives: Vec<f64>,
     /// Rate at which the target is reached now.
     leaving: f64,
-    /// Nobody is under way any more.
+    /// No probability mass remains.
     over: bool,
 }
 
@@ -126,7 +128,7 @@ pub fn passage<'a>(
     passage_of(Cow::Borrowed(chain), targets, settings)
 }
 
-/// As [`passage`], of a chain that the passage time may own.
+/// Like [`passage`], for an owned chain.
 pub(crate) fn passage_of<'a>(
     chain: Cow<'a, Chain>,
     targets: &[bool],
@@ -194,8 +196,8 @@ impl<'a> Passage<'a> {
         self.probability
     }
 
-    /// Mean and variance. Exact up to the residual that is reported with them; the variance is a sum of non-negative
-    /// terms, nothing cancels.
+    /// Mean and variance. Exact up to the reported residual; the variance is a sum of non-negative terms
+    /// without cancellation.
     ///
     /// ```text
     /// (D − R) m = 1,   (D − R) v = 1/d + Σ_j r_ij (m_j − m_i + 1/d)²
@@ -246,8 +248,8 @@ impl<'a> Passage<'a> {
         Ok(PassageMoments { mean, variance: (raw[1] - mean * mean).max(0.0), outcome })
     }
 
-    /// The moments E\[T\], E\[T²\], … up to `highest` of the runs that reach the target, each from the one before by one system of
-    /// equations.
+    /// The moments E\[T\], E\[T²\], … up to `highest` of the runs that reach the target, each from the
+    /// previous one by a system of equations.
     ///
     /// # Errors
     ///
@@ -319,7 +321,8 @@ impl<'a> Passage<'a> {
 
     /// The least time \[s\] at which the target has been reached with probability `p`, between 0 and 1.
     ///
-    /// Bracketed in the distribution to a relative 1e-12; the error is the distribution's error over its density there.
+    /// Bracketed in the distribution to a relative 1e-12; the error is the distribution's error divided by
+    /// the density at the quantile.
     ///
     /// # Errors
     ///
@@ -362,7 +365,7 @@ impl<'a> Passage<'a> {
         Ok(high)
     }
 
-    /// Bound of the absolute error of the probabilities given so far: truncation and rounding.
+    /// Bound of the absolute error of the probabilities computed so far: truncation and rounding.
     pub fn error(&self) -> f64 {
         if let Series::Yes(series) = &self.series {
             return series.error;
@@ -370,7 +373,7 @@ impl<'a> Passage<'a> {
         self.settings.transient.error + self.jumps() as f64 * ROUNDING_OF_A_JUMP
     }
 
-    /// The method of the distribution in words, for reports.
+    /// The method of the distribution as text, for reports.
     pub fn distribution_method(&self) -> &'static str {
         match self.series {
             Series::Yes(_) => "a cosine series",
@@ -417,7 +420,7 @@ impl<'a> Passage<'a> {
         Ok(CosineLaw::of(&descent, [mean, sd], self.walk.arrived[0], self.settings.transient, most as usize))
     }
 
-    /// The Poisson window of a time that [`series`](Self::series) has checked, the jumps for it done.
+    /// The Poisson window of a time that [`series`](Self::series) has checked, with its jumps computed.
     fn window(&mut self, time: f64) -> Result<PoissonWindow, PassageError> {
         let (settings, needed) = (self.settings.transient, self.walk.jumps.rate * time);
         let too_many = PassageError::TooManyJumps { needed, time, limit: settings.jumps };
@@ -444,7 +447,7 @@ impl<'a> Passage<'a> {
 }
 
 impl Walk {
-    /// Jumps until `last`, or until no run is under way.
+    /// Jumps until `last`, or until no probability mass remains.
     fn go_to(&mut self, last: u64, into: &[f64], settings: &TransientSettings<'_>) {
         while !self.over && (self.arrived.len() as u64) <= last && !settings.watch.stopped() {
             let arrives = self.leaving / self.jumps.rate;

@@ -10,12 +10,12 @@ pub enum PassageError {
     #[error(transparent)]
     Absorb(#[from] AbsorbError),
     /// The target may never be reached, so its mean time is infinite. Ask for the mean of the runs that reach it.
-    #[error("the target is reached with probability {probability} only, so the mean time is infinite")]
+    #[error("the target is reached only with probability {probability}, so the mean time is infinite")]
     InfiniteMean {
         /// Probability of ever reaching it.
         probability: f64,
     },
-    /// The quantile is beyond the probability of ever getting there.
+    /// The quantile is beyond the probability of ever reaching the target.
     #[error("no quantile of probability {asked} exists: the target is reached with probability {probability}")]
     NoQuantile {
         /// The requested probability.
@@ -30,22 +30,21 @@ pub enum PassageError {
         time: f64,
     },
     /// The watch of the settings has stopped the work.
-    #[error("stopped on the way to {time} s")]
+    #[error("stopped before {time} s was reached")]
     Stopped {
         /// The time \[s\].
         time: f64,
     },
     /// The fastest rate happens too often until then. Ask for moments, for shorter times, or simulate.
     #[error(
-        "about {needed:e} jumps are needed until {time} s, more than {limit}: the rates lie far apart; ask for moments, \
-         for shorter times, or simulate"
+        "about {needed:e} jumps are needed until {time} s, more than {limit}: the rates differ too much; compute moments or shorter times, or simulate"
     )]
     TooManyJumps {
         /// Jumps needed, about.
         needed: f64,
         /// The time \[s\].
         time: f64,
-        /// Most jumps allowed.
+        /// Maximum number of jumps allowed.
         limit: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! Paths to states of a state space: which transitions fire on the way.
+//! Paths to states of a state space, as sequences of transitions.
 
 use crate::compile::Program;
 use crate::solve::explore_error::ExploreError;

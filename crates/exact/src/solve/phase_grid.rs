@@ -10,10 +10,10 @@ pub(crate) struct Cdf {
     pub(crate) upper: Vec<f64>,
 }
 
-/// Rate times step above which a stage is not followed inside a step: it is appended after the others.
+/// Rate times step above which a stage is not resolved within a step: it is appended after the other stages.
 const FAST: f64 = 20.0;
 
-/// Entries of a step's matrix below this are left out.
+/// Entries of a step's matrix below this are dropped.
 const SMALL: f64 = 1e-19;
 
 /// Probabilities below this are 0.
@@ -89,7 +89,7 @@ pub(crate) fn phases(fixed: f64, stages: &[Stage], steps: usize, step: f64) -> C
     cdf
 }
 
-/// A time without any chance.
+/// A time with probability 0.
 fn at_once(fixed: f64, steps: usize, step: f64) -> Cdf {
     let reached = |slack: f64| move |i: usize| f64::from(u8::from(i as f64 * step >= fixed * slack));
     Cdf { lower: Cdf::of(steps, reached(1.0 + 1e-12)).lower, upper: Cdf::of(steps, reached(1.0 - 1e-12)).upper }

@@ -1,7 +1,8 @@
 //! Converts Erlang and hyperexponential delays into exponential phases, net to net.
 //!
-//! The tokens stay where they are until the transition fires, as in the original net; a hidden place next to it records
-//! the progress of the delay. So the view of other transitions, and preemption, do not change:
+//! The tokens stay in their places until the transition fires, as in the original net; a hidden
+//! place next to it records the progress of the delay. So the view of other transitions, and
+//! preemption, do not change:
 //!
 //! * *Erlang, k stages, one server*: place `stages` counts the finished stages. A transition that tests the inputs of the
 //!   original adds one; the original takes `k − 1` of them when it fires.
@@ -9,8 +10,9 @@
 //!   original becomes enabled; its rate is the rate of the branch.
 //! * *Enabling memory*: immediate transitions below all other priorities empty the hidden place if the original is
 //!   disabled in an otherwise tangible marking. Age memory has no such transitions: the phase is the memory.
-//! * *Erlang, several servers*: a place for each stage counts the delays there. Possible only if no firing except its own
-//!   can lower the enabling degree: otherwise it would matter which delay started last.
+//! * *Erlang, several servers*: a place for each stage counts the delays in it. Possible only if no
+//!   firing except its own can lower the enabling degree: otherwise the result would depend on
+//!   which delay started last.
 //!
 //! The distribution of everything observable equals the original net's, exactly (phases after Cox \[Cox1955\]).
 
@@ -24,7 +26,7 @@ use crate::net::{
 /// A net with exponential delays only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expanded {
-    /// The net. The places and transitions of the original come first, with the numbers and ids that they have there; a
+    /// The net. The places and transitions of the original come first, with their original numbers and ids; a
     /// firing of one of these transitions is a firing of the original.
     pub net: Net,
     /// Places that hold phases, not tokens of the original: not for reports.
@@ -41,7 +43,7 @@ pub type PhaseError = Problems<PhaseObstacle>;
 #[non_exhaustive]
 pub enum PhaseObstacle {
     /// A distribution that no finite number of phases has.
-    #[error("the delay of transition `{transition}` is {law}, which no finite number of phases has; {}", advice(.law))]
+    #[error("the delay of transition `{transition}` is {law}, which no finite number of phases can represent; {}", advice(.law))]
     Law {
         /// Id of the transition.
         transition: String,
@@ -50,8 +52,7 @@ pub enum PhaseObstacle {
     },
     /// Several servers whose delays could be dropped.
     #[error(
-        "transition `{transition}` has several servers, and others can take its tokens or disable it: it would matter which \
-         delay began last; simulate it, or give it one server"
+        "transition `{transition}` has several servers, and other transitions can take its tokens or disable it, so the result would depend on which delay started last; simulate it, or give it one server"
     )]
     Preempted {
         /// Id of the transition.
@@ -65,8 +66,7 @@ pub enum PhaseObstacle {
     },
     /// A capacity bounds several classes, or arcs whose weight depends on the marking.
     #[error(
-        "place `{place}` has a capacity that no arc can express beside transition `{transition}`; simulate it, or bound the \
-         place by its complement"
+        "place `{place}` has a capacity that no arc can express for transition `{transition}`; simulate it, or bound the place by its complement"
     )]
     Capacity {
         /// Id of the transition.
@@ -75,14 +75,14 @@ pub enum PhaseObstacle {
         place: String,
     },
     /// The net with phases is no net, for instance because numbers became too large.
-    #[error("the net with phases is wrong: {0}")]
+    #[error("the net with phases is invalid: {0}")]
     Build(BuildProblem),
 }
 
 fn advice(law: &str) -> &'static str {
     match law {
         "deterministic" => {
-            "simulate it, or take an Erlang law of many stages (k stages have a relative spread of 1/√k)"
+            "simulate it, or use an Erlang distribution of many stages (k stages have a coefficient of variation of 1/√k)"
         }
         _ => "simulate it",
     }
@@ -128,7 +128,7 @@ struct Own<'a> {
     memory: Memory,
 }
 
-/// Something that a transition needs to be enabled.
+/// A condition for a transition to be enabled.
 struct Condition {
     place: PlaceId,
     class: ClassId,
@@ -272,7 +272,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// The input conditions of a transition whose enabling degree only its own firings lower.
+    /// The input conditions of a transition whose enabling degree is lowered only by its own firings.
     fn sole_inputs(&self, own: &Own) -> Result<Vec<Condition>, PhaseObstacle> {
         let preempted = || PhaseObstacle::Preempted { transition: own.transition.id.clone() };
         let conditions = self.conditions(own)?;
@@ -685,13 +685,13 @@ mod tests {
             expand_phases(&b.build().unwrap()).unwrap_err().iter().map(ToString::to_string).collect::<Vec<_>>()
         };
         let fixed = refused(Law::Deterministic { delay: 1.0 }, Servers::Single, false);
-        assert!(fixed[0].contains("take an Erlang law of many stages"), "{fixed:?}");
+        assert!(fixed[0].contains("use an Erlang distribution of many stages"), "{fixed:?}");
         let tail = refused(Law::LogNormal { mean: 1.0, cv: 1.0 }, Servers::Single, false);
         assert_eq!(
             tail,
-            ["the delay of transition `t` is lognormal, which no finite number of phases has; simulate it"]
+            ["the delay of transition `t` is lognormal, which no finite number of phases can represent; simulate it"]
         );
-        assert!(refused(erlang(2, 1.0), Servers::Infinite, true)[0].contains("which delay began last"));
+        assert!(refused(erlang(2, 1.0), Servers::Infinite, true)[0].contains("which delay started last"));
         assert!(refused(hyperexponential(), Servers::Infinite, false)[0].contains("several servers"));
     }
 }

@@ -1,4 +1,4 @@
-//! The reachability graph: breadth first over the tangible markings, vanishing ones eliminated on the way.
+//! The reachability graph: breadth first over the tangible markings, with vanishing markings eliminated.
 
 use std::time::{Duration, Instant};
 
@@ -15,9 +15,9 @@ use crate::watch::Watch;
 /// Limits of an exploration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most states, at most 4 billion. Default 50 million.
+    /// Maximum number of states, at most 4 billion. Default 50 million.
     pub states: u64,
-    /// Most bytes for markings and the chain. Default 6 GiB.
+    /// Maximum number of bytes for markings and the chain. Default 6 GiB.
     pub bytes: u64,
     /// Longest wall time. Default none.
     pub wall: Option<Duration>,
@@ -58,8 +58,8 @@ impl<E: Into<ExploreError>> From<E> for Halt {
 ///
 /// # Errors
 ///
-/// Delays that are not exponential, a trap of immediate transitions, a proof that the net is unbounded, and what makes no
-/// sense in a marking.
+/// Delays that are not exponential, a trap of immediate transitions, a proof that the net is unbounded, and
+/// invalid values in a marking.
 pub fn explore(
     program: &Program,
     goal: Option<&Code>,
@@ -118,7 +118,7 @@ struct Explorer<'a> {
     watch: &'a dyn Watch,
     started: Instant,
     store: Store,
-    /// Per state: the state that it was found from; itself for an initial one.
+    /// Per state: the state from which it was found; itself for an initial state.
     parents: Vec<u32>,
     initial: Vec<(u32, f64)>,
     offsets: Vec<u32>,

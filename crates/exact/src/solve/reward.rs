@@ -1,8 +1,8 @@
 //! Expected rewards: a rate of reward per state, at a time, up to a time, in the long run, or until a target.
 //!
-//! A reward for each firing of a transition (an impulse) is expected as often as the transition fires: give it as the rate
-//! reward `rate of the transition × impulse` in each state, with all of the rate that leads through vanishing markings to
-//! whatever state, the state itself included. Means are the same; this module gives means only.
+//! A reward for each firing of a transition (an impulse) is expected as often as the transition fires: give it as the
+//! rate reward `rate of the transition × impulse` in each state, with all of the rate that leads through vanishing
+//! markings to whatever state, the state itself included. Means are the same; this module computes only means.
 
 use crate::estimate::PoissonWindow;
 use crate::solve::absorb::{AbsorbError, absorption};

@@ -1,8 +1,9 @@
-//! The completion time of a schedule, without a state space. A net whose transitions fire once each is a graph of
-//! delays between events. If it is composed of parts in series, in parallel and in alternatives, its distribution
-//! follows from theirs (the reduction of stochastic networks after Martin \[Martin1965\]).
+//! The completion time of a schedule, without a state space. A net whose transitions each fire once
+//! is a graph of delays between events. If it is composed of parts in series, in parallel and in
+//! alternatives, its distribution follows from theirs (the reduction of stochastic networks after
+//! Martin \[Martin1965\]).
 //!
-//! Owns the reduction. What it leaves is a tree of distributions (`law_tree`), which `grid` turns into numbers with
+//! Implements the reduction. What it leaves is a tree of distributions (`law_tree`), which `grid` turns into numbers with
 //! bounds.
 
 use std::collections::{BTreeMap, HashMap};
@@ -15,24 +16,24 @@ use crate::solve::law_tree::{LawId, LawTable};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SeriesParallelError {
-    /// The net is no schedule: something may fire twice, or races. Build the state space or simulate.
-    #[error("the net is no schedule: {}", .0[0])]
+    /// The net is not a schedule: a transition may fire twice, or transitions compete. Build the state space
+    /// or simulate.
+    #[error("the net is not a schedule: {}", .0[0])]
     NotSchedule(
-        /// Every reason that was found.
+        /// All reasons.
         ScheduleError,
     ),
-    /// Paths part and meet in a way that is neither series nor parallel, so that they depend on each other. Build the state
-    /// space or simulate.
+    /// Paths split and join in a way that is neither series nor parallel, so that they depend on
+    /// each other. Build the state space or simulate.
     #[error(
-        "the paths around transition `{transition}` are neither in series nor side by side, so their times depend on each \
-         other; build the state space or simulate"
+        "the paths around transition `{transition}` are neither in series nor in parallel, so their times are dependent; build the state space or simulate"
     )]
     NotSeriesParallel {
-        /// Id of a transition there.
+        /// Id of a transition at this point.
         transition: String,
     },
     /// A distribution with a heavy tail, for which no grid is long enough. Simulate.
-    #[error("the delay of transition `{transition}` is {law}, whose tail no grid can hold; simulate it")]
+    #[error("the delay of transition `{transition}` is {law}, whose tail does not fit a grid; simulate it")]
     HeavyTail {
         /// Id of the transition.
         transition: String,
@@ -47,8 +48,8 @@ pub enum SeriesParallelError {
 /// The distribution of the time at which everything has fired, for nets far beyond any state space.
 ///
 /// Exact within bounds that come with every number, see [`CompletionTime`]. The net must be a schedule
-/// ([`plan_schedule`]) whose events are in series, side by side, or alternatives of a choice that meet again; equal
-/// branches are computed once.
+/// ([`plan_schedule`]) whose events are in series, in parallel, or alternatives of a choice that join
+/// again; equal branches are computed once.
 ///
 /// # Errors
 ///
@@ -100,7 +101,7 @@ fn reduced(program: &Program) -> Result<(LawTable, LawId), SeriesParallelError> 
     Ok((table, root))
 }
 
-/// Some branches of a choice: the edge exists only if one of them comes out.
+/// Some branches of a choice: the edge exists only if one of them is chosen.
 #[derive(Clone, Debug, PartialEq)]
 struct Branches {
     choice: u32,
@@ -126,7 +127,7 @@ struct Graph {
     /// Per event: edges from and to it, including dead ones until they are swept.
     outs: Vec<Vec<u32>>,
     ins: Vec<Vec<u32>>,
-    /// Per event: a transition there.
+    /// Per event: a transition at it.
     transition: Vec<u32>,
     pairs: HashMap<(u32, u32), Vec<u32>>,
     /// Pairs of events that may have several edges, and events that may be in series.
@@ -207,7 +208,7 @@ impl Graph {
         self.in_series.extend([from, to]);
     }
 
-    /// Puts together whatever is in series or side by side until nothing is.
+    /// Merges edges in series or in parallel until none remain.
     fn reduce(&mut self, plan: &SchedulePlan, table: &mut LawTable) {
         loop {
             while let Some(event) = self.in_series.pop() {
@@ -271,7 +272,7 @@ impl Graph {
         self.add(from, to, law, only);
     }
 
-    /// Joins the edges between two events: branches of one choice to alternatives, the others to a maximum.
+    /// Joins the edges between two events: branches of one choice to alternatives, other edges to a maximum.
     fn join_parallel(&mut self, pair: (u32, u32), plan: &SchedulePlan, table: &mut LawTable) {
         let edges = &self.edges;
         let Some(known) = self.pairs.get_mut(&pair) else { return };
@@ -561,7 +562,7 @@ mod tests {
         let p = b.place("p", 1);
         add(&mut b, "loop", Timing::exponential(1.0), &[p], &[p]);
         let error = time_of(b, 64).unwrap_err();
-        assert_eq!(error.to_string(), "the net is no schedule: the net has a cycle through transition `loop`");
+        assert_eq!(error.to_string(), "the net is not a schedule: transition `loop` is on a cycle");
         let mut b = NetBuilder::new("");
         let p = b.place("p", 1);
         add(&mut b, "tail", Timing::general(Law::Pareto { shape: 2.0, scale: 1.0 }), &[p], &[]);

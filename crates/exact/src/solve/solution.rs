@@ -1,6 +1,6 @@
 //! An exact solution as a chain of calls: a question about a net, and results by name, in seconds.
 //!
-//! Owns the steps from a net to its Markov chain; the neighbouring files hold the methods.
+//! Implements the steps from a net to its Markov chain; the neighbouring files hold the methods.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -111,8 +111,8 @@ pub enum SolutionError {
     /// Probabilities at a time.
     #[error(transparent)]
     Transient(#[from] TransientError),
-    /// The net can stop for good. Ask for the passage time to the dead marking instead.
-    #[error("the net stops for good in {dead} of its markings, so it has no steady state")]
+    /// The net can reach a dead marking. Ask for the passage time to the dead marking instead.
+    #[error("{dead} of the markings are dead, so the net has no steady state")]
     Dead {
         /// Number of dead markings.
         dead: usize,
@@ -188,7 +188,8 @@ impl<'a> Solution<'a> {
     ///
     /// # Errors
     ///
-    /// A net that can stop for good, and what cannot be compiled, expanded to phases or explored within the limits.
+    /// A net that can reach a dead marking, or a net that cannot be compiled, expanded to phases or explored
+    /// within the limits.
     pub fn steady_state(self) -> Result<AverageResult, SolutionError> {
         let found = Arc::new(self.find(None)?);
         let dead = found.space.dead().len();
@@ -203,8 +204,8 @@ impl<'a> Solution<'a> {
     ///
     /// # Errors
     ///
-    /// A time that is negative or too far away, and what cannot be compiled, expanded to phases or explored within the
-    /// limits.
+    /// A negative or too large time, or a net that cannot be compiled, expanded to phases or
+    /// explored within the limits.
     pub fn at(self, times: &[f64]) -> Result<Vec<AverageResult>, SolutionError> {
         let found = Arc::new(self.find(None)?);
         let all = transient(found.space.complete()?, times, &TransientSettings::watched(self.watch))?;
@@ -338,7 +339,7 @@ impl PassageResult<'_> {
     ///
     /// # Errors
     ///
-    /// A probability that is never reached, or a time that is too far away for the rates of the net.
+    /// A probability that is never reached, or a time that is too large for the rates of the net.
     pub fn quantile(&mut self, p: f64) -> Result<Measured, SolutionError> {
         Ok(match &mut self.0 {
             Method::States(time) => Measured::exact(time.quantile(p)?, LEVEL),
@@ -451,7 +452,7 @@ impl StateResult {
         self.space.states()
     }
 
-    /// Number of dead states: nothing can fire in them.
+    /// Number of dead states, in which no transition can fire.
     pub fn dead(&self) -> usize {
         self.space.dead().len()
     }
@@ -466,7 +467,8 @@ impl StateResult {
         self.verdicts.as_ref().is_some_and(|verdicts| verdicts.reversible)
     }
 
-    /// Liveness of each transition, closed classes and the rest; transitions are in the order of [`Self::program`].
+    /// Liveness of each transition, closed classes and other properties; transitions are in the order of
+    /// [`Self::program`].
     pub fn verdicts(&self) -> Option<&Verdicts> {
         self.verdicts.as_ref()
     }

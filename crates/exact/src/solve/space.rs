@@ -45,7 +45,7 @@ pub struct FiringFlow<'a> {
     pub transition: u32,
     /// The marking before the firing; for an immediate transition, a vanishing one.
     pub marking: &'a [u32],
-    /// Firings per second (or in all), weighted with the given weights of the states.
+    /// Firings per second (or in total), weighted with the given weights of the states.
     pub flow: f64,
 }
 
@@ -55,7 +55,7 @@ impl StateSpace {
         self.store.len()
     }
 
-    /// Number of states, from the first on, whose successors were all found.
+    /// Number of initial states in the numbering whose successors were all found.
     pub fn explored(&self) -> usize {
         self.explored
     }
@@ -92,7 +92,7 @@ impl StateSpace {
         self.store.find(marking)
     }
 
-    /// States in which nothing can fire, in order; for a partial state space, among the explored states.
+    /// States in which no transition can fire, in order; for a partial state space, among the explored states.
     pub fn dead(&self) -> &[u32] {
         &self.dead
     }
@@ -107,7 +107,7 @@ impl StateSpace {
         &self.peaks
     }
 
-    /// Reason why it is partial; none if every reachable marking is here.
+    /// Reason why it is partial; none if it contains every reachable marking.
     pub fn stopped(&self) -> Option<&Incomplete> {
         self.stopped.as_ref()
     }
@@ -116,7 +116,7 @@ impl StateSpace {
     ///
     /// # Errors
     ///
-    /// The limit that was reached, where markings are missing.
+    /// The limit that was reached, if markings are missing.
     pub fn complete(&self) -> Result<&Chain, Incomplete> {
         self.stopped.clone().map_or(Ok(&self.chain), Err)
     }
@@ -126,7 +126,7 @@ impl StateSpace {
         &self.chain
     }
 
-    /// The chain alone, as [`partial_chain`](Self::partial_chain) gives it.
+    /// The chain only, as in [`partial_chain`](Self::partial_chain).
     pub fn into_chain(self) -> Chain {
         self.chain
     }

@@ -1,4 +1,4 @@
-//! The reachability and the coverability graph as something to draw: markings in words, and the transitions between them.
+//! The reachability and the coverability graph for drawing: markings as text, and the transitions between them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ pub enum DrawError {
     /// More markings than a picture can show.
     #[error("the graph has more than {limit} markings, too many to draw")]
     TooLarge {
-        /// Most markings.
+        /// Maximum number of markings.
         limit: usize,
     },
     /// A fault in a marking.
@@ -29,9 +29,9 @@ pub enum DrawError {
 /// Options of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drawing {
-    /// True if vanishing markings are shown too.
+    /// True if vanishing markings are also shown.
     pub vanishing: bool,
-    /// Most markings. Default 20,000.
+    /// Maximum number of markings. Default 20,000.
     pub limit: usize,
 }
 
@@ -90,8 +90,8 @@ pub struct StateGraph {
 }
 
 /// The reachability graph. Each edge between tangible markings names the timed transitions that lead from one to the
-/// other, with their rates. If vanishing markings are not shown, a rate is the rate of the timed transition times the
-/// probability to end there.
+/// other, with their rates. If vanishing markings are not shown, a rate is the rate of the timed transition times
+/// the probability of ending there.
 ///
 /// # Errors
 ///

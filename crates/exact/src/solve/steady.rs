@@ -1,4 +1,4 @@
-//! The long-run probabilities of a chain: each recurrent class by itself, weighted by the chance of ending in it.
+//! The long-run probabilities of a chain: each recurrent class separately, weighted by the probability of ending in it.
 
 use crate::solve::absorb::TransientPart;
 use crate::solve::chain::{Chain, ChainProblem, OUTSIDE};
@@ -12,14 +12,14 @@ pub struct RecurrentClass {
     pub states: Vec<u32>,
     /// Probability of ending in it.
     pub probability: f64,
-    /// Method and accuracy of the class's own steady state.
+    /// Method and accuracy of the class's steady state.
     pub outcome: LinearOutcome,
 }
 
 /// The distribution of a chain in the long run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Steady {
-    /// Per state: share of time in the long run, averaged over what class the chain ends in. They sum to 1.
+    /// Per state: share of time in the long run, averaged over the class in which the chain ends. They sum to 1.
     pub probabilities: Vec<f64>,
     /// The recurrent classes that can be reached, by their first state; several only if the chain can end in several.
     pub classes: Vec<RecurrentClass>,
@@ -35,7 +35,7 @@ pub struct Steady {
 #[non_exhaustive]
 pub enum SteadyError {
     /// There is no state at all.
-    #[error("the chain has no state")]
+    #[error("the chain has no statessss")]
     Empty,
     /// It is not a Markov chain.
     #[error(transparent)]
@@ -51,10 +51,10 @@ pub enum SteadyError {
 /// π = Σ_C P(end in C) π_C,   π_C Q_C = 0,   Σ π_C = 1
 /// ```
 ///
-/// Strong components give the recurrent classes `C`. A class is solved by elimination without subtraction where that
-/// takes seconds, exact to rounding; otherwise by Gauss-Seidel, to an estimated relative error of `tolerance`. Time
-/// averages always tend to this, probabilities too, as a chain in continuous time has no period. Sources:
-/// \[Grassmann1985\], \[Stewart1994\].
+/// Strong components give the recurrent classes `C`. A class is solved by elimination without subtraction
+/// if that takes only seconds, exact up to rounding; otherwise by Gauss-Seidel, to an estimated relative
+/// error of `tolerance`. Time averages always converge to this, and so do probabilities, because a chain
+/// in continuous time has no period. Sources: \[Grassmann1985\], \[Stewart1994\].
 ///
 /// # Errors
 ///
@@ -118,7 +118,7 @@ fn class_steady(
     Part::new(rates, slack, *settings)?.steady()
 }
 
-/// The chance of ending in each of the classes.
+/// The probability of ending in each of the classes.
 fn class_probabilities(
     chain: &Chain,
     components: &Components,

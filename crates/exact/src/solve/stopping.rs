@@ -1,4 +1,4 @@
-//! Solutions that are stopped: every method hears it on its way. Looks are counted, so no clock decides.
+//! Tests of stopped solutions: every method reacts during its work. Looks are counted, so no clock decides.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ use crate::solve::{
 };
 use crate::watch::Watch;
 
-/// Stops the work from a look on.
+/// Stops the work from a given check of the watch.
 struct Looks {
     stop_at: u64,
     looked: AtomicU64,
@@ -56,7 +56,7 @@ fn sweeps_are_left_when_the_work_is_stopped() {
     }
 }
 
-/// A dense part: elimination looks at each of its rows.
+/// A dense part: elimination checks the watch at each of its rows.
 #[test]
 fn an_elimination_is_left_when_the_work_is_stopped() {
     let n = 300_u32;

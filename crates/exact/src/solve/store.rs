@@ -1,4 +1,5 @@
-//! Markings as bits: each counter has just as many as its largest value so far needs, and a marking is found by its hash.
+//! Markings as bits: each counter has as many bits as its largest value so far requires, and a marking is
+//! found by its hash.
 //!
 //! Counters that no firing changes take no room. When a counter outgrows its bits, all markings are packed anew; each
 //! counter can do so 32 times at most.
@@ -88,7 +89,7 @@ impl Store {
         unpack(&self.fields, &self.words[i * self.stride..(i + 1) * self.stride], marking);
     }
 
-    /// The number of a marking, if it is here.
+    /// The number of a marking, if it is stored.
     pub(crate) fn find(&self, marking: &[u32]) -> Option<u32> {
         let mut packed = vec![0; self.stride];
         pack(&self.fields, marking, &mut packed).ok()?;

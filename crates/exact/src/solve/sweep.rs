@@ -26,7 +26,7 @@ pub(crate) struct Sweeps {
 pub(crate) struct Stop<'a> {
     /// Estimated relative error to reach.
     pub(crate) tolerance: f64,
-    /// Most sweeps.
+    /// Maximum number of sweeps.
     pub(crate) sweeps: u32,
     /// True to give up early if the remaining sweeps will not suffice at the present rate of change.
     pub(crate) foresees: bool,
@@ -40,10 +40,10 @@ const WINDOW: u32 = 10;
 const ROUNDING: f64 = 1e-13;
 /// Share of a step that is taken where full steps do not converge.
 const DAMPED: f64 = 0.9;
-/// Sweeps between two looks ahead.
+/// Sweeps between two extrapolations.
 const LOOK: u32 = 300;
-/// Change above which the values are still on their way: in a full queue they travel from its empty end, a state or so with each sweep,
-/// and converge quickly once they are there.
+/// Change above which values are still propagating: in a full queue they propagate from the empty end, about
+/// one state per sweep, and then converge quickly.
 const MOVING: f64 = 1e-4;
 /// Sweeps that such a journey may take.
 const JOURNEY: u32 = 6_000;
@@ -78,7 +78,7 @@ impl<'a> Progress<'a> {
         !(self.ratio < 1.0 && needed <= f64::from(self.stop.sweeps - self.count))
     }
 
-    /// Takes in a sweep's change, relative to the sum of values; gives the outcome at the end.
+    /// Processes a sweep's change, relative to the sum of values; returns the outcome at the end.
     fn after(&mut self, change: f64) -> Option<Sweeps> {
         self.count += 1;
         if change == 0.0 {

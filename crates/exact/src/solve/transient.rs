@@ -1,11 +1,11 @@
-//! Probabilities at given times, and expected times in each state until then, by uniformisation.
+//! Probabilities at given times, and expected sojourn times up to these times, by uniformisation.
 //!
 //! ```text
 //! p(t) = Σ_n Poisson(n; qt) v_n,   v_{n+1} = v_n (I + Q/q),   ∫₀ᵗ p = 1/q Σ_n P(more than n jumps) v_n
 //! ```
 //!
-//! with `q` the largest rate of leaving a state \[Jensen1953\] \[Stewart1994\]. All terms are non-negative: nothing
-//! cancels. One pass over `n` serves all times.
+//! with `q` the largest rate of leaving a state \[Jensen1953\] \[Stewart1994\]. All terms are non-negative,
+//! so there is no cancellation. One pass over `n` serves all times.
 
 use rayon::prelude::*;
 
@@ -17,9 +17,9 @@ use crate::watch::{Unwatched, Watch};
 /// Settings of transient probabilities and of distributions of passage times.
 #[derive(Clone, Copy, Debug)]
 pub struct TransientSettings<'a> {
-    /// Probability that is left out, at most. Default 1e-12.
+    /// Maximum omitted probability. Default 1e-12.
     pub error: f64,
-    /// Most jumps of the uniformised chain. Default 20,000,000.
+    /// Maximum number of jumps of the uniformised chain. Default 20,000,000.
     pub jumps: u64,
     /// Source of stop requests. Default none.
     pub watch: &'a dyn Watch,
@@ -43,7 +43,7 @@ impl<'a> TransientSettings<'a> {
 #[non_exhaustive]
 pub enum TransientError {
     /// There is no state at all.
-    #[error("the chain has no state")]
+    #[error("the chain has no statessss")]
     Empty,
     /// It is not a Markov chain.
     #[error(transparent)]
@@ -61,7 +61,7 @@ pub enum TransientError {
         reward: usize,
     },
     /// The watch of the settings has stopped the work.
-    #[error("stopped on the way to {time} s")]
+    #[error("stopped before {time} s was reached")]
     Stopped {
         /// The last requested time \[s\].
         time: f64,
@@ -69,15 +69,14 @@ pub enum TransientError {
     /// The fastest rate has too many events until the requested time. Request the steady state, shorter times, or
     /// simulate.
     #[error(
-        "about {needed:e} jumps are needed until {time} s, more than {limit}: the rates lie far apart; ask for the steady \
-         state, for shorter times, or simulate"
+        "about {needed:e} jumps are needed until {time} s, more than {limit}: the rates differ too much; compute the steady state or shorter times, or simulate"
     )]
     TooManyJumps {
         /// Jumps needed, about.
         needed: f64,
         /// The time \[s\].
         time: f64,
-        /// Most jumps allowed.
+        /// Maximum number of jumps allowed.
         limit: u64,
     },
 }
@@ -85,11 +84,11 @@ pub enum TransientError {
 /// Probabilities at given times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transient {
-    /// The times, as they were given \[s\].
+    /// The given times \[s\].
     pub times: Vec<f64>,
     /// Per time and state: the probability. They sum to 1.
     pub probabilities: Vec<Vec<f64>>,
-    /// Per time and state: expected time there until then \[s\]. They sum to the time.
+    /// Per time and state: expected time in the state up to that time \[s\]. They sum to the time.
     pub stays: Vec<Vec<f64>>,
     /// Bound of the sum of absolute errors of the probabilities at any of the times: truncation and rounding. The bound
     /// for stays is this times the time.
@@ -100,7 +99,7 @@ pub struct Transient {
     pub settled: bool,
 }
 
-/// A chain in which a jump happens at every tick of one Poisson process; some jumps lead back to where they start.
+/// A chain in which a jump happens at every tick of one Poisson process; some jumps return to the same state.
 #[derive(Clone, Debug)]
 pub(crate) struct Uniformised {
     incoming: Incoming,
@@ -158,7 +157,7 @@ impl Uniformised {
 
 /// Number of states that one thread processes at a time.
 const BLOCK: usize = 4_096;
-/// Number of rates below which one thread does a jump alone.
+/// Number of rates below which a single thread computes a jump.
 const ALONE: usize = 50_000;
 
 /// Sums over all states after a jump.
@@ -182,10 +181,10 @@ impl Jumped {
     }
 }
 
-/// Most jumps for which weights are made.
+/// Maximum number of jumps for which weights are made.
 const MOST_JUMPS: f64 = 1e9;
 
-/// Multiplications that may be spent on the chance that a chain settles before the jumps are used up: a minute.
+/// Maximum multiplications in the hope that a chain converges before all jumps are computed: about a minute.
 const WORK_TO_SETTLE: f64 = 3e10;
 
 /// Rounding of one jump, relative to the probabilities: a few operations for each.
@@ -199,11 +198,11 @@ pub(crate) struct Walk {
     pub(crate) error: f64,
 }
 
-/// Walks from `start` over jumps 0, 1, … until `windows` need no more; `visit` gets the number of the jump, the
-/// probabilities, and true if they also represent all later jumps.
+/// Computes jumps 0, 1, … from `start` until `windows` need no more; `visit` gets the number of the
+/// jump, the probabilities, and true if they also represent all later jumps.
 ///
-/// Settling is bounded: a jump never makes two distributions differ more, so after a change of `d` the ones `m` jumps
-/// later differ by at most `m d`.
+/// Convergence is bounded: a jump never increases the difference of two distributions, so after a change of
+/// `d`, distributions `m` jumps later differ by at most `m d`.
 pub(crate) fn walk(
     chain: &Uniformised,
     start: &[f64],
@@ -250,8 +249,8 @@ pub(crate) fn windows(
 /// Probabilities of the states, and expected times in them, at each of `times` \[s\].
 ///
 /// Exact up to `error`, which bounds truncation and the rounding of the jumps. The work is the number of jumps, the
-/// largest rate times the longest time, times the number of rates; if the probabilities stop changing before that, it
-/// ends there, by a bound and not by an estimate. Sources: \[Jensen1953\], \[FoxGlynn1988\].
+/// largest rate times the longest time, times the number of rates; if the probabilities stop changing before that,
+/// it ends early, by a bound, not an estimate. Sources: \[Jensen1953\], \[FoxGlynn1988\].
 ///
 /// # Errors
 ///
@@ -298,8 +297,8 @@ pub fn transient(chain: &Chain, times: &[f64], settings: &TransientSettings<'_>)
     })
 }
 
-/// Weight of the distribution after `n` jumps at a time: as a probability, and as a stay \[s\]. If it stands for all
-/// later distributions too, it gets all the remaining weight; `used` sums up.
+/// Weight of the distribution after `n` jumps at a time: as a probability, and as a stay \[s\]. If it also
+/// represents all later distributions, it gets all the remaining weight; `used` is the sum so far.
 pub(crate) fn share(
     window: &PoissonWindow,
     above: &[f64],

@@ -1,9 +1,10 @@
 //! Settling in zero time: the markings that immediate transitions pass, and the probabilities of the final markings.
 //!
-//! From one vanishing marking a small graph is built, whose ends are tangible markings and goals. Mass is pushed through it
-//! in topological order; where immediate transitions form a loop, the loop's linear system is solved by elimination
-//! without subtraction \[Grassmann1985\], so that small probabilities keep their digits. If several groups of
-//! immediates are enabled, the first is settled first: groups share nothing, so no probability depends on their order.
+//! From one vanishing marking a small graph is built, whose ends are tangible markings and goals. Probability mass is
+//! propagated through it in topological order; if immediate transitions form a loop, the loop's linear system is
+//! solved by elimination without subtraction \[Grassmann1985\], so that small probabilities keep their relative
+//! accuracy. If several groups of immediates are enabled, the first is resolved first: groups are independent, so no
+//! probability depends on their order.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -15,14 +16,14 @@ use crate::solve::explore_error::ExploreError;
 
 /// Largest number of markings that zero time may lead through from one marking.
 pub(crate) const MOST_VANISHING: usize = 200_000;
-/// Most markings of a loop of immediate transitions.
+/// Maximum number of markings of a loop of immediate transitions.
 const MOST_LOOPING: usize = 2_000;
 
 /// A net, and the markings in which its play ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules<'a> {
     pub(crate) program: &'a Program,
-    /// The goal: in markings where it is not 0, nothing fires any more.
+    /// The goal: in markings in which it is not 0, no transition fires.
     pub(crate) goal: Option<&'a Code>,
 }
 
@@ -50,7 +51,7 @@ impl Rules<'_> {
         Ok(false)
     }
 
-    /// Fills `found` with the choice that is made in `marking`; false if it is tangible or a goal.
+    /// Fills `found` with the choice in `marking`; false if it is tangible or a goal.
     fn choice(&self, marking: &[u32], found: &mut Candidates) -> Result<bool, Fault> {
         if self.program.groups.rows() == 0 || self.is_goal(marking)? {
             return Ok(false);

@@ -15,7 +15,7 @@ pub enum Liveness {
     Dead,
     /// In some firing sequence, but in none infinitely often (L1).
     Finite,
-    /// In some firing sequence infinitely often (L3), but after others never again.
+    /// In some firing sequence infinitely often (L3), but after other sequences never again.
     Repeated,
     /// After any firing sequence again (L4).
     Live,
@@ -33,7 +33,7 @@ impl Liveness {
     }
 }
 
-/// Markings that, once entered, are never left, and that all lead to each other.
+/// Markings that are never left once entered, and that are all reachable from each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClosedClass {
     /// First state of the class.
@@ -42,7 +42,7 @@ pub struct ClosedClass {
     pub states: u32,
 }
 
-/// Verdicts on a complete state space. Rates and weights of 0 never fire.
+/// Verdicts on a complete state space. Transitions with rates or weights of 0 never fire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdicts {
     /// Classes of states that are never left, by their first state.
@@ -56,7 +56,7 @@ pub struct Verdicts {
 }
 
 impl Verdicts {
-    /// Number of home states: states that every marking leads to. 0 if there are several recurrent classes.
+    /// Number of home states: states that are reachable from every marking. 0 if there are several recurrent classes.
     pub fn home_states(&self) -> u32 {
         match self.recurrent[..] {
             [only] => only.states,
@@ -71,7 +71,7 @@ impl Verdicts {
 }
 
 impl StateSpace {
-    /// Looks at all states once more and judges them; none if the state space is partial.
+    /// Visits all states again and judges them; none if the state space is partial.
     ///
     /// Exact. Source: strongly connected components after \[Tarjan1972\].
     ///
@@ -112,7 +112,7 @@ struct Judge<'a> {
     rules: Rules<'a>,
     components: &'a Components,
     fires: Vec<bool>,
-    /// Per transition: fires on the way from a component back to it.
+    /// Per transition: fires on a cycle within a component.
     returns: Vec<bool>,
     /// Per transition: in how many terminal components it fires.
     terminals: Vec<usize>,

@@ -11,14 +11,14 @@ use crate::solve::vanish::{Rules, Settling};
 #[non_exhaustive]
 pub enum ReplayError {
     /// A transition of the sequence cannot fire.
-    #[error("transition `{transition}` cannot fire as number {position} of the sequence")]
+    #[error("transition `{transition}` cannot fire at position {position} of the sequence")]
     CannotFire {
         /// Id of the transition.
         transition: String,
         /// Position of the transition in the sequence, from 1.
         position: usize,
     },
-    /// A fault in a marking on the way.
+    /// A fault in an intermediate marking.
     #[error(transparent)]
     Fault(#[from] Fault),
 }

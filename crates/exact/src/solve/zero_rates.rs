@@ -1,4 +1,4 @@
-//! Rates of 0: transitions that have their tokens and still do not fire, which a net's author seldom wants.
+//! Rates of 0: transitions that have their tokens and still do not fire, which is rarely intended.
 
 use crate::compile::{Firing, Program, Value};
 use crate::semantics::{is_enabled, rate};
@@ -8,7 +8,8 @@ use crate::solve::space::StateSpace;
 /// Transitions that rates of 0 keep from firing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ZeroRates {
-    /// Dead states in which some timed transition is enabled, so that only its rate of 0 stops the net; in order.
+    /// Dead states in which some timed transition is enabled, so that the net stops only because of rates of
+    /// 0; in order.
     pub stuck: Vec<u32>,
     /// Timed transitions that are enabled in one of these markings, in order.
     pub held: Vec<u32>,

@@ -1,4 +1,4 @@
-//! Bases of all integer invariants, and the rank: always cheap, where minimal semiflows may be too many.
+//! Bases of all integer invariants, and the rank: always cheap, even if there are too many minimal semiflows.
 
 use crate::structure::incidence::Incidence;
 use crate::structure::limits::{Budget, Cut};
@@ -10,7 +10,7 @@ use crate::structure::semiflows::{Flows, marked, place_rows, transition_rows, un
 pub struct Basis {
     /// Independent vectors; weights may be negative.
     pub flows: Flows,
-    /// Rank of the combined matrix without the excluded rows; none if the elimination was cut short.
+    /// Rank of the combined matrix without the excluded rows; none if the elimination was stopped.
     pub rank: Option<usize>,
 }
 
@@ -20,7 +20,7 @@ pub fn place_basis(incidence: &Incidence, budget: &Budget<'_>) -> Basis {
     null_space(place_rows(incidence), &incidence.rows_with_open_change(), incidence.transitions.len(), budget)
 }
 
-/// A basis of the T-invariants: firing counts, of any sign, that change nothing. Exact.
+/// A basis of the T-invariants: firing counts, of any sign, that do not change the marking. Exact.
 pub fn transition_basis(incidence: &Incidence, budget: &Budget<'_>) -> Basis {
     null_space(transition_rows(incidence), &incidence.transitions_with_open_change(), incidence.rows.len(), budget)
 }

@@ -18,22 +18,22 @@ pub enum BoundSource {
     /// The marking equation: a weighted sum that never grows.
     #[serde(rename = "marking equation")]
     MarkingEquation,
-    /// The place's own capacity.
+    /// The place's capacity.
     Capacity,
 }
 
 /// The most tokens that a row can hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowBound {
-    /// The bound; none if the structure gives none.
+    /// The bound; none if the structure does not give one.
     pub most: Option<u64>,
     /// Source of the bound; none without a bound.
     pub source: Option<BoundSource>,
-    /// The weights behind the bound: their weighted sum of tokens never exceeds its initial value. Rows past the net's
-    /// own are free rooms of places with a capacity. Empty if the bound has no weights.
+    /// The weights behind the bound: their weighted sum of tokens never exceeds its initial value. Rows after
+    /// those of the net are free rooms of places with a capacity. Empty if the bound has no weights.
     pub weights: Vec<(u32, i128)>,
-    /// True if whole numbers prove the bound, or that the marking equation has none; otherwise it is rounded from
-    /// floating point.
+    /// True if integers prove the bound, or that the marking equation has none; otherwise it is
+    /// rounded from floating point.
     pub proved: bool,
 }
 
@@ -42,7 +42,7 @@ pub struct RowBound {
 pub struct Bounds {
     /// Per row of the net.
     pub rows: Vec<RowBound>,
-    /// Reason why some may be missing or larger than they need to be.
+    /// Reason why some may be missing or larger than necessary.
     pub cut: Option<Cut>,
 }
 
@@ -53,7 +53,7 @@ pub struct Bounds {
 /// ```
 ///
 /// is solved as its dual, whose solution is a weighted sum that proves the bound. Upper bounds, not always reached: the
-/// marking equation has solutions that no sequence of firings gives. They hold with inhibitors, tests, priorities and any
+/// marking equation has solutions that no firing sequence reaches. They hold with inhibitors, tests, priorities and any
 /// delays, which only take markings away. Source: \[Murata1989\], \[Silva1998\].
 ///
 /// `semiflows` belong to the net. For each row of `extended`, the net with rows for free rooms, `bounded` is true if some weighted
@@ -113,7 +113,7 @@ fn start(incidence: &Incidence, program: &Program, semiflows: &Flows, row: usize
     best
 }
 
-/// The weighted sum of the tokens at the start; none if it does not fit.
+/// The weighted sum of the initial tokens; none if it overflows.
 pub fn weighted_sum(incidence: &Incidence, vector: &[(u32, i128)]) -> Option<i128> {
     vector.iter().try_fold(0_i128, |sum, &(row, weight)| {
         sum.checked_add(weight.checked_mul(i128::from(incidence.initial[row as usize]))?)
@@ -123,7 +123,7 @@ pub fn weighted_sum(incidence: &Incidence, vector: &[(u32, i128)]) -> Option<i12
 /// Added before rounding down an unproved result of a linear program.
 const ROUNDING: f64 = 1e-6;
 
-/// The bound of a row by the marking equation, if there is one.
+/// The bound of a row by the marking equation, if any.
 fn by_equation(incidence: &Incidence, open: &[bool], row: usize, budget: &Budget<'_>) -> Result<Option<RowBound>, Cut> {
     let mut problem = Problem::new(OptimizationDirection::Minimize);
     let variable = |(i, &tokens): (usize, &u32)| {

@@ -1,4 +1,4 @@
-//! Classes of a net by the shape of its graph, with a violation of each class that it does not belong to.
+//! Classes of a net by the shape of its graph, with a violation of each class to which it does not belong.
 
 use petgraph::unionfind::UnionFind;
 
@@ -217,8 +217,8 @@ pub fn heavy_arc(incidence: &Incidence) -> Option<(u32, u32, u32)> {
     })
 }
 
-/// The first transition that fills a row that it needs: row and transition. None in a pure net, whose combined matrix
-/// says everything.
+/// The first transition that fills a row that it needs: row and transition. None in a pure net, whose
+/// combined matrix is complete.
 pub fn self_loop(flow: &Flow) -> Option<(u32, u32)> {
     (0..).zip(0..flow.transitions()).find_map(|(number, t)| {
         let row = flow.needs.row(t).iter().find(|row| flow.fills.row(t).binary_search(row).is_ok())?;

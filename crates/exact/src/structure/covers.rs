@@ -12,7 +12,7 @@ use crate::structure::lp::{System, largest_support};
 pub enum Relation {
     /// The sum stays the same.
     Equal,
-    /// For places, it never grows; for transitions, no place has fewer tokens afterwards.
+    /// For places, the weighted sum never grows; for transitions, no place has fewer tokens after the firings.
     OneSided,
 }
 
@@ -21,8 +21,8 @@ pub enum Relation {
 pub struct Cover {
     /// Per row or transition.
     pub members: Vec<bool>,
-    /// True if whole numbers prove both the covered and the uncovered part; otherwise the answer comes from a linear
-    /// program in floating point.
+    /// True if integers prove both the covered and the uncovered part; otherwise the result comes
+    /// from a linear program in floating point.
     pub proved: bool,
 }
 
@@ -78,7 +78,7 @@ impl Matrix {
         Self { items, equations: rows + transitions - left_out.len(), left_out: left_out.to_vec() }
     }
 
-    /// The largest support, and the support of the opposite statement, which must be the rest.
+    /// The largest support, and the support of the opposite statement, which must be its complement.
     ///
     /// `sign` is the direction in which the sums may change in a one-sided relation: -1 for sums that may fall.
     fn cover(&self, relation: Relation, sign: i64, budget: &Budget<'_>) -> Result<Cover, Cut> {
@@ -106,8 +106,8 @@ impl Matrix {
         Ok(Cover { members: found.members, proved })
     }
 
-    /// Items that cannot be covered: combinations of the equations in which no item has the wrong sign, and these the right
-    /// one (theorem of the alternative).
+    /// Items that cannot be covered: combinations of the equations in which no item has the wrong sign and
+    /// these items have the right sign (theorem of the alternative).
     fn rest(&self, relation: Relation, sign: i64, budget: &Budget<'_>) -> Result<Vec<bool>, Cut> {
         let items = self.items.len();
         let mut by_equation: Vec<Vec<(u32, i64)>> = vec![Vec::new(); self.equations];
@@ -127,7 +127,7 @@ impl Matrix {
         columns.extend((0..number(items)).map(|item| vec![(item, -1)]));
         let system = System { columns, equations: items, counted: (first, first + items) };
         let found = largest_support(&system, budget)?;
-        found.proof.ok_or(Cut::Numerical { reason: "no whole numbers found".to_owned() })?;
+        found.proof.ok_or(Cut::Numerical { reason: "no integer solution found".to_owned() })?;
         Ok(found.members)
     }
 }

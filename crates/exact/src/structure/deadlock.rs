@@ -53,7 +53,7 @@ impl std::fmt::Display for Obstacle {
             Self::OpenArcs { number: 1 } => write!(f, "there is an arc whose weight depends on the marking"),
             Self::OpenArcs { number } => write!(f, "there are {number} arcs whose weight depends on the marking"),
             Self::Capacity { place } => {
-                write!(f, "place `{place}` has a capacity, and an arc whose weight depends on the marking")
+                write!(f, "place `{place}` has a capacity and an arc whose weight depends on the marking")
             }
             Self::MayNotFire { transition, number: 1 } => {
                 write!(f, "transition `{transition}` may be enabled and never fire: its rate or weight is or may be 0")
@@ -66,7 +66,7 @@ impl std::fmt::Display for Obstacle {
     }
 }
 
-/// Everything in a net that the theorems do not know, in order of kind.
+/// All features of a net that the theorems do not cover, in order of kind.
 pub fn obstacles(extended: &Incidence, program: &Program, no_room: &[u32]) -> Vec<Obstacle> {
     let mut found = Vec::new();
     let weighted = heavy_arc(extended).map(|(row, t, _)| Obstacle::Weight {
@@ -114,7 +114,7 @@ pub enum Method {
 /// Conclusions about deadlocks of the net with free rooms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// Reason why nothing follows from siphons and traps; empty if the theorems apply.
+    /// Reason why siphons and traps allow no conclusion; empty if the theorems apply.
     pub obstacles: Vec<Obstacle>,
     /// True if every minimal siphon contains a marked trap; none if unknown.
     pub property: Option<bool>,
@@ -122,18 +122,18 @@ pub struct Deadlock {
     pub bad_siphon: Option<Vec<u32>>,
     /// Per minimal siphon: true if it contains a marked trap.
     pub marked_trap: Vec<bool>,
-    /// True if no reachable marking is dead; none if nothing follows. `Some(true)` also holds with priorities and any
-    /// delays.
+    /// True if no reachable marking is dead; none if undecided. `Some(true)` also holds with
+    /// priorities and any delays.
     pub deadlock_free: Option<bool>,
-    /// True if from every reachable marking every transition can fire again, in the net without time; none if nothing
-    /// follows.
+    /// True if from every reachable marking every transition can fire again, in the net without time; none if
+    /// undecided.
     pub live: Option<bool>,
     /// True if the net satisfies the rank theorem: some initial marking makes it live and bounded; none if the theorem
     /// does not apply.
     pub well_formed: Option<bool>,
     /// True if liveness also holds with time: all transitions are exponential, or all immediate of one priority.
     pub live_with_time: bool,
-    /// Method that found the verdict.
+    /// Method of the verdict.
     pub method: Method,
     /// Rows that never hold a token: the largest empty siphon. Holds for every net.
     pub never_marked: Vec<u32>,

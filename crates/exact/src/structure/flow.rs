@@ -10,7 +10,7 @@ use crate::structure::incidence::{Incidence, OpenKind};
 pub struct Flow {
     /// Per transition: rows that it takes from or tests.
     pub needs: Csr<u32>,
-    /// Per transition: rows that it puts into or tests.
+    /// Per transition: rows in which it produces tokens or that it tests.
     pub fills: Csr<u32>,
     /// Per row: transitions that need it.
     pub consumers: Csr<u32>,

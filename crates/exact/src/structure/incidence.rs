@@ -1,4 +1,4 @@
-//! The incidence matrices: tokens that each transition takes, puts, changes and tests, and its inhibitors.
+//! The incidence matrices: tokens that each transition consumes, produces, changes and tests, and its inhibitors.
 //!
 //! A row is a counter: a place, or a place and a token class. A weight that depends on the marking is not a number;
 //! such entries are *open*, and each analysis documents how it treats them.
@@ -56,7 +56,7 @@ pub struct Incidence {
     pub combined: Csr<Change>,
     /// Inhibitors: tokens that disable.
     pub inhibition: Csr<Term>,
-    /// Tests: tokens needed and left.
+    /// Tests: tokens needed but not consumed.
     pub tests: Csr<Term>,
     /// Entries whose weight depends on the marking, in order.
     pub open: Vec<OpenEntry>,
@@ -131,8 +131,8 @@ impl Incidence {
         }
     }
 
-    /// The same net with a row more for each place of limited capacity: its free room, which holds the capacity minus the
-    /// tokens. A firing that needs room takes it from there, so that the net behaves as with the capacity.
+    /// The same net with a row more for each place of limited capacity: its free room, which holds the capacity minus
+    /// the tokens. A firing consumes the room that it needs, so the net behaves as with the capacity.
     ///
     /// A place that holds more than its capacity at the start, or has open entries, gets no such row; it is returned.
     pub fn with_free_rooms(&self, program: &Program) -> (Self, Vec<u32>) {
@@ -235,8 +235,8 @@ fn changes(arcs: &Arcs) -> Vec<Change> {
 /// Largest change of one firing: constant weights are below it.
 const LARGEST: i64 = i32::MAX as i64;
 
-/// The arcs of constant weight of one transition; arcs in `dynamic` may be constant too, if only another arc of the
-/// transition is not.
+/// The arcs of constant weight of one transition; arcs in `dynamic` may also be constant, if another arc of
+/// the transition is not.
 fn constant_arcs(program: &Program, t: usize) -> Arcs {
     let terms = |csr: &Csr<Term>| csr.row(t).iter().map(|x| (x.counter, u64::from(x.weight))).collect();
     let mut arcs = Arcs {

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-/// Limits of the structural analyses. Each of them stays within these limits by itself.
+/// Limits of the structural analyses. The limits apply to each analysis separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Rows that the search for semiflows may hold at once. Default 100 000.
+    /// Maximum rows in memory during the search for semiflows. Default 100 000.
     pub max_rows: usize,
     /// Siphons, and traps, that are listed. Default 10 000.
     pub max_sets: usize,
@@ -19,20 +19,20 @@ impl Default for Limits {
     }
 }
 
-/// Reason why an analysis ended before its end. What it had found until then is right, but may not be all.
+/// Reason why an analysis ended before its end. The results found until then are correct but may be incomplete.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Cut {
-    /// More rows than allowed: allow more, or use the basis, which never explodes.
+    /// More rows than allowed: allow more, or use the basis, which stays small.
     #[error("stopped at the limit of rows, {limit}")]
     Rows {
-        /// Most rows at once.
+        /// Maximum rows in memory.
         limit: usize,
     },
     /// More siphons or traps than allowed: allow more.
     #[error("stopped at the limit of sets, {limit}")]
     Sets {
-        /// Most sets.
+        /// Maximum number of sets.
         limit: usize,
     },
     /// The analysis took too long: allow more time.
@@ -41,7 +41,7 @@ pub enum Cut {
         /// Longest wall time.
         limit: Duration,
     },
-    /// Weights that do not fit into 128 bits: arc weights are too large for exact arithmetic here.
+    /// Weights that do not fit into 128 bits: arc weights are too large for this exact arithmetic.
     #[error("stopped at a weight that does not fit into 128 bits")]
     Overflow,
     /// The linear program could not be solved in floating point.

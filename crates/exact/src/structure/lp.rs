@@ -1,7 +1,7 @@
 //! Linear programs over the combined matrix, and integers that prove their answers.
 //!
-//! A program is solved in floating point; its answer is then scaled to integers and checked exactly. What passes is a
-//! proof, what does not is marked as such.
+//! A program is solved in floating point; its answer is then scaled to integers and checked exactly. Results
+//! that pass are proofs; other results are marked as unproved.
 
 use std::time::Duration;
 
@@ -63,18 +63,18 @@ pub(super) struct System {
 pub(super) struct Support {
     /// Per counted entry: true if it can be positive.
     pub(super) members: Vec<bool>,
-    /// One vector in which every entry that can be positive is positive: whole numbers that solve the equations
-    /// exactly; none if rounding did not give one.
+    /// One vector in which every entry that can be positive is positive: integers that solve the equations
+    /// exactly; none if rounding did not give a solution.
     pub(super) proof: Option<Vec<i128>>,
 }
 
-/// The largest set of counted entries that are positive in some solution, which is positive in one solution at once.
+/// The largest set of counted entries that are all positive in a single solution.
 ///
 /// ```text
 /// max Σ u_i,   0 ≤ u_i ≤ 1,  u_i ≤ v_i,  A v = 0,  v ≥ 0
 /// ```
 ///
-/// Solutions form a cone, so that at the best point every `u_i` is 0 or 1.
+/// Solutions form a cone, so at the optimum every `u_i` is 0 or 1.
 pub(super) fn largest_support(system: &System, budget: &Budget<'_>) -> Result<Support, Cut> {
     let mut problem = Problem::new(OptimizationDirection::Maximize);
     let mut equations: Vec<Vec<(Variable, f64)>> = vec![Vec::new(); system.equations];
@@ -121,12 +121,12 @@ fn products(system: &System, v: &[i128]) -> Option<Vec<i128>> {
     Some(sums)
 }
 
-/// Largest factor that is tried to make numbers whole.
+/// Largest factor tried to obtain integers.
 const MOST_PARTS: u32 = 2_520;
-/// Largest distance of a multiple from a whole number, relative to its size and the factor.
+/// Largest distance of a multiple from an integer, relative to its size and the factor.
 const NEARLY: f64 = 1e-6;
 
-/// The smallest multiple of a vector that is whole, once rounded, and for which `holds`.
+/// The smallest multiple of a vector that rounds to integers and satisfies `holds`.
 pub(super) fn whole_multiple(vector: &[f64], holds: impl Fn(&[i128]) -> bool) -> Option<Vec<i128>> {
     let mut tries = 0;
     for factor in 1..=MOST_PARTS {
@@ -150,5 +150,5 @@ pub(super) fn whole_multiple(vector: &[f64], holds: impl Fn(&[i128]) -> bool) ->
     None
 }
 
-/// Vectors that look whole and are not a solution, before giving up.
+/// Maximum number of apparently integral vectors that are not a solution.
 const MOST_TRIES: u32 = 20;

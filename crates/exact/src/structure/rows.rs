@@ -94,14 +94,14 @@ pub(super) enum Order {
 pub(super) struct Tableau {
     rows: Vec<Option<Row>>,
     alive: usize,
-    /// Per column: rows that had an entry when they came, some of them gone.
+    /// Per column: rows that had an entry when they were added; some were removed.
     members: Vec<Vec<u32>>,
     /// Per column: how many entries are positive and negative.
     signs: Vec<[i64; 2]>,
     order: Order,
     /// Columns with entries, by cost.
     queue: BTreeSet<(i64, u32)>,
-    /// Rows indexed by one original row in their support, chosen so that few rows share it.
+    /// Rows indexed by one original row in their support, chosen so that few rows have the same.
     buckets: Vec<Vec<u32>>,
 }
 
@@ -126,7 +126,7 @@ impl Tableau {
         self.alive
     }
 
-    /// A row that is still there.
+    /// An existing row.
     pub(super) fn row(&self, id: u32) -> Option<&Row> {
         self.rows[id as usize].as_ref()
     }

@@ -1,9 +1,9 @@
 //! Minimal semiflows, by eliminating one column after the other (Farkas; Fourier and Motzkin).
 //!
-//! The rows that are kept are, after each column, exactly the extreme rays of the cone of non-negative combinations in
-//! which the columns so far vanish: two rows of opposite sign are combined only if no other row lies within their
-//! common support (double description). So nothing has to be filtered at the end, and a row in which all columns
-//! vanish already is a minimal semiflow even where the search is cut short.
+//! After each column, the stored rows are exactly the extreme rays of the cone of non-negative combinations in
+//! which all processed columns vanish: two rows of opposite sign are combined only if no other row has its
+//! support within theirs (double description). So the result needs no filtering, and a row in which all
+//! columns vanish is a minimal semiflow even if the search stops early.
 
 use crate::structure::incidence::{Incidence, number};
 use crate::structure::limits::{Budget, Cut, Limits};
@@ -14,7 +14,7 @@ use crate::structure::rows::{Order, Row, Sparse, Tableau, combine, gcd};
 pub struct Flows {
     /// The vectors, in the order of their supports.
     pub vectors: Vec<Vec<(u32, i128)>>,
-    /// Reason why there may be more; none where these are all.
+    /// Reason why there may be more; none if these are all.
     pub cut: Option<Cut>,
     /// Rows, or transitions, that are in no vector because arcs with weights that depend on the marking change them.
     pub excluded: Vec<u32>,
@@ -23,15 +23,15 @@ pub struct Flows {
 /// The minimal P-semiflows: non-negative weights of the rows whose sum of tokens no firing changes, with minimal support
 /// and without common divisor. Every other one is a non-negative combination of them. Exact.
 ///
-/// Rows that an arc of open weight changes are left out, so the results hold for nets with such arcs too. Source:
-/// \[Colom1991\], \[Fukuda1996\].
+/// Rows changed by an arc of open weight are excluded, so the results also hold for nets with such
+/// arcs. Source: \[Colom1991\], \[Fukuda1996\].
 pub fn place_semiflows(incidence: &Incidence, limits: &Limits, budget: &Budget<'_>) -> Flows {
     let excluded = incidence.rows_with_open_change();
     semiflows(place_rows(incidence), &excluded, incidence.transitions.len(), limits, budget)
 }
 
 /// The minimal T-semiflows: numbers of firings of each transition that restore the marking, with minimal support and
-/// without common divisor. Exact. Transitions with open weights are left out.
+/// without common divisor. Exact. Transitions with open weights are excluded.
 ///
 /// A T-semiflow does not imply that the firings are possible in some order.
 pub fn transition_semiflows(incidence: &Incidence, limits: &Limits, budget: &Budget<'_>) -> Flows {

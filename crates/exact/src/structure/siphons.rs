@@ -1,7 +1,8 @@
 //! Minimal siphons and traps.
 //!
-//! A siphon is a set of rows whose every producer needs one of them: once empty, it stays empty. A trap is a set whose
-//! every consumer fills one of them: once marked, it stays marked. The traps are the siphons of the reversed graph.
+//! A siphon is a set of rows such that every producer needs one of them: once empty, it stays
+//! empty. A trap is a set of rows such that every consumer produces tokens in one of them: once
+//! marked, it stays marked. The traps are the siphons of the reversed graph.
 //!
 //! All minimal siphons are found by partition after \[Cordone2005\]: find one siphon, then search among siphons that
 //! lack its first row, then among siphons that have the first row but lack the second, and so on.
@@ -15,7 +16,7 @@ use crate::structure::limits::{Budget, Cut, Limits};
 pub struct Sets {
     /// The sets: rows in order; the sets by size, then by their rows.
     pub sets: Vec<Vec<u32>>,
-    /// Reason why there may be more; none where these are all.
+    /// Reason why there may be more; none if these are all.
     pub cut: Option<Cut>,
 }
 

@@ -13,7 +13,7 @@ use crate::structure::lp::{Solved, solve};
 pub struct ThroughputBound {
     /// The transition.
     pub transition: u32,
-    /// Firings per second \[1/s\]; none if the structure gives no bound.
+    /// Firings per second \[1/s\]; none if the structure implies no bound.
     pub most: Option<f64>,
 }
 
@@ -86,11 +86,13 @@ fn bound(
     match solve(&mut problem, &[], budget)? {
         Solved::Best(value, _) => Ok(Some(value.max(0.0))),
         Solved::Unbounded => Ok(None),
-        Solved::Infeasible => Err(Cut::Numerical { reason: "no mean tokens fit the marking equation".to_owned() }),
+        Solved::Infeasible => {
+            Err(Cut::Numerical { reason: "no mean token counts satisfy the marking equation".to_owned() })
+        }
     }
 }
 
-/// Mean tokens are reached from the start, and what flows into a place flows out of it.
+/// Mean tokens are reached from the start, and the flow into each place equals the flow out of it.
 fn add_balance(problem: &mut Problem, incidence: &Incidence, bounded: &[bool], variables: [&[Variable]; 3]) {
     let [means, firings, rates] = variables;
     let open = incidence.rows_with_open_change();

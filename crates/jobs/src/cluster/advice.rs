@@ -33,7 +33,7 @@ pub enum Advice {
         share: f64,
         /// Relative change of the energy, if its interval excludes 0.
         energy: Option<f64>,
-        /// Slot time of killed attempts \[s\], and the same as a share of the tasks' own time; only for a replay.
+        /// Slot time of killed attempts \[s\], and its ratio to the tasks' time; only for a replay.
         killed: Option<[f64; 2]>,
     },
     /// The best policy of a replay gains less than the error of the replay or less than 1% of the job time.
@@ -59,7 +59,7 @@ pub enum Advice {
         /// True if all policies delay jobs.
         all_later: bool,
     },
-    /// There is nothing to compare.
+    /// There are no policies to compare.
     Nothing,
 }
 
@@ -132,13 +132,13 @@ impl fmt::Display for Advice {
                 let share = 100.0 * share;
                 write!(
                     f,
-                    "take `{policy}`: jobs end {value:.1} ± {half:.1} s ({share:.1}%) earlier than with `{baseline}`"
+                    "use `{policy}`: jobs finish {value:.1} ± {half:.1} s ({share:.1}%) earlier than with `{baseline}`"
                 )?;
                 if let Some([killed_s, share]) = killed {
                     let share = 100.0 * share;
                     return write!(
                         f,
-                        ", at the price of {killed_s:.1} s of killed work ({share:.0}% of the tasks' own)"
+                        ", at the cost of {killed_s:.1} s of killed work ({share:.0}% of the tasks' own work)"
                     );
                 }
                 match energy {
@@ -149,22 +149,21 @@ impl fmt::Display for Advice {
             }
             Self::TooClose { policy, earlier_s, error_s } => write!(
                 f,
-                "leave the policy as it is: the best one, `{policy}`, gains {earlier_s:.1} s, which is within what the replay cannot tell \
-                 ({error_s:.1} s)"
+                "leave the policy as it is: the best one, `{policy}`, gains {earlier_s:.1} s, less than the error of the replay ({error_s:.1} s)"
             ),
             Self::OneHost => write!(
                 f,
-                "nothing can change: all tasks ran on one host, and no copy is started on the host of its original"
+                "no policy can help: all tasks ran on one host, and a copy never runs on the host of its original"
             ),
             Self::Save { policy, share } => {
                 let share = 100.0 * share;
-                write!(f, "no policy ends jobs earlier; `{policy}` takes {share:.1}% less energy")
+                write!(f, "no policy finishes jobs earlier; `{policy}` uses {share:.1}% less energy")
             }
-            Self::Leave { all_later: true } => write!(f, "leave speculation off: every policy makes jobs end later"),
+            Self::Leave { all_later: true } => write!(f, "leave speculation off: every policy makes jobs finish later"),
             Self::Leave { all_later: false } => {
-                write!(f, "leave speculation off: no policy is certain to end jobs earlier or to save energy")
+                write!(f, "leave speculation off: no policy significantly shortens jobs or saves energy")
             }
-            Self::Nothing => write!(f, "there is only one policy, and nothing to compare it with"),
+            Self::Nothing => write!(f, "there is only one policy and nothing to compare it with"),
         }
     }
 }
@@ -192,14 +191,14 @@ mod tests {
     #[test]
     fn a_gain_counts_beyond_the_error_of_the_replay_and_has_its_price() {
         let replay = Replayed { hosts: 4, error_s: 1.0, work_s: 120.0 };
-        let expected = "take `late`: jobs end 4.0 ± 0.0 s (4.0%) earlier than with `none`, at the price of 30.0 s of killed work (25% of the \
+        let expected = "use `late`: jobs finish 4.0 ± 0.0 s (4.0%) earlier than with `none`, at the price of 30.0 s of killed work (25% of the \
                         tasks' own)";
         assert_eq!(advice(&replay), expected);
         let close = advice(&Replayed { error_s: 4.0, ..replay });
         assert_eq!(
             close,
-            "leave the policy as it is: the best one, `late`, gains 4.0 s, which is within what the replay cannot tell (4.0 s)"
+            "leave the policy as it is: the best one, `late`, gains 4.0 s, less than the error of the replay (4.0 s)"
         );
-        assert!(advice(&Replayed { hosts: 1, ..replay }).starts_with("nothing can change"));
+        assert!(advice(&Replayed { hosts: 1, ..replay }).starts_with("no policy can help"));
     }
 }

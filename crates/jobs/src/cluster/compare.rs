@@ -66,7 +66,7 @@ pub struct Comparison {
     pub level: f64,
     /// Replications of each policy.
     pub replications: usize,
-    /// The deadline \[s\], if there is one.
+    /// The deadline \[s\], if any.
     pub deadline_s: Option<f64>,
     /// Position of the baseline policy: the first without a detector, or else the first.
     pub baseline: usize,

@@ -27,7 +27,7 @@ pub enum NodeClass {
     Off,
     /// B: a core is free: P_dyn.
     FreeCore,
-    /// C: all cores are busy: nothing.
+    /// C: all cores are busy: no extra power.
     FreeSlot,
     /// No slot is free.
     Full,
@@ -44,7 +44,7 @@ impl NodeClass {
         }
     }
 
-    /// Returns the power that one more task adds \[W\]; none if it has no slot.
+    /// Returns the power that one more task adds \[W\]; none if the task has no slot.
     pub fn increment(self, power: &Power) -> Option<f64> {
         match self {
             Self::Off => Some(power.static_w + power.dynamic_w - power.idle_w),

@@ -27,13 +27,13 @@ const HOMOGENEOUS: u64 = 1 << 40;
 pub struct Replications<'a> {
     /// Maximum number of replications.
     pub count: u64,
-    /// Seed of the whole experiment.
+    /// Seed of the experiment.
     pub seed: u64,
     /// Number of threads; none means one per core.
     pub threads: Option<NonZeroUsize>,
     /// Stop condition, also checked within a replication.
     pub watch: &'a dyn Watch,
-    /// Share of the replications run here. Default: all.
+    /// Share of the replications run by this process. Default: all.
     pub share: Share,
 }
 
@@ -58,12 +58,12 @@ pub enum ExperimentError {
         fault: RunFault,
     },
     /// The usual times cannot be determined.
-    #[error("the usual times of the tasks: {0}")]
+    #[error("the typical times of the tasks: {0}")]
     Usual(#[from] EstimateError),
     /// Threads cannot be started.
     #[error("cannot start threads: {0}")]
     Threads(String),
-    /// Shards do not form a whole.
+    /// Shards do not form a complete run.
     #[error(transparent)]
     Share(#[from] ShareError),
 }

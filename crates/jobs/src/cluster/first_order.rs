@@ -21,9 +21,9 @@ pub struct DetectorQuality {
 }
 
 impl DetectorQuality {
-    /// Returns the measured quality of a detector. Where a metric is 0/0, a neutral value stands in, because no task has that fate: a precision of 1
-    /// if nothing was flagged, a latency of 0 if there was no straggler, an undetected time of 1 if no straggler was missed, a recall of 0 if there
-    /// was none.
+    /// Returns the measured quality of a detector. If a metric is 0/0, a neutral value replaces it, because no task has
+    /// that outcome: a precision of 1 if nothing was flagged, a latency of 0 if there was no straggler, an undetected
+    /// time of 1 if no straggler was missed, a recall of 0 if there was none.
     ///
     /// Stragglers flagged too late count as missed and as false positives, as in [`Metric`].
     pub fn of_tally(tally: &Tally) -> Self {
@@ -52,10 +52,10 @@ pub enum FirstOrderError {
         /// Valid range of the value.
         needs: &'static str,
     },
-    /// Precision and recall imply more flagged normal tasks than there are normal tasks. Use the share of *tasks* that are stragglers, not the share
-    /// of slow nodes.
+    /// Precision and recall imply more flagged normal tasks than exist. Use the share of *tasks*
+    /// that are stragglers, not the share of slow nodes.
     #[error(
-        "{stragglers} stragglers, recall {recall} and precision {precision} need {flagged:.4} flagged normal tasks per task; there are only {normal:.4} normal ones"
+        "{stragglers} stragglers, recall {recall} and precision {precision} need {flagged:.4} flagged normal tasks per task; there are only {normal:.4}"
     )]
     TooManyFlagged {
         /// α.

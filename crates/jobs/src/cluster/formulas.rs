@@ -21,7 +21,7 @@ pub fn default_flags(score: f64, mean_score: f64, gap: f64) -> bool {
     score < mean_score - gap
 }
 
-/// Returns the progress rate, score over the time since the start \[1/s\]; none at the start. \[Phan2018, Eq. 7\]
+/// Returns the progress rate, score divided by the time since the start \[1/s\]; none at the start. \[Phan2018, Eq. 7\]
 pub fn progress_rate(score: f64, elapsed_s: f64) -> Option<f64> {
     (elapsed_s > 0.0).then(|| score / elapsed_s)
 }
@@ -50,7 +50,7 @@ pub fn mean_and_deviation(numbers: impl IntoIterator<Item = f64>) -> Option<(f64
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LateForm {
-    /// mean − α SD: flags 16% of normally distributed rates at α = 1, as the paper's text says.
+    /// mean − α SD: flags 16% of normally distributed rates at α = 1, as in the paper's text.
     #[default]
     MeanMinusSd,
     /// mean (1 − α SD), as \[Phan2018, Eq. 10\] is printed. The SD of rates is small in 1/s, so this is close to the mean and flags half of the
@@ -72,7 +72,8 @@ pub fn late_threshold(form: LateForm, mean: f64, deviation: f64, alpha: f64) -> 
     }
 }
 
-/// Returns the speed of a task, processed input over the time since the start; none at the start. \[Phan2018, 5.5\]
+/// Returns the speed of a task, processed input divided by the time since the start; none at the start.
+/// \[Phan2018, 5.5\]
 pub fn task_speed(score: f64, size: f64, elapsed_s: f64) -> Option<f64> {
     progress_rate(score, elapsed_s).map(|rate| rate * size)
 }

@@ -1,9 +1,10 @@
 //! A job whose tasks are known individually: a recorded job, replayed under other policies, or a job of planned stages.
 //!
-//! Owns its description and its conversion to a world. Stages are jobs of maps that follow each other. A recorded task has a home node and returns to
-//! it if there is room. Its first attempt takes the recorded time there; on another node the time scales with the slowness of the stage's tasks on
-//! the two nodes. Logs do not contain the time of further attempts: it is the task's usual time, times the slowness of the node, times a ratio drawn
-//! from the ratios of the stage's attempts.
+//! Defines its description and its conversion to a world. Stages are jobs of maps that follow each other. A recorded task
+//! has a home node and returns to it if there is room. Its first attempt takes the recorded time on that node; on
+//! another node the time scales with the slowness of the stage's tasks on the two nodes. Logs do not contain the time
+//! of further attempts: it is the task's usual time, times the slowness of the node, times a ratio drawn from the
+//! ratios of the stage's attempts.
 
 use crate::cluster::detect::Category;
 use crate::cluster::known_work::Known;
@@ -26,7 +27,8 @@ pub struct KnownNode {
 /// A task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KnownTask {
-    /// Home node of the first attempt, used if there is room, and its work there \[s\]; none: any node, and a drawn time.
+    /// Home node of the first attempt, used if there is room, and its work on it \[s\]; none means any node
+    /// and a drawn time.
     pub first: Option<(usize, f64)>,
     /// Work of a usual attempt on a usual node \[s\], > 0.
     pub usual_s: f64,
@@ -51,7 +53,7 @@ pub struct KnownStage {
     pub ratios: Vec<f64>,
     /// Tasks of the stage that may run at a time on each node, if different from the node's slots.
     pub slots: Option<Vec<u32>>,
-    /// Attempts that are slow for their own reasons.
+    /// Attempts that are slow independently of their nodes.
     pub stragglers: Option<Stragglers>,
 }
 

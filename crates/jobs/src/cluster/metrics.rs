@@ -1,6 +1,6 @@
 //! Quality of a detector: precision, recall, detection latency, undetected time, fake positives.
 //!
-//! Owns the count of tasks by fate and the five ratios. A task counts once, by its first detection.
+//! Implements the count of tasks by fate and the five ratios. A task counts once, by its first detection.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ pub struct Tally {
     pub stragglers: u32,
     /// Stragglers that were flagged while a copy could still have won.
     pub true_positives: u32,
-    /// Stragglers that were flagged when less than their usual time was left: a kind of false positive.
+    /// Stragglers that were flagged when less than their typical time remained: a kind of false positive.
     pub fake_positives: u32,
     /// Normal tasks that were flagged.
     pub false_alarms: u32,
@@ -107,7 +107,8 @@ pub enum Metric {
     Recall,
     /// Mean of time to detection over usual time, of flagged stragglers. \[Phan2018, Eq. 3\]
     DetectionLatency,
-    /// Share of flagged tasks that are stragglers flagged when less than their usual time was left. \[Phan2018, Eq. 13\]
+    /// Share of flagged tasks that are stragglers flagged when less than their typical time remained.
+    /// \[Phan2018, Eq. 13\]
     FakePositives,
     /// Mean of time over usual time, of stragglers that were not flagged. \[Phan2018, Eq. 4\]
     UndetectedTime,

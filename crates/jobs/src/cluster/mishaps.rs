@@ -6,7 +6,7 @@ use crate::cluster::simulator::{Simulator, Status};
 use crate::rng::{Address, FRACTION_BITS, Purpose, exponential};
 
 impl Simulator<'_> {
-    /// Words of a node's life; sample 0 is its lot, odd ones are slow-downs, even ones failures.
+    /// Words of a node's life; sample 0 is its initial state, odd samples are slow-downs, even samples failures.
     pub(super) fn node_words(&self, node: usize, sample: u32) -> [u32; 4] {
         Address { purpose: Purpose::Node, owner: node as u32, sample }.words(self.world.key, self.replication)
     }
@@ -15,7 +15,7 @@ impl Simulator<'_> {
         mean * f64::from(exponential(self.node_words(node, sample)[0])) / f64::from(1_u32 << FRACTION_BITS)
     }
 
-    /// Draws when the node's slow-down begins or, where it is slow, ends.
+    /// Draws the start of the node's slow-down or, if it is slow, its end.
     pub(super) fn draw_slowdown(&mut self, node: usize) {
         let slowdown = &self.world.slowdown;
         let Some(between) = slowdown.mean_between_s else { return };
@@ -26,7 +26,7 @@ impl Simulator<'_> {
         self.nodes[node].slowdowns_drawn += 1;
     }
 
-    /// A slow-down begins or ends.
+    /// A slow-down starts or ends.
     pub(super) fn slow_down_or_recover(&mut self, node: usize) {
         // a factor of exactly 1 must still differ from no slow-down, or it would never end
         let slow = self.world.slowdown.factor.max(1.0 + f64::EPSILON);

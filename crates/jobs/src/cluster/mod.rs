@@ -1,4 +1,4 @@
-//! A cluster at the level of tasks: what stragglers cost, who would find them, and what copies would change.
+//! A cluster at task level: the cost of stragglers, their detection, and the effect of speculative copies.
 //!
 //! ```text
 //! Plan (TOML) ──▶ World ──▶ Simulator ──▶ Outcome per policy and replication ──▶ Comparison
@@ -24,8 +24,9 @@
 //! | variants of policies | [`Sweep`] |
 //! | the progress of all tasks of a run over time | [`record_progress`] |
 //!
-//! Guarantees: the same seed gives the same numbers on any number of threads; all policies see the same work of each
-//! attempt, the same input and the same slow-downs and failures (common random numbers).
+//! Guarantees: the same seed gives the same results on any number of threads; all policies see the
+//! same work of each attempt, the same input and the same slow-downs and failures (common random
+//! numbers).
 
 mod advice;
 mod compare;

@@ -1,6 +1,6 @@
 //! Next of a fixed set of timers to ring: a tournament over their times.
 
-/// Numbered timers; after every change the earliest is known, and among equals the one with the lowest number.
+/// Numbered timers; after every change, the earliest timer is known; ties go to the lowest number.
 #[derive(Clone, Debug)]
 pub(super) struct Timers {
     /// Number of leaves, a power of two.

@@ -1,8 +1,8 @@
-//! A node over time: how fast its tasks run, what they have done, what its master knows of it, its energy.
+//! A node over time: the speed and progress of its tasks, the master's view of it, its energy.
 //!
-//! All busy tasks of a node run at the same rate, min(1, active cores / tasks) times its speed, so one number is enough for their
-//! progress: the work that each task of the node would have done had it been there from the beginning. A task ends when that
-//! number has grown by its work.
+//! All busy tasks of a node run at the same rate, min(1, active cores / tasks) times its speed, so one number is enough
+//! for their progress: the work that a task present from the start would have done. A task ends when that number has
+//! grown by its work.
 
 use crate::cluster::energy::node_power;
 use crate::cluster::plan::Power;
@@ -22,12 +22,12 @@ pub(super) struct Node {
     pub(super) copy_slots_used: u32,
     /// Attempts that need a core.
     pub(super) busy: u32,
-    /// By how much longer tasks take now.
+    /// Current slow-down factor of tasks.
     pub(super) slowness: f64,
     pub(super) up: bool,
     /// Up to when the following holds \[s\].
     pub(super) now: f64,
-    /// Work done by each busy task since the beginning \[s\].
+    /// Work done by each busy task since the start \[s\].
     pub(super) work: f64,
     /// Growth per second.
     pub(super) rate: f64,
@@ -40,13 +40,13 @@ pub(super) struct Node {
     /// The busy attempt that ends first and the work at which it does.
     pub(super) first: u32,
     pub(super) first_work: f64,
-    /// When a slow-down begins or ends, when it fails or is back, when its tasks are given up \[s\].
+    /// Times of slow-downs, failures, repairs, and of abandoning its tasks \[s\].
     pub(super) next_slowdown: f64,
     pub(super) next_failure: f64,
     pub(super) expiry: f64,
     pub(super) slowdowns_drawn: u32,
     pub(super) failures_drawn: u32,
-    /// Attempts that ended here.
+    /// Attempts that ended on this node.
     pub(super) finished: u32,
     /// Decides between nodes with equally many tasks.
     pub(super) lot: u32,
@@ -98,7 +98,8 @@ impl Node {
         self.now = to;
     }
 
-    /// When the last report came up to `at`, and the work in it. Nothing is changed: a look leaves no trace in later numbers.
+    /// When the last report came up to `at`, and the work in it. Does not change the state: a check does not
+    /// affect later results.
     pub(super) fn report(&self, at: f64, heartbeat: f64) -> (f64, f64) {
         if !self.up {
             return (self.reported_at, self.reported_work);
@@ -110,7 +111,7 @@ impl Node {
         (self.reported_at, self.reported_work)
     }
 
-    /// Follows a change of what is busy here: rate and power from now on.
+    /// Updates rate and power after a change of the busy tasks.
     pub(super) fn set_rate(&mut self, power: &Power) {
         if !self.up {
             (self.rate, self.power) = (0.0, 0.0);
@@ -121,7 +122,7 @@ impl Node {
         self.power = node_power(power, self.busy, self.spec.cores);
     }
 
-    /// When something happens here next \[s\].
+    /// Time of the next event on this node \[s\].
     pub(super) fn next_event(&self) -> f64 {
         let end = if self.first != NOBODY && self.rate > 0.0 {
             self.now + ((self.first_work - self.work) / self.rate).max(0.0)

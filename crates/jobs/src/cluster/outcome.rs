@@ -21,7 +21,7 @@ pub struct Outcome {
     pub copies: u32,
     /// Copies that ended before their original.
     pub won: u32,
-    /// Tasks that were killed to begin again on another node.
+    /// Tasks that were killed to restart on another node.
     pub restarts: u32,
     /// Sum over the copies of the time from the request to the start \[s\].
     pub copy_wait_s: f64,
@@ -36,7 +36,7 @@ pub struct Outcome {
 #[non_exhaustive]
 pub enum RunFault {
     /// Nodes fail before their tasks can end, or no slot is left for tasks. Make failures rarer or tasks shorter.
-    #[error("the jobs do not end: after {events} events on the nodes, {done} of {tasks} tasks are done")]
+    #[error("the jobs do not finish: after {events} events on the nodes, {done} of {tasks} tasks have finished")]
     NoEnd {
         /// Events until then.
         events: u64,

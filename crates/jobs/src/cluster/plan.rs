@@ -1,7 +1,8 @@
 //! The plan of a what-if study in TOML: cluster, noise, jobs, and the policies to compare.
 //!
-//! Owns the sections and their defaults. `plan_check` validates a plan; `world` gives its numbers their meaning in a run. The defaults are the
-//! experiment of \[Phan2018\]; `models/cluster/phan-c2.toml` marks which values come from the paper and which are ours.
+//! Defines the sections and their defaults. `plan_check` validates a plan; `world` applies its numbers in a run. The
+//! defaults are the experiment of \[Phan2018\]; `models/cluster/phan-c2.toml` marks which values come from the paper
+//! and which are ours.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +21,7 @@ pub struct Plan {
     pub cluster: ClusterPlan,
     /// Variation among tasks of equal work.
     pub noise: Noise,
-    /// Attempts that are slow for their own reasons. Default none.
+    /// Attempts that are slow independently of their nodes. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stragglers: Option<Stragglers>,
     /// Slow-downs of nodes over time. Default none.
@@ -192,7 +193,7 @@ impl Default for Power {
 pub struct Truth {
     /// Quantile that defines the usual time, 0 to 1. Default 0.5.
     pub quantile: f64,
-    /// Least ratio of a straggler's time to its usual time, >= 1. Default 1.2.
+    /// Minimum ratio of a straggler's time to its usual time, >= 1. Default 1.2.
     pub factor: f64,
     /// Homogeneous runs, >= 1. Default 10.
     pub runs: u32,
@@ -215,7 +216,7 @@ pub struct JobPlan {
     pub arrival_s: f64,
     /// Map tasks, >= 1. Default 320.
     pub maps: u32,
-    /// Work of a map: its time alone on a core of speed 1 \[s\], > 0. Default 14.
+    /// Work of a map: its time on a dedicated core of speed 1 \[s\], > 0. Default 14.
     pub map_s: f64,
     /// Work before a map shows progress \[s\], >= 0. Default 0.05.
     pub map_start_s: f64,
@@ -237,13 +238,14 @@ pub struct JobPlan {
     pub reduce_skew: f64,
     /// Share of the maps that must have finished before reduces may take idle slots, 0 to 1. Default 1.
     pub slowstart: f64,
-    /// Keys that are far more frequent than the rest. Default none.
+    /// Keys that are far more frequent than other keys. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hot_keys: Option<HotKeys>,
 }
 
-/// Keys that are far more frequent than the rest, by Zipf's law: a reduce that gets the key of rank r has `weight` / r^`exponent` more input, in
-/// units of a reduce without one. \[Lin2009\]
+/// Keys that are far more frequent than other keys, by Zipf's law: a reduce that gets the key of
+/// rank r has `weight` / r^`exponent` more input, in units of the input of a reduce without such a
+/// key. \[Lin2009\]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -315,7 +317,8 @@ pub struct PolicyPlan {
     pub watch: Watching,
     /// True if stragglers get copies; otherwise they are only detected. Default true.
     pub copies: bool,
-    /// Share of the nodes, the nodes with the least progress so far, that get no copies, 0 to below 1. Default 0; \[Zaharia2008\] uses 0.25.
+    /// Share of the nodes, those with the least progress so far, that get no copies, at least 0 and below 1.
+    /// Default 0; \[Zaharia2008\] uses 0.25.
     pub slow_nodes: f64,
 }
 
@@ -352,8 +355,9 @@ impl PolicyPlan {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(untagged))]
 pub enum SlotShare {
-    /// A share x of the slots serves tasks first, the rest copies only, spread evenly: node k keeps ⌊(k+1) q⌋ − ⌊k q⌋ slots for copies, q = (1 − x) ·
-    /// slots, so that the whole cluster keeps the share up to one slot. Copies also take slots for tasks when no task waits.
+    /// A share x of the slots serves tasks first, the other slots serve only copies, spread evenly: node k keeps ⌊(k+1)
+    /// q⌋ − ⌊k q⌋ slots for copies, q = (1 − x) · slots, so that the whole cluster keeps the share up to one slot.
+    /// Copies also take slots for tasks when no task waits.
     Tasks(f64),
     /// All slots serve both; a waiting copy goes before a waiting task.
     #[cfg_attr(feature = "schema", schemars(schema_with = "shared_word"))]

@@ -1,16 +1,16 @@
-//! From text to a sound plan: what must hold for its values, and where in the text a bad one stands.
+//! Validation of a plan: conditions on its values, and the positions of invalid values in the text.
 //!
-//! Owns the ranges. It reports every problem, not the first, each with the key's path.
+//! Defines the ranges. It reports every problem, not the first, each with the key's path.
 
 use crate::cluster::detect::{Base, ByScore, DetectorPlan, Late};
 use crate::cluster::plan::{JobPlan, NodeGroup, Plan, PolicyPlan, SlotShare};
 use crate::cluster::world::kept_slots;
 use crate::plan::{Checker, Document, JOB_RENAMES, Loaded, PlanError, PlanProblem};
 
-/// Most nodes, and most slots of one node.
+/// Maximum number of nodes, and most slots of one node.
 pub const MAX_NODES: u64 = 100_000;
 
-/// Most tasks of all jobs together.
+/// Maximum number of tasks of all jobs together.
 pub const MAX_TASKS: u64 = 1_000_000;
 
 /// Longest time and largest factor in a plan: beyond it, clocks lose their digits.
@@ -20,7 +20,7 @@ const LARGEST: f64 = 1e9;
 const WIDEST_SIGMA: f64 = 5.0;
 
 impl Plan {
-    /// Reads a plan from TOML; keys left out keep their defaults.
+    /// Reads a plan from TOML; missing keys keep their defaults.
     ///
     /// # Errors
     ///
@@ -70,14 +70,14 @@ impl Plan {
     }
 }
 
-/// Checks policies on nodes with these slots; without nodes, the checks that need them are left out.
+/// Checks policies on nodes with these slots; without nodes, the checks that need them are skipped.
 pub(crate) fn check_policies(policies: &[PolicyPlan], slots: &[u32], to: &mut Checker) {
     for (i, policy) in policies.iter().enumerate() {
         to.section = format!("policy[{i}]");
         check_policy(policy, slots, to);
         to.section = format!("policy[{i}]");
         if policies[..i].iter().any(|other| other.title() == policy.title()) {
-            to.add("name", format!("another policy is called `{}` too", policy.title()));
+            to.add("name", format!("another policy is also called `{}`", policy.title()));
         }
     }
 }
@@ -152,7 +152,7 @@ fn check_events(plan: &Plan, to: &mut Checker) {
             to.add(&format!("stragglers.{key}"), problem);
         }
         if stragglers.distribution.is_some() {
-            to.add("stragglers.distribution", "the cluster simulator does not use it; leave it out");
+            to.add("stragglers.distribution", "the cluster simulator does not use it; remove it");
         }
     }
     if let Some(between) = plan.slowdown.mean_between_s {
@@ -197,7 +197,7 @@ fn check_job(job: &JobPlan, to: &mut Checker) {
 fn check_policy(policy: &PolicyPlan, slots: &[u32], to: &mut Checker) {
     to.not_negative("lag_s", policy.lag_s);
     let fine = (0.0..1.0).contains(&policy.slow_nodes);
-    to.range("slow_nodes", policy.slow_nodes, fine, "a share from 0 to below 1");
+    to.range("slow_nodes", policy.slow_nodes, fine, "a share of at least 0 and below 1");
     if let SlotShare::Tasks(share) = policy.slots {
         to.share("slots", share);
         let all_kept = || kept_slots(slots.iter().copied(), share).zip(slots).all(|(kept, slots)| kept >= *slots);

@@ -12,7 +12,7 @@ pub(super) struct Policy<'a> {
     pub(super) clones: bool,
     /// Slots of each node that only copies may take.
     pub(super) kept: Vec<u32>,
-    /// A waiting copy goes before a waiting task.
+    /// A waiting copy has precedence over a waiting task.
     pub(super) copies_first: bool,
     pub(super) lag: f64,
     pub(super) watch: Watching,

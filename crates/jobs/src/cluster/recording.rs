@@ -32,7 +32,7 @@ pub struct RecordedTask {
 /// Node, start and samples of a task of the world.
 type Seen = (u32, f64, Vec<(f64, f64)>);
 
-/// Takes the place of a detector, and flags nothing.
+/// Replaces a detector, without flagging tasks.
 #[derive(Debug)]
 struct Recorder {
     interval_s: f64,

@@ -1,6 +1,6 @@
 //! One replication: the event loop, and its handling of task ends, job arrivals, node slow-downs and node failures.
 //!
-//! Owns the state of a run and its events. `placing` assigns slots, `looking` builds the detectors' view and handles flags, `node` advances a node's
+//! Implements the state of a run and its events. `placing` assigns slots, `looking` builds the detectors' view and handles flags, `node` advances a node's
 //! work. All memory is kept from one replication to the next.
 
 use crate::cluster::detect::{Category, Finished, Flag, NodeSpeed, RunningTask};
@@ -16,7 +16,7 @@ use crate::watch::Watch;
 /// Events and detector checks between two checks of the stop condition: some milliseconds.
 const BETWEEN_LOOKS: u64 = 1 << 10;
 
-/// Events on nodes per task and node after which a run is given up.
+/// Events on nodes per task and node after which a run is abandoned.
 const MOST_EVENTS: u64 = 10_000;
 
 /// An attempt of a task.
@@ -35,7 +35,7 @@ pub(super) struct Attempt {
     pub(super) is_copy: bool,
     /// True if it holds a slot that only copies may take.
     pub(super) on_copy_slot: bool,
-    /// True if it holds a slot without using a core: a reduce before the maps are done.
+    /// True if it holds a slot without using a core: a reduce before the maps have finished.
     pub(super) idle: bool,
 }
 
@@ -142,7 +142,7 @@ pub(super) struct Simulator<'w> {
     /// The same attempts by node: `stride` places for each node, used from the first on.
     pub(super) held: Vec<u32>,
     pub(super) stride: usize,
-    /// Nodes found to have no use for their slots, kept for its memory.
+    /// Nodes that cannot use their slots, stored to reuse the memory.
     pub(super) satisfied: Vec<bool>,
     pub(super) tasks: Vec<Task>,
     pub(super) categories: Vec<Tasks>,
@@ -292,7 +292,8 @@ impl<'w> Simulator<'w> {
         self.place_everywhere(policy);
     }
 
-    /// Handles the events of a node, in this order: a task ends, a slow-down starts or ends, the node fails or is back, its tasks are given up.
+    /// Handles the events of a node, in this order: a task ends, a slow-down starts or ends, the node fails
+    /// or recovers, its tasks are abandoned.
     fn node_event(&mut self, node: usize, policy: &Policy<'_>) {
         self.advance(node);
         let state = &mut self.nodes[node];

@@ -2,19 +2,21 @@
 
 use crate::cluster::plan::{PolicyPlan, SlotShare};
 
-/// Values to vary; an empty axis keeps the policy's own value.
+/// Values to vary; an empty axis keeps the policy's value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sweep {
     /// Lags \[s\].
     pub lags_s: Vec<f64>,
     /// Reservations.
     pub slots: Vec<SlotShare>,
-    /// Values of each detector's own threshold, see [`DetectorPlan::threshold`](crate::cluster::detect::DetectorPlan::threshold).
+    /// Values of each detector's threshold, see
+    /// [`DetectorPlan::threshold`](crate::cluster::detect::DetectorPlan::threshold).
     pub thresholds: Vec<f64>,
 }
 
 impl Sweep {
-    /// Returns all combinations, for each policy that has a detector; policies without a detector stay as they are. Names state the varied values.
+    /// Returns all combinations, for each policy that has a detector; policies without a detector are
+    /// unchanged. Names state the varied values.
     pub fn expand(&self, policies: &[PolicyPlan]) -> Vec<PolicyPlan> {
         let mut all = Vec::new();
         for policy in policies {

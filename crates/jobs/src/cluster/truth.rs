@@ -22,8 +22,9 @@ pub fn is_straggler(time: f64, usual: f64, factor: f64) -> bool {
     time > factor * usual
 }
 
-/// Returns the share of times in homogeneous runs that exceed `factor` times the task's own usual time, counted for several quantiles in
-/// \[Phan2018, Table 5\]. One list of times per task; each is sorted.
+/// Returns the share of times in homogeneous runs that exceed `factor` times the task's typical
+/// time, counted for several quantiles in \[Phan2018, Table 5\]. One list of times per task; each
+/// is sorted.
 ///
 /// # Errors
 ///
@@ -38,8 +39,8 @@ pub fn share_of_stragglers(times: &mut [Vec<f64>], quantile: f64, factor: f64) -
     Ok(slow as f64 / f64::max(all as f64, 1.0))
 }
 
-/// Returns the largest relative error of a guessed usual time with which no task can be misclassified; none if no guess is accurate enough.
-/// \[Phan2018, Eqs. 11 and 12\]
+/// Returns the largest relative error of a guessed typical time with which no task can be
+/// misclassified; none if no guess is accurate enough. \[Phan2018, Eqs. 11 and 12\]
 ///
 /// ```text
 /// ε_guess ≤ min( s_min (1 − ε_setting) / 1.2 − 1, (0.2 − ε_setting) / 1.2 )

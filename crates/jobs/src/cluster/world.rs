@@ -1,4 +1,5 @@
-//! A plan as flat arrays: nodes, jobs, tasks with their work, and the places of blocks. Nothing here changes during a run.
+//! A plan as flat arrays: nodes, jobs, tasks with their work, and the places of blocks. The values do not
+//! change during a run.
 //!
 //! Sizes and places of blocks are drawn once per seed: every replication and every policy has the same input.
 
@@ -223,8 +224,8 @@ impl World {
     }
 }
 
-/// Returns the number of slots reserved for copies on each of some nodes, given the share left for tasks: see
-/// [`SlotShare`](crate::cluster::plan::SlotShare).
+/// Returns the number of slots reserved for copies on each of some nodes, given the share for
+/// tasks: see [`SlotShare`](crate::cluster::plan::SlotShare).
 pub(super) fn kept_slots(slots: impl Iterator<Item = u32>, share_for_tasks: f64) -> impl Iterator<Item = u32> {
     let mut owed = 0.0_f64;
     slots.map(move |slots| {

@@ -18,7 +18,7 @@ pub struct Finding {
     /// True if the subject ran longer than this: it was killed, or its end is unknown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_least: bool,
-    /// True for a task of a first wave that was slow as a whole: its executor had just started.
+    /// True for a task of a first wave that was slow because its executor had just started.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub first_wave: bool,
     /// Cause of the finding.
@@ -119,7 +119,7 @@ pub enum Subject {
         /// The node it communicated with.
         to: String,
     },
-    /// The job as a whole.
+    /// The whole job.
     Job,
 }
 
@@ -164,7 +164,7 @@ pub enum Cause {
 /// One number behind a finding, with its reference value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// The measured quantity, in words.
+    /// The measured quantity, as text.
     pub what: String,
     /// Value for the subject.
     pub value: f64,

@@ -4,7 +4,8 @@ use crate::fit::observe::{FitError, ObservedRun, ObservedStage};
 
 /// The runs with their stages in the order of the first run's.
 ///
-/// Stages that do not wait for each other may be submitted in any order: their names tell them apart, and their data where names are equal.
+/// Stages that do not wait for each other may be submitted in any order: they are distinguished by their
+/// names, or by their data if names are equal.
 pub(super) fn alike(runs: &[ObservedRun]) -> Result<Vec<ObservedRun>, FitError> {
     let first = &runs[0];
     let mut all = vec![first.clone()];
@@ -16,7 +17,7 @@ pub(super) fn alike(runs: &[ObservedRun]) -> Result<Vec<ObservedRun>, FitError> 
     Ok(all)
 }
 
-/// A run with its stages in the order of the first run's; none where they are not the same.
+/// A run with its stages in the order of the first run's; none if the stages differ.
 fn ordered(run: &ObservedRun, first: &ObservedRun) -> Option<ObservedRun> {
     if run.stages.len() != first.stages.len() {
         return None;
@@ -42,7 +43,7 @@ fn ordered(run: &ObservedRun, first: &ObservedRun) -> Option<ObservedRun> {
     Some(ObservedRun { stages: stages.collect(), ..run.clone() })
 }
 
-/// The action of a stage, without the line of the program that asked for it, which changes as the program is edited.
+/// The action of a stage, without the line of the program, which changes when the program is edited.
 pub(super) fn action(name: &str) -> &str {
     name.split_once(" at ").map_or(name, |(action, _)| action)
 }

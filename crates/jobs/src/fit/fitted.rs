@@ -13,11 +13,11 @@ pub struct FittedStage {
     pub spec: StageSpec,
     /// Tasks of all runs.
     pub tasks: usize,
-    /// Mean data of a full task in the logs \[MB\], where the errors hold.
+    /// Mean data of a full task in the logs \[MB\], at which the errors apply.
     pub task_mb: f64,
-    /// Tasks that something else held up; they are left out.
+    /// Outlier tasks that were delayed by another cause; they are excluded.
     pub held_up: usize,
-    /// The laws that were compared, the best first; none where there were too few tasks.
+    /// The compared distributions, the best first; none if there were too few tasks.
     pub laws: Vec<LawScore>,
 }
 
@@ -43,16 +43,16 @@ pub struct FittedRun {
     pub tasks: usize,
     /// First submission to last completion \[s\].
     pub job_s: f64,
-    /// By what factor its times differ from a usual run's.
+    /// The factor between its times and those of a typical run.
     pub factor: f64,
     /// Weight in the centre of the factors, 0 to 1.
     pub weight: f64,
-    /// The model's time for the size of the run, times the run's factor \[s\]; none before it was computed.
+    /// The model's time for the size of the run, times the run's factor \[s\]; none before it is computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_s: Option<f64>,
 }
 
-/// A fitted model with what it was fitted to.
+/// A fitted model and its training runs.
 #[derive(Clone, Debug)]
 pub struct FittedStages {
     /// The model, at the size of the last log.
@@ -64,7 +64,7 @@ pub struct FittedStages {
 }
 
 impl FittedStages {
-    /// By what factor the mean time of a fitted line may be off at this level: (low, high).
+    /// Error factors of the mean time of a fitted line at this level: (low, high).
     pub fn factor_interval(&self, error: f64, level: f64) -> (f64, f64) {
         let reach = (student_quantile(0.5 + 0.5 * level, self.plan.run.degrees_of_freedom) * error).exp();
         (1.0 / reach, reach)

@@ -9,18 +9,19 @@ use crate::trace::{Application, Attempt, JobTrace, Metric, StageId};
 /// Spark launches the next task some milliseconds before it notes the end of the last one \[µs\].
 const OVERLAP: i64 = 20_000;
 
-/// The permits of an executor: those of a GPU times its GPUs, where the log states both.
+/// The permits of an executor: permits per GPU times its GPUs, if the log states both.
 pub fn gpu_permits(application: &Application) -> Option<u32> {
     let of_gpu = application.number("spark.rapids.sql.concurrentGpuTasks").filter(|permits| *permits >= 1.0)?;
     let gpus = application.number("spark.executor.resource.gpu.amount").filter(|gpus| *gpus >= 1.0).unwrap_or(1.0);
     Some((of_gpu * gpus) as u32)
 }
 
-/// The predicted wait of the attempts of a stage for permits \[s\], all together, if an executor had so many: each task
-/// asks in the middle of its time without GPU, which the log does not tell, and executors run as many tasks at a time as they did. None for
-/// a stage without the measures.
+/// The predicted wait of the attempts of a stage for permits \[s\], in total, for a given number of
+/// permits per executor: each task requests one in the middle of its non-GPU time, since the log
+/// does not record when, and executors run as many tasks at a time as in the log. None for a stage
+/// without the measures.
 ///
-/// Approximate: tasks of other stages that ran at the same time take no permits, and waits for GPU memory are none for permits.
+/// Approximate: it ignores concurrent tasks of other stages, and waits for GPU memory are not waits for permits.
 pub fn predicted_gpu_wait(trace: &JobTrace, id: StageId, permits: u32) -> Option<f64> {
     let mut of_executor: BTreeMap<usize, Vec<&Attempt>> = BTreeMap::new();
     for attempt in trace.attempts_of(id).iter().filter(|attempt| attempt.duration().is_some()) {

@@ -1,13 +1,13 @@
 //! The settings of a MapReduce job, as Hadoop stores them with its history: `*_conf.xml`, under their old and new names.
 //!
-//! Owns the reading of that file and the mapping from properties to settings. `test_job` interprets a setting for the model.
+//! Implements the reading of that file and the mapping from properties to settings. `test_job` interprets a setting for the model.
 
 use std::collections::BTreeMap;
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, Event};
 
-/// Maximum bytes of a configuration; Hadoop's own have a few hundred kB.
+/// Maximum bytes of a configuration; typical files have a few hundred kB.
 const MOST_BYTES: usize = 64 << 20;
 
 /// Reason why a text is not a Hadoop configuration.
@@ -85,12 +85,12 @@ settings! {
 }
 
 impl HadoopConf {
-    /// Returns true if a file starts like XML; a log never does.
+    /// Returns true if a file starts like XML, which logs do not.
     pub fn is_meant(head: &[u8]) -> bool {
         head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start().starts_with(b"<")
     }
 
-    /// Reads a configuration. Unknown elements are left out.
+    /// Reads a configuration. Unknown elements are ignored.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
 //! A fitted job plan as TOML text: the commented default plan with the fitted values and their sources.
 //!
-//! Owns no keys: the keys are those of [`Plan::example_toml`], so a new key of a plan appears in the text automatically.
+//! Defines no keys: they come from [`Plan::example_toml`], so a new key of a plan appears in the text automatically.
 
 use crate::fit::test_job::{FittedJob, FittedValue};
 use crate::mapreduce::Plan;

@@ -1,10 +1,11 @@
 //! Choice of the distribution of a stage's times around their means: the one with the highest likelihood for held-out times.
 //!
-//! Times are divided by the model's, so that one distribution serves cold and warm tasks. Each fifth of the tasks is held out in turn, each
-//! distribution is fitted to the rest, and the logarithm of its density is summed over the held-out tasks (cross-validation \[Stone1974\]). All
-//! distributions have mean 1; the one parameter of each follows from the logarithms or the moments of the times. The empirical distribution has no
-//! density: it is scored by the density of its times smoothed with a normal kernel on their logarithms, with Silverman's width
-//! \[Silverman1986, 3.4.2\], and is stored in the plan as quantiles.
+//! Times are divided by the model's, so that one distribution serves cold and warm tasks. Each fifth of the tasks is
+//! held out in turn, each distribution is fitted to the other tasks, and the logarithm of its density is summed over
+//! the held-out tasks (cross-validation \[Stone1974\]). All distributions have mean 1; the one parameter of each
+//! follows from the logarithms or the moments of the times. The empirical distribution has no density: it is scored by
+//! the density of its times smoothed with a normal kernel on their logarithms, with Silverman's width \[Silverman1986,
+//! 3.4.2\], and is stored in the plan as quantiles.
 
 use crate::estimate::quantile_of_sorted;
 use crate::mapreduce::PhaseLaw;
@@ -20,13 +21,13 @@ pub struct LawScore {
 
 /// Number of parts in the cross-validation.
 const FOLDS: usize = 5;
-/// Fewest times for comparing distributions; with fewer, the lognormal is chosen.
+/// Minimum number of times for comparing distributions; with fewer, the lognormal is chosen.
 const FEWEST: usize = 15;
 /// Coefficient of variation assumed if there are too few times to estimate it.
 const USUAL_CV: f64 = 0.2;
 /// Weight of [`USUAL_CV`], as a number of times.
 const USUAL_WEIGHT: f64 = 4.0;
-/// Fewest times for trying the empirical distribution: with fewer, it would reproduce chance.
+/// Minimum number of times for the empirical distribution: with fewer, it would overfit.
 const FEWEST_EMPIRICAL: usize = 50;
 /// Number of quantiles that represent the empirical distribution.
 const QUANTILES: usize = 64;

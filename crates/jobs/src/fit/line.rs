@@ -1,4 +1,4 @@
-//! A line through positive times that a few wild ones do not move: relative errors, Huber's weights, nothing negative.
+//! A robust line through positive times: relative errors, Huber's weights, non-negative coefficients.
 //!
 //! The estimator is Huber's \[Huber1964\], by iteratively reweighted least squares on relative residuals.
 
@@ -13,7 +13,7 @@ pub(super) struct Line {
 
 /// Residuals within so many standard deviations have full weight: 95% efficiency for normal errors \[Huber1964\].
 const HUBER: f64 = 1.345;
-/// Median absolute deviation of a normal law with standard deviation 1.
+/// Median absolute deviation of a normal distribution with standard deviation 1.
 const NORMAL_MAD: f64 = 0.674_489_75;
 /// Smallest scale of relative residuals that is believed.
 const LEAST_SCALE: f64 = 0.05;
@@ -49,7 +49,7 @@ pub(super) fn loss(residual: f64, scale: f64) -> f64 {
     if size < HUBER { 0.5 * size * size } else { HUBER * size - 0.5 * HUBER * HUBER }
 }
 
-/// Returns true if data differ enough among tasks to tell a slope.
+/// Returns true if data differ enough among tasks to determine a slope.
 pub(super) fn has_slope(points: &[(f64, f64)]) -> bool {
     let least = points.iter().map(|p| p.0).fold(f64::INFINITY, f64::min);
     let most = points.iter().map(|p| p.0).fold(0.0, f64::max);

@@ -27,7 +27,8 @@
 //! | several jobs of a program, one plan | [`pooled`] |
 //! | counters and times as symbols of SPN-GC; the plan as text | [`test_job`], `test_times`, `job_text` |
 //!
-//! Everything is deterministic; nothing is simulated. Gaps in a log are filled by assumptions, which the plan's notes list.
+//! All methods are deterministic and do not simulate. Gaps in a log are filled by assumptions, which the
+//! plan's notes list.
 
 mod alike;
 pub mod fitted;

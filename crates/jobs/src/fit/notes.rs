@@ -1,4 +1,4 @@
-//! Remarks on gaps in the logs and the assumptions that fill them: each once, with all stages that it is about.
+//! Remarks on gaps in the logs and the assumptions that fill them: without duplicates, with all affected stages.
 
 use std::collections::BTreeMap;
 
@@ -36,14 +36,14 @@ impl Fitting<'_> {
         let mut notes = Vec::new();
         if self.runs.len() == 1 {
             let percent = 100.0 * RunSpread::default().sigma;
-            notes.push(format!("one log: how much whole runs differ is assumed (standard deviation {percent:.0} %)"));
+            notes.push(format!("only one log: run-to-run variation is assumed (standard deviation {percent:.0} %)"));
         }
         let load = |run: &ObservedRun| (run.executors, run.hosts);
         let differ = self.runs.iter().any(|run| load(run) != load(&self.runs[0]));
         if !differ && self.sharing.warm_up.error > 0.45 {
             let (executors, hosts) = load(&self.runs[0]);
             notes.push(format!(
-                "hosts: every log has {hosts}, with {executors} executors; how those of one host slow each other down is assumed"
+                "hosts: every log has {hosts}, with {executors} executors; the slowdown of executors that share a host is assumed"
             ));
         }
         notes
@@ -60,7 +60,7 @@ impl Fitting<'_> {
         let note = |(how, stages): (&str, Vec<usize>)| {
             let stages = listed(&stages);
             format!(
-                "{stages}: all logs have one size of input; tasks are taken to grow {how}, data in proportion to it"
+                "{stages}: all logs have the same input size; tasks are assumed to grow {how}, data in proportion to it"
             )
         };
         alike.into_iter().map(note).collect()
@@ -79,19 +79,16 @@ impl Fitting<'_> {
         let ranks = |i: usize| tasks(i).map(|task| task.rank).max().unwrap_or(0);
         say(
             &|i| !times[i].saw_warm && grows(i),
-            "no slot ran a second task; later tasks are assumed from processor time",
+            "no slot ran a second task; times of later tasks are assumed from CPU time",
         );
         say(
             &|i| times[i].saw_warm && ranks(i) < 4 && grows(i),
-            "no slot ran four tasks; the steady time follows largely from processor time",
+            "no slot ran four tasks; the steady time is based mainly on CPU time",
         );
         let has_tail = |i: usize| self.tails.of_stage(i).is_some();
-        say(&has_tail, "some tasks take more than three times the usual time; they are part of the distribution");
+        say(&has_tail, "some tasks take more than three times the typical time; they are part of the distribution");
         let held_up: usize = (0..self.stages.len()).filter(|&i| !has_tail(i)).map(|i| self.stages[i].held_up).sum();
-        say(
-            &|i| self.stages[i].held_up > 0 && !has_tail(i),
-            &format!("{held_up} tasks that something held up are left out"),
-        );
+        say(&|i| self.stages[i].held_up > 0 && !has_tail(i), &format!("outlier tasks excluded: {held_up}"));
         if !self.unseen.is_empty() {
             let stages = listed(self.unseen);
             notes.push(format!("{stages}: all tasks had about the same data; times are assumed in proportion to it"));

@@ -1,5 +1,5 @@
-//! One run of a job as seen in its log: stages in the order of their submission, each task with its position in its slot's sequence, and the time
-//! between stages.
+//! One run of a job as recorded in its log: stages in the order of their submission, each task with
+//! its position in its slot's sequence, and the time between stages.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ const MB: f64 = 1_048_576.0;
 #[non_exhaustive]
 pub enum FitError {
     /// No log was given. Provide at least one.
-    #[error("no log to fit to")]
+    #[error("no log to fit")]
     NoLog,
     /// The log has no stages with dependencies. Provide a Spark event log.
     #[error("{log}: {what}")]
@@ -26,7 +26,7 @@ pub enum FitError {
         what: String,
     },
     /// The log has more than one application. Provide one log per run.
-    #[error("{log}: {count} applications in one log, and the run of one is needed")]
+    #[error("{log}: {count} applications in one log; a fit needs the log of one application")]
     SeveralApplications {
         /// The log.
         log: String,
@@ -42,7 +42,7 @@ pub enum FitError {
         ids: Vec<String>,
     },
     /// The log has no job with this id. Choose one of its jobs.
-    #[error("{log}: no job `{id}`; there are {}", some(ids))]
+    #[error("{log}: no job `{id}`; available: {}", some(ids))]
     NoSuchJob {
         /// The log.
         log: String,
@@ -62,7 +62,7 @@ pub enum FitError {
         most: u64,
     },
     /// The job did not finish, or a stage has tasks that never succeeded, so its time is unknown.
-    #[error("{log}: {what}; a fit needs a run that ended well")]
+    #[error("{log}: {what}; a fit needs a successful run")]
     Incomplete {
         /// The log.
         log: String,
@@ -70,7 +70,7 @@ pub enum FitError {
         what: String,
     },
     /// No stage has recorded input bytes. State the input size of each log.
-    #[error("{log}: the log does not say how large the input was")]
+    #[error("{log}: the log does not record the input size")]
     NoInput {
         /// The log.
         log: String,
@@ -120,7 +120,8 @@ pub struct ObservedStage {
     pub name: String,
     /// Stages it waited for, by position.
     pub after: Vec<usize>,
-    /// Time from the last end of a task of those stages to its own first launch \[s\], excluding waits for a free slot or for executors to start.
+    /// Time from the last end of a task of those stages to the stage's first launch \[s\], excluding waits
+    /// for a free slot or for executors to start.
     pub setup_s: f64,
     /// True if its tasks read the job's input rather than a shuffle.
     pub reads_input: bool,
@@ -139,7 +140,7 @@ pub struct ObservedRun {
     pub input_mb: f64,
     /// The sources of the input.
     pub sources: Vec<Source>,
-    /// Maximum number of executors that ran tasks at once.
+    /// Maximum number of executors that ran tasks simultaneously.
     pub executors: u32,
     /// Tasks that an executor runs at a time.
     pub cores: u32,
@@ -187,22 +188,24 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
     let submitted = jobs.iter().filter_map(|job| job.submitted).min();
     let completed = jobs.iter().filter_map(|job| job.completed).max();
     let incomplete = |what: &str| FitError::Incomplete { log: log.clone(), what: what.to_owned() };
-    let (Some(start), Some(end)) = (submitted, completed) else { return Err(incomplete("no job has begun and ended")) };
+    let (Some(start), Some(end)) = (submitted, completed) else {
+        return Err(incomplete("no job started and finished"));
+    };
     if jobs.iter().any(|job| job.completed.is_none() || job.succeeded == Some(false)) {
-        return Err(incomplete("a job has failed or not ended"));
+        return Err(incomplete("a job failed or did not finish"));
     }
     let mut notes: Vec<String> = gpu_memory_note(trace).into_iter().collect();
     let workers = workers_of(trace, id, application);
     let mut found = executed(trace, &mut notes, &log)?;
     found.sort_by_key(|(_, stage, span)| (stage.submitted.unwrap_or(span.first_launch), stage.number));
     if found.is_empty() {
-        return Err(incomplete("no stage has run"));
+        return Err(incomplete("no stage ran"));
     }
     let (mut stages, start_s) = stages_of(trace, &found, start, workers.cores);
     let attempts: usize = found.iter().map(|(id, ..)| trace.attempts_of(*id).len()).sum();
     let tasks: usize = stages.iter().map(|stage| stage.tasks.len()).sum();
     if attempts > tasks {
-        notes.push(format!("{} attempts that did no task are left out", attempts - tasks));
+        notes.push(format!("excluded attempts that did not run a task: {}", attempts - tasks));
     }
     let sources = sources_of(trace, &found, &mut stages, &mut notes);
     let told: f64 = sources.iter().map(|source| source.mb).sum();
@@ -241,7 +244,7 @@ fn gpu_memory_note(trace: &JobTrace) -> Option<String> {
     let peak_gib = values(Metric::GpuPeakBytes).fold(0.0, f64::max) / (1024.0 * MB);
     (retries > 0.0).then(|| {
         format!(
-            "work on GPUs was tried again {retries} times for lack of memory, with up to {peak_gib:.1} GiB of a GPU in use: more tasks on a GPU may not fit"
+            "GPU work was retried {retries} times for lack of memory, with up to {peak_gib:.1} GiB of a GPU in use: more tasks on a GPU may not fit"
         )
     })
 }

@@ -1,4 +1,4 @@
-//! One MapReduce job as seen in its log: each task by its successful attempt, with its phases and counters.
+//! One MapReduce job as recorded in its log: each task by its successful attempt, with its phases and counters.
 
 use crate::fit::observe::FitError;
 use crate::fit::waits::{ObservedCluster, observe_cluster};
@@ -109,7 +109,7 @@ pub fn observe_job(trace: &JobTrace, wanted: Option<&str>) -> Result<ObservedJob
     let first = maps.iter().filter_map(|a| a.launch()).min();
     let last_map = maps.iter().filter_map(|a| a.finish()).max();
     let (Some(first), Some(last_map)) = (first, last_map) else {
-        return Err(incomplete(format!("{} has no map with a beginning and an end", application.id)));
+        return Err(incomplete(format!("{} has no map with a start and an end", application.id)));
     };
     let last = reduces.iter().filter_map(|a| a.finish()).max().unwrap_or(last_map).max(last_map);
     let tasks = trace.attempts_of_application(app);
@@ -164,7 +164,7 @@ fn done<'t>(trace: &'t JobTrace, stage: Option<StageId>, what: &str, notes: &mut
     let timed: Vec<&Attempt> = found.iter().copied().filter(|a| a.duration().is_some()).collect();
     let extra = trace.attempts_of(stage).len() - timed.len();
     if extra > 0 {
-        notes.push(format!("{what}: {extra} attempts that did no task, or without times, are left out"));
+        notes.push(format!("{what}: {extra} attempts without a task or without times excluded"));
     }
     timed
 }

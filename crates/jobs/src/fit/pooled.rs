@@ -1,9 +1,9 @@
-//! One plan from several test jobs of a program: jobs of different sizes tell what grows with the data.
+//! One plan from several test jobs of a program: jobs of different sizes show which quantities grow with the data.
 //!
-//! Each job is fitted alone first. Then sums (bytes, records) are added up, times of the framework are medians over the jobs, which one job
-//! that waited for others does not move, and the times of maps and reduces are robust lines over the data of a task. The shapes of the
-//! delays are those of all tasks, each time over the mean of its job. Settings, slots and the size to estimate are those of the job with the
-//! most input.
+//! Each job is first fitted separately. Then sums (bytes, records) are added up, times of the framework are medians
+//! over the jobs, which one job that waited for others does not move, and the times of maps and reduces are robust
+//! lines over the data of a task. The shapes of the delays come from all tasks, with each time divided by the mean
+//! of its job. Settings, slots and the size to estimate come from the job with the most input.
 
 use crate::fit::hadoop_conf::HadoopConf;
 use crate::fit::law::observed_law;
@@ -19,11 +19,11 @@ use crate::mapreduce::{Phase, PhaseLaw, Plan, spn_gc};
 pub struct FittedJobs {
     /// The plan of all.
     pub fitted: FittedJob,
-    /// The fit to each job alone, in the order of the jobs.
+    /// The separate fit to each job, in the order of the jobs.
     pub jobs: Vec<FittedJob>,
 }
 
-/// Fits one plan to jobs of the same program; `input_mb`, one for each job, overrides what their counters tell.
+/// Fits one plan to jobs of the same program; `input_mb`, one for each job, overrides their counters.
 ///
 /// # Errors
 ///
@@ -81,7 +81,7 @@ const SUMS: [Key; 3] = [
     key!("profile.reduce_output_mb", profile.reduce_output_mb),
 ];
 
-/// Times that each job shows once.
+/// Times that occur once per job.
 const TIMES: [Key; 4] = [
     key!("profile.load_s", profile.load_s),
     key!("framework.reduce_wait_s", framework.reduce_wait_s),
@@ -89,7 +89,7 @@ const TIMES: [Key; 4] = [
     key!("framework.cleanup_s", framework.cleanup_s),
 ];
 
-/// Rates that tasks with much data tell.
+/// Rates that tasks with much data determine.
 const RATES: [Key; 7] = [
     rate!("cluster.node.disk_read_mb_per_s", disk_read_mb_per_s),
     rate!("cluster.node.disk_write_mb_per_s", disk_write_mb_per_s),
@@ -129,7 +129,7 @@ impl Pool<'_> {
         }
         self.fitted
             .notes
-            .push(format!("settings, slots and the size to estimate are those of {largest}, the largest job"));
+            .push(format!("settings, slots and the size to estimate come from {largest}, the largest job"));
     }
 
     fn tell(&mut self, key: &'static str, value: f64, from: String) {
@@ -146,7 +146,7 @@ impl Pool<'_> {
         self.jobs.iter().map(|job| of(&job.plan)).sum()
     }
 
-    /// The middle of a number over the jobs that `tell` it; none where none does.
+    /// The median of a number over the jobs that have it (`tell`); none if no job has it.
     fn middle(&self, of: impl Fn(&Plan) -> f64, tells: impl Fn(&FittedJob) -> bool) -> Option<(f64, usize)> {
         let values: Vec<f64> = self.jobs.iter().filter(|job| tells(job)).map(|job| of(&job.plan)).collect();
         (!values.is_empty()).then(|| (median(values.iter().copied()), values.len()))
@@ -159,10 +159,10 @@ impl Pool<'_> {
         // where a job does not tell a sum, all are in proportion to the largest job's input
         let share = input / self.fitted.plan.profile.input_mb;
         self.fitted.plan.profile.input_mb = input;
-        self.tell("profile.input_mb", input, format!("input of {n} jobs, summed up"));
+        self.tell("profile.input_mb", input, format!("total input of {n} jobs"));
         let maps = self.jobs.iter().map(|job| job.plan.profile.maps).sum();
         self.fitted.plan.profile.maps = maps;
-        self.tell("profile.maps", maps as f64, format!("maps of {n} jobs that succeeded"));
+        self.tell("profile.maps", maps as f64, format!("maps of {n} successful jobs"));
         for key in &SUMS {
             if self.jobs.iter().all(|job| Self::told(job, key.name)) {
                 let sum = self.sum(key.get);
@@ -183,7 +183,7 @@ impl Pool<'_> {
         }
     }
 
-    /// The median of the rates that tasks tell; the others as fast as the fastest job needs.
+    /// The median of the rates that tasks determine; other rates are as fast as the fastest job needs.
     fn rates(&mut self) {
         for key in &RATES {
             if let Some((rate, jobs)) = self.middle(key.get, |job| Self::told(job, key.name)) {
@@ -232,7 +232,11 @@ impl Pool<'_> {
         let profile = &mut self.fitted.plan.profile;
         (profile.map_cpu_s, profile.map_fixed_s) = (whole, fixed);
         self.tell("profile.map_cpu_s", whole, format!("line through the times of {n} jobs, at their mean split"));
-        self.tell("profile.map_fixed_s", fixed, format!("where the line through the times of {n} jobs meets no data"));
+        self.tell(
+            "profile.map_fixed_s",
+            fixed,
+            format!("intercept at no data of the line through the times of {n} jobs"),
+        );
         let each = |plan: &Plan| {
             let whole = plan.profile.reduce_cpu_s / plan.reduces() as f64 + plan.framework.reduce_fixed_s;
             (spn_gc::shuffled_mb(plan), whole, plan.framework.reduce_fixed_s)
@@ -251,7 +255,7 @@ impl Pool<'_> {
             total,
             format!("line through the reduce phases of {n} jobs, for all their data"),
         );
-        let from = format!("where the line through the reduce phases of {n} jobs meets no data");
+        let from = format!("intercept at no data of the line through the reduce phases of {n} jobs");
         self.tell("framework.reduce_fixed_s", fixed, from);
     }
 
@@ -282,8 +286,9 @@ impl Pool<'_> {
     }
 }
 
-/// The time of a task with `mb` of data and the part of it that does not grow with the data, from points (data, time) of jobs. Without
-/// different data the jobs' own parts count, given as (part, whole). Tasks of less than 16 MB tell a rate as one of 16 MB would.
+/// The time of a task with `mb` of data and the part of it that does not grow with the data, from points
+/// (data, time) of jobs. If the data do not differ, uses the jobs' parts, given as (part, total). Tasks
+/// of less than 16 MB count for a rate as tasks of 16 MB.
 fn grown(points: &[(f64, f64)], parts: Vec<(f64, f64)>, mb: f64) -> (f64, f64) {
     let timed: Vec<(f64, f64)> = points.iter().copied().filter(|(_, time)| *time > 0.0).collect();
     if timed.is_empty() {

@@ -1,7 +1,8 @@
-//! A run in progress as seen in its log so far: finished tasks, running tasks with their ages, and waiting stages.
+//! A run in progress as recorded in its log so far: finished tasks, running tasks with their ages, and waiting stages.
 //!
-//! "Now" is the last time in the log, or a later one that is given. Stages are the submitted ones, in the order of their submission, followed by the
-//! announced stages of running jobs that are not skipped; further jobs of the program are unknown.
+//! "Now" is the last time in the log, or a given later time. Stages are the submitted ones, in the
+//! order of their submission, followed by the announced stages of running jobs that are not
+//! skipped; further jobs of the program are unknown.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +41,7 @@ pub struct StageProgress {
     pub ended: Vec<ObservedTask>,
     /// Running tasks.
     pub running: Vec<StartedTask>,
-    /// End of the last stage it waits for \[s\], from the start of the first job; none while it still waits.
+    /// End of the last stage for which it waits \[s\], from the start of the first job; none while it still waits.
     pub ready_s: Option<f64>,
     /// End of its last task \[s\]; none while a task remains.
     pub end_s: Option<f64>,
@@ -135,7 +136,7 @@ pub fn observe_progress(trace: &JobTrace, now_s: Option<f64>) -> Result<RunProgr
         log,
     };
     if application.properties.get("spark.dynamicAllocation.enabled").is_some_and(|value| value == "true") {
-        run.notes.push("executors are allocated dynamically: the present number is taken to stay".to_owned());
+        run.notes.push("executors are allocated dynamically: the current number is assumed to stay".to_owned());
     }
     if let Some(start) = start {
         add_submitted(&mut run, trace, start, now_s)?;
@@ -215,7 +216,7 @@ fn add_submitted(run: &mut RunProgress, trace: &JobTrace, start: Moment, now_s: 
         });
     }
     if again > 0 {
-        run.notes.push(format!("{again} stages have run again; their attempts are taken together"));
+        run.notes.push(format!("{again} stages have run again; their attempts are combined"));
     }
     Ok(())
 }
@@ -500,7 +501,8 @@ pub(super) mod tests {
         assert_eq!((second.submitted, second.tasks, &second.after[..], second.ready_s), (false, 2, &[0][..], None));
     }
 
-    /// A failed task is repeated; one with a copy counts once; a finished task is not undone by a copy that still runs.
+    /// A failed task is repeated; one with a copy counts once; a finished task stays finished even if a copy
+    /// still runs.
     #[test]
     fn a_task_counts_once() {
         let mut made = Made::new(2);

@@ -24,13 +24,13 @@ use crate::trace::{Attempt, Format, JobTrace, Metric, Moment, Stage, StageId, St
 const MB: f64 = 1_048_576.0;
 /// Spark launches the next task some milliseconds before it records the end of the previous one \[µs\].
 const OVERLAP: i64 = 20_000;
-/// Pauses of a slot up to this long belong to the next task \[s\].
+/// Pauses of a slot up to this length belong to the next task \[s\].
 const PAUSE: f64 = 1.0;
 /// Shares of a node's slots that run at full speed, as tried in the search for contention.
 const CONTENTION: [f64; 5] = [1.0, 0.75, 0.5, 0.25, 0.0];
 /// Contention is accepted if it leaves at most this share of the unexplained spread.
 const EXPLAINS: f64 = 0.9;
-/// Least data of a task that matters \[MB\].
+/// Minimum data of a task that matters \[MB\].
 const DATA_MATTERS_MB: f64 = 0.5;
 
 /// A node of a replay.
@@ -42,7 +42,7 @@ pub struct ReplayNode {
     pub slots: u32,
     /// Number of first attempts that ran there.
     pub tasks: usize,
-    /// Factor by which tasks take longer there than usual, weighted by tasks over the stages.
+    /// Factor by which tasks take longer there than typical, weighted by tasks over the stages.
     pub slowness: f64,
 }
 
@@ -109,7 +109,7 @@ pub fn replay(trace: &JobTrace) -> Result<Replay, FitError> {
     let log = trace.files.first().cloned().unwrap_or_default();
     let incomplete = |what: &str| FitError::Incomplete { log: log.clone(), what: what.to_owned() };
     if trace.format != Format::SparkEventLog && !is_mapreduce(trace) {
-        let what = format!("this is {}; a replay needs a log of Spark or MapReduce", trace.format.text());
+        let what = format!("this is {}; a replay needs a Spark or MapReduce log", trace.format.text());
         return Err(FitError::NotAStageGraph { log, what });
     }
     let (id, application) = match trace.applications_with_ids().collect::<Vec<_>>()[..] {
@@ -119,19 +119,18 @@ pub fn replay(trace: &JobTrace) -> Result<Replay, FitError> {
     let jobs = trace.jobs_of(id);
     let start = jobs.iter().filter_map(|job| job.submitted).min();
     let end = jobs.iter().filter_map(|job| job.completed).max();
-    let (Some(start), Some(end)) = (start, end) else { return Err(incomplete("no job has begun and ended")) };
+    let (Some(start), Some(end)) = (start, end) else { return Err(incomplete("no job started and finished")) };
     let mut notes = Vec::new();
     let mut found = executed(trace, &mut notes, &log)?;
     notes.clear();
     found.retain(|(_, stage, _)| !matches!(stage.kind, StageKind::Setup | StageKind::Cleanup));
     found.sort_by_key(|(_, stage, span)| (stage.submitted.unwrap_or(span.first_launch), stage.number));
     if found.is_empty() {
-        return Err(incomplete("no stage has run"));
+        return Err(incomplete("no stage ran"));
     }
     if trace.attempts().iter().any(|attempt| attempt.outcome.is_failure()) || trace.stages.iter().any(|s| s.attempt > 0)
     {
-        notes
-            .push("attempts failed or stages ran again; the replay has neither failures nor what they cost".to_owned());
+        notes.push("attempts failed or stages ran again; the replay does not model failures or their cost".to_owned());
     }
     let tasks: usize = found.iter().map(|(id, ..)| trace.attempts_of(*id).len()).sum();
     if tasks as u64 > MAX_TASKS {
@@ -140,7 +139,7 @@ pub fn replay(trace: &JobTrace) -> Result<Replay, FitError> {
     let places = Places::of(trace);
     let firsts: Vec<Vec<First<'_>>> = found.iter().map(|(id, ..)| firsts(trace, *id, &places)).collect();
     if firsts.iter().any(Vec::is_empty) {
-        return Err(incomplete("a stage has no task with a beginning and an end"));
+        return Err(incomplete("a stage has no task with a start and an end"));
     }
     let maker = Maker { trace, found: &found, firsts: &firsts, places: &places, start };
     let (share, usual) = maker.contention();
@@ -462,26 +461,24 @@ fn told(stages: &[ReplayStage], share: f64, trace: &JobTrace) -> Vec<String> {
     let mut notes = Vec::new();
     let (copies, at_least) = stages.iter().fold((0, 0), |sum, stage| (sum.0 + stage.copies, sum.1 + stage.at_least));
     if copies > 0 {
-        notes.push(format!("the log has {copies} copies; they are taken out"));
+        notes.push(format!("the log has {copies} speculative copies; the replay removes them"));
     }
     if at_least > 0 {
         notes.push(format!(
-            "{at_least} tasks were ended by a copy: how long their first attempt would have taken is in no log; it counts as \
-             what it had taken by then, or what is usual on its node, so that `none` is a lower bound"
+            "{at_least} tasks were finished by a copy: the time that their first attempt would have taken is unknown; its time until then is used, or a typical time of its node, so `none` is a lower bound"
         ));
     }
     if share < 1.0 {
         notes.push(format!(
-            "tasks of a node slow each other down: times fit best where {:.0} % of its slots run at full speed",
+            "tasks on a node slow each other down: times fit best if {:.0} % of its slots run at full speed",
             100.0 * share
         ));
     }
     if is_mapreduce(trace) {
-        notes.push("reduces begin after the last map here, as if their early shuffle cost nothing".to_owned());
+        notes.push("in the replay, reduces start after the last map; their early shuffle is ignored".to_owned());
     }
     notes.push(
-        "not known: whether a slow attempt was slow by itself or by its task (data aside, it counts as by itself), how far a \
-         task was at a time (progress counts as even), and what copies do to disk and network"
+        "assumptions: slowness that data size does not explain belongs to the attempt, not the task; tasks progress evenly; copies do not load disk and network"
             .to_owned(),
     );
     notes

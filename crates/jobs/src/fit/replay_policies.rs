@@ -10,7 +10,7 @@ const LAG_S: f64 = 20.0;
 const YOUNG: f64 = 0.1;
 
 /// The name of the policy with the log's own settings of speculation.
-pub const AS_IT_WAS_SET: &str = "spark, as it was set";
+pub const AS_IT_WAS_SET: &str = "spark, with the settings of the run";
 
 /// An application's speculation settings, multiplier and quantile; none if not set.
 pub type Speculation = (Option<f64>, Option<f64>);

@@ -1,17 +1,19 @@
-//! Decomposition of a task's time into stage, node, cold start and its own part: the usual time of each, and the remainder.
+//! Decomposition of a task's time into stage, node, cold start and a residual: the typical time of each, and
+//! the remainder.
 //!
 //! ```text
 //! time = line(MB) · cold^(first of its slot) · slowness(node) · ratio
 //! ```
 //!
-//! Robust lines and medians are fitted in turn. A task that nothing explains has a ratio far from 1; no log shows whether a second attempt would have
-//! had it too.
+//! Robust lines and medians are fitted in turn. A task without an explanation has a ratio far from 1; logs do
+//! not show whether a second attempt would also have had it.
 
 use crate::fit::line::{Line, line, median};
 
 /// Number of alternating fits.
 const ROUNDS: usize = 12;
-/// Number of tasks on a node at which its own median counts as much as the assumption that the node is like the rest.
+/// Number of tasks on a node at which the node's median has the same weight as the assumption that the node
+/// is like the others.
 const FEW: f64 = 1.0;
 /// Number of cold and warm tasks needed to estimate the cost of a cold start.
 const ENOUGH: usize = 3;

@@ -1,8 +1,9 @@
-//! The rest of a run, task by task: the stages of a plan compared with those of the log so far.
+//! The rest of a run, task by task: the stages of a plan compared with the stages in the log so far.
 //!
-//! Stages match as in [`crate::fit::fit_stages`]: by their action and by the stages they wait for. Of several similar stages, the one with more tasks
-//! in the log is the one with more tasks in the plan. Tasks in the log replace the plan's. Without a plan the model is fitted to the run so far;
-//! stages without a finished task are then assumed to be like other stages of the run, with a wide error.
+//! Stages match as in [`crate::fit::fit_stages`]: by their action and by the stages they wait for. Of several similar
+//! stages, the one with more tasks in the log is the one with more tasks in the plan. Tasks in the log replace the
+//! plan's. Without a plan, the model is fitted to the run so far; stages without a finished task are then assumed to be
+//! like other stages of the run, with a wide error.
 
 use crate::fit::alike::action;
 use crate::fit::job_text::short;
@@ -12,13 +13,14 @@ use crate::fit::stages::fit_stages;
 use crate::mapreduce::PhaseLaw;
 use crate::stages::{Amount, PlannedJob, RunningTask, StagePlan, StageSpec, StageState, Wave};
 
-/// Time of a stage without a finished task relative to an earlier stage of the run, and the standard deviation of its logarithm: for a stage with the
-/// same action, or with another one. From 39 logs that are not used for validation here, rounded (docs/validation.md).
+/// Time of a stage without a finished task relative to an earlier stage of the run, and the standard deviation of its
+/// logarithm: for a stage with the same action, or with another one. Rounded from 39 logs that are not part of the
+/// validation (docs/validation.md).
 const LIKE_THE_SAME: (f64, f64) = (0.6, 1.0);
 const LIKE_ANOTHER: (f64, f64) = (0.75, 1.3);
 /// Standard deviation of the logarithm of later tasks' times if only first tasks of slots have finished.
 const UNSEEN_LATER: f64 = 0.8;
-/// Least mean time of a task \[s\]: logs have a resolution of milliseconds.
+/// Minimum mean time of a task \[s\]: logs have a resolution of milliseconds.
 const SHORTEST_S: f64 = 1e-4;
 /// Mean set-up time of a future stage if the run has not had one \[s\].
 const SHORT_SETUP_S: f64 = 0.05;
@@ -37,7 +39,7 @@ pub struct Shown {
 pub struct RestOfRun {
     /// The plan at the size of this run, with the number of tasks in the log.
     pub plan: StagePlan,
-    /// The whole job at that size.
+    /// The complete job at that size.
     pub whole: PlannedJob,
     /// The job with the tasks that wait for a slot.
     pub job: PlannedJob,
@@ -75,7 +77,7 @@ pub fn rest_of_run(run: &RunProgress, plan: &StagePlan, input_mb: Option<f64>) -
             plan.job.input_mb = mb;
             let StageProgress { number, tasks, .. } = &run.stages[i];
             notes.push(format!(
-                "input of {} MB, by the {tasks} tasks of stage {number}; `--input-size` states it",
+                "input assumed to be {} MB from the {tasks} tasks of stage {number}; `--input-size` overrides it",
                 short(mb)
             ));
         }
@@ -122,15 +124,18 @@ pub fn rest_by_itself(run: &RunProgress) -> Option<RestOfRun> {
     let mut notes = Vec::new();
     if !unknown.is_empty() {
         let (of, list) = (if unknown.len() == 1 { "stage" } else { "stages" }, unknown.join(", "));
-        notes.push(format!("{of} {list}: no task has finished; times are those of other stages of this run, widened"));
+        notes.push(format!(
+            "{of} {list}: no task has finished; times come from other stages of this run, with wider intervals"
+        ));
     }
     let plan = StagePlan { stage, notes: Vec::new(), seen: None, ..fitted };
     let positions = (0..run.stages.len()).map(Some).collect();
     Some(rest(run, plan, positions, notes))
 }
 
-/// Returns the times of a stage without a finished task, from the last stage with the same action, or else from the last stage of all: from its later
-/// tasks, if any has finished. The extra time of its first tasks belongs to the start of the run, which is over.
+/// Returns the times of a stage without a finished task, from the last stage with the same action, or else from the
+/// last stage of all: from its later tasks, if any has finished. The extra time of its first tasks belongs to the start
+/// of the run, which has passed.
 fn like(stage: &StageProgress, fitted: &StagePlan, so_far: &ObservedRun, setup_s: f64) -> StageSpec {
     let same = fitted.stage.iter().rposition(|known| action(&known.name) == action(&stage.name));
     let (ratio, error) = if same.is_some() { LIKE_THE_SAME } else { LIKE_ANOTHER };
@@ -146,7 +151,8 @@ fn like(stage: &StageProgress, fitted: &StagePlan, so_far: &ObservedRun, setup_s
     spec
 }
 
-/// Returns the stage of the plan matched to each stage of the log; none for a stage that is only announced and not in the plan.
+/// Returns the stage of the plan matched to each stage of the log; none for a stage that is only announced
+/// and is not in the plan.
 fn matched(run: &RunProgress, plan: &StagePlan) -> Result<Vec<Option<usize>>, FitError> {
     let mut found: Vec<Option<usize>> = vec![None; run.stages.len()];
     let mut is_tried = vec![false; run.stages.len()];
@@ -200,7 +206,7 @@ fn input_of(run: &RunProgress, plan: &StagePlan, positions: &[Option<usize>]) ->
     (mb > 0.0).then_some((mb, i))
 }
 
-/// Returns the rest, given a plan of exactly this size.
+/// Returns the remaining work, given a plan of exactly this size.
 fn rest(run: &RunProgress, mut plan: StagePlan, positions: Vec<Option<usize>>, notes: Vec<String>) -> RestOfRun {
     for (spec, position) in plan.stage.iter_mut().zip(&positions) {
         let Some(i) = *position else { continue };
@@ -416,6 +422,9 @@ mod tests {
         assert!((stage.waves[0].mean_s - 10.0).abs() < 0.01, "{stage:?}");
         let to_come = &rest.plan.stage[1];
         assert!((to_come.cold.at(0.0) - 0.6 * 10.0).abs() < 0.01 && to_come.cold.error == 1.0, "{to_come:?}");
-        assert_eq!(rest.notes, ["stage 1: no task has finished; times are those of other stages of this run, widened"]);
+        assert_eq!(
+            rest.notes,
+            ["stage 1: no task has finished; times come from other stages of this run, with wider intervals"]
+        );
     }
 }

@@ -33,7 +33,7 @@ struct Seen {
     small_mb: f64,
 }
 
-/// Selects the tasks of a stage that have hardly any data compared with the rest.
+/// Selects the tasks of a stage that have hardly any data compared with other tasks.
 pub(super) fn small_tasks(stage: &ObservedStage) -> impl Fn(&ObservedTask) -> bool + use<> {
     let most = stage.tasks.iter().map(|task| task.mb).fold(0.0, f64::max);
     move |task| most >= LARGE_ENOUGH && task.mb < SMALL * most
@@ -102,9 +102,9 @@ fn of_one_size(
     let parents = stage.after.iter().map(|&k| runs[0].stages[k].tasks.len());
     let like_parent = stage.tasks.len() > 1 && !partitions && parents.clone().any(|tasks| tasks == stage.tasks.len());
     let (tasks, how) = if like_parent {
-        (with_input(full), "with the input, as those of the stage before")
+        (with_input(full), "with the input, like those of the previous stage")
     } else {
-        (fixed(full), "not with the input")
+        (fixed(full), "independently of the input")
     };
     (tasks, with_input(full_mb), Some(how))
 }

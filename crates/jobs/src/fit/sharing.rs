@@ -1,10 +1,11 @@
 //! The slowdown of executors that share a host, from runs with different numbers of executors.
 //!
-//! Three times grow with the load of a host, each by a power of it: the start-up time of executors, the warm-up time of tasks (the extra time of the
-//! first task of a slot, and of the following ones until the steady time), and the CPU time of steady tasks. Each run of a program gives one ratio of
-//! its time to the program's model; the powers are the slopes of the ratios' logarithms over the logarithms of the load, with a separate level for
-//! each program. Runs of other programs on the same cluster count equally. Without suitable runs, the power is assumed: half way between no effect
-//! and proportionality, plus or minus that half.
+//! Three times grow with the load of a host, each by a power of it: the start-up time of executors, the warm-up time of
+//! tasks (the extra time of the first task of a slot, and of the following ones until the steady time), and the CPU
+//! time of steady tasks. Each run of a program gives one ratio of its time to the program's model; the powers are the
+//! slopes of the ratios' logarithms over the logarithms of the load, with a separate level for each program. Runs of
+//! other programs on the same cluster count equally. Without suitable runs, the power is assumed: halfway between no
+//! effect and proportionality, ± 0.5.
 
 use crate::fit::observe::ObservedRun;
 use crate::fit::tail::MOST_RATIO;
@@ -108,7 +109,7 @@ fn parts(times: &Times, mb: f64, rank: u32) -> (f64, f64) {
     }
 }
 
-/// Returns the evidence from the runs of a program, given its times as if the load did not matter.
+/// Returns the evidence from the runs of a program, given its times without the effect of the load.
 pub(super) fn told(runs: &[ObservedRun], times: &[Times]) -> Told {
     let late = runs.iter().filter(|run| run.start_s > 0.0);
     let start: Vec<(f64, f64)> = late.map(|run| (load(run).0.ln(), run.start_s.ln())).collect();

@@ -23,7 +23,7 @@ pub(super) struct Reading<'a> {
     pub(super) sources: &'a [u32],
     /// Numbers of its cached datasets.
     pub(super) stored: &'a [u32],
-    /// Jobs it belongs to.
+    /// Jobs that it belongs to.
     pub(super) jobs: &'a [usize],
 }
 
@@ -41,7 +41,7 @@ struct Found<'a> {
     first: &'a Reading<'a>,
 }
 
-/// Returns the sources of a job, in the order of their first reading, with the oddities found.
+/// Returns the sources of a job, in the order of their first reading, with warnings.
 pub(super) fn sources(readings: &[Reading<'_>]) -> (Vec<Source>, Vec<String>) {
     let mut found: Vec<Found<'_>> = Vec::new();
     let mut notes = Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn sources(readings: &[Reading<'_>]) -> (Vec<Source>, Vec<String>) {
                 let (a, b) = (known.first.stage, reading.stage);
                 let (x, y) = (known.source.mb, reading.mb);
                 notes.push(format!(
-                    "stages {a} and {b} read the same data, but {x:.4} and {y:.4} MB of it; the larger amount counts"
+                    "stages {a} and {b} read the same data, but {x:.4} and {y:.4} MB of it; the larger amount is used"
                 ));
                 known.source.mb = x.max(y);
             }

@@ -1,9 +1,10 @@
-//! The stage graph of a job from one or more runs: what is common to all, and by what factor each run differs.
+//! The stage graph of a job from one or more runs, and the factor by which each run differs.
 //!
-//! In turn, until nothing moves: each stage's times from all tasks, divided by the factor of their run; each run's factor from
-//! the time of all its tasks over the model's. A run with far more wall time per processor time than the others was disturbed:
-//! it counts less where the centre of the factors is put, by Huber's weights. Other work on the machine makes a run longer and
-//! never shorter, so the centre is the median of a law that begins at a floor: see `centre`.
+//! Alternates until convergence: each stage's times come from all tasks, divided by the factor of their run; each run's
+//! factor comes from the ratio of the time of all its tasks to the model's. A run with far more wall time per CPU time
+//! than the others was disturbed: it has less weight in the centre of the factors (Huber's weights). Other work on the
+//! machine makes a run longer and never shorter, so the centre is the median of a distribution with a floor: see
+//! `centre`.
 
 use crate::fit::alike::{alike, programs};
 use crate::fit::fitted::{FittedRun, FittedStage, FittedStages};
@@ -24,9 +25,9 @@ const ROUNDS: usize = 8;
 const LEAST_LOAD_SPREAD: f64 = 0.1;
 /// Shortest time between stages that logarithms are taken of \[s\]: below the log's milliseconds.
 const SHORTEST_S: f64 = 0.002;
-/// Tasks of a stage above which errors come from the spread alone, not from leaving tasks out.
+/// Tasks of a stage above which errors come from the spread only, not from cross-validation.
 const MOST_LEFT_OUT: usize = 5_000;
-/// Data of a task \[MB\] from which on its time is taken to depend on them where the logs cannot tell.
+/// Data of a task \[MB\] above which its time is assumed to depend on them if the logs do not determine it.
 const DATA_MATTERS_MB: f64 = 1.0;
 
 /// Fits the model to runs of one program.
@@ -38,8 +39,8 @@ pub fn fit_stages(runs: &[ObservedRun]) -> Result<FittedStages, FitError> {
     fit_stages_beside(runs, &[])
 }
 
-/// Fits the model to runs of one program. `others`, runs of other programs on the same cluster, tell how executors slow each other
-/// down, and nothing else; those with the same stages are taken as one program.
+/// Fits the model to runs of one program. `others`, runs of other programs on the same cluster, only
+/// determine the mutual slowdown of executors; runs with the same stages are treated as one program.
 ///
 /// # Errors
 ///
@@ -132,7 +133,7 @@ impl<'a> Fit<'a> {
         rows
     }
 
-    /// Time until executors are there at the usual load \[s\]; 0 unless they come late in most runs.
+    /// Time until executors start at the typical load \[s\]; 0 unless they start late in most runs.
     fn start_s(&self) -> f64 {
         let late = self.runs.iter().zip(&self.factors).filter(|(run, _)| run.start_s > 0.0);
         let start = |(run, factor): (&ObservedRun, &f64)| {
@@ -145,7 +146,7 @@ impl<'a> Fit<'a> {
     }
 }
 
-/// A plan with four significant digits, which is more than logs tell.
+/// A plan with four significant digits, which is more than logs determine.
 fn rounded(mut plan: StagePlan) -> StagePlan {
     let mut numbers =
         vec![&mut plan.job.input_mb, &mut plan.job.teardown_s, &mut plan.run.sigma, &mut plan.run.degrees_of_freedom];
@@ -226,7 +227,8 @@ fn rows_of(runs: &[ObservedRun], factors: &[f64]) -> Vec<Vec<Row>> {
     (0..runs[0].stages.len()).map(of_stage).collect()
 }
 
-/// Each run's factor: time of its tasks over the model's. A usual run, to come as likely longer as shorter, has 1.
+/// Each run's factor: time of its tasks over the model's. The factor of a typical run, with longer and
+/// shorter runs equally likely, is 1.
 fn factors_of(runs: &[ObservedRun], times: &[Times], weights: &[f64], sharing: &Sharing) -> Vec<f64> {
     let log_factor = |run: &ObservedRun| {
         let slower = Slower::of(run, sharing);
@@ -251,7 +253,8 @@ fn factors_of(runs: &[ObservedRun], times: &[Times], weights: &[f64], sharing: &
 /// θ = n (mean − min) / (n − 1),   floor = min − θ/n,   median = floor + θ ln 2
 /// ```
 ///
-/// θ and floor are unbiased: the least of n delays has mean θ/n. Of one run it is the run's own; of runs without a spread, theirs.
+/// θ and floor are unbiased: the least of n delays has mean θ/n. For a single run, it is that run's value;
+/// for runs without a spread, their common value.
 fn centre(logs: &[f64], weights: &[f64]) -> f64 {
     let mean = logs.iter().zip(weights).map(|(log, weight)| log * weight).sum::<f64>() / weights.iter().sum::<f64>();
     let least = logs.iter().copied().fold(f64::INFINITY, f64::min);
@@ -263,7 +266,7 @@ fn centre(logs: &[f64], weights: &[f64]) -> f64 {
     least + delay * (std::f64::consts::LN_2 - 1.0 / n)
 }
 
-/// Weights of the runs: less for one whose wall time per processor time stands out. 1 where the logs have no such times.
+/// Weights of the runs: less for a run with an unusual wall time per CPU time; 1 if the logs have no such times.
 fn calm_weights(runs: &[ObservedRun]) -> Vec<f64> {
     let load = |run: &ObservedRun| {
         let tasks = run.stages.iter().flat_map(|stage| &stage.tasks);
@@ -278,7 +281,7 @@ fn calm_weights(runs: &[ObservedRun]) -> Vec<f64> {
     off.iter().map(|off| weight(*off, spread)).collect()
 }
 
-/// The spread between runs, drawn towards what is assumed where nothing is known.
+/// The spread between runs, shrunk towards the assumption for missing data.
 fn spread(factors: &[f64]) -> RunSpread {
     let prior = RunSpread::default();
     let squares: f64 = factors.iter().map(|factor| factor.ln() * factor.ln()).sum();
@@ -320,13 +323,12 @@ fn gpu_note(run: &ObservedRun) -> Option<String> {
     let stated = match run.gpus[1] {
         Some(_) => "",
         None => {
-            ", and the log does not state how many may hold one (spark.rapids.sql.concurrentGpuTasks): one is assumed"
+            ", and the log does not record how many may share one (spark.rapids.sql.concurrentGpuTasks): one is assumed"
         }
     };
     uses_gpus(run).then(|| {
         format!(
-            "tasks hold GPUs: waits for them are simulated, not fitted; a task is taken to hold one in the middle of its time{stated}; what does \
-             not fit into the memory of a GPU is not known to the model"
+            "tasks use GPUs: waits for GPUs are simulated, not fitted; a task is assumed to hold one in the middle of its time{stated}; the model does not know GPU memory"
         )
     })
 }
@@ -343,8 +345,8 @@ fn gpu_share(runs: &[ObservedRun], stage: usize) -> f64 {
     if all > 0.0 { (held / all).min(1.0) } else { 0.0 }
 }
 
-/// The machines of a plan: as many as all runs had, where executors differ or all share one; none where their number goes with that of
-/// the executors.
+/// The machines of a plan: the number in all runs, if executors differ or all share one host; none if it is
+/// proportional to the number of executors.
 fn hosts_of(runs: &[ObservedRun]) -> Option<u32> {
     let hosts = runs[0].hosts;
     let is_same = runs.iter().all(|run| run.hosts == hosts);
@@ -412,8 +414,8 @@ fn data_unseen(rows: &[Row], scaling: &Scaling) -> bool {
     grows && !has_slope(&full.map(|row| (row.mb, row.wall)).collect::<Vec<_>>())
 }
 
-/// The fitted lines; where the logs cannot tell how times depend on data, warm times are taken in proportion to it, and what
-/// cold tasks take longer as fixed.
+/// The fitted lines; if the logs do not show how times depend on data, warm times are assumed proportional to
+/// it, and the extra time of cold tasks constant.
 fn lines(rows: &[Row], times: &Times, scaling: &Scaling) -> (Line, Line) {
     if !data_unseen(rows, scaling) {
         return (times.cold, times.warm);
@@ -423,7 +425,7 @@ fn lines(rows: &[Row], times: &Times, scaling: &Scaling) -> (Line, Line) {
     (Line { fixed: (cold - warm).max(0.0), slope: slope.min(cold / scaling.task_mb) }, Line { fixed: 0.0, slope })
 }
 
-/// Standard deviation over mean of a fitted law.
+/// Coefficient of variation of a fitted distribution.
 fn coefficient(law: &PhaseLaw) -> f64 {
     match law {
         PhaseLaw::Lognormal { cv } => *cv,
@@ -561,7 +563,7 @@ mod tests {
         // thirty times its time, in one of two runs, moves that run's factor by a few percent
         assert!(near(fitted.plan.stage[0].warm.at(16.0), 1.0, 0.1));
         assert_eq!(fitted.stages[0].held_up, 1);
-        assert!(fitted.plan.notes.iter().any(|note| note.contains("held up")));
+        assert!(fitted.plan.notes.iter().any(|note| note.contains("outlier tasks")));
     }
 
     #[test]

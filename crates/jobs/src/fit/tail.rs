@@ -11,7 +11,7 @@ use crate::mapreduce::PhaseLaw;
 pub(super) const MOST_RATIO: f64 = 3.0;
 /// A task with at least this multiple of the model's time has a cause specific to its stage, and is ignored for other stages.
 const OWN_RATIO: f64 = 10.0;
-/// Fewest tasks that form a tail.
+/// Minimum number of tasks that form a tail.
 const FEWEST: usize = 3;
 /// Number of values of a distribution with a tail.
 const VALUES: usize = 64;
@@ -45,14 +45,14 @@ impl Tails {
         Self { stages, job: Tail::new(common, all) }
     }
 
-    /// Returns the tail of a stage, its own or the job's.
+    /// Returns the tail of a stage, or of the job if it has none.
     pub(super) fn of_stage(&self, stage: usize) -> Option<&Tail> {
         self.stages.get(stage)?.as_ref().or(self.job.as_ref())
     }
 }
 
 impl Tail {
-    /// Creates a tail; none if there are too few slow tasks to expect more.
+    /// Creates a tail; none if there are too few slow tasks to estimate one.
     fn new(mut ratios: Vec<f64>, tasks: usize) -> Option<Self> {
         ratios.sort_by(f64::total_cmp);
         let share = ratios.len() as f64 / tasks.max(1) as f64;

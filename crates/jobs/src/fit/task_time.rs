@@ -1,9 +1,10 @@
 //! The time of a stage's tasks: the cold first tasks of each slot, the steady ones, and the speed of the transition.
 //!
-//! The slow-down κ of a slot's second task relative to the steady ones is only observable if slots ran three or more tasks. Otherwise CPU time gives
-//! a hint: a task whose wall time is far above its CPU time was delayed by warm-up activity, above all by the compiler's threads. So ln(1 + κ) has a
-//! normal prior around ln(wall / CPU time), at least 0, with standard deviation 0.25, which the tasks then update. (A steady task waits for more than
-//! its CPU, but CPU time falls too while a task warms up.) If the log has no CPU times, the prior mean is 0.
+//! The slow-down κ of a slot's second task relative to the steady ones is only observable if slots ran three or more
+//! tasks. Otherwise, CPU time is an indication: a task whose wall time is far above its CPU time was delayed by warm-up
+//! activity, above all by the compiler's threads. So ln(1 + κ) has a normal prior around ln(wall / CPU time), at least
+//! 0, with standard deviation 0.25, which the tasks then update. (A steady task waits for more than its CPU, but CPU
+//! time falls too while a task warms up.) If the log has no CPU times, the prior mean is 0.
 
 use crate::fit::line::{Line, line, loss, median, scale};
 use crate::stages::planned::slowness;
@@ -16,9 +17,9 @@ const TASK_SPREAD: f64 = 0.2;
 const MOST_WARMING: f64 = 4.0;
 /// Number of values of κ tried: equal steps of ln(1 + κ).
 const STEPS: u32 = 60;
-/// A warm task that takes at least this multiple of a cold one was delayed by something else.
+/// A warm task that takes at least this multiple of a cold one was delayed by another cause.
 const HELD_UP: f64 = 2.0;
-/// Below this share of CPU time a task waits for something else, or computes in another process, such as Python's.
+/// Below this share of CPU time a task waits for another resource, or computes in another process, such as Python's.
 const LEAST_BUSY: f64 = 0.15;
 /// Share of a cold task's time assumed for a warm one if no slot ran a second task and there are no CPU times.
 const WARM_SHARE: f64 = 0.5;
@@ -30,7 +31,7 @@ pub(super) struct Row {
     pub(super) cpu: Option<f64>,
     pub(super) mb: f64,
     pub(super) rank: u32,
-    /// True if it has hardly any data compared with the rest of its stage.
+    /// True if it has hardly any data compared with other tasks of its stage.
     pub(super) small: bool,
 }
 

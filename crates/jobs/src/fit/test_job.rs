@@ -4,11 +4,12 @@
 //! JobTrace + HadoopConf ──▶ FittedJob: mapreduce::Plan, each value with its interval and source
 //! ```
 //!
-//! Sums over the successful tasks are exact: D_test, D_map, D_mapoutput, D_red, spilled records. Times are means over tasks with Student's intervals.
-//! T_m is the rest of the map phase after subtracting the reading and copying that the model counts separately (phases 2 to 5 with T_m = 0) and the
-//! start of a task; T_r likewise for the reduce phase (phase 9). `test_times` computes these times, `waits` the time for which slots waited for
-//! tasks. So the plan reproduces the times of the test job. Values found neither in the log nor in the configuration keep the plan's defaults, and a
-//! note says so.
+//! Sums over the successful tasks are exact: D_test, D_map, D_mapoutput, D_red, spilled records. Times are means over
+//! tasks with Student's intervals. T_m is the remainder of the map phase after subtracting the reading and copying that
+//! the model counts separately (phases 2 to 5 with T_m = 0) and the start of a task; T_r likewise for the reduce phase
+//! (phase 9). `test_times` computes these times, `waits` the time for which slots waited for tasks. So the plan
+//! reproduces the times of the test job. Values found neither in the log nor in the configuration keep the plan's
+//! defaults, with a note.
 
 use crate::estimate::FloatMoments;
 use crate::fit::hadoop_conf::{HadoopConf, Setting};
@@ -20,11 +21,11 @@ use crate::runs::RunSpread;
 
 /// Data of a task \[MB\] below which it does not determine a rate: opening files and connections takes longer.
 const RATE_MB: f64 = STARTING_MB;
-/// Least time that determines a rate \[s\].
+/// Minimum time that determines a rate \[s\].
 const RATE_S: f64 = 0.1;
 
-/// Default spread of whole runs around a plan fitted to one job, at the size of the job or another: about the spread of the histories in
-/// docs/validation.md.
+/// Default spread of whole runs around a plan fitted to one job, at the size of the job or another:
+/// approximately the spread of the histories in docs/validation.md.
 pub const ONE_JOB: RunSpread = RunSpread { sigma: 0.25, degrees_of_freedom: 4.0, runs: 1 };
 
 /// A value of the plan determined by the log or the configuration.
@@ -45,13 +46,13 @@ pub struct FittedValue {
 pub struct FittedJob {
     /// The log.
     pub log: String,
-    /// The job's id there.
+    /// The job's id in the log.
     pub id: String,
-    /// The plan: the test job itself, to be estimated at other sizes.
+    /// The plan of the test job, for estimates at other sizes.
     pub plan: Plan,
     /// Fitted values, in the order of the plan.
     pub values: Vec<FittedValue>,
-    /// Assumptions, and values left unchanged.
+    /// Assumptions, and values that keep their defaults.
     pub notes: Vec<String>,
     /// Time of the test job, from submission to end \[s\].
     pub job_s: f64,
@@ -64,7 +65,7 @@ pub struct FittedJob {
 impl FittedJob {
     /// Puts residual constants into the plan; `took` names their source, as in `other jobs took more than estimated`.
     pub fn add_residual(&mut self, residual: Residual, took: &str) {
-        let from = format!("what {} {took}", residual.jobs);
+        let from = format!("excess time of {} {took}", residual.jobs);
         for (key, value) in [
             ("residual.jobs", residual.jobs as f64),
             ("residual.wave_s", residual.wave_s),
@@ -75,7 +76,7 @@ impl FittedJob {
         self.plan.residual = residual;
     }
 
-    /// Puts the spread between whole runs into the plan.
+    /// Adds the spread between whole runs to the plan.
     pub fn add_run(&mut self, run: RunSpread, from: &str) {
         self.values.retain(|value| !value.key.starts_with("run."));
         for (key, value) in [
@@ -109,7 +110,7 @@ pub fn fit_job(
     maker.times(job);
     let problems = maker.plan.problems();
     if let Some(problem) = problems.first() {
-        return Err(FitError::Incomplete { log: job.log.clone(), what: format!("it gives no sound plan ({problem})") });
+        return Err(FitError::Incomplete { log: job.log.clone(), what: format!("it gives no valid plan ({problem})") });
     }
     maker.values.sort_by_key(|value| ORDER.iter().position(|key| *key == value.key));
     let mut fitted = FittedJob {
@@ -122,7 +123,7 @@ pub fn fit_job(
         run_s: job.run_s,
         level,
     };
-    fitted.add_run(ONE_JOB, "assumed, as one job does not tell it");
+    fitted.add_run(ONE_JOB, "assumed, since one job does not show it");
     Ok(fitted)
 }
 
@@ -196,23 +197,22 @@ impl Maker {
         let maps = job.maps.len();
         let told = job.sum_of_maps(|map| map.input_mb).filter(|mb| *mb > 0.0);
         let Some(input) = input_mb.or(told) else { return Err(FitError::NoInput { log: job.log.clone() }) };
-        let from =
-            if input_mb.is_some() { "as given".to_owned() } else { format!("bytes that {maps} maps read, summed up") };
+        let from = if input_mb.is_some() { "as given".to_owned() } else { format!("total bytes read by {maps} maps") };
         self.plan.profile.input_mb = input;
         self.plan.job.input_mb = input;
         self.tell("profile.input_mb", input, from);
-        self.tell("job.input_mb", input, "the test job itself; put in the size to estimate");
+        self.tell("job.input_mb", input, "the size of the test job; replace it by the size to estimate");
         self.plan.profile.maps = maps as u64;
         self.tell("profile.maps", maps as f64, "maps that succeeded");
         let sums = [
-            ("profile.map_data_mb", job.sum_of_maps(|map| map.output_mb), "bytes of map output, summed up"),
-            ("profile.map_output_mb", job.shuffled_mb(), "bytes that reduces fetched, summed up"),
-            ("profile.reduce_output_mb", job.reduced_mb(), "bytes that reduces wrote, summed up"),
-            ("profile.spilled_records", job.sum_of_maps(|map| map.spilled), "records that maps spilled, summed up"),
+            ("profile.map_data_mb", job.sum_of_maps(|map| map.output_mb), "total bytes of map output"),
+            ("profile.map_output_mb", job.shuffled_mb(), "total bytes fetched by reduces"),
+            ("profile.reduce_output_mb", job.reduced_mb(), "total bytes written by reduces"),
+            ("profile.spilled_records", job.sum_of_maps(|map| map.spilled), "total records spilled by maps"),
         ];
         for (key, sum, from) in sums {
             let Some(sum) = sum else {
-                self.note(format!("{key}: no counter tells it; the default is kept"));
+                self.note(format!("{key}: no counter shows it; the default is kept"));
                 continue;
             };
             let profile = &mut self.plan.profile;
@@ -227,7 +227,7 @@ impl Maker {
         let reduces = job.reduces.len();
         self.plan.job.reduces = reduces.max(1) as u64;
         if reduces == 0 {
-            self.note("a job without reduces: the plan has one that takes no time");
+            self.note("a job without reduces: the plan has one reduce that takes no time");
         }
         self.tell("job.reduces", reduces.max(1) as f64, "reduces that succeeded");
         Ok(())
@@ -238,7 +238,7 @@ impl Maker {
         self.split(job, conf);
         let Some(conf) = conf else {
             self.note(
-                "no configuration: Hadoop's settings keep their defaults; pass the job's *_conf.xml along with the log",
+                "no configuration: Hadoop's settings keep their defaults; give the job's *_conf.xml along with the log",
             );
             return;
         };
@@ -284,7 +284,7 @@ impl Maker {
             }
             None if conf.text(setting).is_some() => {
                 let (name, text) = conf.text(setting).unwrap_or_default();
-                self.note(format!("{key}: `{name}` is `{text}`, which is no value for it; the default is kept"));
+                self.note(format!("{key}: `{name}` has the invalid value `{text}`; the default is kept"));
             }
             None => self.note(format!("{key}: not in the configuration; the default is kept")),
         }
@@ -301,7 +301,7 @@ impl Maker {
         });
         let fits = |split: f64| split > 0.0 && (input / split).ceil() as usize == job.maps.len();
         let (split, from) = match stated {
-            Some(split) if fits(split) => (split, "size of blocks and splits in the configuration".to_owned()),
+            Some(split) if fits(split) => (split, "block and split size in the configuration".to_owned()),
             _ => (mean, format!("input over {maps} maps")),
         };
         self.plan.job.split_mb = split;
@@ -317,7 +317,7 @@ impl Maker {
         let block = self.plan.job.gpu_block_mb.min(split);
         if block < self.plan.job.gpu_block_mb {
             self.plan.job.gpu_block_mb = block;
-            self.tell("job.gpu_block_mb", block, "no larger than a split");
+            self.tell("job.gpu_block_mb", block, "at most the size of a split");
         }
     }
 
@@ -328,19 +328,19 @@ impl Maker {
         (node.count, node.map_slots, node.reduce_slots) =
             (cluster.nodes.max(1), cluster.map_slots, cluster.reduce_slots);
         self.plan.model.slots = true;
-        let from = "nodes that ran tasks of this log; others hold blocks too";
+        let from = "nodes that ran tasks of this log; other nodes also store blocks";
         self.tell("cluster.node.count", cluster.nodes.max(1) as f64, from);
-        let from = "most at a time on one node of the log; at least 2, Hadoop's default";
+        let from = "largest number at a time on one node of the log; at least 2, Hadoop's default";
         self.tell("cluster.node.map_slots", cluster.map_slots as f64, from);
         self.tell("cluster.node.reduce_slots", cluster.reduce_slots as f64, from);
         if cluster.nodes == 0 {
-            self.note("the log names no nodes; one is assumed");
+            self.note("the log does not name nodes; one is assumed");
         }
         if !job.waves {
-            self.note("all maps ran at once: how many slots a larger job would get is known from other jobs at best");
+            self.note("all maps ran at once: the number of slots of a larger job can only be learned from other jobs");
         }
         if conf.is_none_or(|conf| conf.number(Setting::REPLICAS).is_none()) {
-            self.note("cluster.replicas: not known; the default is kept");
+            self.note("cluster.replicas: unknown; the default is kept");
         }
     }
 
@@ -356,17 +356,17 @@ impl Maker {
             (
                 "cluster.node.disk_read_mb_per_s",
                 job.maps.iter().filter_map(read).collect::<Vec<_>>(),
-                "input of a map over its map phase without processor time",
+                "input of a map divided by its map phase without CPU time",
             ),
             (
                 "cluster.node.disk_write_mb_per_s",
                 job.maps.iter().filter_map(written).collect(),
-                "local bytes that a map wrote over the time after its map phase",
+                "local bytes written by a map divided by the time after its map phase",
             ),
             (
                 "cluster.node.network_mb_per_s",
                 job.reduces.iter().filter_map(fetched).collect(),
-                "bytes that a reduce fetched over its shuffle, of reduces that began after the last map",
+                "bytes fetched by a reduce divided by its shuffle time, for reduces that started after the last map",
             ),
         ];
         let mut kept = Vec::new();
@@ -384,7 +384,7 @@ impl Maker {
             self.values.push(FittedValue { key, value, interval, from: format!("{from}, {} tasks", rates.len()) });
         }
         kept.push("memory and GPU rates");
-        self.note(format!("{}: no task of {RATE_MB} MB or more tells them; the defaults are kept", kept.join(", ")));
+        self.note(format!("{}: no task of {RATE_MB} MB or more shows them; the defaults are kept", kept.join(", ")));
     }
 }
 

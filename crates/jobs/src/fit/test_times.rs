@@ -7,7 +7,7 @@ use crate::fit::waits::{STARTING_MB, Waits, mean};
 use crate::mapreduce::task_times::map_means;
 use crate::mapreduce::{PhaseLaw, spn_gc};
 
-/// Share of a job after its last task above which a note says that the model lacks this time.
+/// Share of a job after its last task above which a note states that this time is not modelled.
 const LONG_END: f64 = 0.05;
 
 /// Share of the maps that must end before reduces are launched (`mapred.reduce.slowstart.completed.maps`), Hadoop's default.
@@ -18,15 +18,14 @@ impl Maker {
     pub(super) fn times(&mut self, job: &ObservedJob) {
         self.plan.profile.load_s = job.load_s;
         let from = format!(
-            "from the first task's launch to the first map's; {:.1} s in the queue before are not in it",
+            "from the first task's launch to the first map's; excludes {:.1} s in the queue before",
             job.queued_s
         );
         self.tell("profile.load_s", job.load_s, from);
         self.plan.profile.map_gpu_s = 0.0;
-        self.tell("profile.map_gpu_s", 0.0, "no log tells it: what a GPU did is within map_cpu_s");
+        self.tell("profile.map_gpu_s", 0.0, "not in any log: GPU work is included in map_cpu_s");
         self.note(
-            "GPU times are in no log: map_gpu_s is 0, and map_cpu_s holds what a GPU did; for a job on GPUs measure \
-             map_gpu_s and take it off there",
+            "logs do not record GPU times: map_gpu_s is 0, and map_cpu_s includes GPU work; for a job on GPUs, measure map_gpu_s and subtract it from map_cpu_s",
         );
         (self.plan.profile.map_cpu_s, self.plan.profile.reduce_cpu_s) = (0.0, 0.0);
         self.fast_enough(job);
@@ -35,7 +34,7 @@ impl Maker {
         self.waits(job);
         if job.after_s > LONG_END * job.job_s {
             self.note(format!(
-                "{:.1} s passed between the last task and the end of the job; the model has no such time",
+                "the {:.1} s between the last task and the end of the job are not modelled",
                 job.after_s
             ));
         }
@@ -50,7 +49,7 @@ impl Maker {
         (map, reduce)
     }
 
-    /// Raises the rates if the default ones alone would take longer than the tasks did.
+    /// Raises the rates if the default rates would take longer than the tasks did.
     fn fast_enough(&mut self, job: &ObservedJob) {
         let (map, reduce) = self.beside_s();
         let walls: Vec<f64> = job.maps.iter().map(|map| map.wall_s).collect();
@@ -74,7 +73,7 @@ impl Maker {
                 *rate *= if measured { 1.0 } else { times };
             }
             self.note(format!(
-                "rates that no task tells: {times:.2} times the defaults, since tasks were faster than those allow"
+                "rates that no task shows: {times:.2} times the defaults, since tasks were faster than the defaults allow"
             ));
         }
     }
@@ -96,8 +95,9 @@ impl Maker {
         let what = if phased { "map phase" } else { "whole time" };
         let from = format!("{what} of {} maps, minus the parts that the model counts separately", times.len());
         self.values.push(FittedValue { key: "profile.map_cpu_s", value: whole, interval, from });
-        let from =
-            format!("shortest map with less than {STARTING_MB} MB of this log, and what so little data does not tell");
+        let from = format!(
+            "shortest map with less than {STARTING_MB} MB of this log, and the part that so little data cannot determine"
+        );
         self.tell("profile.map_fixed_s", fixed, from);
     }
 
@@ -117,18 +117,17 @@ impl Maker {
         let value = (whole - fixed) * n;
         self.plan.profile.reduce_cpu_s = value;
         let interval = interval.map(|(low, high)| ((low - fixed).max(0.0) * n, (high - fixed) * n));
-        let from =
-            format!("reduce phase, summed up over tasks ({n}), minus the parts that the model counts separately");
+        let from = format!("total reduce phase of the tasks ({n}), minus the parts that the model counts separately");
         self.values.push(FittedValue { key: "profile.reduce_cpu_s", value, interval, from });
         let waits: Vec<f64> =
             job.reduces.iter().filter_map(|reduce| Some(reduce.after_maps_s - reduce.reduce_s?)).collect();
         let fetch = (mean(&waits) - before).max(0.0);
         (self.plan.framework.reduce_fixed_s, self.plan.framework.reduce_fetch_s) = (fixed, fetch);
         let from = format!(
-            "shortest reduce phase with less than {STARTING_MB} MB of this log, and what so little data does not tell"
+            "shortest reduce phase with less than {STARTING_MB} MB of this log, and the part that so little data cannot determine"
         );
         self.tell("framework.reduce_fixed_s", fixed, from);
-        let from = "shuffle and sort after the last map, less phases 7 and 8";
+        let from = "shuffle and sort after the last map, minus phases 7 and 8";
         self.tell("framework.reduce_fetch_s", fetch, from);
     }
 
@@ -153,9 +152,17 @@ impl Maker {
         self.plan.framework.reduce_wait_s = if reduces.first_s > 0.0 { reduces.first_s + hidden } else { early() };
         let later = "launch of each later task after the end that freed its slot";
         let framework = self.plan.framework.clone();
-        self.tell("framework.map_wait_s", framework.map_wait_s, "launches of the first wave after the first of them");
+        self.tell(
+            "framework.map_wait_s",
+            framework.map_wait_s,
+            "launches of the first wave, relative to the first launch",
+        );
         self.tell("framework.map_refill_s", framework.map_refill_s, later);
-        self.tell("framework.reduce_wait_s", framework.reduce_wait_s, "launches after reduces may start");
+        self.tell(
+            "framework.reduce_wait_s",
+            framework.reduce_wait_s,
+            "launches, relative to the time when reduces may start",
+        );
         self.tell("framework.reduce_refill_s", framework.reduce_refill_s, later);
         self.tell("framework.cleanup_s", framework.cleanup_s, "from the last map or reduce to the last task");
         self.laws(job, &maps, &reduces);
@@ -180,13 +187,14 @@ impl Maker {
         let times: Vec<f64> = job.reduces.iter().map(|reduce| reduce.reduce_s.unwrap_or(reduce.after_maps_s)).collect();
         laws.reduce = observed_law(&times);
         self.note(
-            "model.distribution: times of tasks and waits as they were seen; what happens once has its measured length",
+            "model.distribution: observed times of tasks and waits; phases that occur once have their measured length",
         );
     }
 }
 
-/// Returns the part of a task's mean time `whole_s` that does not grow with its data: from tasks with little data, or from the time that the task's
-/// own data do not explain. A task of less than 16 MB gets the rate of a task of 16 MB: its time is mainly start-up.
+/// Returns the part of a task's mean time `whole_s` that does not grow with its data: from tasks with little
+/// data, or from the time that the task's data do not explain. A task of less than 16 MB gets the rate of a
+/// task of 16 MB: its time is mainly start-up.
 fn fixed_s(whole_s: f64, starting_s: Option<f64>, mb: f64) -> f64 {
     let grows = (whole_s - starting_s.unwrap_or(0.0)).max(0.0);
     whole_s - grows * (mb / STARTING_MB).min(1.0)

@@ -100,7 +100,8 @@ fn sorted(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
-/// Returns the time of a task with little data \[s\]: a whole map, set-up or clean-up, the reduce phase of a reduce.
+/// Returns the time of a task with little data \[s\]: a complete map, set-up or clean-up, or the reduce phase
+/// of a reduce.
 fn starting_s(trace: &JobTrace, attempt: &Attempt, kind: usize) -> Option<f64> {
     let value = |metric| trace.value(attempt, metric);
     let small = |metric| value(metric).is_some_and(|bytes| bytes < STARTING_MB * MB);

@@ -1,11 +1,12 @@
-//! The executors of a run: how many at once, on how many hosts, when they came, and when a slot was free for a stage.
+//! The executors of a run: their simultaneous number, their hosts, their start times, and the times at which
+//! slots were free for a stage.
 
 use std::collections::BTreeSet;
 
 use crate::trace::analysis::{most_at_once, most_attempts_at_once};
 use crate::trace::{Application, ApplicationId, Attempt, ExecutorId, JobTrace, Moment};
 
-/// A task may be launched so long before the log notes the end of the one whose slot it takes \[µs\].
+/// A task may be launched this long before the log records the end of the task whose slot it takes \[µs\].
 const OVERLAP: i64 = 20_000;
 /// An executor that runs this many times the tasks that its stated cores allow has more slots than that.
 const MORE: f64 = 1.2;
@@ -13,7 +14,7 @@ const MORE: f64 = 1.2;
 /// The executors that ran tasks of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Workers {
-    /// The most at once.
+    /// Largest simultaneous number.
     pub(super) executors: u32,
     /// Tasks that one of them runs at a time.
     pub(super) cores: u32,
@@ -63,8 +64,8 @@ fn at_once(trace: &JobTrace, used: &BTreeSet<ExecutorId>) -> f64 {
     used.iter().map(of_executor).fold(0.0, f64::max)
 }
 
-/// When a slot was free for the first task of a stage that was submitted at `submitted`; none where its executor came later still
-/// and this was the executor's first task.
+/// When a slot was free for the first task of a stage that was submitted at `submitted`; none if its executor
+/// started even later and this was the executor's first task.
 ///
 /// An executor that was full until one of its tasks ended had no slot before.
 pub(super) fn free_at(first: &Attempt, submitted: Moment, cores: u32, trace: &JobTrace) -> Option<Moment> {

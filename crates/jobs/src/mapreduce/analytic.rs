@@ -1,15 +1,16 @@
 //! The exact distribution of the job time for the net of the paper, without sampling.
 //!
-//! Owns [`JobTime`]: mean, variance, probability and quantile of
+//! Defines [`JobTime`]: mean, variance, probability and quantile of
 //!
 //! ```text
 //! T = load + max over maps (phases 2..6) + shuffle + max over reduces (phases 8, 9)
 //! ```
 //!
-//! for exponential, Erlang and deterministic phases and all tasks running at once (a slot for each). Other distributions and waiting tasks need a
-//! simulation. The parts are independent, so mean and variance add. The distribution of the sum is computed on piecewise polynomials (`curve`), that
-//! of a maximum by uniformisation (`chain`).
-//! Errors: mean below 1e-8 relative, probabilities below 1e-8 absolute. Derived in docs/accuracy.md.
+//! for exponential, Erlang and deterministic phases and all tasks running at once (a slot for each). Other
+//! distributions and waiting tasks need a simulation. The parts are independent, so mean and variance add. The
+//! distribution of the sum is computed on piecewise polynomials (`curve`), the distribution of a maximum by
+//! uniformisation (`chain`). Errors: mean below 1e-8 relative, probabilities below 1e-8 absolute. Derived in
+//! docs/accuracy.md.
 
 pub use crate::mapreduce::chain::TaskLaw;
 
@@ -47,7 +48,7 @@ pub enum JobTimeError {
         value: f64,
     },
     /// A phase is not a sum of exponential stages. Make it exponential, Erlang or deterministic.
-    #[error("phase `{phase}` is {law}; only exponential, Erlang and deterministic phases have one")]
+    #[error("phase `{phase}` is {law}; the formula covers only exponential, Erlang and deterministic phases")]
     Law {
         /// The phase.
         phase: Phase,
@@ -55,16 +56,16 @@ pub enum JobTimeError {
         law: &'static str,
     },
     /// Tasks wait for slots. Set `model.slots = false`, or give each task a slot.
-    #[error("tasks wait for slots (`model.slots`); `--method exact` counts them exactly")]
+    #[error("tasks wait for slots (`model.slots`); `--method exact` includes them exactly")]
     Slots,
     /// Tasks wait for GPUs. Leave out `gpus` of the workers.
-    #[error("tasks wait for GPUs (`gpus`); `--method exact` counts them exactly")]
+    #[error("tasks wait for GPUs (`gpus`); `--method exact` includes them exactly")]
     Gpus,
     /// The shuffle overlaps with the maps. Leave out `model.slowstart`.
     #[error("the shuffle overlaps with the maps (`model.slowstart`)")]
     Slowstart,
     /// Tasks may be slow, or have copies. Leave out `[stragglers]` and `[speculation]`.
-    #[error("tasks may be stragglers or have copies")]
+    #[error("tasks may be stragglers or have speculative copies")]
     Stragglers,
     /// A task of fixed length may or may not be the last. Give one of its phases a random distribution.
     #[error(transparent)]
@@ -201,7 +202,7 @@ impl JobTime {
 
     /// Returns the time by which the job finishes with probability `p`.
     ///
-    /// Exact; the error is 1e-8 divided by the density there: below 1e-5 relative from p50 to p99.9.
+    /// Exact; the error is 1e-8 divided by the density at the quantile: below 1e-5 relative from p50 to p99.9.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
 //! Costs of attempts as rewards: slot-seconds, waste, copies and energy of a net with stragglers.
 //!
-//! Owns the composition of each reward; a simulator or a solver accumulates them until the job ends.
+//! Implements the composition of each reward; a simulator or a solver accumulates them until the job ends.
 
 use crate::cluster::Power;
 use crate::mapreduce::augmented::AttemptParts;

@@ -1,6 +1,6 @@
 //! The attempts of tasks as parts of a net: draws of a fate, paths of stages, flags, copies, and races that leave no token behind.
 //!
-//! Owns the construction shared by `straggler` and `speculation`, which define the fates. For one task, with a fate `caught` that is flagged after
+//! Implements the construction shared by `straggler` and `speculation`, which define the fates. For one task, with a fate `caught` that is flagged after
 //! its first stage:
 //!
 //! ```text
@@ -11,9 +11,9 @@
 //!                                      └▶ wanted ─launch─▶ ○ ─copy's stages─▶ copyEnded ─────┘ with the original
 //! ```
 //!
-//! Each race ends in one immediate firing that takes both tokens, wherever the loser is: no inhibitor arcs are needed. Two invariants hold for each
-//! task, one through its original attempt, one through its copy. The tests compute them and compare them with the end of the task: no token is left
-//! behind.
+//! Each race ends in one immediate firing that takes both tokens, wherever the loser is: no inhibitor arcs are needed.
+//! Two invariants hold for each task, one through its original attempt, one through its copy. The tests compute them
+//! and compare them with the end of the task: no token remains.
 
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ pub(super) fn weave(
 /// Priorities of the added immediate transitions.
 #[derive(Clone, Copy, Debug)]
 struct Levels {
-    /// Priority of the net's own transitions, at least 1.
+    /// Priority of the original transitions, at least 1.
     own: u32,
 }
 
@@ -85,7 +85,7 @@ impl Levels {
         self.own
     }
 
-    /// Priority of the starts of tasks if copies take the slots that tasks leave, and of copies that go first.
+    /// Priority of the starts of tasks if copies take the slots that tasks leave, and of copies with precedence.
     fn first(self) -> u32 {
         self.own + 1
     }
@@ -161,7 +161,7 @@ impl Weaver<'_> {
         }
     }
 
-    /// Determines the slots of copies; reserved slots are subtracted from those of tasks.
+    /// Determines the slots of copies; reserved slots are subtracted from the slots of tasks.
     fn share_slots(&mut self, tasks: &[Checked]) -> Result<(), AugmentError> {
         let mut kinds: Vec<Option<PlaceId>> = tasks.iter().map(|task| task.chain.slots).collect();
         kinds.sort_unstable();
@@ -239,7 +239,7 @@ impl Weaver<'_> {
         Race { wanted, original_ended, copy_ended }
     }
 
-    /// Adds the transitions that draw each fate; none if there is only one fate.
+    /// Adds the transitions that draw each outcome; none if there is only one outcome.
     fn entries(&mut self, task: &Checked) -> Vec<Option<TransitionId>> {
         if self.fates.len() == 1 {
             return vec![None];
@@ -288,8 +288,8 @@ impl Weaver<'_> {
         }
     }
 
-    /// Adds an attempt with a fate: its stages in series. `own` takes the chain's own parts. It ends on `ended` if it is flagged, or else as the task
-    /// did.
+    /// Adds an attempt with a fate: its stages in series. `own` uses the chain's original parts. It
+    /// ends on `ended` if it is flagged, or else as the task did.
     fn path(&mut self, task: &Checked, fate: &Fate<'_>, row: usize, own: bool, ended: Option<PlaceId>) -> Path {
         let (parts, before) = cut(task, fate);
         let pieces: Vec<Piece> = parts

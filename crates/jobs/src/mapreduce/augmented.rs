@@ -28,7 +28,7 @@ pub struct Augmented {
     pub net: Net,
     /// Parts of each chain, in their order.
     pub tasks: Vec<AttemptParts>,
-    /// Added transitions that end a stage, each with the stage's own transition.
+    /// Added transitions that end a stage, each with the stage's original transition.
     pub stages: Vec<(TransitionId, TransitionId)>,
 }
 
@@ -60,13 +60,13 @@ pub struct AttemptParts {
 #[non_exhaustive]
 pub enum AugmentError {
     /// Transitions that do not form a chain.
-    #[error("{} of the chains are none, first: {}", .0.len(), .0[0])]
+    #[error("{} chains are invalid, first: {}", .0.len(), .0[0])]
     Chains(
         /// All problems, at least one.
         Vec<ChainProblem>,
     ),
     /// All slots are reserved for copies. Reserve fewer.
-    #[error("{reserved} slots for copies leave none of the {slots} on `{place}` for tasks")]
+    #[error("{reserved} slots for copies leave none of the {slots} slots slots on `{place}` for tasks")]
     NoTaskSlot {
         /// The place.
         place: String,
@@ -79,7 +79,7 @@ pub enum AugmentError {
     #[error(transparent)]
     Settings(#[from] SettingProblem),
     /// A delay becomes too large or too small, or an id exists already.
-    #[error("the net has {} bad parts, first: {}", .0.len(), .0[0])]
+    #[error("the net has {} invalid parts, first: {}", .0.len(), .0[0])]
     Parts(
         /// All errors, at least one.
         BuildError,

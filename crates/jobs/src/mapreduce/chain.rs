@@ -1,8 +1,8 @@
 //! The last of parallel tasks, each a fixed time plus a series of exponential stages.
 //!
-//! Owns the distribution of one such task (hypoexponential) and of the latest of many. The stages may be equal, nearly equal or a million times
-//! apart: no partial fractions, only sums of non-negative numbers (uniformisation \[Jensen1953\]). Phases are unknown here; `analytic` determines the
-//! stages of a task.
+//! Implements the distribution of one such task (hypoexponential) and of the latest of many. The stages may be equal, nearly
+//! equal or a million times apart: no partial fractions, only sums of non-negative numbers (uniformisation
+//! \[Jensen1953\]). This module does not know phases; `analytic` determines the stages of a task.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const LEFT_OUT: f64 = 1e-15;
 /// A jump chain is followed until the task is unfinished with less than this probability.
 const UNFINISHED: f64 = 1e-24;
 
-/// Poisson weights below this share of the largest are left out.
+/// Poisson weights below this share of the largest are dropped.
 const SMALL_WEIGHT: f64 = 1e-19;
 
 /// Jump chains longer than this are converted to curves immediately, to save memory and time.
@@ -158,13 +158,13 @@ impl Class {
 pub struct LastTask {
     /// The constant part \[s\].
     pub fixed_s: f64,
-    /// The distribution of the rest; `None` if nothing varies.
+    /// The distribution of the random part; `None` if nothing is random.
     pub varying: Option<Curve>,
 }
 
 /// A task without stages ends while tasks with stages may still run: the distribution has a jump that no curve represents.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("a task of exactly {fixed_s} s runs alongside tasks of random length; the exact solution cannot mix them")]
+#[error("a task of exactly {fixed_s} s runs alongside tasks of random length; the exact solution cannot combine them")]
 pub struct FixedBesideRandom {
     /// The length of the longest such task \[s\].
     pub fixed_s: f64,

@@ -1,10 +1,10 @@
 //! A distribution function held as polynomials on adaptive panels, and the sum of two such delays.
 //!
-//! Owns [`Curve`]: fit to any distribution function of a delay >= 0, value, moments, and the
-//! distribution of a sum. It knows nothing of jobs; `analytic` composes curves. Method: Chebyshev
-//! interpolation with bisection until the last coefficients vanish; the integral of a sum is taken on the
-//! union of both meshes, where both factors are polynomials, so Gauss quadrature is exact for them.
-//! Derived in docs/accuracy.md.
+//! Defines [`Curve`]: fit to any distribution function of a delay >= 0, value, moments, and the distribution
+//! of a sum. It is independent of jobs; `analytic` composes curves. Method: Chebyshev interpolation with
+//! bisection until the last coefficients vanish; the integral of a sum is computed on the union of both
+//! meshes, where both factors are polynomials, so Gauss quadrature is exact for them. Derived in
+//! docs/accuracy.md.
 
 use std::sync::LazyLock;
 
@@ -14,14 +14,14 @@ const DEGREE: usize = 16;
 /// Values on a panel: the Chebyshev-Lobatto points of `DEGREE`.
 const POINTS: usize = DEGREE + 1;
 
-/// Gauss-Legendre points per piece of a sum's integral; exact up to degree 27, beyond which the
-/// product of two panels has nothing above [`PANEL_ERROR`].
+/// Gauss-Legendre points per piece of a sum's integral; exact up to degree 27, beyond which the coefficients
+/// of the product of two panels are below [`PANEL_ERROR`].
 const GAUSS: usize = 14;
 
 /// Largest last coefficients with which a panel is accepted: its absolute error in probability.
 const PANEL_ERROR: f64 = 1e-12;
 
-/// Panels narrower than this share of the range are not split further (jumps end here).
+/// Panels narrower than this share of the range are not split further (this ends the refinement of jumps).
 const NARROWEST: f64 = 1e-13;
 
 /// Numbers that all panels share.
@@ -80,11 +80,11 @@ fn gauss_legendre() -> ([f64; GAUSS], [f64; GAUSS]) {
     (nodes, weights)
 }
 
-/// Polynomials of one panel, in Chebyshev coefficients of its own [-1, 1].
+/// Polynomials of one panel, in Chebyshev coefficients on the panel's [-1, 1].
 #[derive(Clone, Debug)]
 struct Panel {
     value: [f64; POINTS],
-    /// Derivative by t (not by the panel's own variable).
+    /// Derivative with respect to t (not to the panel's variable).
     slope: [f64; POINTS],
 }
 
@@ -127,7 +127,7 @@ pub struct Curve {
 impl Curve {
     /// Fits the distribution function `cdf` on `[0, end]`; `kinks` are points where it is not smooth.
     ///
-    /// `cdf(end)` must be 1 up to what may be neglected. Absolute error 1e-12 where `cdf` is smooth
+    /// `cdf(end)` must be 1 up to a negligible error. Absolute error 1e-12 where `cdf` is smooth
     /// between the kinks; a jump is smeared over a 1e-13 part of the range.
     pub fn fit(end: f64, kinks: &[f64], mut cdf: impl FnMut(f64) -> f64) -> Self {
         let mut marks: Vec<f64> = kinks.iter().copied().filter(|k| *k > 0.0 && *k < end).collect();
@@ -255,7 +255,7 @@ impl Curve {
         self.breaks.partition_point(|b| *b <= t).saturating_sub(1).min(self.panels.len() - 1)
     }
 
-    /// `t` in the own variable of panel `i`, -1 to 1.
+    /// `t` in the variable of panel `i`, -1 to 1.
     fn local(&self, i: usize, t: f64) -> f64 {
         let (low, high) = (self.breaks[i], self.breaks[i + 1]);
         ((t - low) - (high - t)) / (high - low)

@@ -1,6 +1,6 @@
 //! The possible fates of a task: its slow-down, its flag and the time of the flag; and their effect on the delays of its stages.
 //!
-//! Owns the numbers of a fate; `attempts` turns them into places and transitions.
+//! Defines the numbers of a fate; `attempts` turns them into places and transitions.
 
 use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::task_chain::Checked;
@@ -16,9 +16,9 @@ pub(super) struct Fate<'a> {
     pub(super) probability: f64,
     /// Ratio of the task's time to its usual time.
     pub(super) factor: f64,
-    /// Shape of its stages' delays; none keeps the shape in the net.
+    /// Shape of its stages' delays; none keeps the shape from the net.
     pub(super) law: Option<&'a PhaseLaw>,
-    /// Time of the copy request, in usual times of work since the start, below `factor`; none for never.
+    /// Time of the copy request, in typical times since the start, below `factor`; none for never.
     pub(super) flagged_at: Option<f64>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Part {
     pub(super) share: f64,
 }
 
-/// Returns the stages of an attempt, with the flagged stage cut in two, and the number of parts before the flag.
+/// Returns the stages of an attempt, with the flagged stage split in two, and the number of parts before the flag.
 pub(super) fn cut(task: &Checked, fate: &Fate<'_>) -> (Vec<Part>, usize) {
     let mut parts = Vec::with_capacity(task.means.len() + 1);
     let mut left = fate.flagged_at.map(|at| at * task.usual);

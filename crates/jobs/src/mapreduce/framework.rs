@@ -1,6 +1,6 @@
 //! Times of Hadoop itself in addition to the nine phases: waits for slots, task start-up, clean-up, and the unexplained remainder.
 //!
-//! Owns the sections `[framework]` and `[residual]` of a plan and their growth with waves. All values are 0 by default, which is the paper's model.
+//! Defines the sections `[framework]` and `[residual]` of a plan and their growth with waves. All values are 0 by default, which is the paper's model.
 //! `fit` measures them: a tracker gets work with its heartbeats, a task starts a Java machine before it reads its first byte, a reduce polls for map
 //! outputs, and a clean-up task commits the output.
 
@@ -109,7 +109,7 @@ impl Plan {
     }
 }
 
-/// Returns the mean wait of `tasks` tasks; the first `slots` of them wait `first_s`, the rest `refill_s`.
+/// Returns the mean wait of `tasks` tasks; the first `slots` of them wait `first_s`, the other tasks `refill_s`.
 fn mean_wait(tasks: u64, slots: u64, first_s: f64, refill_s: f64) -> f64 {
     let first = tasks.min(slots);
     (first as f64 * first_s + (tasks - first) as f64 * refill_s) / tasks as f64

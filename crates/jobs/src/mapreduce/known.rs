@@ -11,7 +11,7 @@ use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::straggler::{Stragglers, WhichTasks};
 use crate::mapreduce::task_times::{PhaseTimesError, last_map_ratio, phase_times, task_means};
 
-/// Equally likely times of a task over its mean. A prime, so that every stride visits all values.
+/// Equally likely times of a task, relative to its mean. A prime number, so that every stride visits all values.
 const VALUES: usize = 1_009;
 /// Strides of the phases: a lattice in as many dimensions as a map has phases.
 const STRIDES: [usize; 5] = [1, 390, 750, 899, 487];
@@ -35,8 +35,9 @@ struct Tasks<'a> {
     last_ratio: f64,
 }
 
-/// The job of a plan as one whose tasks are known. Tasks wait for slots, whatever `model.slots` says. Exact but for the values that
-/// stand for distributions, and for the locality of single maps: every map has the mean share of its input on its own disk.
+/// The job of a plan as one whose tasks are known. Tasks wait for slots, regardless of
+/// `model.slots`. Exact except for the values that represent distributions, and for the locality of
+/// single maps: every map has the mean share of its input on its local disk.
 ///
 /// # Errors
 ///
@@ -104,7 +105,8 @@ fn stage(tasks: Tasks<'_>, plan: &Plan) -> KnownStage {
     }
 }
 
-/// Equally likely times of a task over its mean: sums over its phases, whose values are combined evenly by a lattice.
+/// Equally likely times of a task, relative to its mean: sums over its phases, whose values are combined
+/// evenly by a lattice.
 fn ratios(plan: &Plan, phases: &[Phase], means_s: &[f64]) -> Vec<f64> {
     let total: f64 = means_s.iter().sum();
     if total < SHORTEST_S {

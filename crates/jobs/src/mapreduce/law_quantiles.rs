@@ -11,8 +11,8 @@ const HALVINGS: u32 = 80;
 impl PhaseLaw {
     /// Returns `values` equally likely values with mean 1, ascending: the quantiles at (i + ½)/n, scaled to that mean.
     ///
-    /// Approximate: the tail beyond the last value is cut, which reduces the standard deviation by less than 1% for a thousand values of
-    /// distributions without heavy tails.
+    /// Approximate: the tail beyond the last value is truncated, which reduces the standard
+    /// deviation by less than 1% for a thousand values of distributions without heavy tails.
     pub fn equally_likely(&self, values: usize) -> Vec<f64> {
         let at = |i: usize| self.unscaled_quantile((i as f64 + 0.5) / values as f64);
         let found: Vec<f64> = (0..values).map(at).collect();
@@ -151,7 +151,7 @@ impl LawTable {
         low + (at - cell as f64) * (high - low)
     }
 
-    /// Returns the probability of a draw of at most `x`, by the table's own quantiles.
+    /// Returns the probability of a draw of at most `x`, by the quantiles of the table.
     pub fn cdf(&self, x: f64) -> f64 {
         if let PhaseLaw::Empirical { samples } = &self.law {
             return samples.partition_point(|sample| *sample <= x * self.mean) as f64 / samples.len() as f64;

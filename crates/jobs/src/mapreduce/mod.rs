@@ -1,8 +1,8 @@
 //! The job time of a MapReduce job on a GPU cluster: the model SPN-GC and its exact solution.
 //!
-//! Owns the plan of a job (what a person writes), the closed formulas that turn it into the mean time of
-//! each phase of each task, the exact distribution of the job time for the net of the paper, and the net
-//! itself. It never simulates: it makes nets and evaluates formulas. Source: \[PESARO15\].
+//! Contains the plan of a job, the closed formulas for the mean time of each phase of each task, the
+//! exact distribution of the job time for the net of the paper, and the net itself. It does not
+//! simulate: it builds nets and evaluates formulas. Source: \[PESARO15\].
 //!
 //! ```text
 //! plan.toml ──▶ params::Plan ──▶ spn_gc::phase_times ──▶ JobPhases ──┬─▶ analytic::JobTime   (exact)
@@ -12,7 +12,7 @@
 //!                                                                        stragglers and their copies
 //! ```
 //!
-//! Symbols of the paper and where they are in a plan; sizes in MB (2^20 bytes), rates in MB/s, times in s:
+//! Symbols of the paper and the corresponding keys of a plan; sizes in MB (2^20 bytes), rates in MB/s, times in s:
 //!
 //! | symbol | field | meaning |
 //! |---|---|---|
@@ -25,7 +25,7 @@
 //! | HR, HW, MR, MW, GR, GW | `cluster.node.disk_read_mb_per_s` … `gpu_write_mb_per_s` | rates of disk, memory, GPU |
 //! | A | `cluster.replicas` / workers | share of a map's input that is on its own disk |
 //!
-//! Guarantees: a plan that [`params::Plan::problems`] finds nothing in gives finite phase means or an error,
+//! Guarantees: a plan without [`params::Plan::problems`] gives finite phase means or an error,
 //! never `NaN`; tasks, phases and warnings come in task and phase order.
 
 pub mod analytic;

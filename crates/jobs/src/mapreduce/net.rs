@@ -1,7 +1,7 @@
 //! The net of a job: nine phases from left to right, one row per task.
 //!
-//! Owns the places, transitions, ids and positions of SPN-GC \[PESARO15, Sec. II.A\]. The mean times come from
-//! `task_times`; nothing is computed about the net here.
+//! Defines the places, transitions, ids and positions of SPN-GC \[PESARO15, Sec. II.A\]. The mean times come from
+//! `task_times`; this module does not compute times.
 //!
 //! ```text
 //!                 map task j = 1..M                                                reduce task r = 1..R
@@ -22,8 +22,9 @@
 //! With `gpus`, a map waits on `waitingGpuj` until the immediate transition `startGpuj` gives it a token of `gpus` (`gpus1` for the first kind of
 //! worker if kinds differ), which `toHostj` gives back: two more places per map task, and one pool.
 //!
-//! With `model.slowstart`, the shuffle overlaps with the maps, as in Hadoop: it copies the output of finished maps one after the other, in 1/M of the
-//! phase's mean time each, once a share of the maps has finished. This adds three places and two immediate transitions:
+//! With `model.slowstart`, the shuffle overlaps with the maps, as in Hadoop: it copies the outputs of
+//! finished maps one after the other, each in 1/M of the phase's mean time, once a share of the maps has
+//! finished. This adds three places and two immediate transitions:
 //!
 //! ```text
 //! waitingShuffle ─┐
@@ -59,7 +60,8 @@ pub struct JobNet {
     pub net: Net,
     /// The transitions of each phase.
     pub phases: PhaseMap,
-    /// The places that all hold a token when the job is complete: one per reduce task, in task order, or the one after the clean-up.
+    /// The places that all hold a token when the job is complete: one per reduce task, in task order, or the
+    /// place after the clean-up.
     pub done: Vec<PlaceId>,
     /// The map tasks, then the reduce tasks, in the form required by `straggle` and `speculate`.
     pub tasks: Vec<TaskChain>,
@@ -73,7 +75,7 @@ const STEP: Point = Point { x: 90.0, y: 60.0 };
 /// First column and row of the drawing \[pixels\].
 const CORNER: Point = Point { x: 60.0, y: 60.0 };
 
-/// Number of rows among which the parts that exist once are centred, so that they are visible when the net is opened.
+/// Number of rows in which single parts are centred, so that they are visible when the net is opened.
 const ROWS_IN_SIGHT: usize = 10;
 
 /// Returns the net of `plan`'s job with the mean times `phases`.
@@ -371,7 +373,7 @@ impl<'a> Draft<'a> {
         before
     }
 
-    /// Adds the transition of one phase of one task (`number` is empty for the phases of the whole job).
+    /// Adds the transition of one phase of one task (`number` is empty for phases of the job).
     fn phase(&mut self, phase: Phase, number: String, mean_s: f64, row: f64) -> TransitionId {
         let timing = timing_of(self.plan, phase, mean_s);
         let id = self.transition(transition_name(phase).to_owned() + &number, timing, row);
@@ -393,7 +395,7 @@ impl<'a> Draft<'a> {
         transition
     }
 
-    /// Returns the position of a part in the current column; the rows below 0 are those of the slots.
+    /// Returns the position of a part in the current column; rows below 0 contain the slots.
     fn position(&self, row: f64) -> Point {
         let pools = self.pools.slots.iter().flatten().chain(&self.pools.gpus);
         let above = pools.map(|slots| slots.pools.len()).max().unwrap_or(0) as f64;
@@ -401,7 +403,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Returns the row of a part that exists once, centred on `tasks` rows of tasks.
+/// Returns the row of a single part, centred on `tasks` rows of tasks.
 fn middle(tasks: usize) -> f64 {
     (tasks.min(ROWS_IN_SIGHT) - 1) as f64 / 2.0
 }

@@ -9,8 +9,8 @@ use crate::plan::PlanProblem;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JobNetError {
-    /// The plan has bad values. Correct them.
-    #[error("the plan has {} bad values, first {}", .0.len(), .0[0])]
+    /// The plan has invalid values. Correct them.
+    #[error("the plan has {} invalid values, first {}", .0.len(), .0[0])]
     Plan(
         /// All of them, at least one.
         Vec<PlanProblem>,
@@ -33,16 +33,16 @@ pub enum JobNetError {
     },
     /// Tasks wait for slots, and one of them was placed on no kind of worker, or on one without slots. Take the placement
     /// from `phase_times` of the same plan.
-    #[error("a task runs on a kind of worker that has no slot for it")]
+    #[error("a task is assigned to a kind of worker without a slot for it")]
     NoSlot,
     /// Tasks wait for GPUs, and the plan has stragglers or copies. Leave out one of both.
-    #[error("stragglers and copies are not modelled for tasks that wait for GPUs; leave out `gpus`")]
+    #[error("stragglers and copies are not modelled for tasks that wait for GPUs; remove `gpus`")]
     GpusOfAttempts,
     /// The plan's stragglers or copies do not fit the net.
     #[error(transparent)]
     Augment(#[from] AugmentError),
-    /// A mean time and the shape of its law make a number that is too large or too small.
-    #[error("the net has {} bad parts, first: {}", .0.len(), .0[0])]
+    /// A mean time and the shape of its distribution give a number that is too large or too small.
+    #[error("the net has {} invalid parts, first: {}", .0.len(), .0[0])]
     Parts(
         /// All of them, at least one.
         BuildError,

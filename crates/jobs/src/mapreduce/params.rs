@@ -1,7 +1,8 @@
 //! The plan of a job in TOML: the settings of every formula, with the paper's defaults.
 //!
-//! Owns the plan's sections and the conversion of text to a plan. `plan_check` validates a plan; `spn_gc` applies the numbers to the phases. Defaults
-//! marked \[paper\] are from \[PESARO15, Tables I, II\], the rest are ours; `models/mapreduce/default-job.toml` marks each.
+//! Defines the plan's sections and the conversion of text to a plan. `plan_check` validates a plan; `spn_gc` applies the
+//! numbers to the phases. Defaults marked \[paper\] are from \[PESARO15, Tables I, II\], all others are ours;
+//! `models/mapreduce/default-job.toml` marks each.
 
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +60,7 @@ pub struct Plan {
 pub struct Job {
     /// Name, for reports and nets. Default `default-job`.
     pub name: String,
-    /// D_input, input of the whole job \[MB\], > 0. Default 10240.
+    /// D_input, input of the job \[MB\], > 0. Default 10240.
     pub input_mb: f64,
     /// D_split, input of one map task \[MB\], > 0. Default 64 \[paper\].
     pub split_mb: f64,
@@ -106,7 +107,7 @@ pub struct Profile {
     pub spilled_records: u64,
     /// T_load, loading the program and splitting the input \[s\], >= 0. Default 3.
     pub load_s: f64,
-    /// T_upload, copying the input to HDFS \[s\], >= 0. Default 0: the input is already there.
+    /// T_upload, copying the input to HDFS \[s\], >= 0. Default 0: the input is already in place.
     pub upload_s: f64,
     /// T_m, map function on the CPU, of one task with `input_mb / maps` \[s\], >= 0. Default 5.
     pub map_cpu_s: f64,
@@ -266,7 +267,7 @@ pub struct Model {
     pub slots: bool,
     /// True if the GPU term of \[PESARO15, Eq. 14\] counts. Default false.
     pub reduce_on_gpu: bool,
-    /// Locality of map input: the share on the map's own disk. Default `mean`.
+    /// Locality of map input: the share on the map's local disk. Default `mean`.
     pub locality: Locality,
     /// Seed of the drawn locality and of simulations. Default 0.
     pub seed: u64,
@@ -308,7 +309,7 @@ pub enum Equation8 {
 }
 
 impl Model {
-    /// Returns the number of finished maps, of `maps`, after which the shuffle starts; none if it waits for all of them.
+    /// Returns the number of finished maps, of `maps`, after which the shuffle starts; none if it waits for all maps.
     pub fn maps_before_shuffle(&self, maps: usize) -> Option<usize> {
         self.slowstart.map(|share| ((share * maps as f64).ceil() as usize).clamp(1, maps.max(1)))
     }
@@ -319,10 +320,10 @@ impl Model {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Locality {
-    /// Every map has the mean share on its own disk: replicas over workers.
+    /// Every map has the mean share on its local disk: replicas divided by workers.
     #[default]
     Mean,
-    /// Each map has all or nothing on its own disk, at random with that mean.
+    /// Each map has either all or none of its input on its local disk, at random with that mean.
     Drawn,
 }
 
@@ -388,7 +389,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// All problems, each with its place.
+    /// All problems, each with its position.
     ///
     /// # Examples
     ///
@@ -405,7 +406,8 @@ impl Plan {
         document.read(Self::problems)
     }
 
-    /// Returns the plan as TOML text that [`Plan::from_toml`] can read. If phase means are given, the profile is left out.
+    /// Returns the plan as TOML text that [`Plan::from_toml`] can read. If phase means are given, the profile
+    /// is ignored.
     ///
     /// # Errors
     ///
@@ -439,7 +441,8 @@ impl Plan {
         self.phases.as_ref().and_then(|phases| phases.reduces).unwrap_or(self.job.reduces)
     }
 
-    /// Returns true if a task may wait for a slot: slots are modelled, and there are fewer slots than tasks, or copies take some. Exact.
+    /// Returns true if a task may wait for a slot: slots are modelled, and there are fewer slots than tasks,
+    /// or copies use some. Exact.
     pub fn waits(&self) -> bool {
         let few = self.map_slots() < self.maps() || self.reduce_slots() < self.reduces();
         self.model.slots && (few || self.speculation.is_some())
@@ -523,7 +526,10 @@ mod tests {
         let found = problems(text);
         assert_eq!((found[0].key.as_str(), &text[found[0].span.clone().unwrap()]), ("speculation.latency", "9.0"));
         let told = found[0].to_string();
-        assert!(told.contains("a straggler that takes 3 usual times cannot be flagged at 9 of them"), "{told}");
+        assert!(
+            told.contains("a straggler that takes 3 times the typical time cannot be flagged at 9 times"),
+            "{told}"
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The shape of a phase's delay in a plan: a distribution without its mean, which the formulas supply.
 //!
-//! Owns the nine shapes and their translation to a delay distribution with a given mean. No sampling.
+//! Defines the nine shapes and their translation to a delay distribution with a given mean. No sampling.
 
 use serde::{Deserialize, Serialize};
 

@@ -23,5 +23,5 @@ impl PhaseMap {
     }
 }
 
-/// Priority of all immediate transitions; none of them competes with one of another kind.
+/// Priority of all immediate transitions; no two kinds compete.
 pub(super) const PRIORITY: u32 = 1;

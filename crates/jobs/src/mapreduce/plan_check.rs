@@ -1,6 +1,6 @@
 //! Valid ranges of a plan's values, and the places of invalid values in the text.
 //!
-//! Owns the ranges. It reports every problem, not only the first, each with the key's path.
+//! Defines the ranges. It reports every problem, not only the first, each with the key's path.
 
 use crate::cluster::check_policies;
 use crate::mapreduce::params::{Cluster, GivenPhases, Hadoop, Job, Node, Plan, Profile};
@@ -145,7 +145,7 @@ fn check_cluster(plan: &Plan, cluster: &Cluster, to: &mut Checker) {
     }
     let waiting = cluster.node.iter().filter(|node| node.gpus.is_some()).count();
     if plan.phases.is_some() && waiting > 0 && waiting < cluster.node.len() {
-        to.add("node", "with given means, every kind of worker must have `gpus`, or none");
+        to.add("node", "with given means, either all kinds of workers must have `gpus` or none");
     }
     for (i, node) in cluster.node.iter().enumerate() {
         to.section = format!("cluster.node[{i}]");

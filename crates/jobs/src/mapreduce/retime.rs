@@ -17,7 +17,7 @@ pub struct JobShape {
     name: String,
     /// Map tasks and reduce tasks.
     tasks: [usize; 2],
-    /// Pools that tasks wait for, and the kind of worker of each task; none if no task waits.
+    /// Pools for which tasks wait, and the kind of worker of each task; none if no task waits.
     pools: Option<(Pools, [Vec<usize>; 2])>,
     /// Tasks with equal times; none if no task waits.
     equal: Option<Vec<Likeness>>,
@@ -35,7 +35,8 @@ struct Likeness {
     first: Vec<usize>,
 }
 
-/// Returns the structure that the net of a sound plan shares with other nets; none if it has stragglers or copies, or no net.
+/// Returns the structure that the net of a valid plan shares with other nets; none if it has stragglers or
+/// copies, or no net.
 ///
 /// Exact: jobs of one shape have nets that are equal except for [`timings`]. If tasks wait, timings also coincide at the same places, so the nets
 /// fold alike.
@@ -75,7 +76,7 @@ pub fn timings(plan: &Plan, phases: &JobPhases, of: &PhaseMap) -> Vec<(Transitio
     Phase::ALL.into_iter().flat_map(of_phase).chain(of.commit.zip(end_timing(phases.end_s))).collect()
 }
 
-/// Returns the clean-up after the last task, of a known length; none if it takes no time.
+/// Returns the clean-up after the last task, of fixed length; none if it takes no time.
 pub(super) fn end_timing(end_s: f64) -> Option<Timing> {
     (!is_at_once(end_s)).then(|| Timing::general(Law::Deterministic { delay: end_s }))
 }

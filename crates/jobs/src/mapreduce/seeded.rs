@@ -1,4 +1,4 @@
-//! Phase means of a job whose random parts, such as drawn locality, follow the plan's own seed.
+//! Phase means of a job whose random parts, such as drawn locality, follow the plan's seed.
 
 use crate::mapreduce::params::Plan;
 use crate::mapreduce::task_times::{JobPhases, PhaseTimesError, phase_times};

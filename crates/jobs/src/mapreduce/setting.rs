@@ -16,11 +16,11 @@ pub enum SettingProblem {
         /// Valid range.
         needs: &'static str,
     },
-    /// Precision, recall and fake positives require more tasks than there are.
+    /// Precision, recall and fake positives require more tasks than exist.
     #[error(transparent)]
     Fates(#[from] crate::cluster::first_order::FirstOrderError),
     /// More stragglers flagged too late than missed stragglers or false positives.
-    #[error("a share of {fake} flagged too late is more than recall {recall} and precision {precision} leave")]
+    #[error("a share of {fake} flagged too late exceeds what recall {recall} and precision {precision} allow")]
     Fake {
         /// The share.
         fake: f64,
@@ -30,7 +30,7 @@ pub enum SettingProblem {
         precision: f64,
     },
     /// A straggler would be flagged after its end.
-    #[error("a straggler that takes {factor} usual times cannot be flagged at {at} of them")]
+    #[error("a straggler that takes {factor} times the typical time cannot be flagged at {at} times")]
     AfterTheEnd {
         /// Time of the flag, in usual times.
         at: f64,

@@ -1,7 +1,8 @@
 //! Slots and GPUs that a job's tasks wait for: one pool for all, or one per kind of worker.
 //!
-//! If all tasks of a kind take equally long on every worker (one kind of worker, kinds with the same rates, or given phase means), any free slot will
-//! do: one pool. Otherwise a task belongs to the kind of worker that its means were computed for, and only a slot of that kind serves it.
+//! If all tasks of a kind take equally long on every worker (one kind of worker, kinds with the same rates,
+//! or given phase means), any free slot serves: one pool. Otherwise a task belongs to the kind of worker
+//! for which its means were computed, and only a slot of that kind serves it.
 
 use crate::mapreduce::net_error::JobNetError;
 use crate::mapreduce::params::{Node, Plan};
@@ -17,10 +18,11 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// Returns the slots of tasks that run on the kinds of worker `kinds`; `slots` gives the slots per worker, or `None` for any number. The id of a
-    /// pool is `id`, followed by the number of its kind, from 1, if there are several kinds.
+    /// Returns the slots of tasks that run on the kinds of worker `kinds`; `slots` gives the slots
+    /// per worker, or `None` for an unlimited number. The id of a pool is `id`, followed by the
+    /// number of its kind, from 1, if there are several kinds.
     ///
-    /// `None` if a task runs where there is no slot.
+    /// `None` if a kind of worker with tasks has no slot.
     pub(super) fn new(plan: &Plan, id: &str, kinds: &[usize], slots: impl Fn(&Node) -> Option<u64>) -> Option<Self> {
         let nodes = &plan.cluster.node;
         let count = |node: &Node| slots(node).map(|slots| node.count.saturating_mul(slots));
@@ -54,7 +56,7 @@ impl Slots {
 /// All pools that tasks wait for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Pools {
-    /// The slots of map tasks and those of reduce tasks, if the plan has slots.
+    /// The slots of map and reduce tasks, if the plan has slots.
     pub(super) slots: Option<[Slots; 2]>,
     /// The GPUs, if tasks wait for them.
     pub(super) gpus: Option<Slots>,

@@ -1,6 +1,6 @@
 //! Speculation in a net: the flagged tasks, the times of their flags, and their copies.
 //!
-//! Owns the settings of a detector in a net: its quality, not its algorithm. A GSPN has no progress scores, so the fate of a task (straggler or not,
+//! Defines the settings of a detector in a net: its quality, not its algorithm. A GSPN has no progress scores, so the fate of a task (straggler or not,
 //! flagged or not) is drawn when it starts, with the four probabilities of \[Phan2018, 4.2\]; recall, precision, latency and undetected time are then
 //! exactly the requested ones.
 
@@ -88,7 +88,8 @@ impl Speculation {
         }
     }
 
-    /// Returns the first setting that is invalid in combination with these stragglers, with its key; none for sound settings.
+    /// Returns the first setting that is invalid in combination with these stragglers, with its key; none for
+    /// valid settings.
     pub fn problem(&self, stragglers: &Stragglers) -> Option<(&'static str, SettingProblem)> {
         let share = |value: f64| (0.0..=1.0).contains(&value);
         let below_one = "at least 0 and below 1";
@@ -169,12 +170,14 @@ impl Speculation {
 
 /// Returns the net in which each of the chains may be a straggler, may be flagged, and then gets a copy.
 ///
-/// * *Flagged tasks.* The fate of a task is drawn at its start: straggler and flagged rα, missed (1 − r)α, normal and flagged rα(1 − p)/p, neither
-///   the rest \[Phan2018, 4.2\]; of the false positives, the share `fake` of all flags falls on stragglers that have less than their usual time left.
-///   Negative probabilities are rejected.
-/// * *Time of the flag.* The stage that contains the flag is cut in two, so that the mean time to the flag is DL usual times. Each part keeps the
-///   shape of the stage's distribution: the mean of the task stays, its variance is lower.
-/// * *The copy* waits for a slot, see [`CopySlots`], and draws a slow node with its own probability.
+/// * *Flagged tasks.* The outcome of a task is drawn at its start: straggler and flagged rα, missed (1 − r)α, normal
+///   and flagged rα(1 − p)/p, neither with the remaining probability \[Phan2018, 4.2\]; of the false positives, the
+///   share `fake` of all flags applies to stragglers with less than their typical time remaining. Negative
+///   probabilities are rejected.
+/// * *Time of the flag.* The stage that contains the flag is split in two, so that the mean time to
+///   the flag is DL typical times. Each part keeps the shape of the stage's distribution: the mean
+///   of the task stays, its variance is lower.
+/// * *The copy* waits for a slot, see [`CopySlots`], and draws a slow node with a separate probability.
 /// * *The race.* The attempt that finishes first ends the task as its last stage did; the other attempt is killed at the same moment, wherever it is,
 ///   and its slot is free.
 ///

@@ -1,9 +1,10 @@
 //! The numbered equations of SPN-GC, one function each: from a plan to the mean time of a phase.
 //!
-//! Owns the formulas (5) to (14) of \[PESARO15\] and nothing else; `task_times` applies them to every task. Sizes in MB of 2^20 bytes, rates in MB/s,
-//! times in s, all plain numbers, because they are added immediately. Each function requires a plan without problems ([`Plan::problems`]) and is then
-//! finite, unless sizes and rates are so far apart that a quotient overflows. The formulas are the paper's model of a phase, an approximation of a
-//! real job; their evaluation is exact. Where the print is unreadable or contradicts itself, the function documents our choice.
+//! Contains only the formulas (5) to (14) of \[PESARO15\]; `task_times` applies them to every task. Sizes in MB of 2^20
+//! bytes, rates in MB/s, times in s, all plain numbers, because they are added immediately. Each function requires a
+//! plan without problems ([`Plan::problems`]) and is then finite, unless sizes and rates are so far apart that a
+//! quotient overflows. The formulas are the paper's model of a phase, an approximation of a real job; their evaluation
+//! is exact. Where the print is unreadable or contradicts itself, the function documents our choice.
 //!
 //! Every time depends on the bytes that its task processes. As printed, (8), (9) and (14) do not: they take the CPU time of one map of the test job
 //! and the GPU time of one block, whatever the split is. `model.equation8 = "printed"` gives the printed forms. docs/spn-gc.md describes the scaling
@@ -38,9 +39,9 @@ pub fn map_tasks(job: &Job) -> u64 {
     parts(job.input_mb, job.split_mb) as u64
 }
 
-/// Returns the input of map task `map` (from 0) \[MB\]: a split, or the rest of the input for the last map.
+/// Returns the input of map task `map` (from 0) \[MB\]: a split, or the remainder of the input for the last map.
 ///
-/// Exact. As printed, the last split is as large as the rest.
+/// Exact. In the printed form, the last split is as large as the others.
 pub fn map_input_mb(plan: &Plan, map: u64) -> f64 {
     let left = plan.job.input_mb - map as f64 * plan.job.split_mb;
     let whole = is_printed(plan) || left >= plan.job.split_mb * (1.0 - WHOLE * plan.maps() as f64);
@@ -57,7 +58,7 @@ fn is_printed(plan: &Plan) -> bool {
     plan.model.equation8 == Equation8::Printed
 }
 
-/// Returns the share of a map task's input that is on its own node's disk, 0 to 1.
+/// Returns the share of a map task's input that is on the disk of its node, 0 to 1.
 ///
 /// ```text
 /// A = min(1, replicas / data nodes)
@@ -74,7 +75,8 @@ fn cpu_ratio(plan: &Plan, node: &Node) -> f64 {
     plan.profile.cpu_speed / node.cpu_speed
 }
 
-/// Returns T_m of a map of `split` MB \[s\]: `map_fixed_s`, plus the rest of `map_cpu_s` in proportion to the bytes.
+/// Returns T_m of a map of `split` MB \[s\]: `map_fixed_s`, plus the remainder of `map_cpu_s` in proportion
+/// to the bytes.
 fn map_cpu_s(plan: &Plan, split: f64) -> f64 {
     let (whole, fixed) = (plan.profile.map_cpu_s, plan.profile.map_fixed_s);
     if is_printed(plan) { whole } else { fixed + (whole - fixed) * split / test_split_mb(plan) }
@@ -86,8 +88,8 @@ fn map_cpu_s(plan: &Plan, split: f64) -> f64 {
 /// data/(D_test/M_test) · (D_block/rate + D_block/D_test · GPU_test/GPU_i · T_m_gpu)
 /// ```
 ///
-/// The paper's GPU processes all blocks of a split at once. Ours processes as many at once as a split of the test job has, so more data take more
-/// rounds. As printed: one round.
+/// The paper's GPU processes all blocks of a split at once. Our model processes as many at once as
+/// a split of the test job contains, so more data take more rounds. As printed: one round.
 fn gpu_rounds_s(plan: &Plan, node: &Node, data: f64, rate: f64) -> f64 {
     let (block, ratio) = (plan.job.gpu_block_mb, plan.profile.gpu_speed / node.gpu_speed);
     let rounds = if is_printed(plan) { 1.0 } else { data / test_split_mb(plan) };
@@ -119,8 +121,9 @@ pub fn load_s(plan: &Plan) -> f64 {
 /// T2 = (1 - A) (D_split/HR + D_split/net + D_split/HW)
 /// ```
 ///
-/// The print takes the maximum over maps and its first sign is unreadable: here each map has its own mean (the maximum arises in the net), and the
-/// first term also counts the remote part only, because (8) reads the split from the local disk. Source: \[PESARO15, Eq. 7\].
+/// The printed equation takes the maximum over maps, and its first sign is illegible: in our model each map
+/// has a separate mean (the maximum results from the net), and the first term also includes only the remote
+/// part, because (8) reads the split from the local disk. Source: \[PESARO15, Eq. 7\].
 pub fn read_s(node: &Node, a: f64, split: f64) -> f64 {
     (1.0 - a) * (split / node.disk_read_mb_per_s + split / node.network_mb_per_s + split / node.disk_write_mb_per_s)
 }
@@ -132,8 +135,8 @@ pub fn read_s(node: &Node, a: f64, split: f64) -> f64 {
 /// T_m(D_split) = T_fixed + (T_m - T_fixed) · D_split/(D_test/M_test)
 /// ```
 ///
-/// The print has T_m of the test job's split and D_block/GW, whatever the split is; the blocks are those of [`gpu_s`].
-/// Source: \[PESARO15, Eq. 8\].
+/// The printed equation has T_m of the test job's split and D_block/GW for any split; the blocks
+/// are those of [`gpu_s`]. Source: \[PESARO15, Eq. 8\].
 pub fn to_gpu_s(plan: &Plan, node: &Node, split: f64) -> f64 {
     let blocks = if is_printed(plan) { 1.0 } else { split / test_split_mb(plan) };
     split / node.disk_read_mb_per_s
@@ -148,8 +151,9 @@ pub fn to_gpu_s(plan: &Plan, node: &Node, split: f64) -> f64 {
 /// T4 = D_split/(D_test/M_test) · (D_block/GR + D_block/D_test · GPU_test/GPU_i · T_m_gpu)
 /// ```
 ///
-/// The print takes the maximum over the blocks of a split, which is one block's time: its GPU processes all of them at once. Ours processes as many
-/// at once as a split of the test job has. Both are equal if the splits are. Source: \[PESARO15, Eq. 9\].
+/// The printed equation takes the maximum over the blocks of a split, which is one block's time: its GPU
+/// processes all of them at once. Our model processes as many at once as a split of the test job contains.
+/// Both are equal if the splits are. Source: \[PESARO15, Eq. 9\].
 pub fn gpu_s(plan: &Plan, node: &Node, split: f64) -> f64 {
     gpu_rounds_s(plan, node, split, node.gpu_read_mb_per_s)
 }
@@ -239,8 +243,9 @@ pub fn merge_count(plan: &Plan, split: f64) -> f64 {
 /// T6 = N_spill (D_spill/MR + D_spill/HW) + N_merge D_spill (1/HR + 1/HW + 1/MR + 1/MW)
 /// ```
 ///
-/// D_spill is the task's whole spilled data, so with several spills the print counts it several times; we keep
-/// that, and a map with twice the data takes two to four times as long. Source: \[PESARO15, Eq. 11\].
+/// D_spill is all spilled data of the task, so with several spills the printed equation counts it several
+/// times; we follow it, and a map with twice the data takes two to four times as long. Source: \[PESARO15,
+/// Eq. 11\].
 pub fn spill_s(plan: &Plan, node: &Node, split: f64) -> f64 {
     let size = spill_sizes(plan, split).spill_mb();
     spill_count(plan, split) * (size / node.memory_read_mb_per_s + size / node.disk_write_mb_per_s)
@@ -277,8 +282,9 @@ fn shuffled_ratio(plan: &Plan) -> f64 {
 /// D_shuffle = D_input/D_test · D_mapoutput · M_test / R
 /// ```
 ///
-/// M_test counts as 1 if the profile states the whole test job's map output; with `map_output_per_task` it is the test job's number of maps, as
-/// printed. Source: \[PESARO15, before Eq. 13\].
+/// M_test counts as 1 if the profile states the map output of the whole test job; with
+/// `map_output_per_task` it is the test job's number of maps, as printed. Source: \[PESARO15,
+/// before Eq. 13\].
 pub fn shuffled_mb(plan: &Plan) -> f64 {
     shuffled_ratio(plan) * plan.profile.map_output_mb
 }
@@ -309,8 +315,9 @@ pub fn merge_s(plan: &Plan, node: &Node) -> f64 {
 ///    + D_input/(D_test·R) · D_red (1/HW + 1/MR)
 /// ```
 ///
-/// The print always has the GPU term; its text says a reduce function *may* use the GPU, hence the setting. The GPU processes as many blocks at once
-/// as in [`gpu_s`]; as printed, all of them. Source: \[PESARO15, Eq. 14\].
+/// The printed equation always has the GPU term; the text says that a reduce function *may* use the
+/// GPU, hence the setting. The GPU processes as many blocks at once as in [`gpu_s`]; as printed,
+/// all blocks. Source: \[PESARO15, Eq. 14\].
 pub fn reduce_s(plan: &Plan, node: &Node) -> f64 {
     let profile = &plan.profile;
     let size = shuffled_mb(plan);

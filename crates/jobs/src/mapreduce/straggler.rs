@@ -1,6 +1,6 @@
 //! Stragglers in a net: with some probability a task draws a slow node, and all of its stages take longer.
 //!
-//! Owns the definition of a slow node, and the nets with stragglers but without a response; `speculation` adds copies.
+//! Defines the definition of a slow node, and the nets with stragglers but without a response; `speculation` adds copies.
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -85,7 +85,7 @@ impl Stragglers {
         drawn
     }
 
-    /// Returns the first invalid setting, with its key; none for sound settings.
+    /// Returns the first invalid setting, with its key; none for valid settings.
     pub fn problem(&self) -> Option<(&'static str, SettingProblem)> {
         let share = (0.0..=1.0).contains(&self.share);
         if let Some(problem) = range(share, "the share of stragglers", self.share, "between 0 and 1") {
@@ -123,7 +123,8 @@ impl Stragglers {
         self.factors().iter().map(|[probability, factor]| probability * factor).sum()
     }
 
-    /// Returns a fate for each kind of slow node, sharing `probability`; `at` gives the time of the flag for a factor.
+    /// Returns an outcome for each kind of slow node, sharing `probability`; `at` gives the time of the flag
+    /// for a factor.
     pub(super) fn slow(&self, name: &str, probability: f64, at: impl Fn(f64) -> Option<f64>) -> Vec<Fate<'_>> {
         let factors = self.factors();
         let several = factors.len() > 1;
@@ -154,9 +155,10 @@ pub(super) fn usual_fate(name: &str, probability: f64, flagged_at: Option<f64>) 
 
 /// Returns the net in which each of the chains draws a slow node with probability α, before its first stage.
 ///
-/// An immediate choice with weights 1 − α and α (one weight for each factor) leads to the task's own stages or to a second row of stages, whose
-/// delays are longer by the factor. The choice takes no time and adds no race to the net, so a schedule stays a schedule. Exact: nothing is
-/// approximated. With α = 0 the net is unchanged; with α = 1 and one factor only its delays change.
+/// An immediate choice with weights 1 − α and α (one weight for each factor) leads to the task's original stages or to
+/// a second row of stages, whose delays are longer by the factor. The choice takes no time and adds no race to the net,
+/// so a schedule stays a schedule. Exact, without approximation. With α = 0 the net is unchanged; with α = 1 and one
+/// factor only its delays change.
 ///
 /// # Errors
 ///

@@ -1,6 +1,7 @@
 //! A task in a net: timed transitions in series, listed by the caller, with their properties.
 //!
-//! Owns [`TaskChain`] and its conditions. Nothing is changed here; `straggler` and `speculation` weave attempts around chains.
+//! Defines [`TaskChain`] and its conditions. This module does not modify nets; `straggler` and `speculation` add
+//! attempts to chains.
 
 use crate::net::expr::Leaf;
 use crate::net::{ArcKind, ClassId, Delay, Expr, Net, PlaceId, Timing, TransitionId};
@@ -16,11 +17,12 @@ use crate::net::{ArcKind, ClassId, Delay, Expr, Net, PlaceId, Timing, Transition
 pub struct TaskChain {
     /// Name, letters and digits, such as `Map1`; parts added to the net are named after it.
     pub name: String,
-    /// Place of the token when the task starts; if tasks wait for slots, after it got one.
+    /// Place of the token when the task starts; if tasks wait for slots, after it received one.
     pub start: PlaceId,
     /// Transitions, in order; timed, or immediate for a stage that takes no time.
     pub stages: Vec<TransitionId>,
-    /// Place of the slots of which it holds one from its start until its last stage gives it back; none if it needs none.
+    /// Place of the slots; the task holds a slot from its start until its last stage returns it; none if it
+    /// needs no slot.
     pub slots: Option<PlaceId>,
 }
 
@@ -29,7 +31,7 @@ pub struct TaskChain {
 #[non_exhaustive]
 pub enum ChainProblem {
     /// The name is not valid in ids, or another chain has it.
-    #[error("task `{task}`: its name must be letters and digits, and its own")]
+    #[error("task `{task}`: its name must be unique and consist of letters and digits")]
     Name {
         /// The task.
         task: String,
@@ -41,7 +43,7 @@ pub enum ChainProblem {
         task: String,
     },
     /// A stage does not simply take the token of the place before it.
-    #[error("task `{task}`: transition `{transition}` must take one token from `{place}` and look at no other place")]
+    #[error("task `{task}`: transition `{transition}` must take one token from `{place}` and depend on no other place")]
     Stage {
         /// The task.
         task: String,
@@ -51,16 +53,14 @@ pub enum ChainProblem {
         place: String,
     },
     /// A place between the stages has other uses, a capacity or tokens.
-    #[error(
-        "task `{task}`: place `{place}` must be between two stages and nothing else, without capacity or spare tokens"
-    )]
+    #[error("task `{task}`: place `{place}` must connect exactly two stages, without capacity or extra tokens")]
     Place {
         /// The task.
         task: String,
         /// The place.
         place: String,
     },
-    /// The mean delay of a stage depends on the marking, or never ends.
+    /// The mean delay of a stage depends on the marking, or is infinite.
     #[error("task `{task}`: the mean delay of `{transition}` must be a constant, above 0 and finite")]
     Mean {
         /// The task.
@@ -98,12 +98,12 @@ impl ArcIndex {
         index
     }
 
-    /// Returns the arcs that put tokens on a place.
+    /// Returns the arcs that produce tokens in a place.
     pub(super) fn into<'a>(&'a self, net: &'a Net, place: PlaceId) -> impl Iterator<Item = usize> + 'a {
         self.of_place[place.index()].iter().copied().filter(|&arc| net.arcs()[arc].kind == ArcKind::Output)
     }
 
-    /// Returns the arcs through which a transition puts tokens.
+    /// Returns the arcs through which a transition produces tokens.
     pub(super) fn out_of<'a>(&'a self, net: &'a Net, transition: TransitionId) -> impl Iterator<Item = usize> + 'a {
         self.of_transition[transition.index()].iter().copied().filter(|&arc| net.arcs()[arc].kind == ArcKind::Output)
     }
@@ -190,7 +190,8 @@ fn check_one(net: &Net, index: &ArcIndex, chain: &TaskChain) -> Result<Checked, 
     Ok(Checked { chain: chain.clone(), places, means, usual })
 }
 
-/// Returns true if a place serves nothing but the stage after it; for the first place, the transitions that start the task put single tokens on it.
+/// Returns true if a place feeds only the following stage; for the first place, the transitions that start
+/// the task must produce single tokens in it.
 fn is_between(net: &Net, index: &ArcIndex, place: PlaceId, stage: TransitionId, is_first: bool) -> bool {
     let spec = net.place(place);
     let mut arcs = index.of_place[place.index()].iter().map(|&arc| &net.arcs()[arc]);
@@ -204,7 +205,7 @@ fn is_between(net: &Net, index: &ArcIndex, place: PlaceId, stage: TransitionId, 
     fits && spec.capacity.is_none() && if is_first { tokens <= 1 } else { tokens == 0 && feeders == 1 }
 }
 
-/// Returns true if a transition takes one token of the first class from a place, and nothing else.
+/// Returns true if a transition consumes only one token of the first class from a place.
 fn takes_one(net: &Net, index: &ArcIndex, place: PlaceId, stage: TransitionId) -> bool {
     let mut needs = index.of_transition[stage.index()].iter().map(|&arc| &net.arcs()[arc]);
     let mut count = 0;
@@ -269,11 +270,8 @@ mod tests {
     #[test]
     fn a_chain_is_stages_in_series() {
         assert_eq!(problem(|_, _, _| ()), None);
-        let place = |id| {
-            format!(
-                "task `A`: place `{id}` must be between two stages and nothing else, without capacity or spare tokens"
-            )
-        };
+        let place =
+            |id| format!("task `A`: place `{id}` must connect exactly two stages, without capacity or extra tokens");
         assert_eq!(problem(|net, [_, b, _], _| net.place_mut(b).capacity = Some(1)), Some(place("b")));
         assert_eq!(problem(|net, [a, ..], _| net.place_mut(a).initial = vec![2]), Some(place("a")));
         assert_eq!(
@@ -283,7 +281,7 @@ mod tests {
             }),
             Some(place("b"))
         );
-        let stage = "task `A`: transition `u` must take one token from `b` and look at no other place";
+        let stage = "task `A`: transition `u` must take one token from `b` and depend on no other place";
         assert_eq!(
             problem(|net, [_, _, done], [_, u]| {
                 net.inhibitor(done, u, 1.0);

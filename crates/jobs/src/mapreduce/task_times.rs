@@ -1,6 +1,6 @@
 //! The mean time of each phase of each task of a job: the formulas of `spn_gc` on the nodes of the cluster.
 //!
-//! Owns the placement of tasks on workers and the drawn locality. No net and no distribution.
+//! Implements the placement of tasks on workers and the drawn locality. No net and no distribution.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -35,15 +35,14 @@ pub struct JobPhases {
     pub warnings: Vec<PhaseWarning>,
 }
 
-/// An oddity of a plan that does not prevent the formulas from being applied.
+/// A warning about a plan to which the formulas still apply.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PhaseWarning {
     /// The records' metadata exceed the map's data, so D_data would be negative; it is set to 0. Check `profile.spilled_records` and
     /// `profile.map_data_mb`.
     #[error(
-        "the metadata of spilled records ({metadata_mb} MB a map) outweigh the map's data ({map_data_mb} MB); \
-         their difference counts as 0"
+        "the metadata of spilled records ({metadata_mb} MB per map) exceed the map's data ({map_data_mb} MB); the difference is set to 0"
     )]
     MetadataAboveData {
         /// D_meta \[MB\].
@@ -104,7 +103,7 @@ pub enum PhaseWarning {
     AssignedInAdvance,
     /// The distribution of a phase has no variance, so neither has the job time. Quantiles and their intervals stay valid.
     #[error(
-        "phase `{phase}` has a Pareto law of shape {shape}, 2 or less, and so no variance: \
+        "phase `{phase}` has a Pareto distribution of shape {shape}, 2 or less, and so no variance: \
          intervals of means and standard deviations are not valid, those of quantiles are"
     )]
     NoVariance {
@@ -120,13 +119,13 @@ pub enum PhaseWarning {
 #[non_exhaustive]
 pub enum PhaseTimesError {
     /// The plan has invalid values. Correct them.
-    #[error("the plan has {} bad values, first {}", .0.len(), .0[0])]
+    #[error("the plan has {} invalid values, first {}", .0.len(), .0[0])]
     Plan(
         /// All problems, at least one.
         Vec<PlanProblem>,
     ),
-    /// A phase's mean overflows: sizes and rates are too far apart.
-    #[error("the mean time of phase `{phase}` is not finite; sizes and rates are too far apart")]
+    /// A phase's mean overflows: sizes and rates differ too much.
+    #[error("the mean time of phase `{phase}` is not finite; sizes and rates differ too much")]
     NotFinite {
         /// The phase.
         phase: Phase,
@@ -135,9 +134,9 @@ pub enum PhaseTimesError {
 
 /// Returns the kind of worker (index into `cluster.node`) that each of `tasks` tasks runs on.
 ///
-/// The first tasks go to the workers in turn, one to each with a slot left, until all slots have one. Each later task goes to the slot that becomes
-/// free first if all tasks take their mean time, `times_s` for each kind of worker \[s\]; without times, to the slots from the start again. This
-/// placement is ours; the paper does not specify it.
+/// The first tasks go to the workers in turn, one to each with a slot left, until all slots have one. Each later task
+/// goes to the slot that becomes free first if all tasks take their mean time, `times_s` for each kind of worker \[s\];
+/// without times, to the slots in order again. This placement is ours; the paper does not specify it.
 fn placement(nodes: &[Node], tasks: usize, slots: impl Fn(&Node) -> u64, times_s: Option<&[f64]>) -> Vec<usize> {
     let mut free: Vec<(usize, u64)> = Vec::new();
     for (kind, node) in nodes.iter().enumerate() {
@@ -172,10 +171,11 @@ fn placement(nodes: &[Node], tasks: usize, slots: impl Fn(&Node) -> u64, times_s
 
 /// Returns the mean time of each phase of each task of `plan`.
 ///
-/// Each task's means come from the rates of its node. The one shuffle of the job takes as long as the shuffle on its slowest reducer's node, with the
-/// mean local share of all maps: our choice, because \[PESARO15, Eq. 12\] has one node. `uniform` gives numbers in `[0, 1)`; it is called once per
-/// map, in task order, and only if `model.locality` is `drawn`: then the map's input is local if the number is below the local share. Exact
-/// evaluation of the formulas in [`spn_gc`].
+/// Each task's means come from the rates of its node. The one shuffle of the job takes as long as the shuffle on its
+/// slowest reducer's node, with the mean local share of all maps; this is our choice, because \[PESARO15, Eq. 12\] has
+/// one node. `uniform` gives numbers in `[0, 1)`; it is called once per map, in task order, and only if
+/// `model.locality` is `drawn`: then the map's input is local if the number is below the local share. Exact evaluation
+/// of the formulas in [`spn_gc`].
 ///
 /// # Errors
 ///
@@ -247,8 +247,8 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
     phases.not_finite().map_or(Ok(phases), |phase| Err(PhaseTimesError::NotFinite { phase }))
 }
 
-/// Returns the means of phases 2 to 6 of a map with a whole split and of phases 8 and 9 of a reduce \[s\], for each kind of worker; the input of a
-/// map is local by the mean share.
+/// Returns the means of phases 2 to 6 of a map with a whole split and of phases 8 and 9 of a reduce \[s\],
+/// for each kind of worker; with the mean local share of map input.
 pub(crate) fn task_means(plan: &Plan) -> Vec<([f64; 5], [f64; 2])> {
     let share = spn_gc::local_share(plan);
     let of_node = |node: &Node| match &plan.phases {

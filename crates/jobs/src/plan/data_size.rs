@@ -28,7 +28,7 @@ pub enum DataSizeError {
 }
 
 impl DataSize {
-    /// Returns so many MB of 2^20 bytes; none unless the number is finite and positive.
+    /// Returns this number of MB (2^20 bytes); none unless the number is finite and positive.
     pub fn from_mb(mb: f64) -> Option<Self> {
         (mb.is_finite() && mb > 0.0).then_some(Self { mb })
     }

@@ -1,7 +1,8 @@
 //! Errors of the TOML reader in the words of a plan.
 //!
-//! Owns the translation: the reader's words ("unknown field", "expected u64") never reach the user. Details missing from the reader's message (the
-//! section, the line, the nearest key) come from the document.
+//! Translates errors: the parser's terms ("unknown field", "expected u64") never reach the user.
+//! Details missing from the reader's message (the section, the line, the nearest key) come from the
+//! document.
 
 use std::ops::Range;
 
@@ -115,7 +116,7 @@ fn unknown(text: &str, table: &Spanned<DeTable<'_>>, name: &str, path: String, k
     PlanProblem { hint, ..PlanProblem::new(ProblemKind::UnknownKey, path, message) }
 }
 
-/// Suffixes of keys that have a unit, with the unit in words.
+/// Suffixes of keys that have a unit, with the unit as text.
 const UNITS: [(&str, &str); 2] = [("_mb", "MB"), ("_s", "seconds")];
 
 /// Returns the correct notation of a number that has quotes or a unit; none if the value is not such a number.
@@ -183,7 +184,7 @@ fn quoted(message: &str) -> Vec<&str> {
     message.split('`').skip(1).step_by(2).collect()
 }
 
-/// Returns the key at this place, or the key whose value is there.
+/// Returns the key at this position, or the key whose value is at it.
 fn item_at(table: &DeTable<'_>, span: &Range<usize>, before: &str) -> Option<Item> {
     for (key, value) in table {
         let path = format!("{before}{}", key.get_ref());

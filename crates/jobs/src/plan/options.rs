@@ -1,6 +1,6 @@
 //! Options of a planned job: an input, split, cluster or deadline different from the plan's.
 //!
-//! Owns the options, and the plans that each one applies to. Each plan checks the values.
+//! Defines the options, and the plans that each one applies to. Each plan checks the values.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use crate::plan::data_size::DataSize;
 use crate::plan::problem::{PlanError, PlanProblem, ProblemKind};
 use crate::stages::StagePlan;
 
-/// An option of a planned job, replacing the plan's own value.
+/// An option of a planned job, replacing the plan's value.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum PlanOption {
-    /// Input of the whole job.
+    /// Input of the job.
     InputSize(DataSize),
     /// Input of one map task.
     SplitSize(DataSize),
@@ -104,7 +104,7 @@ impl PlanOption {
         let node = &mut plan.cluster.node;
         match *self {
             Self::InputSize(_) if given.is_some_and(|phases| phases.maps.is_some()) => {
-                return Err(self.problem("has no meaning where `phases.maps` states the map tasks", "change that key"));
+                return Err(self.problem("has no meaning if `phases.maps` states the map tasks", "change that key"));
             }
             Self::SplitSize(_) if given.is_some() => {
                 return Err(self.problem("has no meaning for given means", "`--input-size` changes the map tasks"));
@@ -130,7 +130,7 @@ impl PlanOption {
             Self::Executors(_) => return Err(without("use `--workers`")),
             Self::Cores(_) => return Err(without("use `--map-slots` and `--reduce-slots`")),
             Self::GpusOfExecutor(_) | Self::ConcurrentGpuTasks(_) => return Err(without("use `--gpus-per-worker`")),
-            Self::Hosts(_) => return Err(without("its workers are its hosts: `--workers`")),
+            Self::Hosts(_) => return Err(without("its workers are its hosts; use `--workers`")),
             Self::Partitions(_) => return Err(without("use `--reduces`")),
         }
         Ok(())
@@ -152,8 +152,8 @@ impl PlanOption {
                 Err(self.problem(message, format!("it has {}", names.join(", "))))
             }
             (_, _, Some(kind)) => Err(self.problem(
-                format!("is ambiguous: several kinds of workers are called `{kind}`"),
-                "give each `[[cluster.node]]` a `name` of its own",
+                format!("is ambiguous: several kinds of workers have the name `{kind}`"),
+                "give each `[[cluster.node]]` a unique `name`",
             )),
             (_, _, None) => Err(self.problem(
                 format!(
@@ -202,7 +202,7 @@ impl PlanOption {
             Self::Workers(..) => return Err(without("use `--executors`")),
             Self::MapSlots(_) | Self::ReduceSlots(_) => return Err(without("use `--cores`")),
             Self::Gpus(_) => return Err(without("use `--gpus-per-executor`")),
-            Self::Slots(_) => return Err(without("its tasks always wait for slots: `--executors` and `--cores`")),
+            Self::Slots(_) => return Err(without("its tasks always wait for slots; use `--executors` and `--cores`")),
         }
         Ok(())
     }
@@ -251,7 +251,7 @@ pub trait Planning: Sized {
         options.into_iter().fold(self.planned(), Planned::with)
     }
 
-    /// Sets the input of the whole job.
+    /// Sets the input of the job.
     #[must_use]
     fn input_size(self, size: DataSize) -> Planned {
         self.with(&PlanOption::InputSize(size))

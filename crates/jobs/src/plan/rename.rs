@@ -1,6 +1,7 @@
 //! Old names of keys: read for one release, with a warning.
 //!
-//! Owns how a table of renames is applied to a document before anything is read from it. The tables stand with the plans.
+//! Defines how a table of renames is applied to a document before anything is read from it. The tables are next
+//! to the plans.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,12 +14,12 @@ use crate::plan::problem::{PlanProblem, ProblemKind, line_of};
 /// The release that no longer reads old names.
 const LAST: &str = "0.3";
 
-/// A key with an old and a new name. `[]` stands for every entry of a list: `cluster.node[].active`.
+/// A key with an old and a new name. `[]` means every entry of a list: `cluster.node[].active`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rename {
     /// Path of the key before.
     pub old: &'static str,
-    /// Path of the key now; none if the key has no meaning any more.
+    /// Current path of the key; none if the key no longer has a meaning.
     pub new: Option<&'static str>,
     /// A key and its old default in TOML, written out if the plan leaves the key out, because the default has changed.
     pub default: Option<(&'static str, &'static str)>,
@@ -30,7 +31,7 @@ impl Rename {
         Self { old, new: Some(new), default: None }
     }
 
-    /// The same, where `key` must be `value` if the plan leaves it out.
+    /// The same, but `key` must be `value` if the plan omits it.
     #[must_use]
     pub const fn with_default(self, key: &'static str, value: &'static str) -> Self {
         Self { default: Some((key, value)), ..self }
@@ -41,7 +42,7 @@ impl Rename {
         Self { old, new: None, default: None }
     }
 
-    /// The new form of a path such as `model.law.gpu` or `stage[*].law`; none if this rename does not concern it.
+    /// The new form of a path such as `model.law.gpu` or `stage[*].law`; none if this rename does not apply.
     pub fn path(&self, path: &str) -> Option<String> {
         let steps: Vec<&str> = path.trim().split('.').collect();
         let old: Vec<&str> = self.old.split('.').collect();
@@ -69,7 +70,7 @@ impl Rename {
 pub struct PlanWarning {
     /// The message, with the line.
     pub message: String,
-    /// Bytes of the text where the old name stands.
+    /// Byte range of the old name in the text.
     pub span: Range<usize>,
 }
 
@@ -78,8 +79,8 @@ impl PlanWarning {
     pub(crate) fn new(text: &str, span: Range<usize>, old: &str, new: Option<&str>) -> Self {
         let line = line_of(text, span.start);
         let message = match new {
-            Some(new) => format!("`{old}` is now `{new}` (line {line}); the old name is read until {LAST}"),
-            None => format!("`{old}` has no meaning any more (line {line}); it is read until {LAST}"),
+            Some(new) => format!("`{old}` is now `{new}` (line {line}); the old name is accepted until {LAST}"),
+            None => format!("`{old}` no longer has any meaning (line {line}); it is accepted until {LAST}"),
         };
         Self { message, span }
     }
@@ -93,7 +94,7 @@ impl fmt::Display for PlanWarning {
 
 /// A key that was taken out of a document.
 struct Taken<'t> {
-    /// Positions in the lists on the way.
+    /// Positions in the lists along the path.
     entries: Vec<usize>,
     /// Place of the key.
     span: Range<usize>,
@@ -121,7 +122,7 @@ pub(crate) fn rename(text: &str, table: &mut DeTable<'_>, renames: &[Rename]) ->
                 && !put(table, &new, &span, value)
             {
                 let message =
-                    format!("`{old}` is the old name of `{}`, which the plan has too", shown.unwrap_or_default());
+                    format!("`{old}` is the old name of `{}`, which the plan also has", shown.unwrap_or_default());
                 problems.push(PlanProblem::new(ProblemKind::Value, old, message).at(text, Some(span)));
                 continue;
             }
@@ -188,7 +189,7 @@ fn take<'t>(table: &mut DeTable<'t>, path: &str, entries: &mut Vec<usize>, found
     }
 }
 
-/// Puts a value at a path, whose tables are made if they are missing. Returns whether there was room for it.
+/// Puts a value at a path, whose tables are made if they are missing. Returns true if there was room for it.
 fn put<'t>(table: &mut DeTable<'t>, path: &str, span: &Range<usize>, value: Spanned<DeValue<'t>>) -> bool {
     let Some((first, rest)) = path.split_once('.') else {
         if table.contains_key(path) {
@@ -264,7 +265,7 @@ mod tests {
     fn an_own_value_stays_and_both_names_are_a_problem() {
         let (after, _, problems) = renamed("[noise]\nslow = 3\n[stragglers]\nshare = 0.5\nfactor = 2\n");
         assert_eq!(after, "[noise]  [stragglers] factor = 2 share = 0.5 ");
-        assert_eq!(problems, ["`noise.slow` is the old name of `stragglers.factor`, which the plan has too (line 2)"]);
+        assert_eq!(problems, ["`noise.slow` is the old name of `stragglers.factor`, which the plan also has (line 2)"]);
     }
 
     #[test]

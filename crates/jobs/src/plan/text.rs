@@ -1,7 +1,8 @@
 //! Plans as text: from TOML to settings, with the place of every problem in the text.
 //!
-//! Owns what all kinds of plans share: reading a document, problems with key and place, and the checks of ranges. All problems are
-//! reported at once: a key or value that cannot be read is taken out, and reading goes on. Each plan owns its sound values.
+//! Shared parts of all plan readers: reading a document, problems with key and position, and range checks. All problems
+//! are reported at once: a key or value that cannot be read is removed, and reading continues. Each plan owns its sound
+//! values.
 
 use std::fmt;
 use std::ops::Range;
@@ -18,7 +19,7 @@ use crate::runs::RunSpread;
 /// Problems after which reading stops.
 const MOST_PROBLEMS: usize = 50;
 
-/// A plan, and what its reader should know about the text.
+/// A plan, and warnings about its text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded<P> {
     /// The plan.
@@ -81,11 +82,11 @@ impl<'t> Document<'t> {
         self.table.get_ref().get_key_value(key).map(|(key, _)| key.span())
     }
 
-    /// Reads the settings; `check` finds what is wrong with their values.
+    /// Reads the settings; `check` validates their values.
     ///
     /// # Errors
     ///
-    /// All problems: unknown keys, values of a wrong type, values out of range, each with its place.
+    /// All problems: unknown keys, values of a wrong type, values out of range, each with its position.
     pub fn read<P: DeserializeOwned>(self, check: impl Fn(&P) -> Vec<PlanProblem>) -> Result<Loaded<P>, PlanError> {
         let Self { text, table, warnings, mut problems } = self;
         let (plan, found) = deserialize::<P>(text, table.clone());
@@ -107,7 +108,7 @@ impl<'t> Document<'t> {
     }
 }
 
-/// Reads what can be read; the settings are there unless reading had to stop.
+/// Reads as much as possible; the settings are present unless reading had to stop.
 fn deserialize<P: DeserializeOwned>(text: &str, mut table: Spanned<DeTable<'_>>) -> (Option<P>, Vec<PlanProblem>) {
     let mut problems = Vec::new();
     loop {
@@ -215,7 +216,7 @@ impl Checker {
         self.problems.push(PlanProblem::new(ProblemKind::Value, key, message));
     }
 
-    /// Adds a problem unless the value is `fine`; `needs` says what it must be.
+    /// Adds a problem unless the value is `fine`; `needs` describes the requirement.
     pub fn range(&mut self, key: &str, value: f64, fine: bool, needs: &'static str) {
         if !fine {
             self.add(key, ValueFault::Range { value, needs });

@@ -1,6 +1,6 @@
 //! Valid ranges of the values of a stage plan.
 //!
-//! Owns the ranges. It reports every problem, not only the first, each with the key's path.
+//! Defines the ranges. It reports every problem, not only the first, each with the key's path.
 
 use crate::cluster::check_policies;
 use crate::plan::{Checker, Document, JOB_RENAMES, Loaded, PlanError, PlanProblem};
@@ -112,7 +112,7 @@ fn not_negative(to: &mut Checker, key: &str, value: f64) {
 
 fn check_stage(i: usize, stage: &StageSpec, plan: &StagePlan, to: &mut Checker) {
     if let Some(&before) = stage.after.iter().find(|before| **before >= i) {
-        to.add("after", format!("stage {before} does not stand before this one, stage {i}"));
+        to.add("after", format!("stage {before} must come before this stage, stage {i}"));
     }
     not_negative(to, "setup_s", stage.setup_s);
     not_negative(to, "small_mb", stage.small_mb);
@@ -168,7 +168,7 @@ mod tests {
                 "`stage[0].tasks`: 62500000 tasks at this input; at most 1000000 are allowed".to_owned(),
                 "{ per_mb = 0.0625 }",
             ),
-            ("`stage[1].after`: stage 1 does not stand before this one, stage 1".to_owned(), "[1]"),
+            ("`stage[1].after`: stage 1 must come before this stage, stage 1".to_owned(), "[1]"),
             ("`stage[1].cold.fixed_s`: -2 is not a number of 0 to 1e12".to_owned(), "-2"),
         ];
         assert_eq!(told, expected);

@@ -25,8 +25,9 @@
 //! warm.fixed_s + warm.per_mb_s · MB   times   1 + warming / (k − 1)
 //! ```
 //!
-//! so that times fall towards the steady one. Times vary around these means by the stage's distribution. In addition, whole runs differ: all times of
-//! a run are longer or shorter by one factor, which reflects the machine's other load.
+//! so that times decrease towards the steady time. Times vary around these means by the stage's
+//! distribution. In addition, whole runs differ: all times of a run share one factor, which
+//! reflects the machine's other load.
 //!
 //! Sizes are in MB of 2^20 bytes, times in seconds. The model is ours; it is fitted to logs by [`crate::fit`], and validated against runs in
 //! docs/validation.md.

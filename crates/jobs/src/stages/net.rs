@@ -5,15 +5,16 @@
 //!                           slots ──┘                └──▶ slots
 //! ```
 //!
-//! `w` counts the waves of the stage: tasks with one law. `start` is immediate, with a higher priority for earlier waves and
-//! stages, as Spark's first-in-first-out scheduling has it; `run` serves all of its tokens at once; `end` is immediate and
-//! takes a token of every task. The only dead marking has its token on `finished`. Ids are letters and digits.
+//! `w` counts the waves of the stage: tasks with the same distribution. `start` is immediate, with a higher priority
+//! for earlier waves and stages, as in Spark's first-in-first-out scheduling; `run` serves all of its tokens at once;
+//! `end` is immediate and takes a token of every task. The only dead marking has its token on `finished`. Ids are
+//! letters and digits.
 
 use crate::mapreduce::PhaseLaw;
 use crate::net::{BuildError, Delay, Memory, Net, NetBuilder, PlaceId, Point, Servers, Timing, TransitionId};
 use crate::stages::planned::{PlannedJob, PlannedStage};
 
-/// The net of a job, and which of its transitions belong to which stage.
+/// The net of a job, and the transitions of each stage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageNet {
     /// The net.
@@ -25,7 +26,7 @@ pub struct StageNet {
 /// Distance of neighbouring columns of the drawing, and of neighbouring rows \[pixels\].
 const STEP: Point = Point { x: 110.0, y: 70.0 };
 
-/// The law of the driver's times: half its mean as standard deviation, and within reach of the exact methods.
+/// The distribution of the driver's times: its standard deviation is half its mean, and the exact methods support it.
 const DRIVER: PhaseLaw = PhaseLaw::Erlang(4);
 
 /// Makes the net of a job. Exact translation: no approximation is added.
@@ -167,7 +168,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// A delay with this mean for all tokens at once; immediate where the mean is 0.
+/// A delay with this mean for all tokens simultaneously; immediate if the mean is 0.
 fn timing(law: &PhaseLaw, mean_s: f64) -> Timing {
     if mean_s <= 0.0 {
         return Timing::immediate(1.0, 1);

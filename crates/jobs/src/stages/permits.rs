@@ -1,7 +1,8 @@
 //! Tasks that share GPUs by permits: a task works, waits for a permit of its executor, holds it, and works on without it.
 //!
-//! The permits of an executor are those of all its GPUs, `spark.rapids.sql.concurrentGpuTasks` for each, given in the order in which tasks
-//! ask. That is how RAPIDS' semaphore works, except that it prefers tasks that had held one before.
+//! The permits of an executor are those of all its GPUs, `spark.rapids.sql.concurrentGpuTasks` for each,
+//! granted in the order of the requests. That is how RAPIDS' semaphore works, except that it prefers tasks
+//! that had held one before.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -13,7 +14,7 @@ pub struct GpuTask {
     pub from_s: f64,
     /// The time before it asks for a permit \[s\].
     pub before_s: f64,
-    /// For how long it holds the permit \[s\]; 0: it asks for none.
+    /// Time for which it holds the permit \[s\]; 0 if it requests none.
     pub hold_s: f64,
     /// The time after the permit \[s\].
     pub after_s: f64,
@@ -39,11 +40,11 @@ enum Step {
     Ask,
 }
 
-/// Runs the tasks of an executor in their order: so many at a time, and so many of these with a permit.
+/// Runs the tasks of an executor in order, with limits on concurrent tasks and permits.
 ///
 /// # Panics
 ///
-/// Never: without slots or permits there is one.
+/// Never; a job without slots or permits has one.
 pub fn share_gpus(tasks: &[GpuTask], slots: u32, permits: u32) -> Vec<GpuTimes> {
     let mut times = vec![GpuTimes::default(); tasks.len()];
     let (mut free_slots, mut free_permits) = (slots.max(1), permits.max(1));

@@ -1,6 +1,6 @@
 //! The plan of a stage graph, written by `fit` and editable in TOML.
 //!
-//! Owns the sections. `check` validates a plan; `planned` evaluates it at one size.
+//! Defines the sections. `check` validates a plan; `planned` evaluates it at one size.
 
 use crate::cluster::PolicyPlan;
 use crate::mapreduce::PhaseLaw;
@@ -113,13 +113,13 @@ pub struct Power {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Seen {
-    /// Least input \[MB\].
+    /// Minimum input \[MB\].
     pub least_input_mb: f64,
-    /// Most input \[MB\].
+    /// Maximum number of input \[MB\].
     pub most_input_mb: f64,
-    /// Fewest slots.
+    /// Minimum number of slots.
     pub least_slots: u32,
-    /// Most slots.
+    /// Maximum number of slots.
     pub most_slots: u32,
 }
 

@@ -3,7 +3,7 @@
 use crate::mapreduce::PhaseLaw;
 use crate::stages::plan::{Seen, Sharing, StagePlan, StageSpec};
 
-/// Number of tasks of a slot with their own mean time; later ones share one mean.
+/// Number of tasks of a slot with a separate mean time; later tasks share one mean.
 const RANKS: u32 = 12;
 
 /// Tasks with the same distribution.
@@ -74,8 +74,8 @@ pub struct PlannedJob {
     pub end_s: f64,
     /// The GPUs that tasks share; none if no task uses one.
     pub gpus: Option<SharedGpus>,
-    /// Relative standard errors of the job time shared by the stages: those of the powers by which executors slow each other down, and those of sizes
-    /// far from the observed runs.
+    /// Relative standard errors of the job time shared by the stages: those of the powers of the
+    /// mutual slowdown of executors, and those of sizes far from the observed runs.
     pub shared_errors: Vec<f64>,
 }
 
@@ -100,9 +100,9 @@ impl PlannedJob {
         job
     }
 
-    /// Returns the reason why the job has no net and no copies; none if it has them.
+    /// Returns the reason why the job has no net and no copies; none if it has both.
     pub fn only_task_by_task(&self) -> Option<&'static str> {
-        let why = "tasks that share GPUs run task by task only: nets and copies do not have permits of GPUs";
+        let why = "tasks that share GPUs are only simulated task by task: nets and copies do not model GPU permits";
         self.gpus.map(|_| why)
     }
 
@@ -260,9 +260,9 @@ impl StagePlan {
         let load = Load::of(self);
         if let Some(sharing) = self.sharing.filter(|_| load.slots.abs().max(load.executors.abs()) > 0.01) {
             let assumed = sharing.warm_up.error >= ASSUMED_ERROR;
-            let from = if assumed { "which is assumed: no logs tell it" } else { "by runs with different loads" };
+            let from = if assumed { "an assumption: no logs show it" } else { "from runs with different loads" };
             remarks.push(format!(
-                "a host runs {:.1} tasks at a time, and times are known for {:.1}: what first tasks take longer is taken {:.2} times, {from}",
+                "a host runs {:.1} tasks at a time, but times were measured with {:.1}: the extra time of first tasks is multiplied by {:.2}, {from}",
                 load.slots.exp() * sharing.slots_per_host,
                 sharing.slots_per_host,
                 load.warm_up
@@ -270,7 +270,7 @@ impl StagePlan {
         }
         for (what, ratio) in self.seen.iter().flat_map(|seen| seen.beyond(self)) {
             remarks.push(format!(
-                "{what}: {ratio:.1} times beyond what was measured; the interval is widened by {:.0}%, which is assumed",
+                "{what}: {ratio:.1} times beyond the measured range; the interval is widened by an assumed {:.0}%",
                 100.0 * (FAR_ERROR * (ratio / FAR).ln()).exp_m1()
             ));
         }
@@ -284,7 +284,7 @@ pub const FAR: f64 = 4.0;
 const FAR_ERROR: f64 = 0.1;
 
 impl Seen {
-    /// Returns the sizes of a plan that lie more than four times outside the measured range, with their factors.
+    /// Returns the sizes of a plan that exceed the measured range by more than four times, with their factors.
     pub fn beyond(&self, plan: &StagePlan) -> Vec<(&'static str, f64)> {
         let slots = f64::from(plan.job.executors) * f64::from(plan.job.cores);
         let away = |value: f64, least: f64, most: f64| (value / most).max(least / value);
@@ -296,7 +296,8 @@ impl Seen {
     }
 }
 
-/// Returns the ratio of the `rank`-th task's time in a slot to the steady time; 1 for the first, which has its own mean.
+/// Returns the ratio of the `rank`-th task's time in a slot to the steady time; 1 for the first, which has a
+/// separate mean.
 pub(crate) fn slowness(warming: f64, rank: u32) -> f64 {
     if rank < 2 { 1.0 } else { 1.0 + warming / f64::from(rank - 1) }
 }

@@ -1,7 +1,7 @@
 //! A run resumed in progress: finished tasks, running tasks with their ages, future stages.
 //!
-//! The rest of the run follows the same rules as a whole one ([`crate::stages::schedule`]). Running tasks continue under their distribution given
-//! their age.
+//! The rest of the run follows the same rules as a complete run ([`crate::stages::schedule`]).
+//! Running tasks continue under their distribution given their age.
 
 use std::cmp::Reverse;
 use std::sync::LazyLock;
@@ -35,7 +35,7 @@ pub struct StageState {
     pub running: Vec<RunningTask>,
     /// True if its tasks are launched as slots become free.
     pub is_open: bool,
-    /// Time since the end of the last stage it waits for \[s\]; none while it still waits.
+    /// Time since the end of the last stage for which it waits \[s\]; none while it still waits.
     pub ready_for_s: Option<f64>,
     /// True if its first wave consists of the first tasks of slots.
     pub starts_cold: bool,

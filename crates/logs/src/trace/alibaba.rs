@@ -1,9 +1,11 @@
-//! The batch tables of the cluster traces of Alibaba, 2017 and 2018: `batch_task` (planned work) and `batch_instance` (actual runs), as CSV without a
-//! header. Either may be used alone; in one folder they are read together. Times are whole seconds since the start of the trace; 0 is unknown, or not
-//! yet. Source: \[Alibaba2018\].
+//! The batch tables of the cluster traces of Alibaba, 2017 and 2018: `batch_task` (planned work) and `batch_instance`
+//! (actual runs), as CSV without a header. Either table may be used without the other; in one folder they are read
+//! together. Times are whole seconds since the start of the trace; 0 means unknown or not yet reached. Source:
+//! \[Alibaba2018\].
 //!
-//! A job is an application, a task of the trace is a stage, and an instance is an attempt. In 2018 the name of a task encodes its dependencies:
-//! `R3_1_2` is task 3, after 1 and 2. In 2017 nothing does, and instances have no names: a retried instance counts as another task of its stage.
+//! A job is an application, a task of the trace is a stage, and an instance is an attempt. In 2018 the name of a task
+//! encodes its dependencies: `R3_1_2` is task 3, after 1 and 2. The 2017 trace lacks this, and its instances have no
+//! names: a retried instance counts as another task of its stage.
 
 use std::collections::HashMap;
 
@@ -29,7 +31,7 @@ pub(super) enum Year {
 struct State {
     applications: HashMap<String, ApplicationId>,
     stages: HashMap<(ApplicationId, String), StageId>,
-    /// The tasks given so far to a stage's instances.
+    /// The tasks assigned so far to a stage's instances.
     next_task: HashMap<StageId, u32>,
     /// Tasks of instances that run more than once.
     retried: HashMap<(StageId, String), u32>,

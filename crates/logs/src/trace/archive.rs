@@ -1,7 +1,8 @@
-//! Zip archives, as Spark's History Server gives them out: which files they hold, and the content of each as a stream.
+//! Zip archives, as downloaded from Spark's History Server: their files, and the content of each as a stream.
 //!
-//! The crate `zip` reads the directory at the end of an archive; entries are decompressed here, piece by piece, so that an entry that unpacks
-//! to any size takes no more memory than a compressed file. Names of entries are labels only; nothing is written anywhere.
+//! The crate `zip` reads the directory at the end of an archive; entries are decompressed here, in pieces, so
+//! that an entry of any unpacked size takes no more memory than a compressed file. Names of entries are only
+//! labels; no files are written.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -15,7 +16,7 @@ use crate::trace::compression::damaged;
 
 /// The first bytes of an archive: of its first entry, or of the end of one without entries.
 const MAGIC: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
-/// Bytes that are read at once.
+/// Bytes per read.
 const CHUNK: usize = 1 << 16;
 
 /// A file in an archive.
@@ -34,7 +35,7 @@ pub(super) struct Entry {
     encrypted: bool,
 }
 
-/// Returns true if a file begins like a zip archive.
+/// Returns true if a file starts like a zip archive.
 pub(super) fn is_archive(path: &Path) -> bool {
     let mut head = [0; 4];
     path.is_file()
@@ -57,7 +58,7 @@ pub(super) fn entries(path: &Path) -> io::Result<Vec<Entry>> {
             archive: path.to_owned(),
             stored: entry.compressed_size(),
             unpacked: entry.size(),
-            start: entry.data_start().ok_or_else(|| damaged("an entry without content"))?,
+            start: entry.data_start().ok_or_else(|| damaged("an empty entry"))?,
             checksum: entry.crc32(),
             method: entry.compression(),
             encrypted: entry.encrypted(),
@@ -78,7 +79,7 @@ impl Entry {
     ///
     /// # Errors
     ///
-    /// An archive that cannot be read, and an entry that is encrypted or compressed in a way that other tools than Java's have.
+    /// An unreadable archive, or an entry that is encrypted or uses a compression that Java does not write.
     pub(super) fn open(&self) -> io::Result<Box<dyn Read>> {
         let refuse = |what: String| Err(io::Error::new(io::ErrorKind::InvalidData, what));
         if self.encrypted {
@@ -116,6 +117,6 @@ impl<R: Read> Read for Checked<R> {
         let found: &Crc = self.source.crc();
         // the library counts bytes modulo 2^32
         let is_whole = found.sum() == self.checksum && found.amount() == self.unpacked as u32;
-        if is_whole { Ok(0) } else { Err(damaged("the checksum of a zip entry is wrong")) }
+        if is_whole { Ok(0) } else { Err(damaged("the checksum of a zip entry does not match")) }
     }
 }

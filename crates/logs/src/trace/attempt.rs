@@ -9,7 +9,7 @@ use crate::trace::metric::MetricSpan;
 pub enum Outcome {
     /// It completed the task.
     Success,
-    /// It ended with an error of its own.
+    /// It ended with an error.
     Failed,
     /// It was killed because another attempt of the task had succeeded.
     KilledAsCopy,
@@ -43,7 +43,7 @@ impl Outcome {
         }
     }
 
-    /// Returns true if the task had to be repeated because of it: not a success, not a kill, and not an open end.
+    /// Returns true if the task had to be repeated because of it: not a success, not a kill, and not unfinished.
     pub fn is_failure(self) -> bool {
         matches!(self, Self::Failed | Self::FetchFailed | Self::Lost)
     }

@@ -1,4 +1,4 @@
-//! Collects the records found by a reader, on the log's own clock, and builds the trace: time 0, order, and global checks.
+//! Collects the records found by a reader, on the log's clock, and builds the trace: time 0, order, and global checks.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::trace::metric::{MetricStore, Metrics};
 use crate::trace::read_options::ReadOptions;
 use crate::trace::warning::{Spot, WarningKind, Warnings};
 
-/// An attempt as found by a reader.
+/// An attempt from a reader.
 #[derive(Clone, Debug)]
 pub(super) struct NewAttempt<'m> {
     pub(super) stage: StageId,
@@ -86,7 +86,7 @@ impl Builder {
         }
     }
 
-    /// Counts an oddity at the current place.
+    /// Counts a warning at the current position.
     pub(super) fn warn(&mut self, kind: WarningKind, example: impl FnOnce() -> String) {
         self.warnings.add(kind, self.at, example);
     }

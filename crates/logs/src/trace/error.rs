@@ -5,7 +5,8 @@ use std::io;
 use crate::trace::format::Format;
 use crate::trace::listed_log::ListedLog;
 
-/// Error for an unreadable log. No part of the log is kept; oddities that do not stop the reader are [`Warning`](crate::trace::Warning)s.
+/// Error for an unreadable log. No part of the log is kept; problems that do not stop the reader are
+/// [`Warning`](crate::trace::Warning)s.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
@@ -40,7 +41,7 @@ pub enum TraceError {
         file: String,
         /// Format suggested by its start.
         format: Format,
-        /// The first bad line, from 1, if any.
+        /// The first invalid line, from 1, if any.
         bad_line: Option<u64>,
     },
     /// The text cannot be read further.
@@ -74,7 +75,7 @@ pub enum TraceError {
         logs: Vec<ListedLog>,
     },
     /// A folder, zip archive or log does not contain the requested application.
-    #[error("`{file}` does not hold the application `{wanted}`; it holds {}{}", counted(.logs, "one", "others"), list(.logs))]
+    #[error("`{file}` does not contain the application `{wanted}`; it contains {}{}", counted(.logs, "one", "others"), list(.logs))]
     NoSuchLog {
         /// The name of the folder, archive or file.
         file: String,
@@ -125,15 +126,15 @@ impl TraceError {
     pub fn help(&self) -> Option<&'static str> {
         match self {
             Self::Io { .. } => None,
-            Self::Empty { .. } => Some("a job that was killed at once leaves an empty log; give another file"),
+            Self::Empty { .. } => Some("a job that is killed at once leaves an empty log; give another file"),
             Self::NotALog { help, .. } => Some(help),
-            Self::NoEvents { .. } => Some("the file is damaged, or was edited; give the file that the job wrote"),
-            Self::Broken { .. } => Some("the file is damaged or cut off there; what stands before cannot be trusted"),
+            Self::NoEvents { .. } => Some("the file is damaged or was edited; give the file that the job wrote"),
+            Self::Broken { .. } => Some("the file is damaged or truncated there; the part before cannot be trusted"),
             Self::TooManyAttempts { .. } => {
                 Some("raise the limit with --max-attempts; an attempt takes about 120 bytes")
             }
             Self::SeveralLogs { .. } => {
-                Some("`--app ID` picks one: an id, an id and attempt (`ID_2`), a name or a file")
+                Some("`--app ID` selects one: an id, an id and attempt (`ID_2`), a name or a file")
             }
             Self::NoSuchLog { .. } => Some("`--app` takes an id, an id and attempt (`ID_2`), a name or a file"),
             Self::Folder { .. } => Some("give a log: a file, a folder of logs, or the zip archive of a History Server"),

@@ -9,7 +9,7 @@ pub enum Format {
     HadoopJson,
     /// Hadoop job history of 0.20 and 1.x: text.
     HadoopText,
-    /// Rumen: JSON objects of whole jobs, one after the other.
+    /// Rumen: a sequence of JSON objects, one per job.
     Rumen,
     /// The table `task_events` of the cluster trace of Google, 2011.
     Google2011,

@@ -1,4 +1,4 @@
-//! Names of things in a trace: positions in its tables, and times.
+//! Ids in a trace: positions in its tables, and times.
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -7,7 +7,7 @@ macro_rules! id {
         pub struct $name(u32);
 
         impl $name {
-            /// The last one stands for a table that is full, which no log fills: its limit on attempts is lower.
+            /// The last id represents a full table, which cannot occur, because the limit on attempts is lower.
             pub(super) fn from_index(index: usize) -> Self {
                 Self(u32::try_from(index).unwrap_or(u32::MAX))
             }
@@ -37,8 +37,8 @@ id! {
     NodeId
 }
 
-/// A time in whole microseconds since the start of the trace: the start of its first application, or in the trace of a cluster the
-/// first time that it tells.
+/// A time in whole microseconds since the start of the trace: the start of its first application, or the
+/// first time in a cluster trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment(i64);
 

@@ -24,7 +24,7 @@ pub(super) enum Part<'b> {
     Entry(Entry),
     /// Bytes already in memory, with their name in error messages.
     Bytes(&'b str, &'b [u8]),
-    /// A stream that is open already and can be read once, by its name.
+    /// An open stream that can be read only once, with its name.
     Stream(&'b str),
 }
 
@@ -92,7 +92,7 @@ fn broken(part: &Part<'_>, error: io::Error) -> TraceError {
 
 /// Returns the error for a compressed file whose start cannot be read.
 fn damaged(part: &Part<'_>, error: &io::Error) -> TraceError {
-    let help = "copy it again from where the job wrote it";
+    let help = "copy the file again from the original log directory";
     TraceError::NotALog { file: part.name(), what: format!("damaged: {error}"), help }
 }
 
@@ -250,13 +250,14 @@ impl<'b> Lines<'b> {
         }
     }
 
-    /// Returns the rest of the log as one stream, for formats without lines. It counts lines, and ends early if the watch stops it.
+    /// Returns the remaining log as one stream, for formats without lines. It counts lines, and ends early if
+    /// the watch stops it.
     pub(super) fn into_stream(self) -> Stream<'b> {
         Stream { lines: self, newlines: Rc::new(Cell::new(1)), text: Rc::default(), failed: Rc::default(), looked: 0 }
     }
 }
 
-/// A log as one stream of bytes. Damage ends it, as if the file ended there.
+/// A log as one stream of bytes. Damage ends the stream, as if the file ended at that point.
 pub(super) struct Stream<'b> {
     lines: Lines<'b>,
     newlines: Rc<Cell<u64>>,
@@ -391,7 +392,7 @@ pub(super) fn head(part: &Part<'_>, bytes: u64) -> Result<Vec<u8>, TraceError> {
     }
 }
 
-/// Cuts a text at its last line end, so that no partial line is judged.
+/// Truncates a text at its last line break, so that no partial line is examined.
 pub(super) fn whole_lines(head: &[u8]) -> &[u8] {
     head.iter().rposition(|&byte| byte == b'\n').map_or(head, |end| &head[..=end])
 }

@@ -9,7 +9,7 @@ use crate::trace::ids::{ApplicationId, ExecutorId, Moment, NodeId, StageId};
 use crate::trace::metric::{Metric, MetricStore, MetricUnit, PROGRESS_POINTS};
 use crate::trace::warning::{Spot, Warning};
 
-/// Meaning of time 0 on the log's own clock.
+/// Meaning of time 0 on the log's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// The start of 1970, in UTC.
@@ -25,7 +25,7 @@ pub struct Application {
     pub id: String,
     /// Name; empty if the log has none.
     pub name: String,
-    /// User who started it; empty if the log does not say.
+    /// User who started it; empty if the log does not state it.
     pub user: String,
     /// Version of the framework, if the log has it.
     pub version: Option<String>,
@@ -49,10 +49,10 @@ impl Application {
     }
 }
 
-/// A job of an application: for Spark an action, otherwise the application as a whole.
+/// A job of an application: for Spark an action, otherwise the whole application.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// The application it belongs to.
+    /// Its application.
     pub application: ApplicationId,
     /// Number in the log.
     pub number: u64,
@@ -64,7 +64,7 @@ pub struct Job {
     pub launched: Option<Moment>,
     /// End time.
     pub completed: Option<Moment>,
-    /// True if it succeeded; none if the log does not say.
+    /// True if it succeeded; none if the log does not state it.
     pub succeeded: Option<bool>,
     /// Numbers of its stages; a stage that was skipped because its output existed has no [`Stage`].
     pub stages: Vec<u32>,
@@ -133,19 +133,19 @@ pub struct Stage {
     pub name: String,
     /// The description of its SQL query or job in one line, if the log has one other than the name. Stages of different runs are matched by `name`.
     pub description: Option<String>,
-    /// The number of the SQL query it is part of; none for other stages.
+    /// The number of its SQL query; none for other stages.
     pub sql_execution: Option<u64>,
     /// Operators of the query's last plan that ran in the stage, in the order of the data, such as `Scan parquet sales`; empty for other stages.
     pub operators: Vec<String>,
     /// Kind of work of its tasks.
     pub kind: StageKind,
-    /// Numbers of the stages that must finish before; none if the log does not say.
+    /// Numbers of its parent stages; none if the log does not state them.
     pub parents: Option<Vec<u32>>,
-    /// Spark's numbers of the datasets it starts with: those without parents. Empty if the log does not say.
+    /// Spark's numbers of the datasets it starts with: those without parents. Empty if the log does not state them.
     pub sources: Vec<u32>,
     /// Spark's numbers of its datasets that are cached in memory or on disk, so that a later stage reads the copy.
     pub stored: Vec<u32>,
-    /// Planned number of tasks; none if the log does not say.
+    /// Planned number of tasks; none if the log does not state it.
     pub tasks: Option<u32>,
     /// Submission time.
     pub submitted: Option<Moment>,
@@ -168,7 +168,7 @@ pub struct Executor {
     pub node: Option<NodeId>,
     /// Cores, if the log has them.
     pub cores: Option<u32>,
-    /// Time at which it was added; none for an executor that the log never adds, such as the executor of a local run.
+    /// Time at which it was added; none for an executor without such an event, such as the executor of a local run.
     pub added: Option<Moment>,
     /// Time at which it was removed.
     pub removed: Option<Moment>,
@@ -215,7 +215,7 @@ pub struct JobTrace {
     pub reading: Reading,
     /// Meaning of time 0 on the log's own clock.
     pub clock: Clock,
-    /// Time 0 of the trace, in microseconds of the log's own clock.
+    /// Time 0 of the trace, in microseconds of the log's clock.
     pub origin_us: i64,
     /// Applications in the order of the log.
     pub applications: Vec<Application>,

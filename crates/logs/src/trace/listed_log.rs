@@ -7,9 +7,9 @@ use crate::trace::date::utc_text;
 /// A log in a folder or zip archive of several, as its beginning describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListedLog {
-    /// The file, archive entry or folder, as seen from the folder or archive that holds it.
+    /// The file, archive entry or folder, relative to its folder or archive.
     pub file: String,
-    /// The id of its application; none if the log states none at its beginning.
+    /// The id of its application; none if the start of the log does not state it.
     pub id: Option<String>,
     /// The attempt of the application, if the log states it.
     pub attempt: Option<String>,

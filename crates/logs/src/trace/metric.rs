@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Metric {
-    /// Time in which the executor ran the task's own code, excluding overheads \[s\].
+    /// Time in which the executor ran the task's code, excluding overheads \[s\].
     ExecutorRunTime,
     /// CPU time of the executor's thread; without Python workers \[s\].
     CpuTime,
@@ -68,7 +68,7 @@ pub enum Metric {
     GpuRetryTime,
     /// Time of moving data from the GPU to the host or to disk, and back \[s\].
     GpuSpillTime,
-    /// Retries of GPU work, whole or in parts.
+    /// Retries of GPU work, complete or in parts.
     GpuRetries,
     /// Peak GPU memory in use while the task ran.
     GpuPeakBytes,

@@ -23,7 +23,7 @@
 //! * Formats are detected by content, never by name. Unknown content is ignored; errors are counted, with their first place. Nothing is repaired
 //!   silently: an invalid time is *unknown* in the trace.
 //! * A log is read line by line, also from a pipe. Memory holds the trace: about 120 bytes per attempt, limited by [`ReadOptions::most_attempts`].
-//! * Times are whole microseconds since the start of the first application; all times of the log are converted here, once.
+//! * Times are whole microseconds since the start of the first application; all times of the log are converted once.
 //! * The same log gives the same trace: attempts are in the order of stage, task and launch.
 //!
 //! docs/logs.md describes formats, versions and pitfalls.

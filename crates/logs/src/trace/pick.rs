@@ -12,7 +12,7 @@ use crate::trace::sources::Source;
 pub(super) fn pick(path: &Path, mut sources: Vec<Source>, wanted: Option<&str>) -> Result<Source, TraceError> {
     let folder = || path.display().to_string();
     if sources.is_empty() {
-        return Err(TraceError::Folder { folder: folder(), message: "there is no log in it".to_owned() });
+        return Err(TraceError::Folder { folder: folder(), message: "it contains no log".to_owned() });
     }
     if sources.len() == 1 {
         return Ok(sources.remove(0));

@@ -1,4 +1,4 @@
-//! Reads a log, whatever it is: finds its files, tells its format, and calls the reader.
+//! Reads a log of any kind: finds its files, detects its format, and calls the reader.
 
 use std::fs::File;
 use std::io::Read;
@@ -25,7 +25,7 @@ use crate::watch::Watch;
 ///
 /// # Errors
 ///
-/// [`TraceError`] where the log cannot be read at all. What is odd but does not stop the reading is in
+/// [`TraceError`] if the log cannot be read. Problems that do not stop reading are in
 /// [`JobTrace::warnings`].
 pub fn read(path: &Path, options: &ReadOptions, watch: &dyn Watch) -> Result<JobTrace, TraceError> {
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
@@ -54,7 +54,7 @@ pub fn logs_in(path: &Path) -> Result<Vec<ListedLog>, TraceError> {
     Ok(sources(path)?.iter().map(Source::listed).collect())
 }
 
-/// Returns true if a file begins like a log that can be read, a zip archive holds one, or a folder is one of Spark's.
+/// Returns true if a file starts like a supported log, a zip archive contains one, or a folder is a Spark log.
 pub fn is_log(path: &Path) -> bool {
     if path.is_dir() {
         return spark::parts_of(path).is_ok_and(|parts| parts.is_some());
@@ -62,8 +62,8 @@ pub fn is_log(path: &Path) -> bool {
     path.is_file() && log_format(path).is_some()
 }
 
-/// Returns the format of a log by its beginning, compressed or not, or of the first log in a folder or zip archive; none for a file that is
-/// not a log.
+/// Returns the format of a log, detected from its start, compressed or not, or of the first log in
+/// a folder or zip archive; none for a file that is not a log.
 pub fn log_format(path: &Path) -> Option<Format> {
     if path.is_dir() && is_log(path) {
         return Some(Format::SparkEventLog);
@@ -74,7 +74,7 @@ pub fn log_format(path: &Path) -> Option<Format> {
     path.is_file().then(|| format_of(&Part::File(path.to_owned())).ok())?
 }
 
-/// Reads a log from bytes; `name` stands for the file in warnings and errors.
+/// Reads a log from bytes; `name` replaces the file name in warnings and errors.
 ///
 /// # Errors
 ///
@@ -86,7 +86,8 @@ pub fn read_bytes(name: &str, bytes: &[u8], options: &ReadOptions, watch: &dyn W
     wanted_of(trace, name, options)
 }
 
-/// Reads a log from a stream, such as standard input, without keeping its text; `name` stands for the file in warnings and errors.
+/// Reads a log from a stream, such as standard input, without storing its text; `name` replaces the file name
+/// in warnings and errors.
 ///
 /// # Errors
 ///

@@ -5,10 +5,10 @@
 pub struct ReadOptions {
     /// Maximum number of attempts; a log with more is rejected. An attempt takes about 120 bytes. Default 20 million.
     pub most_attempts: u64,
-    /// Maximum bytes of a line; a longer line is left out and counted. Default 256 MiB.
+    /// Maximum bytes of a line; longer lines are skipped and counted. Default 256 MiB.
     pub longest_line: usize,
-    /// The application to read from a folder, archive or log with several: its id, its id and attempt (`ID_2`), its name, or its file. Default none:
-    /// there must be only one log.
+    /// The application to read from a folder, archive or log with several: its id, its id and attempt
+    /// (`ID_2`), its name, or its file. Default none, which requires a single log.
     pub application: Option<String>,
 }
 

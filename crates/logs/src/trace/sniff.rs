@@ -16,7 +16,7 @@ pub(super) enum Sniffed {
 }
 
 /// Logs that the user can provide.
-pub(super) const GIVE_A_LOG: &str = "logs are read from Spark (event logs), Hadoop (job history, Rumen), Google 2011 \
+pub(super) const GIVE_A_LOG: &str = "supported logs: Spark (event logs), Hadoop (job history, Rumen), Google 2011 \
                                      (task_events) and Alibaba (batch_task, batch_instance)";
 
 /// Detects the format of a text from its start.
@@ -28,14 +28,14 @@ pub(super) fn sniff(head: &[u8]) -> Sniffed {
         return Sniffed::Log(Format::HadoopJson);
     }
     if starts("Avro-Binary") {
-        let help = "let Hadoop write JSON (mapreduce.jobhistory.jhist.format=json), or convert the file";
+        let help = "configure Hadoop to write JSON (mapreduce.jobhistory.jhist.format=json), or convert the file";
         return Sniffed::Other("a Hadoop job history in binary Avro", help);
     }
     if starts("Meta VERSION=") || starts("Job JOBID=") || starts("!!FILE=") {
         return Sniffed::Log(Format::HadoopText);
     }
     if starts("<") {
-        return Sniffed::Other("XML", "settings and nets are not logs; pass the job history along with the settings");
+        return Sniffed::Other("XML", "settings and nets are not logs; give the job history along with the settings");
     }
     if starts("JOB_ID=") || starts("TASK_TYPE=") || starts("STAGE_ID=") {
         return Sniffed::Other("a log of Spark's old JobLogger", "give the event log of the same run");
@@ -49,7 +49,7 @@ pub(super) fn sniff(head: &[u8]) -> Sniffed {
     sniff_table(text)
 }
 
-/// Returns the first keys of an object, whole or truncated, at its top level.
+/// Returns the first top-level keys of an object, even if it is truncated.
 fn first_keys(text: &[u8]) -> Vec<String> {
     let mut keys = Vec::new();
     let (mut depth, mut string, mut escaped, mut start) = (0_u32, false, false, 0);
@@ -94,15 +94,15 @@ fn sniff_json(text: &[u8]) -> Sniffed {
         return Sniffed::Log(Format::Rumen);
     }
     if has("children") {
-        return Sniffed::Other("a topology of Rumen, which holds no jobs", "give the trace that belongs to it");
+        return Sniffed::Other("a Rumen topology, which contains no jobs", "give the trace that belongs to it");
     }
     if has("am.type") || has("job.tasks") {
-        return Sniffed::Other("a workload of the YARN simulator", "give the Rumen trace that it was made of");
+        return Sniffed::Other("a workload of the YARN simulator", "give the Rumen trace that it was generated from");
     }
     if has("protocol") || has("namespace") {
         return Sniffed::Other("an Avro schema", GIVE_A_LOG);
     }
-    Sniffed::Other("JSON, but not of a log that is read", GIVE_A_LOG)
+    Sniffed::Other("JSON, but not of a supported log format", GIVE_A_LOG)
 }
 
 /// Number of table rows inspected.

@@ -14,7 +14,7 @@ use crate::trace::spark::{PartOddity, parts_by_name, parts_of, start_in};
 /// A log among others, not read yet.
 #[derive(Debug)]
 pub(super) struct Source {
-    /// The file, archive entry or folder, as seen from the path that was given.
+    /// The file, archive entry or folder, relative to the given path.
     pub(super) file: String,
     pub(super) parts: Vec<Part<'static>>,
     pub(super) oddities: Vec<PartOddity>,
@@ -25,7 +25,7 @@ impl Source {
         Self { file, parts: vec![part], oddities: Vec::new() }
     }
 
-    /// Returns what the beginning of the log says of its application.
+    /// Returns the application described at the start of the log.
     pub(super) fn listed(&self) -> ListedLog {
         let unknown = ListedLog { file: self.file.clone(), ..ListedLog::default() };
         let Some(first) = self.parts.first() else { return unknown };
@@ -43,7 +43,7 @@ impl Source {
     }
 }
 
-/// Bytes of text in which the start of an application is sought: the settings stand before it.
+/// Bytes of text in which to search for the start of an application, which follows the settings.
 const MOST_HEAD: u64 = 1 << 22;
 
 /// Returns the id of the only job of a history of MapReduce: `job_`, two numbers and `_` between them.
@@ -61,7 +61,7 @@ fn job_id(text: &[u8]) -> Option<String> {
     })
 }
 
-/// Returns the logs that a path holds, in the order of their names; none in a folder or archive without a log.
+/// Returns the logs in a path, in order of their names; none in a folder or archive without a log.
 pub(super) fn sources(path: &Path) -> Result<Vec<Source>, TraceError> {
     if path.is_dir() {
         return in_folder(path);
@@ -124,7 +124,7 @@ fn in_archive(path: &Path) -> Result<Vec<Source>, TraceError> {
     let failed = |source: std::io::Error| match source.kind() {
         std::io::ErrorKind::InvalidData => TraceError::NotALog {
             file: path.display().to_string(),
-            what: "a damaged zip archive, or only a part of one".to_owned(),
+            what: "a damaged or incomplete zip archive".to_owned(),
             help: "download or copy it again",
         },
         _ => TraceError::Io { file: path.display().to_string(), source },
@@ -153,12 +153,12 @@ fn in_archive(path: &Path) -> Result<Vec<Source>, TraceError> {
     Ok(found)
 }
 
-/// The format of a part by its beginning.
+/// The format of a part, detected from its start.
 pub(super) fn format_of(part: &Part<'_>) -> Result<Format, TraceError> {
     format_of_text(&head(part, HEAD)?, || part.name())
 }
 
-/// The format of a text by its beginning; `file` names it in errors.
+/// The format of a text, detected from its start; `file` is its name in errors.
 pub(super) fn format_of_text(head: &[u8], file: impl FnOnce() -> String) -> Result<Format, TraceError> {
     if head.iter().all(u8::is_ascii_whitespace) {
         return Err(TraceError::Empty { file: file() });
@@ -167,7 +167,7 @@ pub(super) fn format_of_text(head: &[u8], file: impl FnOnce() -> String) -> Resu
         Sniffed::Log(format) => Ok(format),
         Sniffed::Other(what, help) => Err(TraceError::NotALog { file: file(), what: what.to_owned(), help }),
         Sniffed::Unknown => {
-            Err(TraceError::NotALog { file: file(), what: "no log that is known".to_owned(), help: GIVE_A_LOG })
+            Err(TraceError::NotALog { file: file(), what: "an unrecognised log format".to_owned(), help: GIVE_A_LOG })
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Oddities of a log: counted by kind, with the first place and an example. Nothing is printed here.
+//! Oddities of a log: counted by kind, with the first place and an example. This module does not print.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Spot {
     /// The file, as an index into the files of the trace.
     pub file: u32,
-    /// The line, from 1; 0 for the file as a whole.
+    /// The line, from 1; 0 for the whole file.
     pub line: u64,
 }
 
@@ -19,11 +19,11 @@ pub struct Spot {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WarningKind {
-    /// A line that does not match the format; it is left out.
+    /// A line that does not match the format; it is skipped.
     BadLine,
-    /// The last line is truncated, as in the log of a job that still runs or was killed; it is left out.
+    /// The last line is truncated, as in the log of a running or killed job; it is skipped.
     CutLastLine,
-    /// A line longer than the limit; it is left out.
+    /// A line longer than the limit; it is skipped.
     LongLine,
     /// A compressed file ends too early or is damaged; the part before is used.
     CutFile,
@@ -31,7 +31,7 @@ pub enum WarningKind {
     MissingPart,
     /// A part was compacted: Spark removed events of finished jobs from it.
     CompactedPart,
-    /// A record without a required field; it is left out.
+    /// A record without a required field; it is skipped.
     MissingField,
     /// An unknown word, such as the reason of a task's end.
     UnknownWord,
@@ -43,19 +43,19 @@ pub enum WarningKind {
     BadCounter,
     /// The start of the application is missing: its name, number and start are missing.
     NoApplication,
-    /// The log has a further application; each keeps its own jobs and stages.
+    /// The log contains another application; each keeps its jobs and stages.
     FurtherApplication,
-    /// Tasks of a stage that the log never submits: its number of tasks and dependencies are missing.
+    /// Tasks of a stage without a submission event: its number of tasks and dependencies are missing.
     MissingStage,
     /// A stage succeeded although fewer of its tasks did: lines are missing.
     MissingTasks,
     /// A task with a number outside its stage's range.
     ExtraTask,
-    /// An end of a task that never started; it is kept.
+    /// The end of a task that never started; it is kept.
     EndWithoutStart,
-    /// An end of a job that never started; it is left out.
+    /// The end of a job that never started; it is skipped.
     JobEndWithoutStart,
-    /// The same attempt twice; the second one is left out.
+    /// A duplicate attempt; the second one is skipped.
     DuplicateAttempt,
     /// An attempt that started but has no end in the log.
     Unfinished,
@@ -73,35 +73,35 @@ impl WarningKind {
     /// Returns a description, for one or several cases.
     pub fn text(self) -> &'static str {
         match self {
-            Self::BadLine => "not a line of this format; left out",
-            Self::CutLastLine => "the last line is cut off; left out",
-            Self::LongLine => "a line longer than the limit; left out",
-            Self::CutFile => "the compressed file ends too early or is damaged; what was before is used",
+            Self::BadLine => "not a line of this format; skipped",
+            Self::CutLastLine => "the last line is cut off; skipped",
+            Self::LongLine => "a line longer than the limit; skipped",
+            Self::CutFile => "the compressed file ends too early or is damaged; the part before is used",
             Self::MissingPart => "a part of the rolled log is missing",
-            Self::CompactedPart => "a compacted part: events of finished jobs are gone",
-            Self::MissingField => "a record without something that it must have; left out",
-            Self::UnknownWord => "a word that is not known",
-            Self::BadTime => "a time that cannot be right; taken as unknown",
-            Self::NegativeTime => "an end before its beginning; the end is taken as unknown",
-            Self::BadCounter => "a counter that cannot be right; taken as unknown",
+            Self::CompactedPart => "a compacted part: events of finished jobs are missing",
+            Self::MissingField => "a record without a required field; skipped",
+            Self::UnknownWord => "an unknown word",
+            Self::BadTime => "an implausible time; treated as unknown",
+            Self::NegativeTime => "an end before its start; the end is treated as unknown",
+            Self::BadCounter => "an implausible counter; treated as unknown",
             Self::NoApplication => "no start of an application; its name and start are unknown",
-            Self::FurtherApplication => "a further application in the same log; kept apart",
-            Self::MissingStage => "tasks of a stage that is never submitted; its size and dependencies are unknown",
-            Self::MissingTasks => "a stage ended well with fewer finished tasks than it has: lines are missing",
-            Self::ExtraTask => "a task number that its stage does not have",
-            Self::EndWithoutStart => "an end of an attempt that never began; kept",
-            Self::JobEndWithoutStart => "an end of a job that never began; left out",
-            Self::DuplicateAttempt => "the same attempt again; left out",
-            Self::Unfinished => "an attempt of whose end the log says nothing",
+            Self::FurtherApplication => "another application in the same log; kept separate",
+            Self::MissingStage => "tasks of a stage that was never submitted; its size and dependencies are unknown",
+            Self::MissingTasks => "a stage succeeded with fewer finished tasks than it has: lines are missing",
+            Self::ExtraTask => "a task number outside its stage",
+            Self::EndWithoutStart => "the end of an attempt that never started; kept",
+            Self::JobEndWithoutStart => "the end of a job that never started; skipped",
+            Self::DuplicateAttempt => "a duplicate attempt; skipped",
+            Self::Unfinished => "an attempt without an end in the log",
             Self::UnfinishedJob => "a job without an end",
             Self::Resubmitted => "a finished task ran again because its output was lost",
             Self::BeforeStart => "a time before the start of the first application",
-            Self::YearsApart => "times more than a year apart, of which one may be wrong; a replay takes as long",
+            Self::YearsApart => "times more than a year apart; one may be wrong, and a replay covers the whole span",
         }
     }
 }
 
-/// One kind of oddity: its count, first place and an example.
+/// Warnings of one kind: count, first position and an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// Kind of oddity.
@@ -120,7 +120,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Formats an oddity: its description, its count, and the first example.
+/// Formats a warning: its description, its count, and the first example.
 pub fn tell(f: &mut fmt::Formatter<'_>, what: &str, count: u64, example: &str) -> fmt::Result {
     f.write_str(what)?;
     if count > 1 {
@@ -148,7 +148,7 @@ impl Warnings {
         self.0.entry(kind).or_insert_with(new).count += 1;
     }
 
-    /// Returns all oddities, in the order of [`WarningKind`].
+    /// Returns all warnings, in the order of [`WarningKind`].
     pub(super) fn into_vec(self) -> Vec<Warning> {
         self.0.into_values().collect()
     }
@@ -168,7 +168,7 @@ mod tests {
         let list = warnings.into_vec();
         assert_eq!(list.len(), 2);
         assert_eq!((list[0].count, list[0].first.line), (2, 7));
-        assert_eq!(list[0].to_string(), "not a line of this format; left out (2 times): line 7");
+        assert_eq!(list[0].to_string(), "not a line of this format; skipped (2 times): line 7");
         assert_eq!(list[1].example.len(), EXAMPLE + 3);
     }
 }

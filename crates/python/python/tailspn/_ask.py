@@ -20,7 +20,7 @@ Input = "str | os.PathLike[str] | Net | Plan | Mapping[str, Any]"
 """A file, a net, a plan, or the sections of a plan."""
 
 Progress = Callable[[int, int, str], object]
-"""Called with what is done, what is planned (0 if that is not known), and what is counted, such as ``replications``."""
+"""Called with the completed amount, the planned amount (0 if unknown), and the counted unit, such as ``replications``."""
 
 # options of the command line only: the form and the destination of its output
 _PRINTING = {"json", "csv", "markdown", "all", "help", "force", "samples"}
@@ -139,7 +139,7 @@ def _ask(
 
 
 def check_shared(function: Callable[..., Any], options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the command of a question that is shared, and its options; TypeError if it cannot be shared."""
+    """Return the command of a shared question and its options; TypeError if it cannot be shared."""
     command = getattr(function, "__name__", "")
     if command not in _SHARED or function is not globals()[command]:
         raise TypeError(f"only {', '.join(sorted(_SHARED))} can be shared, not {function!r}")
@@ -149,7 +149,7 @@ def check_shared(function: Callable[..., Any], options: Mapping[str, Any]) -> tu
 
 
 def _shared(function: Callable[..., Any], inputs: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `_outcome` needs for a question that is shared."""
+    """Return the arguments of `_outcome` for a shared question."""
     command, left = check_shared(function, options)
     # the same net on all machines, without a file
     inputs = [Net.parse(one.to_pipe()) if isinstance(one, Net) else one for one in inputs]
@@ -170,7 +170,7 @@ def merged(
 ) -> Result:
     """Merge the first shards of a question, or all of them."""
     if not parts:
-        raise ValueError("there are no parts")
+        raise ValueError("no parts given")
     return _result(_outcome(**_shared(function, inputs, options), parts=parts))
 
 
@@ -217,7 +217,7 @@ def solve(net: Any, *, progress: Progress | None = None, **options: Any) -> Resu
 
 
 def query(net: Any, *formulas: str, progress: Progress | None = None, **options: Any) -> Result:
-    """Answer questions in the syntax of PRISM, such as ``"P=? [ F<=10 #(done) >= 1 ]"``, on the states of a net.
+    """Answer queries in PRISM syntax, such as ``"P=? [ F<=10 #(done) >= 1 ]"``, on the states of a net.
 
     ``net`` is a `Net` or a file. All formulas share one state space; ``result.queries`` has a record per formula, with its
     ``value`` (None if it is infinite) and, if the formula has a bound, the verdict ``holds``. ``exit_code`` is 8 if a bound
@@ -241,7 +241,7 @@ def estimate(plan: Any = None, *, progress: Progress | None = None, **options: A
 
 
 def whatif(plan_or_log: Any = None, *, progress: Progress | None = None, **options: Any) -> Result:
-    """Compare speculation policies on a planned job, a cluster, or the log of a job that ran."""
+    """Compare speculation policies on a planned job, a cluster, or the log of a finished job."""
     return _ask("whatif", [plan_or_log], options, progress=progress)
 
 
@@ -318,7 +318,7 @@ for _function in (
 
 
 def tqdm(**settings: Any) -> Progress:
-    """Return a progress callback that shows a bar of the package tqdm; ``settings`` are those of the bar."""
+    """Return a progress callback that shows a bar of the package tqdm; ``settings`` are the settings of the bar."""
     from tqdm.auto import tqdm as bar_of
 
     bar = bar_of(**settings)

@@ -7,7 +7,7 @@ from tailspn._tailspn import cli
 
 
 def main() -> int:
-    """Run the command that the process was started with, and return its exit code."""
+    """Run the command of the process arguments, and return its exit code."""
     # the command handles Ctrl-C and closed pipes itself
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return cli(["tailspn", *sys.argv[1:]])

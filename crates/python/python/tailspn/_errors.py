@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Problem(NamedTuple):
-    """A problem, and its place in a file or an option."""
+    """A problem, and its position in a file or an option."""
 
     message: str
     help: str | None = None
@@ -20,7 +20,7 @@ class Problem(NamedTuple):
     column: int | None = None
 
     def __str__(self) -> str:
-        """Return the problem in one line, its place first."""
+        """Return the problem in one line, starting with its position."""
         place = f"{self.file}:{self.line}:{self.column}: " if self.file else ""
         return f"{place}{self.message}" + (f" ({self.help})" if self.help else "")
 

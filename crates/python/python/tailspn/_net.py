@@ -36,13 +36,13 @@ class Timing(NamedTuple):
     distribution: str
     """``immediate``, ``exponential``, or the name of another distribution of delays."""
     rate: Weight | None
-    """The weight of an immediate transition, the rate [1/s] of an exponential one; None of other distributions."""
+    """The weight of an immediate transition, the rate [1/s] of an exponential one; None for other distributions."""
     numbers: tuple[float, ...]
     """The numbers of another distribution, as in `Distribution`."""
     priority: int
     """The priority of an immediate transition."""
     servers: int | None
-    """How many enablings a timed transition serves at once; None for all of them."""
+    """Number of enablings that a timed transition serves simultaneously; None for all."""
     memory: str
     """``enabling`` or ``age``."""
 
@@ -178,7 +178,7 @@ class Net:
         return solve(self, **options)
 
     def query(self, *formulas: str, **options: Any) -> Result:
-        """Answer questions in the syntax of PRISM; see `tailspn.query`."""
+        """Answer queries in PRISM syntax; see `tailspn.query`."""
         from tailspn._ask import query
 
         return query(self, *formulas, **options)
@@ -205,7 +205,7 @@ def _weight(text: str) -> Weight:
 
 
 def _total(weights: Sequence[Weight]) -> Weight:
-    """Return the sum of the weights; of expressions, as a text."""
+    """Return the sum of the weights; as text for expressions."""
     numbers = [weight for weight in weights if isinstance(weight, float)]
     texts = [weight for weight in weights if isinstance(weight, str)]
     if not texts:
@@ -249,7 +249,7 @@ def weibull(shape: float, scale: float) -> Distribution:
 
 
 def pareto(shape: float, scale: float) -> Distribution:
-    """Return a Pareto distribution; the scale, its least value, is in seconds."""
+    """Return a Pareto distribution; the scale, its minimum, is in seconds."""
     return Distribution("pareto", (shape, scale))
 
 
@@ -306,24 +306,24 @@ class NetBuilder:
         return self
 
     def immediate(self, id: str, weight: float | str = 1, *, priority: int = 1) -> NetBuilder:
-        """Add an immediate transition. Among enabled ones of the highest priority, weights decide which fires."""
+        """Add an immediate transition. Among the enabled ones of the highest priority, the choice is random by weight."""
         self._native.immediate(id, str(weight), priority)
         return self
 
     def input(self, place: str, transition: str, weight: float | str = 1) -> NetBuilder:
-        """Add an arc that takes tokens."""
+        """Add an arc that consumes tokens."""
         return self._arc("input", place, transition, weight)
 
     def output(self, transition: str, place: str, weight: float | str = 1) -> NetBuilder:
-        """Add an arc that puts tokens."""
+        """Add an arc that produces tokens."""
         return self._arc("output", place, transition, weight)
 
     def inhibitor(self, place: str, transition: str, weight: float | str = 1) -> NetBuilder:
-        """Add an arc that disables the transition while the place holds this many tokens."""
+        """Add an arc that disables the transition while the place has this many tokens."""
         return self._arc("inhibitor", place, transition, weight)
 
     def test(self, place: str, transition: str, weight: float | str = 1) -> NetBuilder:
-        """Add an arc that needs tokens and leaves them."""
+        """Add an arc that needs tokens but does not consume them."""
         return self._arc("test", place, transition, weight)
 
     def _arc(self, kind: str, place: str, transition: str, weight: float | str) -> NetBuilder:
@@ -331,5 +331,5 @@ class NetBuilder:
         return self
 
     def build(self) -> Net:
-        """Return the net. Raises ValueError that lists every problem of an invalid net."""
+        """Return the net. Raises ValueError with every problem of an invalid net."""
         return Net(self._native.build())

@@ -19,7 +19,7 @@ class Plan:
     """
 
     def __init__(self, text: str, *, name: str = "plan.toml", path: str | None = None) -> None:
-        """Take the text of a plan. ``path`` is the file with this text, if the plan is unchanged since it was read."""
+        """Store the text of a plan. ``path`` is the file with this text, if the plan is unchanged since it was read."""
         self.text = text
         """The plan as TOML."""
         self.name = name
@@ -41,7 +41,7 @@ class Plan:
         return tomllib.loads(self.text)
 
     def with_(self, values: dict[str, Any] | None = None, /, **sections: dict[str, Any]) -> Plan:
-        """Return a plan with other values: ``with_({"cluster.node[0].count": 8})`` or ``with_(job={"reduces": 8})``."""
+        """Return a plan with changed values: ``with_({"cluster.node[0].count": 8})`` or ``with_(job={"reduces": 8})``."""
         plan = copy.deepcopy(self.to_dict())
         if self.path is not None:
             _absolute(plan, os.path.dirname(os.path.abspath(self.path)))

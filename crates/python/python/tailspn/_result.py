@@ -89,7 +89,7 @@ class Measured(float):
 
 
 class Record(Mapping[str, Any]):
-    """An object of a result's JSON; its keys are attributes too."""
+    """An object of a result's JSON; its keys are also attributes."""
 
     def __init__(self, values: dict[str, Any]) -> None:
         """Wrap a dictionary."""
@@ -122,7 +122,7 @@ class Record(Mapping[str, Any]):
         return [*super().__dir__(), *self._values]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the values as Python's own types."""
+        """Return the values as built-in Python types."""
         return self._values
 
     def __repr__(self) -> str:
@@ -190,9 +190,9 @@ class Result(Record):
         self._found = _tailspn.read(json)
         self._samples = samples
         self.remarks = remarks
-        """Notes and warnings of the command, a line each."""
+        """Notes and warnings of the command, one per line."""
         self.exit_code = exit_code
-        """Exit code of the command: 8 if `optimize` found nothing that meets the deadline, 130 after Ctrl-C, else 0."""
+        """Exit code of the command: 8 if no configuration of `optimize` meets the deadline, 130 after Ctrl-C, otherwise 0."""
         self._data = data
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -201,7 +201,7 @@ class Result(Record):
 
     @property
     def samples(self) -> npt.NDArray[np.float64] | None:
-        """Times of all replications that reached the goal [s], shape (reached,), in their order; None unless kept."""
+        """Times of all replications that reached the goal [s], shape (reached,), in order; None unless stored."""
         return self._samples
 
     @property
@@ -227,7 +227,7 @@ class Result(Record):
         return self._found.html()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page (``.html``), the text (``.txt``), or the JSON (any other ending)."""
+        """Write the page (``.html``), the text (``.txt``), or the JSON (any other extension)."""
         name = str(path)
         form = self.html if name.endswith(".html") else self.text if name.endswith(".txt") else self.json
         with open(path, "w", encoding="utf-8") as file:
@@ -239,7 +239,7 @@ class Result(Record):
         return [Table(table) for table in self._found.tables()]
 
     def table(self, title: str | None = None) -> Table:
-        """Return the table with a title; without a title the table of the CSV, else the longest one."""
+        """Return the table with a title; without a title, the table of the CSV, otherwise the longest table."""
         tables = self._found.tables()
         if title is not None:
             found = [table for table in tables if table.title == title]

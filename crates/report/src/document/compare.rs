@@ -16,7 +16,7 @@ pub(crate) fn comparison(sections: &[&Document<'_>]) -> Option<Document<'static>
     let mut compared = Document {
         kind: "comparison",
         title: format!("{} results", sections.len()),
-        question: "Which times do the results have?".to_owned(),
+        question: "Times of the results".to_owned(),
         ..Document::default()
     };
     if timed.len() < 2 {
@@ -24,7 +24,7 @@ pub(crate) fn comparison(sections: &[&Document<'_>]) -> Option<Document<'static>
     }
     // results on one page may be of different jobs, so their order has no meaning
     compared.remarks.push(
-        "The results may be of different jobs or nets. `tailspn compare A B` tests the difference of two of them."
+        "The results may describe different jobs or nets. `tailspn compare A B` tests the difference between two results."
             .to_owned(),
     );
     let rows: Vec<BarRow> =

@@ -1,4 +1,4 @@
-//! One result as a person reads it, independent of the rendering: title, answer, remarks, tables, figures, provenance.
+//! One result, independent of the rendering: title, answer, remarks, tables, figures, provenance.
 //!
 //! ```text
 //! result ──▶ Report::document ──▶ Document ──▶ render::{text, markdown, html, csv}
@@ -15,14 +15,15 @@
 //!      cell of the row the name. [`Cell::named`] has one text for readers and another one for CSV. The row's unit is
 //!      [`Number::unit`]. A fact without a table, such as `partial`, is one call of [`Document::fact`].
 //!    * Wide CSV (a column each): [`Table::wide`]. [`Column::ends`] adds `_low` and `_high`.
-//!    * [`Show`] decides who sees a table or a column: all, readers with room, `--all`, or CSV only.
-//! 3. A number is a [`Number`] with its place in the JSON ([`Number::new`], [`Number::measured`]). Never format one by
+//!    * [`Show`] determines the visibility of a table or a column: all, readers with room, `--all`, or CSV only.
+//! 3. A number is a [`Number`] with its position in the JSON ([`Number::new`], [`Number::measured`]). Never format one by
 //!    hand: units, signs, percent and digits are parts of it, and tests compare the place with the JSON.
-//! 4. What limits a result (stopped early, a lower bound, an assumption) goes into `remarks`, into the doubt of the
-//!    number ([`crate::estimate::Measured::at_least`]) or into the note of the table. No renderer can lose it there.
-//! 5. A figure has a picture, a text form, or both: `Figure::bars` makes both from the same rows.
+//! 4. Limitations of a result (stopped early, a lower bound, an assumption) go into `remarks`, into the error
+//!    of the number ([`crate::estimate::Measured::at_least`]) or into the note of the table. No renderer can
+//!    lose them there. 5. A figure has a picture, a text form, or both: `Figure::bars` makes both from the
+//!    same rows.
 //! 6. Delete the kind's text, CSV and page functions. In the tool, print with `terminal.report(&report, &args.print)`.
-//!    In `read.rs`, give the kind a line in the list of kinds, so that the `report` command reads it.
+//!    In `read.rs`, add the kind to the list of kinds, so that the `report` command reads it.
 //!
 //! | question | file |
 //! |---|---|
@@ -48,15 +49,15 @@ pub use table::{Cell, Column, Form, Show, Table};
 /// One result, or a comparison of several.
 #[derive(Debug, Default)]
 pub struct Document<'a> {
-    /// The kind of result, in a word or two.
+    /// The kind of result, in one or two words.
     pub kind: &'static str,
     /// The subject of the result.
     pub title: String,
-    /// The question.
+    /// The question that the result answers, as a noun phrase.
     pub question: String,
     /// The answer, in a sentence or two.
     pub answer: Vec<Piece>,
-    /// Limits of the answer: that it is partial, what was left out, what is assumed.
+    /// Limitations of the answer: partial results, omissions, assumptions.
     pub remarks: Vec<String>,
     /// Tables, figures and paragraphs, in the order of reading.
     pub blocks: Vec<Block<'a>>,
@@ -64,7 +65,7 @@ pub struct Document<'a> {
     pub plan: String,
     /// Origin of the numbers: names and values.
     pub provenance: Vec<[String; 2]>,
-    /// The time by which results are compared, if there is one.
+    /// The time by which results are compared, if any.
     pub headline: Option<Headline>,
 }
 
@@ -91,7 +92,7 @@ pub enum Piece {
 /// The numbers of a time by which results are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Headline {
-    /// The part of the result that has these times, if not the whole result does.
+    /// The part of the result with these times, if they do not cover the whole result.
     pub of: Option<String>,
     /// The mean.
     pub mean: Number,
@@ -110,7 +111,7 @@ pub struct Figure<'a> {
     pub title: String,
     /// Advice on how to read the figure.
     pub caption: String,
-    /// True if two such figures stand next to each other on a wide page.
+    /// True if two such figures are placed side by side on a wide page.
     pub half: bool,
     picture: Option<Draw<'a>>,
     text: Option<Write<'a>>,
@@ -135,7 +136,7 @@ impl From<Number> for Piece {
 }
 
 impl<'a> Figure<'a> {
-    /// Returns a figure that shows nothing yet.
+    /// Returns an empty figure.
     pub fn new(title: impl Into<String>, caption: impl Into<String>) -> Self {
         Self { title: title.into(), caption: caption.into(), half: false, picture: None, text: None }
     }
@@ -177,7 +178,7 @@ impl<'a> Figure<'a> {
         self.picture.as_ref().map_or(Ok(None), |draw| draw())
     }
 
-    /// Returns the lines for a terminal; none without such a form.
+    /// Returns the lines for a terminal; none without a text form.
     pub fn text(&self, look: &Look) -> Option<String> {
         self.text.as_ref().map(|write| write(look)).filter(|text| !text.is_empty())
     }

@@ -1,4 +1,4 @@
-//! A number of a result as readers see it: with its doubt, unit, sign, digits, and its place in the JSON.
+//! A number of a result for display: with its error, unit, sign, digits, and its position in the JSON.
 
 use crate::estimate::{Doubt, Measured};
 use crate::report::{Word, count, plain, within};
@@ -22,7 +22,7 @@ pub struct Number {
     pub shift: f64,
     /// True if a plus sign is shown.
     pub signed: bool,
-    /// Half width that sets the number of digits if there is no interval.
+    /// Half width that determines the number of digits without an interval.
     pub digits_of: Option<f64>,
 }
 
@@ -54,12 +54,12 @@ impl Number {
         Self::new(at, value as f64, "")
     }
 
-    /// The number belongs to a sensitivity.
+    /// A number of a sensitivity analysis.
     pub(crate) fn effect(at: impl Into<String>, effect: &Effect, unit: impl Into<Word>) -> Self {
         Self::new(at, effect.value, unit).between(Some(effect.low), Some(effect.high))
     }
 
-    /// The number belongs to a sweep.
+    /// A number of a sweep.
     pub(crate) fn of_sweep(at: impl Into<String>, number: &sweep::Number, unit: impl Into<Word>) -> Self {
         Self::new(at, number.value, unit).between(number.low, number.high)
     }
@@ -89,7 +89,7 @@ impl Number {
         self.shown_in("%", 100.0)
     }
 
-    /// Shows the number in another unit; `factor` of them make one of its own unit.
+    /// Shows the number in another unit; `factor` of these are one of the original unit.
     #[must_use]
     pub fn shown_in(self, unit: impl Into<Word>, factor: f64) -> Self {
         Self { factor, shown_unit: Some(unit.into()), ..self }

@@ -14,10 +14,10 @@ use crate::report::times_plot::Times;
 use crate::sim::{FoldedParts, NotFolded};
 use toml::Value;
 
-/// Most rows of a long table.
+/// Maximum number of rows of a long table.
 pub(crate) const MOST: usize = 20;
 
-/// A time with a known distribution, and its place in the result's JSON.
+/// A time with a known distribution, and its position in the result's JSON.
 pub(crate) struct TimeFound {
     pub(crate) mean: Number,
     pub(crate) sd: Option<Number>,
@@ -72,7 +72,7 @@ impl TimeFound {
         Headline { of: None, mean: self.mean.clone(), quantiles: [0.5, 0.95, 0.99].map(|p| self.quantile(p)) }
     }
 
-    /// `95% of the runs take less than ...`; of what, such as `runs`.
+    /// `95% of the runs take less than ...`; the argument is the subject, such as `runs`.
     pub(crate) fn answer(&self, of: &str) -> Vec<Piece> {
         let Some(p95) = self.quantile(0.95) else {
             return vec![format!("On average {of} take ").into(), self.mean.clone().into(), ".".into()];
@@ -224,7 +224,7 @@ pub(crate) fn with_base_folded<'a>(
     rows.into_iter().map(|(name, value)| [name.to_owned(), value]).chain(at_base).collect()
 }
 
-/// A wall time in words.
+/// A wall time as text.
 pub(crate) fn wall(seconds: f64) -> String {
     std::time::Duration::try_from_secs_f64(seconds).map_or_else(|_| format!("{seconds} s"), duration)
 }
@@ -266,7 +266,7 @@ pub(crate) fn cut(mut table: Table) -> Table {
 pub(crate) fn notes_table(title: &str, all: &[String]) -> Table {
     /// Longest subject of a note, in letters.
     const MOST_LETTERS: usize = 40;
-    let mut table = Table::new(title, "And what was assumed instead, or left as it is.", ["about", "note"]);
+    let mut table = Table::new(title, "Includes the value that was assumed or kept instead.", ["about", "note"]);
     for note in all {
         let about = note.split_once(": ").filter(|(about, _)| about.chars().count() <= MOST_LETTERS);
         let (about, note) = about.unwrap_or(("general", note));

@@ -49,7 +49,7 @@ pub struct Table {
     pub wide: bool,
     /// Confidence level of its intervals; 0 if the note states it.
     pub level: f64,
-    /// Most rows for readers; CSV has all.
+    /// Maximum number of rows for readers; CSV has all.
     pub most: Option<usize>,
 }
 
@@ -98,7 +98,7 @@ impl Cell {
         Self::Text { text: text.into(), key: None, prose: true }
     }
 
-    /// Returns true if it has words or nothing.
+    /// Returns true if it contains text or is empty.
     pub(crate) fn is_text(&self) -> bool {
         !matches!(self, Self::Number(_))
     }
@@ -171,13 +171,13 @@ impl Column {
         Self { ends: Some(ends), ..self }
     }
 
-    /// Adds the ends of its intervals to wide CSV under names of their own.
+    /// Adds the ends of its intervals to wide CSV under separate names.
     #[must_use]
     pub fn ends_as(self, low: &'static str, high: &'static str) -> Self {
         Self { ends: Some([low.into(), high.into()]), ..self }
     }
 
-    /// Says who sees it.
+    /// Sets the visibility.
     #[must_use]
     pub fn show(self, show: Show) -> Self {
         Self { show, ..self }
@@ -270,7 +270,7 @@ impl Table {
             shown.push(format!("{}% confidence intervals", plain(100.0 * self.level)));
         }
         if self.level > 0.0 && has(|doubt| matches!(doubt, Doubt::Bounds { high, .. } if high.is_finite())) {
-            shown.push("certain bounds of exact numbers".to_owned());
+            shown.push("guaranteed bounds of exact numbers".to_owned());
         }
         if !shown.is_empty() {
             parts.push(format!("{intervals}: {}.", shown.join(", or ")));

@@ -11,7 +11,7 @@ const KEPT_NAME: usize = 12;
 /// Fewest characters of the axis, fewest next to long names, and most.
 const AXIS: [usize; 3] = [10, 20, 50];
 
-/// Returns rows of bars from their common axis, with marks and the text next to each bar; nothing without a length.
+/// Returns rows of bars from their common axis, with marks and the text next to each bar; empty without a length.
 pub(crate) fn bars_text(axis: &str, rows: &[BarRow], look: &Look) -> String {
     let ends = rows.iter().flat_map(|row| row.bar.into_iter().chain(row.marks.iter().copied()));
     let (from, to) = ends.fold((0.0, 0.0), |(from, to): (f64, f64), end| (from.min(end), to.max(end)));

@@ -1,7 +1,8 @@
 //! The tables of a document as CSV, numbers with full precision.
 //!
-//! Long: `measure,name,unit,value,low,high,level,samples`, a row for each number whose column has a key. Wide: the one
-//! table that is marked so, a column for each of its columns with a key. A missing value is an empty cell.
+//! Long: `measure,name,unit,value,low,high,level,samples`, a row for each number whose column has a key.
+//! Wide: the table marked as such, with one column for each of its columns with a key. A missing value is an
+//! empty cell.
 //!
 //! Names in logs and nets are other people's text. A spreadsheet runs text that looks like a formula; [`CsvText::Escaped`] prevents that.
 
@@ -18,8 +19,8 @@ pub enum CsvText {
     /// As they are, for programs.
     #[default]
     AsIs,
-    /// With an apostrophe before text that a spreadsheet would run as a formula: text that is not a number and begins with `=`, `+`, `-`,
-    /// `@`, a tab or a line end.
+    /// With an apostrophe before text that a spreadsheet would run as a formula: text that is not a
+    /// number and starts with `=`, `+`, `-`, `@`, a tab or a line end.
     Escaped,
 }
 
@@ -46,7 +47,7 @@ fn written(rows: &[Vec<String>], text: CsvText) -> Option<String> {
     String::from_utf8(writer.into_inner().ok()?).ok()
 }
 
-/// Returns the rows of a wide table, or its header alone, for tables that are written part by part.
+/// Returns the rows of a wide table, or only its header, for tables that are written part by part.
 pub(crate) fn wide_rows(table: &Table, header: bool, text: CsvText) -> String {
     let rows = wide(table);
     written(if header { &rows[..1] } else { &rows[1..] }, text).unwrap_or_default()

@@ -1,6 +1,6 @@
-//! A table in a terminal. If it is too wide, in this order: intervals become `±`, words wrap, columns that need room go
-//! (and are named), and the columns that are left continue in a second grid below. If even two columns are too wide, each
-//! row becomes a paragraph.
+//! A table in a terminal. If it is too wide, in this order: intervals become `±`, words wrap,
+//! columns that do not fit are dropped (and listed), and the remaining columns continue in a second
+//! grid below. If even two columns are too wide, each row becomes a paragraph.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -9,19 +9,19 @@ use crate::render::look::{Look, lines, unbroken, wrapped};
 
 /// Blanks before a column.
 const GAP: usize = 2;
-/// Fewest characters of a column with wrapped words.
+/// Minimum number of characters of a column with wrapped words.
 const NARROW: usize = 20;
 
-/// A column that is ready to be set: each cell has a left part and what follows it.
+/// A column prepared for layout: each cell has a left part and a remainder.
 #[derive(Clone)]
 struct Set {
     header: String,
     cells: Vec<[String; 2]>,
-    /// True if the left part goes to the right of its room.
+    /// True if the left part is right-aligned.
     numbers: bool,
-    /// True if it may be left out.
+    /// True if it may be omitted.
     room: bool,
-    /// Width of the left part and of all.
+    /// Width of the left part, and total width.
     width: [usize; 2],
     /// Width of all if no word wraps.
     whole: usize,
@@ -137,7 +137,7 @@ pub(crate) fn grid(table: &Table, look: &Look) -> String {
     text
 }
 
-/// Narrows columns of words, the widest first, until all columns fit or nothing can be narrowed.
+/// Narrows columns of words, the widest first, until all columns fit or no column can be narrowed.
 fn wrap(columns: &mut [Set], most: usize) {
     let mut open: Vec<usize> = (0..columns.len()).filter(|&i| !columns[i].numbers).collect();
     loop {
@@ -151,7 +151,7 @@ fn wrap(columns: &mut [Set], most: usize) {
     }
 }
 
-/// Gives the room that is left in a grid to columns whose words wrap.
+/// Gives the remaining room of a grid to columns whose text wraps.
 fn widen(columns: &mut [Set], most: usize) {
     let mut left = most.saturating_sub(columns.iter().map(|set| GAP + set.width[1]).sum());
     for set in columns.iter_mut().filter(|set| !set.numbers) {

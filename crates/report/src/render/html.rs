@@ -1,7 +1,7 @@
 //! Documents as one page of HTML: no network, no script, readable on a phone and in print.
 //!
-//! All text goes through `maud`, which escapes it; the only text that does not are our own pictures and style. The page
-//! loads nothing, by a content security policy in it.
+//! All text goes through `maud`, which escapes it; the only unescaped text is our own pictures and
+//! style. The page loads nothing; its content security policy enforces this.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -12,7 +12,7 @@ use crate::report::{PlotError, count};
 
 const STYLE: &str = include_str!("style.css");
 
-/// Content security policy of the page: a browser loads nothing. Styles and pictures are part of the page.
+/// Content security policy of the page: the browser loads nothing. Styles and pictures are part of the page.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 /// Number of columns from which a table becomes a list of cards on a phone.
@@ -21,10 +21,10 @@ const MANY_COLUMNS: usize = 4;
 /// Length of a row's name from which that limit is one column lower.
 const LONG_NAME: usize = 16;
 
-/// Letters up to which a word in a table is not broken.
+/// Maximum length of words that are not broken in a table.
 const LONGEST_WORD: usize = 16;
 
-/// Columns up to which a table is only as wide as it must be.
+/// Number of columns up to which a table is only as wide as necessary.
 const FEW_COLUMNS: usize = 3;
 
 /// A document with its plan and pictures.
@@ -212,7 +212,7 @@ fn is_of_words(table: &Table, column: usize) -> bool {
     table.rows.iter().all(|row| row.get(column).is_none_or(Cell::is_text))
 }
 
-/// Returns true if no word of a cell has to be broken: paths and names of programs may be longer than any column.
+/// Returns true if no word of a cell needs breaking: paths and program names may be longer than a column.
 fn is_whole(cell: &Cell) -> bool {
     match cell {
         Cell::Text { text, .. } => text.split_whitespace().all(|word| word.chars().count() <= LONGEST_WORD),
@@ -220,7 +220,7 @@ fn is_whole(cell: &Cell) -> bool {
     }
 }
 
-/// A cell; on a phone the name of its column stands next to it.
+/// A cell; on a phone, it has the name of its column next to it.
 fn cell_of(cell: &Cell, column: &Column, first: bool, words: bool) -> Markup {
     let name = column.header();
     html! {
@@ -252,7 +252,7 @@ fn piece_of(piece: &Piece) -> Markup {
     }
 }
 
-/// A number with its interval, its place in the JSON, and all its digits.
+/// A number with its interval, its position in the JSON, and all its digits.
 fn number_of(number: &Number, with_unit: bool) -> Markup {
     let end = |i: usize| number.ends().map(|ends| ends[i]).filter(|end| end.is_finite());
     let text = if with_unit { number.text() } else { number.value_text() };

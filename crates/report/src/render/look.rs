@@ -1,4 +1,4 @@
-//! The look of text, which the caller decides, and prose in lines that fit.
+//! The look of text, which the caller chooses, and wrapping of prose.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -9,9 +9,9 @@ pub struct Look {
     pub unicode: bool,
     /// Characters in a line, at least 40 are used. Default 80.
     pub width: usize,
-    /// Text before and after a heading, such as terminal codes. Default nothing.
+    /// Text before and after a heading, such as terminal codes. Default none.
     pub heading: [&'static str; 2],
-    /// Most rows of a table, in place of the table's own limit. Default none.
+    /// Maximum rows of a table, instead of the table's limit. Default none.
     pub rows: Option<usize>,
     /// True if tables and columns for details are shown. Default false.
     pub detail: bool,
@@ -23,7 +23,7 @@ impl Default for Look {
     }
 }
 
-/// Fewest characters in a line.
+/// Minimum number of characters in a line.
 const NARROWEST: usize = 40;
 
 impl Look {
@@ -43,7 +43,7 @@ impl Look {
         self.width.max(NARROWEST)
     }
 
-    /// Returns our own words with the characters that can be shown.
+    /// Returns our own text in characters that can be displayed.
     pub(crate) fn words(&self, text: &str) -> String {
         if self.unicode {
             return text.to_owned();
@@ -53,7 +53,7 @@ impl Look {
     }
 }
 
-/// Wraps prose to the width, with this indent from the second line on; empty prose gives nothing.
+/// Wraps prose to the width, with this indent from the second line; empty prose gives no lines.
 pub(crate) fn wrapped(prose: &str, look: &Look, indent: &str) -> String {
     let lines = lines(&look.words(prose), look.columns() - indent.width());
     let indented = lines.into_iter().enumerate().map(|(i, line)| if i == 0 { line } else { format!("{indent}{line}") });

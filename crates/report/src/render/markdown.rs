@@ -48,7 +48,7 @@ fn prose(text: &str) -> String {
     words_and_code(text).into_iter().enumerate().map(part).collect()
 }
 
-/// Text in which nothing is markup.
+/// Text without markup.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

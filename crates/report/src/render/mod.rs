@@ -9,8 +9,8 @@
 //! | the page | `html`, `style.css` |
 //! | CSV, long and wide | `csv` |
 //!
-//! Guarantees: the same document gives the same bytes; text of results is escaped; a line of a terminal's table is
-//! never cut.
+//! Guarantees: the same document gives the same bytes; text of results is escaped; a line of a table is never
+//! truncated on a terminal.
 
 mod bars;
 mod csv;

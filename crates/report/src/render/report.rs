@@ -15,7 +15,7 @@ pub trait Report: Serialize {
     /// The `kind` of its JSON.
     const KIND: &'static str;
 
-    /// Returns the result as a person reads it.
+    /// Returns the document of the result.
     fn document(&self) -> Document<'_>;
 
     /// Returns the JSON, with a line end after it.

@@ -26,7 +26,7 @@ fn method(answer: &ExactAnswer) -> AnswerMethod {
     }
 }
 
-/// Returns the time to the goal of an exact answer.
+/// Returns the time to the goal for an exact answer.
 fn passage_of(answer: &ExactAnswer, goal: &str, watch: &dyn Watch) -> Result<Option<PassageSection>, AnswerError> {
     Ok(match &answer.time {
         None => None,
@@ -85,7 +85,7 @@ pub fn exact_report(
     })
 }
 
-/// The report of long runs with exact numbers instead; `wanted` tells if tokens and throughputs are included.
+/// The report of long runs with exact numbers instead; `wanted` is true if tokens and throughputs are included.
 pub fn exact_steady_report(
     numbers: &ExactAnswer,
     question: &Question,
@@ -116,7 +116,7 @@ pub fn exact_steady_report(
 }
 
 impl Distribution {
-    /// The exact distribution of a time; none if the goal is out of reach.
+    /// The exact distribution of a time; none if the goal is unreachable.
     pub(super) fn exact(passage: &PassageSection, level: f64) -> Option<Self> {
         let bounded = |value, bounds: Option<[f64; 2]>| match bounds {
             Some(bounds) => Measured::bounded(value, bounds, level),

@@ -11,9 +11,9 @@ use crate::report::number::{counted, plain};
 pub struct BenchReport {
     /// Time of each measurement \[s\].
     pub seconds: f64,
-    /// The GPU, if there is one.
+    /// The GPU, if any.
     pub adapter: Option<BenchAdapter>,
-    /// Reason why there is no GPU.
+    /// Reason why no GPU is used.
     pub no_adapter: Option<String>,
     /// Lanes of the GPU times its clock \[GHz\].
     pub lanes_ghz: Option<f64>,
@@ -49,7 +49,7 @@ pub struct BenchRow {
     pub gpu: Option<BenchSpeed>,
     /// Reason why the GPU does not run the net.
     pub no_gpu: Option<String>,
-    /// Replications per second of the GPU over those of the CPU.
+    /// Ratio of replications per second on the GPU to those on the CPU.
     pub ratio: Option<f64>,
     /// The upper bound of the GPU's speed.
     pub bound: Option<BenchBound>,
@@ -139,7 +139,7 @@ fn no_bound(row: &BenchRow) -> Option<String> {
     let gpu = row.gpu.as_ref().filter(|_| row.bound.is_none())?;
     let (by, option) =
         if gpu.engine == "schedule" { ("arithmetic", "--lanes-ghz") } else { ("memory", "--memory-gbs") };
-    Some(format!("{}: the bound by {by} is unknown; state the GPU's {option}.", row.net))
+    Some(format!("{}: the bound by {by} is unknown; give the GPU's {option}.", row.net))
 }
 
 fn speeds(report: &BenchReport) -> Table {

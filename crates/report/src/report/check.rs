@@ -45,28 +45,28 @@ pub struct CheckReport {
     pub classes: Vec<ClassRow>,
     /// The rate parameters.
     pub parameters: Vec<ParameterRow>,
-    /// Oddities of the file.
+    /// Warnings about the file.
     pub warnings: Vec<FileWarningRow>,
-    /// Parts that do nothing, and the like.
+    /// Parts without effect, and similar warnings.
     pub remarks: Vec<String>,
-    /// The engine that a simulation takes; none if no engine can run the net.
+    /// The engine that a simulation uses; none if no engine can run the net.
     pub engine: Option<Word>,
     /// Every engine.
     pub engines: Vec<EngineRow>,
     /// The folded parts of the net; none if no parts are equal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// The net that `solve` makes of it by folding, with phases in place of delays; none unless that folds more.
+    /// The folded net in `solve`, with phases instead of delays; none unless that folds more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded_by_solve: Option<FoldedParts>,
-    /// Parts that look alike and do not fold.
+    /// Similar parts that do not fold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
     /// Result of a short run.
     pub trial: String,
     /// True if that run showed that the net is wrong.
     pub fault: bool,
-    /// Problems of versions of PIPE with the net; none if not requested.
+    /// Problems that versions of PIPE have with the net; none if not requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipe: Option<Vec<PipeFinding>>,
     /// Differences from another net; none if not requested.
@@ -92,12 +92,12 @@ pub struct ParameterRow {
     pub value: String,
 }
 
-/// An oddity of the file.
+/// A warning about the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileWarningRow {
     /// File, line and column.
     pub place: Option<String>,
-    /// The oddity in words.
+    /// The warning as text.
     pub message: String,
 }
 
@@ -136,7 +136,7 @@ impl Report for CheckReport {
         let mut document = Document {
             kind: "check of a net",
             title: if self.name.is_empty() { "A net without a name".to_owned() } else { self.name.clone() },
-            question: format!("Is the net sound, and which engine can run it? Its format is {}.", self.dialect),
+            question: format!("Problems of the net and the engines that can run it. Its format is {}.", self.dialect),
             answer: vec![format!("{engine} A trial run {}.", self.trial).into()],
             remarks: self.remarks.clone(),
             ..Document::default()
@@ -147,7 +147,7 @@ impl Report for CheckReport {
         let warning =
             |row: &FileWarningRow| vec![row.place.clone().unwrap_or_default().into(), Cell::prose(&*row.message)];
         // a terminal shows them with the lines of the file
-        let warnings = Table::new("Oddities of the file", "", ["place", "oddity"]).show(Show::Detail);
+        let warnings = Table::new("Warnings about the file", "", ["place", "oddity"]).show(Show::Detail);
         document.table(warnings.rows(self.warnings.iter().map(warning)));
         document.table(self.pipe.as_ref().map(|pipe| pipe_table(pipe, self.warnings.len())).unwrap_or_default());
         document.table(self.differences.as_deref().map(differences).unwrap_or_default());
@@ -202,7 +202,7 @@ fn engines(report: &CheckReport) -> Table {
     Table::new("Engines", "", ["engine", "can run it", "why not"]).rows(report.engines.iter().map(row))
 }
 
-/// Returns which parts are counted instead of kept apart, and why others are not; empty if no parts look alike.
+/// Returns the folded parts, and the reasons why similar parts are not folded; empty without similar parts.
 fn equal_parts(report: &CheckReport) -> Table {
     let both = [("folded", &report.folded), ("folded by `solve`", &report.folded_by_solve)];
     let folded =
@@ -215,8 +215,8 @@ fn equal_parts(report: &CheckReport) -> Table {
 fn pipe_table(findings: &[PipeFinding], oddities: usize) -> Table {
     let oddities = match oddities {
         0 => String::new(),
-        1 => "The file has 1 oddity, which PIPE may read differently or refuse.".to_owned(),
-        n => format!("The file has {} oddities, which PIPE may read differently or refuse.", count(n as u128)),
+        1 => "The file has 1 feature that PIPE may read differently or refuse.".to_owned(),
+        n => format!("The file has {} features that PIPE may read differently or refuse.", count(n as u128)),
     };
     let row =
         |row: &PipeFinding| vec![key_of(&row.version).into(), key_of(&row.severity).into(), Cell::prose(&*row.message)];

@@ -1,4 +1,5 @@
-//! The document of a comparison: the difference of two sides, its significance, where it arose, and the settings that differ.
+//! The document of a comparison: the difference of two sides, its significance, its origin, and the settings
+//! that differ.
 
 use crate::compare::{
     ChanceTest, Compared, ComparedSide, ComparisonReport, Gap, SettingDifference, StageDifference, StageSide,
@@ -9,7 +10,7 @@ use crate::estimate::Measured;
 use crate::report::fit::short_name;
 use crate::report::number::{counted, plain, within};
 
-/// Most stages and settings that readers see; JSON and CSV have all.
+/// Maximum number of stages and settings that readers see; JSON and CSV have all.
 const MOST: usize = 20;
 
 impl Report for ComparisonReport {
@@ -26,7 +27,7 @@ impl Report for ComparisonReport {
         let mut document = Document {
             kind: "comparison",
             title: format!("{} and {}", side_name(a), side_name(b)),
-            question: format!("What differs between these {what}, and by how much?"),
+            question: format!("Differences between these {what}."),
             answer: parts.answer(),
             remarks: self.notes.clone(),
             ..Document::default()
@@ -46,7 +47,7 @@ impl Report for ComparisonReport {
     }
 }
 
-/// The label of a side and its file, or how many files it has.
+/// The label of a side and its file, or its number of files.
 fn side_name(side: &ComparedSide) -> String {
     let name = |file: &String| file.rsplit(['/', '\\']).next().unwrap_or(file).to_owned();
     match &side.files[..] {
@@ -207,7 +208,7 @@ impl<'a> Parts<'a> {
             time.p_value.filter(|_| time.test != ChanceTest::Welch),
         );
         share("degrees of freedom", "degrees_of_freedom", time.degrees_of_freedom);
-        share("p-value if runs spread as assumed", "assumed_p_value", time.assumed_p_value);
+        share("p-value with the assumed spread of runs", "assumed_p_value", time.assumed_p_value);
         table
     }
 
@@ -238,8 +239,7 @@ impl<'a> Parts<'a> {
             Column::new("speed-up").key("speedup"),
         ];
         let note = format!(
-            "Each instant of a run counts for the stages that run then, in equal parts, or for no stage: the column {b} − {a} adds up \
-             to the difference of the times. Speed-up: time in which the stage ran, {a} over {b}. A dash: the side does not have the stage."
+            "Each instant of a run is divided equally among the stages that run then, or assigned to no stage, so the column {b} − {a} adds up to the difference of the times. Speed-up: time in which the stage ran, {a} over {b}. A dash: the side does not have the stage."
         );
         let mut table = Table::new("Where the difference arose", note, columns).most(MOST);
         for part in self.parts() {
@@ -302,10 +302,10 @@ impl<'a> Parts<'a> {
         let [a, b] = self.labels();
         let note = match self.0.compared {
             Compared::Logs => {
-                "Spark's properties in the logs, and sizes of the runs. Ids, ports, addresses and folders of a run are left out."
+                "Spark's properties in the logs, and sizes of the runs. Ids, ports, addresses and folders of a run are omitted."
             }
             Compared::Results => "Keys of the plans in the results.",
-            Compared::Plans => "Keys as they are written; a table of a list stands under its name.",
+            Compared::Plans => "Keys as written in the plan; a table of a list appears under its name.",
         };
         let title =
             if self.0.compared == Compared::Logs { "Settings and sizes that differ" } else { "Plan keys that differ" };
@@ -332,20 +332,17 @@ fn chance_words(time: &TimeDifference) -> String {
             let spread = time.assumed_sigma.map_or_else(String::new, |sigma| plain(100.0 * sigma));
             let chance = time.assumed_p_value.map_or_else(String::new, probability);
             format!(
-                "A side has one run, which cannot separate an effect from chance: if whole runs differ by {spread}%, as is assumed, \
-                 chance alone gives a ratio this far from 1 in {chance} of such comparisons. Repeat the runs for a test."
+                "A side has one run, which cannot separate an effect from chance: if whole runs differ by {spread}%, as assumed, chance alone gives a ratio this far from 1 in {chance} of such comparisons. Repeat the runs for a test."
             )
         }
         (ChanceTest::Exact, Verdict::BeyondChance) => "Both times are exact.".to_owned(),
         (ChanceTest::Exact, _) => "Both times are exact and equal.".to_owned(),
-        (ChanceTest::Welch, Verdict::BeyondChance) => format!("The difference is beyond chance{p}."),
-        (ChanceTest::Welch, _) => format!("The difference is within chance{p}."),
+        (ChanceTest::Welch, Verdict::BeyondChance) => format!("The difference is statistically significant{p}."),
+        (ChanceTest::Welch, _) => format!("The difference is not statistically significant{p}."),
         (ChanceTest::Intervals, Verdict::BeyondChance) => {
             format!("The difference is beyond the error of the estimates{p}.")
         }
         (ChanceTest::Intervals, _) => format!("The difference is within the error of the estimates{p}."),
-        (ChanceTest::None, _) => {
-            "Whether it is beyond chance cannot be told: the spread of the times is unknown.".to_owned()
-        }
+        (ChanceTest::None, _) => "Its significance is unknown, because the spread of the times is unknown.".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! The probability that a job is done by a deadline.
+//! The probability that a job finishes by a deadline.
 
 use crate::document::{Cell, Column, Document, Number, Table};
 use crate::estimate::Measured;
@@ -23,13 +23,13 @@ pub(super) fn add_deadline(document: &mut Document<'_>, section: Option<&Deadlin
     for ((name, at, probability), key) in methods.into_iter().zip(keys) {
         let Some(probability) = probability else { continue };
         if row.len() == 1 {
-            let words = format!(" The probability to be done within {deadline} s is ");
+            let words = format!(" The probability of finishing within {deadline} s is ");
             document.answer.extend([words.into(), chance(at, probability).into(), ".".into()]);
         }
         columns.push(Column::new(name).unit("%").key(key));
         row.push(chance(at, probability).into());
     }
     if row.len() > 1 {
-        document.table(Table::new("Probability to meet the deadline", "", columns).level(level).row(row));
+        document.table(Table::new("Probability of meeting the deadline", "", columns).level(level).row(row));
     }
 }

@@ -17,7 +17,7 @@ const LETTERS: i32 = 13;
 const MARK: i32 = 5;
 /// Height of a line of the legend \[px\].
 const LEGEND: i32 = 20;
-/// Most points that are drawn: the last ones of the search.
+/// Maximum number of points that are drawn: the last ones of the search.
 const MOST: usize = 500;
 /// Points up to which each has a label if there is room; among more, only those that the answer mentions.
 const FEW: usize = 12;
@@ -68,12 +68,12 @@ impl State {
     }
 }
 
-/// The points to draw, and the number of points that are left out.
+/// The points to draw, and the number of points that are omitted.
 pub(super) struct Deadline<'r> {
     report: &'r OptimizeReport,
     /// Points with a time.
     points: Vec<&'r LookRow>,
-    /// Number of points left out because they have no time, or because there are too many.
+    /// Number of points omitted because they have no time, or because there are too many.
     pub(super) left_out: usize,
 }
 
@@ -230,7 +230,7 @@ impl<'r> Deadline<'r> {
     }
 }
 
-/// Positions of the entries of a legend in lines of a given width: column, and line from 0.
+/// Positions of the entries of a legend in lines of a given width: column, and line starting at 0.
 fn laid_out(entries: &[State], room: i32) -> Vec<(State, [i32; 2])> {
     let (mut x, mut line) = (0, 0);
     let mut places = Vec::new();

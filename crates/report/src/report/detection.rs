@@ -67,7 +67,7 @@ pub struct JudgedRow {
     pub name: String,
     /// The detector of the policy.
     pub detector: Word,
-    /// Age of a stage before anyone looks \[s\].
+    /// Age of a stage at the first check \[s\].
     pub lag_s: f64,
     /// Times when the detector runs: always, or once no task waits.
     pub watch: Watching,
@@ -75,7 +75,7 @@ pub struct JudgedRow {
     pub flagged: u64,
     /// Stragglers that were flagged while a copy could still have won.
     pub in_time: u64,
-    /// Stragglers that were flagged when less than their expected time was left.
+    /// Stragglers that were flagged when less than their expected time remained.
     pub too_late: u64,
     /// Other tasks that were flagged.
     pub false_alarms: u64,
@@ -232,25 +232,24 @@ impl DetectionReport {
         let mut notes = Vec::new();
         if self.stages.iter().any(|stage| !stage.reported) {
             notes.push(
-                "no progress was reported: it is taken as even, which no detector could have known at the time"
+                "no progress was reported: even progress is assumed, which no detector could have known at the time"
                     .to_owned(),
             );
         }
         if let Some(first) = left_out.first() {
             let which = counted(left_out.len() as u64, "stage");
-            notes.push(format!("{which} without reports of progress, such as {first}, left out"));
+            notes.push(format!("{which} without progress reports skipped, such as {first}"));
         }
         let [from_runs, all] = [|stage: &DetectionStage| stage.usual_from_runs, |stage: &DetectionStage| stage.tasks]
             .map(|count| self.stages.iter().map(count).sum::<u64>());
         if from_runs < all {
             let which = if from_runs == 0 { "each task".to_owned() } else { counted(all - from_runs, "task") };
             notes.push(format!(
-                "the expected time of {which} is the median of its stage: runs without stragglers, given with --usual, say it better"
+                "the expected time of {which} is the median of its stage: runs without stragglers, given with --usual, show it better"
             ));
         }
         notes.push(
-            "nothing is done about a flagged task: a copy in the run itself would have changed what came later"
-                .to_owned(),
+            "no action is taken on a flagged task: a copy in the run itself would have changed later events".to_owned(),
         );
         notes
     }
@@ -277,12 +276,12 @@ impl DetectionReport {
             format!(" tasks were stragglers: they took more than {} times their expected time.", self.factor).into(),
         ];
         let (Some((i, most)), Some((j, surest))) = (self.best(Metric::Recall), self.best(Metric::Precision)) else {
-            answer.push(" No detector can be judged by them.".into());
+            answer.push(" They cannot be used to judge detectors.".into());
             return answer;
         };
         let at = |i: usize, key: &str| format!("/detectors/{i}/{key}");
         if self.detectors.iter().all(|row| row.in_time == 0) {
-            answer.push(" None of the detectors would have found one in time.".into());
+            answer.push(" No detector would have found one in time.".into());
             return answer;
         }
         answer.extend([
@@ -294,7 +293,7 @@ impl DetectionReport {
         ]);
         if i != j {
             answer.extend([
-                format!("; `{}` was right most often: ", surest.name).into(),
+                format!("; `{}` had the highest precision: ", surest.name).into(),
                 count(&at(j, "in_time"), surest.in_time),
                 " of ".into(),
                 count(&at(j, "flagged"), surest.flagged),
@@ -313,7 +312,7 @@ impl DetectionReport {
             Column::new("undetected time").key("undetected_time"),
             Column::new("fake positives").unit("%").key("fake_positives").show(Show::Csv),
         ];
-        let note = "Latency and undetected time: relative to the expected time of the task. Intervals take tasks for independent.";
+        let note = "Latency and undetected time: relative to the expected time of the task. Intervals assume independent tasks.";
         let mut table = Table::new("Detector quality", note, columns).level(self.level);
         let shown = [
             Metric::Precision,
@@ -441,7 +440,7 @@ impl Report for DetectionReport {
         let mut document = Document {
             kind: "detectors on a run",
             title,
-            question: "Which stragglers would each detector have found, and when?".to_owned(),
+            question: "The stragglers that each detector would have found, and when.".to_owned(),
             answer: self.answer(),
             remarks: self.notes.clone(),
             ..Document::default()

@@ -8,12 +8,12 @@ use crate::report::json::Word;
 /// Bytes of a MiB.
 const MIB: f64 = 1_048_576.0;
 
-/// The adapters of a machine, and the one that a run takes.
+/// The adapters of a machine, and the adapter used by a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DevicesReport {
     /// The adapters, best first.
     pub adapters: Vec<AdapterRow>,
-    /// Name of the adapter that `auto` takes; none if it takes none.
+    /// Name of the adapter that `auto` uses; none if it uses none.
     pub auto: Option<String>,
     /// Reason of that choice.
     pub auto_reason: String,
@@ -36,9 +36,9 @@ pub struct AdapterRow {
     pub largest_buffer: u64,
     /// Largest binding \[B\].
     pub largest_binding: u64,
-    /// Most workgroups in a dimension.
+    /// Maximum number of workgroups in a dimension.
     pub workgroups: u32,
-    /// Most invocations in a workgroup.
+    /// Maximum number of invocations in a workgroup.
     pub workgroup_size: u32,
     /// True if it opened and passed its test.
     pub usable: bool,

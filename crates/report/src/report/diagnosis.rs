@@ -30,7 +30,7 @@ pub struct DiagnosedStageRow {
     pub stragglers: u64,
     /// Stragglers with a cause.
     pub explained: u64,
-    /// Features that are not known for any of its tasks.
+    /// Features that are unknown for all of its tasks.
     pub unknown_features: Vec<Word>,
     /// Stragglers with samples for less than half of their time.
     pub uncovered: u64,
@@ -47,13 +47,13 @@ pub struct DiagnosisReport {
     pub used: Vec<UsedRow>,
     /// Sentences about what could not be determined.
     pub missing: Vec<String>,
-    /// Sentences about oddities of the input.
+    /// Sentences about problems of the input.
     pub warnings: Vec<String>,
-    /// True if there was anything to compare; if not, an empty list of findings means nothing.
+    /// True if there was anything to compare; if not, an empty list of findings has no meaning.
     pub compared: bool,
     /// The stages, in order.
     pub stages: Vec<DiagnosedStageRow>,
-    /// Findings, by method, and in the method's own order.
+    /// Findings, by method, and in the method's order.
     pub findings: Vec<Finding>,
     /// Advice, ordered by the time that the job lost.
     pub advice: Vec<Advice>,
@@ -62,7 +62,7 @@ pub struct DiagnosisReport {
     pub warm_up: Option<WarmUp>,
 }
 
-/// Makes the report; `missing` also gets the unknowns of the root causes.
+/// Builds the report; `missing` also gets the unknowns of the root causes.
 pub fn diagnosis_report(
     subject: String,
     used: Vec<UsedRow>,
@@ -117,7 +117,7 @@ fn missing_features(stages: &[DiagnosedStageRow]) -> Vec<String> {
     }
     let uncovered: u64 = slow.iter().map(|stage| stage.uncovered).sum();
     let all: u64 = slow.iter().map(|stage| stage.stragglers).sum();
-    let has_samples = !["processors of the node", "disk of the node", "network of the node"]
+    let has_samples = !["CPU of the node", "disk of the node", "network of the node"]
         .iter()
         .all(|feature| everywhere.contains(feature));
     if uncovered > 0 && has_samples {

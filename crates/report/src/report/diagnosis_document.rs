@@ -1,4 +1,4 @@
-//! A diagnosis as a person reads it: how many stragglers there are and why, what to do, findings, and the inputs.
+//! The document of a diagnosis: stragglers and their causes, advice, findings, and inputs.
 
 use std::collections::BTreeMap;
 
@@ -19,12 +19,12 @@ impl Report for DiagnosisReport {
         let mut document = Document {
             kind: "diagnosis",
             title: self.subject.clone(),
-            question: "Which tasks were slow, why, and what would help?".to_owned(),
+            question: "Slow tasks, their causes, and remedies.".to_owned(),
             answer: self.answer(),
             ..Document::default()
         };
         if self.partial {
-            document.remarks.push("The reading was stopped early: the end of the log is missing.".to_owned());
+            document.remarks.push("Reading was stopped early: the end of the log is missing.".to_owned());
         }
         document.remarks.extend(self.warm_up.iter().map(warm_up));
         document.remarks.extend(self.missing.iter().map(|missing| format!("Missing: {missing}.")));
@@ -49,7 +49,7 @@ impl DiagnosisReport {
     /// Returns the number of stragglers, the number with a cause, and the most costly cause.
     fn answer(&self) -> Vec<Piece> {
         if !self.compared {
-            return vec!["There was nothing to compare, so nothing can be said: see what is missing.".into()];
+            return vec!["There was nothing to compare, so there are no findings: see the missing inputs.".into()];
         }
         let slow: Vec<&DiagnosedStageRow> = self.stages.iter().filter(|stage| stage.stragglers > 0).collect();
         let sum = |part: fn(&DiagnosedStageRow) -> u64| {
@@ -60,7 +60,7 @@ impl DiagnosisReport {
             let found = self.findings.iter().filter(|finding| finding.cause != Cause::Unknown).count();
             format!("Without the log of a job: {} with a known cause", counted(found as u128, "finding"))
         } else if slow.is_empty() {
-            format!("No task took more than 1.5 medians of its stage, in {all}")
+            format!("No task took more than 1.5 times the median of its stage, in {all}")
         } else {
             let explained = sum(|stage| stage.explained);
             let stragglers = counted(sum(|stage| stage.stragglers), "straggler");
@@ -94,8 +94,7 @@ impl DiagnosisReport {
     }
 
     fn advice_table(&self) -> Table {
-        let note = "What cost the job most comes first. Job shorter by: if these tasks had taken the median of their stage, in the slots \
-                    that they had. A straggler with several causes counts for each of them.";
+        let note = "Sorted by cost to the job. Job shorter by: the gain if these tasks had taken the median of their stage, in the same slots. A straggler with several causes counts for each of them.";
         let columns = [
             "because of",
             "do this",
@@ -135,8 +134,7 @@ impl DiagnosisReport {
 
     fn timeline(&self) -> Figure<'_> {
         let left_out = Stragglers::new(&self.findings).left_out;
-        let mut caption = "A bar is a straggler, from its start to its end, in the row of its likeliest cause on its node. Other tasks are \
-                           not drawn."
+        let mut caption = "Each bar is a straggler from its start to its end, in the row of its most likely cause on its node. Other tasks are not drawn."
             .to_owned();
         if left_out > 0 {
             caption += &format!(" {} without times are not drawn.", counted(left_out as u128, "straggler"));
@@ -146,7 +144,7 @@ impl DiagnosisReport {
 
     /// The findings for readers: findings with a cause first, then by time beyond the expected time.
     fn findings_table(&self) -> Table {
-        let note = "Evidence: the strongest. Expected: what it was compared with. Confidence: a rule of the method. ≥: the task would have \
+        let note = "Evidence: the strongest evidence. Expected: the value that it was compared with. Confidence: from a rule of the method. ≥: the task would have \
                     run longer.";
         let columns = [
             Column::new("stage/task"),
@@ -245,7 +243,7 @@ impl DiagnosisReport {
 fn warm_up(cost: &WarmUp) -> String {
     let mut parts = Vec::new();
     if cost.start_s > 1.0 {
-        parts.push(format!("the first task began {:.1} s after the job", cost.start_s));
+        parts.push(format!("the first task started {:.1} s after the job", cost.start_s));
     }
     if cost.stragglers > 0 {
         let job = cost.job_s.filter(|job_s| *job_s > 0.05);
@@ -259,7 +257,7 @@ fn warm_up(cost: &WarmUp) -> String {
     format!("Warm-up: {}. Executors had just started.", parts.join(", and "))
 }
 
-/// A time with as many digits as a person reads.
+/// A time with a readable number of digits.
 fn time(at: String, value: f64, unit: &'static str, at_least: bool) -> Number {
     let measured = if at_least { Measured::at_least(value) } else { Measured::between(value, None, None) };
     Number::measured(at, &measured, unit).brief()
@@ -294,7 +292,7 @@ fn row(i: usize, finding: &Finding, causes: &[Cause]) -> Vec<Cell> {
     ]
 }
 
-/// Returns the subject of a finding in words.
+/// Returns the subject of a finding as text.
 pub(super) fn who(subject: &Subject) -> String {
     match subject {
         Subject::Task { stage, task, attempt, node } => {
@@ -348,7 +346,7 @@ pub(super) fn scaled(at: String, value: f64, largest: f64, unit: &str) -> Number
     if largest > 0.0 { number.rounded(0.02 * largest) } else { number }
 }
 
-/// A few names, and how many more there are.
+/// A few names, and the number of further names.
 fn listed(names: &[String]) -> String {
     const MOST: usize = 4;
     let more = names.len().saturating_sub(MOST);

@@ -47,9 +47,9 @@ pub struct Histogram {
 /// Statistics of the distribution of a time. All times in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
-    /// Unit of all numbers here.
+    /// Unit of all numbers.
     pub unit: Word,
-    /// Number of samples; 0 of an exact distribution.
+    /// Number of samples; 0 for an exact distribution.
     pub samples: u64,
     /// Shortest sample.
     pub min: Option<f64>,
@@ -63,8 +63,8 @@ pub struct Distribution {
     pub quantiles: Vec<QuantileRow>,
     /// Histogram of the samples.
     pub histogram: Histogram,
-    /// The distribution function as a line of points. Of samples, it goes from the shortest to the longest, and `low` and `high` are
-    /// the ends of an interval for each probability by itself, at the level of the mean.
+    /// The distribution function as a line of points. For samples, it covers the shortest to the longest, and
+    /// `low` and `high` are the ends of an interval for each single probability, at the level of the mean.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<CdfPoint>,
 }
@@ -106,7 +106,8 @@ const STEPS: u32 = 60;
 /// Points of the tail per power of ten.
 const TAIL_POINTS: f64 = 8.0;
 
-/// The distribution function of samples: at equal distances as far as the histogram is drawn, then at quantiles that close in on 1.
+/// The distribution function of samples: at equal distances over the range of the histogram, then at
+/// quantiles that approach 1.
 fn curve(samples: &TickHistogram, clock: Clock, level: f64) -> Vec<CdfPoint> {
     let (Some(min), Some(max)) = (samples.min(), samples.max()) else { return Vec::new() };
     let end = drawn_to(samples, min, max);

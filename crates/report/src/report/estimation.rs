@@ -73,7 +73,7 @@ impl std::fmt::Debug for Estimation<'_> {
 }
 
 impl<'a> Estimation<'a> {
-    /// Chooses how the job time is found. Default: by simulation, and exactly if there is a closed form.
+    /// Selects the method for the job time. Default: by simulation, and exactly if there is a closed form.
     pub fn method(self, method: EstimateMethod) -> Self {
         Self { method, ..self }
     }
@@ -177,7 +177,7 @@ impl EstimatedJob {
         })
     }
 
-    /// Returns the time \[s\] within which the job is done with probability `p`.
+    /// Returns the time \[s\] within which the job finishes with probability `p`.
     pub fn quantile(&self, p: f64) -> Measured {
         or_unknown(match &self.found {
             Kind::Phases(found) => found.0.quantile(p, self.level),
@@ -196,7 +196,7 @@ impl EstimatedJob {
         })
     }
 
-    /// Returns the estimate as a person reads it.
+    /// Returns the document of the estimate.
     pub fn document(&self) -> Document<'_> {
         match &self.found {
             Kind::Phases(found) => found.1.document(),

@@ -9,12 +9,12 @@ use crate::report::solve_numbers::marked_places;
 use crate::report::summary::{NetSummary, Subject};
 use crate::solve::{Checked, Coverability, Evidence, Formula, Liveness, MarkingGraph, Priorities, Unbounded, Verdicts};
 
-/// Everything that an exploration of a net without time found.
+/// All results of the exploration of a net without time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExplorationReport {
     /// The net.
     pub net: NetSummary,
-    /// True if immediate transitions go before timed ones, and high priorities before low ones.
+    /// True if immediate transitions have precedence over timed ones, and high priorities over low ones.
     pub priorities: bool,
     /// True if markings are missing.
     pub partial: bool,
@@ -30,7 +30,7 @@ pub struct ExplorationReport {
     pub bounds: Vec<MarkingBound>,
     /// True if no place ever holds more than one token; none if unknown.
     pub safe: Option<bool>,
-    /// Markings in which nothing can fire.
+    /// Markings in which no transition can fire.
     pub deadlocks: Option<DeadMarkings>,
     /// Verdicts that need every marking.
     pub verdicts: Option<VerdictRow>,
@@ -43,7 +43,7 @@ pub struct ExplorationReport {
 /// Size of the marking graph.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MarkingGraphRow {
-    /// Markings that were found.
+    /// Number of markings.
     #[serde(serialize_with = "whole")]
     pub markings: f64,
     /// Number of these markings whose firings were all found.
@@ -65,7 +65,7 @@ pub struct FormulaRow {
     pub formula: String,
     /// True if the formula holds; none if missing markings leave it open.
     pub holds: Option<bool>,
-    /// A witness or a counter-example; none if one firing sequence cannot show it.
+    /// A witness or a counterexample; none if no single firing sequence is evidence.
     pub evidence: Option<EvidenceRow>,
 }
 
@@ -76,7 +76,7 @@ pub struct EvidenceRow {
     pub path: Vec<String>,
     /// Transitions that are then repeated forever; none if the path ends.
     pub cycle: Option<Vec<String>>,
-    /// True if the path ends there because nothing can fire.
+    /// True if the path ends because no transition can fire.
     pub stops: bool,
     /// The marked places after `path`, with their tokens.
     pub marking: Vec<(String, u32)>,

@@ -17,7 +17,7 @@ impl Report for ExplorationReport {
         let mut document = Document {
             kind: "markings of a net without time",
             title: self.net.title(),
-            question: format!("What can happen, if time does not matter? The net has {}.", self.net.size()),
+            question: format!("Behaviour of the net without time. The net has {}.", self.net.size()),
             answer: answer(self, &findings),
             remarks: remarks(self),
             provenance: [("tailspn", self.version.to_string()), ("fires next", order.to_owned())]

@@ -31,13 +31,13 @@ pub struct FitStageRow {
     pub warm_s: Measured,
     /// Extra time of the second task of a slot compared with steady ones.
     pub warming: f64,
-    /// From the end of the stages before to the first launch \[s\].
+    /// From the end of the preceding stages to the first launch \[s\].
     pub setup_s: f64,
     /// The distribution's name.
     pub law: Word,
     /// The candidate distributions with their mean log density of held-out times, the best first.
     pub laws: Vec<(String, f64)>,
-    /// Tasks that were left out because something held them up.
+    /// Outlier tasks that were excluded.
     pub held_up: usize,
 }
 
@@ -97,7 +97,7 @@ fn stage_row(fitted: &FittedStages, stage: &FittedStage, level: f64) -> FitStage
     }
 }
 
-/// The start of a name, as far as a column is wide.
+/// The start of a name, up to the width of a column.
 pub(super) fn short_name(name: &str) -> String {
     const MOST: usize = 28;
     if name.chars().count() <= MOST { name.to_owned() } else { name.chars().take(MOST - 1).chain(['~']).collect() }
@@ -111,7 +111,7 @@ impl Report for FitReport {
         let mut document = Document {
             kind: "fit of a job of stages",
             title: self.name.clone(),
-            question: "What do the logs say about the job, and with what intervals?".to_owned(),
+            question: "Values of the job from the logs, with intervals.".to_owned(),
             answer: self.answer(),
             plan: self.plan.to_toml().unwrap_or_default(),
             provenance: self.runs.iter().zip(1..).map(log).collect(),
@@ -121,7 +121,7 @@ impl Report for FitReport {
         document.figure(self.times());
         document.table(self.run_table());
         document.table(self.sharing_table());
-        document.table(notes_table("What the logs do not say", &self.notes));
+        document.table(notes_table("Not determined by the logs", &self.notes));
         document
     }
 }
@@ -187,8 +187,7 @@ impl FitReport {
     }
 
     fn stage_table(&self) -> Table {
-        let note = "Times in seconds, of tasks with their mean data in the logs. Second task: how much longer than steady tasks. The \
-                    distribution is the one that predicted the times of held-out tasks best. Outliers were left out.";
+        let note = "Times in seconds, of tasks with their mean data in the logs. Second task: how much longer than steady tasks. The distribution is the one that best predicted the times of held-out tasks. Outliers were excluded.";
         let columns = [
             Column::new("stage"),
             Column::new("after"),
@@ -223,7 +222,7 @@ impl FitReport {
 
     fn run_table(&self) -> Table {
         let note = "Factor: how many times longer the tasks of the run took than those of a typical run. Weight: below 1 for a \
-                    disturbed run. Model: what the model says of the run's size, times the factor.";
+                    disturbed run. Model: the model's time at the run's size, times the factor.";
         let columns = ["log", "input [MB]", "executors", "hosts", "tasks", "job [s]", "model [s]", "factor", "weight"];
         let mut table = Table::new("Runs and the model", note, columns);
         for (i, run) in self.runs.iter().enumerate() {
@@ -246,14 +245,13 @@ impl FitReport {
 
     /// The growth of times with the load of a host.
     fn sharing_table(&self) -> Table {
-        let note = "Times grow with executors (the start), or tasks, of a host to this power: 0 is not at all, 1 in proportion. \
-                    0.5 ± 0.5 is assumed where no runs tell.";
+        let note = "Times grow with the number of executors (the start) or tasks on a host to this power: 0 means not at all, 1 in proportion. 0.5 ± 0.5 is assumed if no runs determine it.";
         let mut table = Table::new("Executors of one host", note, ["time", "power", "standard error"]);
         if let Some(sharing) = &self.plan.sharing {
             let rows = [
                 ("start of executors", "start", sharing.start),
-                ("first tasks and warming up", "warm_up", sharing.warm_up),
-                ("processor time of steady tasks", "steady", sharing.steady),
+                ("first tasks and warm-up", "warm_up", sharing.warm_up),
+                ("CPU time of steady tasks", "steady", sharing.steady),
             ];
             for (name, key, power) in rows {
                 let at = |part: &str| format!("/plan/sharing/{key}/{part}");

@@ -17,7 +17,7 @@ pub struct FitValueRow {
     pub key: Word,
     /// The value, in the unit of the key.
     pub value: f64,
-    /// Lower end of its interval, where several tasks give several values.
+    /// Lower end of its interval, if several tasks give values.
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
@@ -38,7 +38,7 @@ pub struct FitJobRun {
     pub reduces: u64,
     /// Input of the run \[MB\].
     pub input_mb: f64,
-    /// From the first launch of a task to the last end of one \[s\].
+    /// From the first launch of a task to the last end of a task \[s\].
     pub run_s: f64,
     /// The plan's estimate of that at the job's size, without residual constants \[s\].
     pub estimate_s: f64,
@@ -71,7 +71,7 @@ pub struct FitJobReport {
     pub level: f64,
     /// The values.
     pub values: Vec<FitValueRow>,
-    /// Assumptions, and values that were left unchanged.
+    /// Assumptions, and values that keep their defaults.
     pub notes: Vec<String>,
     /// The plan.
     pub plan: Plan,
@@ -127,7 +127,7 @@ impl Report for FitJobReport {
         let mut document = Document {
             kind: "fit of a MapReduce job",
             title: self.name.clone(),
-            question: "What does the log say about the job's plan, and with what intervals?".to_owned(),
+            question: "Values of the job's plan from the log, with intervals.".to_owned(),
             answer: if self.jobs.is_empty() { self.answer_of_one() } else { self.answer_of_several() },
             plan: toml::to_string(&self.plan).unwrap_or_default(),
             provenance: vec![["log".to_owned(), self.log.clone()], ["job".to_owned(), self.id.clone()]],
@@ -140,7 +140,7 @@ impl Report for FitJobReport {
         }
         document.table(self.job_table());
         document.table(table.level(self.level));
-        document.table(notes_table("What the log does not say", &self.notes));
+        document.table(notes_table("Not determined by the log", &self.notes));
         document
     }
 }
@@ -156,7 +156,7 @@ impl FitJobReport {
             format!("{}, which took ", self.values_from()).into(),
             Number::new("/job_s", self.job_s, "s").rounded(0.01).into(),
             format!("; {measured} of the values come from several tasks and have an interval.").into(),
-            " From the first launch of a task to the last end it ran ".into(),
+            " From the first launch of a task to the last end, it ran ".into(),
             Number::new("/run_s", self.run_s, "s").rounded(0.01).into(),
         ];
         match self.estimate_s {
@@ -196,7 +196,7 @@ impl FitJobReport {
             seconds("time", "job_run"),
             seconds("estimate", "job_estimate"),
         ];
-        let note = "From the first launch of a task to the last end of one; without residual constants.";
+        let note = "From the first task launch to the last task end; without residual constants.";
         let mut table = Table::new("The jobs and the plan's estimates", note, columns);
         for (i, job) in self.jobs.iter().enumerate() {
             let at = |key: &str| format!("/jobs/{i}/{key}");

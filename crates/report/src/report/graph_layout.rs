@@ -1,8 +1,8 @@
 //! Positions of the markings in the drawing of a graph: in columns by the number of firings from the start, in an order with few crossings.
 //!
 //! Each column is ordered by the mean position of its vertices' neighbours (the barycentre heuristic of layered
-//! drawing), column after column, back and forth. Edges that go back over several columns have a place in each column
-//! between.
+//! drawing), column after column, back and forth. Backward edges over several columns have a position in each
+//! column in between.
 
 /// Rounds of ordering, forth and back.
 const ROUNDS: usize = 12;
@@ -84,7 +84,8 @@ impl Columns {
         self.rank(column);
     }
 
-    /// The mean rank of the neighbours on one side, in shares of their columns; the node's own rank if it has no such neighbours.
+    /// The mean rank of the neighbours on one side, relative to the sizes of their columns; the node's own
+    /// rank if it has no such neighbours.
     fn key(&self, spot: usize, before: bool) -> f64 {
         let own = &self.spots[spot];
         let share = |other: &Spot| (other.rank as f64 + 0.5) / self.columns[other.column].len() as f64;
@@ -100,7 +101,7 @@ impl Columns {
     }
 }
 
-/// Fewest edges from an initial node to each node; nodes out of reach are behind all others.
+/// Minimum number of edges from an initial node to each node; unreachable nodes are placed last.
 fn distances(nodes: usize, initial: &[usize], edges: &[(usize, usize)]) -> Vec<usize> {
     let mut next = vec![Vec::new(); nodes];
     for &(from, to) in edges {

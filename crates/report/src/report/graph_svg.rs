@@ -7,7 +7,7 @@ use crate::net::Point;
 use crate::report::graph_layout::Columns;
 use crate::solve::{DrawError, GraphEdge, GraphNode, Shown, StateGraph};
 
-/// Most markings of a picture that a person can still read.
+/// Maximum number of markings of a picture that a person can still read.
 pub const MOST_DRAWN: usize = 300;
 
 /// Width of a character of a marking and of a firing, roughly.
@@ -21,11 +21,11 @@ const PADDING: f64 = 7.0;
 const GAP: f64 = 32.0;
 /// Room that an edge takes which passes a column.
 const LANE: f64 = 14.0;
-/// Least and most room between two columns.
+/// Minimum and maximum room between two columns.
 const STREET: [f64; 2] = [80.0, 210.0];
 /// Lines of firings of an edge that are shown; all are in its tooltip.
 const MOST_FIRINGS: usize = 4;
-/// Half the distance between edges there and back.
+/// Half the distance between edges in both directions.
 const ASIDE: f64 = 6.0;
 /// Position of the firings on an edge, as a share of its length: forward edges, and backward edges.
 const LABEL: [f64; 2] = [0.5, 0.38];
@@ -251,12 +251,12 @@ impl Drawing<'_> {
     }
 }
 
-/// The point half way between two.
+/// The midpoint of two points.
 fn middle(p: Point, q: Point) -> Point {
     Point { x: f64::midpoint(p.x, q.x), y: f64::midpoint(p.y, q.y) }
 }
 
-/// A transition and its number, with the digits that a person reads.
+/// A transition and its number, with readable digits.
 fn short(firing: &str) -> String {
     match firing.rsplit_once(' ').and_then(|(name, number)| Some((name, number.parse::<f64>().ok()?))) {
         Some((name, number)) => format!("{name} {}", crate::report::number::plain(number)),

@@ -65,10 +65,11 @@ pub struct PhaseRow {
 pub struct CriticalShare {
     /// Time on the critical path \[s\].
     pub time: Measured,
-    /// That time over the mean job time. Also the relative sensitivity: by this many percent the job gets longer when the
-    /// phase gets longer by one percent.
+    /// That time over the mean job time. Also the relative sensitivity: the increase of the job time in
+    /// percent if the phase gets longer by 1%.
     pub share: f64,
-    /// Derivative of the mean job time by the mean of the phase, in seconds per second; none for a phase without time.
+    /// Derivative of the mean job time with respect to the mean of the phase, in seconds per second; none for
+    /// a phase without time.
     pub sensitivity: Option<f64>,
     /// Share of the replications in which the phase is on the critical path.
     pub probability: f64,
@@ -83,14 +84,14 @@ pub struct AnalyticSummary {
     pub by: Word,
     /// Mean.
     pub mean: f64,
-    /// Certain bounds of the mean; only if the method gives bounds.
+    /// Guaranteed bounds of the mean, if the method gives bounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_bounds: Option<[f64; 2]>,
     /// Standard deviation.
     pub sd: f64,
     /// The quantiles of [`QUANTILES`].
     pub quantiles: Vec<QuantilePoint>,
-    /// The distribution function from where it starts to rise up to p99.99, at equal distances.
+    /// The distribution function from its first rise to p99.99, at equal distances.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<CdfPoint>,
 }
@@ -106,7 +107,7 @@ pub struct TimeCost {
     pub ratio: f64,
 }
 
-/// Everything that an estimate of a job found.
+/// All results of a job estimate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobReport {
     /// The job.
@@ -115,7 +116,7 @@ pub struct JobReport {
     pub level: f64,
     /// The nine phases.
     pub phases: Vec<PhaseRow>,
-    /// Method that found the job time.
+    /// Method of the job time.
     pub method: AnswerMethod,
     /// Number of replications; 0 without a simulation.
     pub replications: u64,
@@ -124,7 +125,7 @@ pub struct JobReport {
     /// The probability to finish by the plan's deadline, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<DeadlineSection>,
-    /// The job time of the next run, if the plan says how whole runs differ; all other times are of typical runs.
+    /// The job time of the next run, if the plan states run-to-run variation; all other times are of typical runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_run: Option<NextRun>,
     /// Job time by simulation.
@@ -288,7 +289,7 @@ pub fn estimate_report(plan: &Plan, found: &JobEstimate, level: f64) -> Result<J
     Ok(report)
 }
 
-/// The plan with every key that has an effect: where phase means are given, a profile has none, and is refused.
+/// The plan with every key that has an effect: if phase means are given, a profile has no effect, and is refused.
 fn written(plan: &Plan) -> String {
     if plan.phases.is_none() {
         return toml::to_string(plan).unwrap_or_default();
@@ -315,8 +316,8 @@ fn phase_row(plan: &Plan, phases: &JobPhases, phase: Phase) -> PhaseRow {
 }
 
 impl JobReport {
-    /// Says how the job time was found, from what is there: after the exact distribution and the run, if any, were
-    /// added.
+    /// Sets the method of the job time from the available results; called after the exact distribution and
+    /// the run, if any, were added.
     pub fn add_method(&mut self) {
         let used = match (&self.analytic, &self.job_time) {
             (Some(_), None) => "exact",
@@ -343,7 +344,7 @@ impl JobReport {
         self.provenance = Some(provenance_summary(&run.provenance, samples.clock.tick()));
     }
 
-    /// Adds the costs of attempts; these rewards are the first of the run's question.
+    /// Adds the costs of attempts; these rewards are the first rewards of the run's question.
     pub fn add_attempts(&mut self, run: &Run, rewards: &[AttemptReward]) {
         let row = |(reward, values): (&AttemptReward, _)| {
             let quantity = float_mean(values, self.level)?;

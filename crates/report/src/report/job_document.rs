@@ -23,7 +23,7 @@ impl Report for JobReport {
             kind: "estimate of a job",
             title: job.name.clone(),
             question: format!(
-                "How long do {} and {} take on {}{}?",
+                "Time of {} and {} on {}{}.",
                 counted(job.maps, "map task"),
                 counted(job.reduces, "reduce task"),
                 counted(job.workers, "worker"),
@@ -60,7 +60,7 @@ impl Report for JobReport {
             add_times(&mut document, times, self.job_time.as_ref());
         }
         document.table(phases(self));
-        let title = "What stragglers and copies cost, per run";
+        let title = "Cost of stragglers and copies, per run";
         document.table(rows_table(title, self.level, "/attempts", "attempts", &self.attempts));
         if let Some(cost) = self.time_cost {
             document.fact("time_cost_ratio", Number::new("/time_cost/ratio", cost.ratio, ""));
@@ -81,7 +81,7 @@ fn where_it_goes(report: &JobReport) -> Vec<Piece> {
         [Piece::from(format!("{} (", phase.name)), number.into(), ")".into()]
     };
     let [first, second, ..] = &shares[..] else { return Vec::new() };
-    let mut pieces = vec![" Most of the time goes into ".into()];
+    let mut pieces = vec![" Most of the time is spent in ".into()];
     pieces.extend(share(first));
     pieces.push(" and ".into());
     pieces.extend(share(second));

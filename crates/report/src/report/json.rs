@@ -7,10 +7,10 @@ use serde::{Serialize, Serializer};
 /// A word of this crate in a report, such as the name of an engine; of a report that was read, it is the file's.
 pub type Word = Cow<'static, str>;
 
-/// Version of the JSON that reports are written in; it grows when a key changes its meaning or goes away.
+/// Version of the JSON format; it increases when a key changes its meaning or disappears.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// A report holds something that JSON cannot express; this is a mistake in the report.
+/// A report contains a value that JSON cannot express; this is a bug in the report.
 #[derive(Debug, thiserror::Error)]
 #[error("the report cannot be written as JSON: {0}")]
 pub struct JsonError(#[from] serde_json::Error);
@@ -45,7 +45,7 @@ pub(crate) fn json_line<R: Serialize>(kind: &str, report: &R) -> Result<String, 
     Ok(text)
 }
 
-/// Writes a count as a whole number, up to where whole numbers are exact.
+/// Writes a count as a whole number, up to the range in which integers are exact.
 pub(crate) fn whole<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
     let exact = (0.0..=9_007_199_254_740_992.0).contains(value) && value.fract() == 0.0;
     if exact { to.serialize_u64(*value as u64) } else { to.serialize_f64(*value) }

@@ -62,7 +62,7 @@ impl Report for ProgressModelReport {
             remarks: self.left_out.iter().map(|kind| format!("No profile: {kind}.")).collect(),
             ..Document::default()
         };
-        let note = "Error: on attempts that were held out, as a share of their time.";
+        let note = "Error: on held-out attempts, as a share of their time.";
         let columns = ["kind", "tasks", "expected time [s]", "form", "pieces", "error", ""];
         let mut table = Table::new("", note, columns);
         for (i, profile) in self.profiles.iter().enumerate() {
@@ -91,7 +91,7 @@ pub fn straggler_line(flag: &StragglerFlag) -> String {
     let name = |what: &str, name: &str| if name.is_empty() { String::new() } else { format!("{what}{name} ") };
     let node = if flag.node.is_empty() { String::new() } else { format!(" on {}", flag.node) };
     format!(
-        "{:.3} s: straggler {}{}{}task {}.{}{node}: {:.0}% done after {:.1} s, {:.0}% expected; {:.2} times slower than expected \
+        "{:.3} s: straggler {}{}{}task {}.{}{node}: {:.0}% complete after {:.1} s, {:.0}% expected; {:.2} times slower than expected \
          (boundary {:.2}), probability {:.0}%\n",
         flag.time_s,
         name("", &flag.job),

@@ -12,8 +12,8 @@ use crate::sim::{FoldedParts, NotFolded};
 pub struct AnswerMethod {
     /// `simulation`, `exact`, or `both`.
     pub used: Word,
-    /// Method of the exact answer, or of a cheaper one: `formula`, `states` or `series-parallel`; none if
-    /// it is not known to cost less.
+    /// Method of the exact answer, or of a cheaper one: `formula`, `states` or `series-parallel`; none if it
+    /// is not known to be faster.
     pub exact: Option<Word>,
     /// States that the exact answer needs.
     pub states: Option<usize>,
@@ -34,7 +34,7 @@ impl AnswerMethod {
         Self { used: "simulation".into(), exact: None, states: None, no_exact: None, folded: None, not_folded }
     }
 
-    /// Returns the method in words.
+    /// Returns the method as text.
     pub(crate) fn words(&self) -> String {
         match (self.exact.as_deref(), self.states) {
             (Some("states"), Some(states)) => format!("exact, from {} states: no replications", count(states as u128)),

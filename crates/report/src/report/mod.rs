@@ -1,4 +1,4 @@
-//! From result types to text, tables, JSON and CSV; it knows no simulator and computes nothing new.
+//! Converts result types to text, tables, JSON and CSV; it does not depend on simulators and computes no new results.
 //!
 //! ```text
 //! Run ───────────────▶ SimulationReport ─┐
@@ -29,7 +29,7 @@
 //! | the quality of detectors on a job that ran | [`DetectionReport`] |
 //! | the result of a what-if, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
 //! | the result of a fit, and an estimate of a job of stages | [`FitReport`], [`FitJobReport`], [`StagesReport`] |
-//! | the time left of a run that has not ended | [`RemainingReport`] |
+//! | the remaining time of a run that has not ended | [`RemainingReport`] |
 //! | the typical progress of tasks, and predicted stragglers | [`ProgressModelReport`], [`straggler_line`] |
 //! | the report on a job log | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
 //! | why tasks were slow, and what to do about it | [`DiagnosisReport`]; its picture: `diagnosis_svg` |
@@ -44,8 +44,8 @@
 //! | reports read back from JSON, and shown on a page | [`read_json`], [`page()`] |
 //! | JSON Schemas of plans and results | `schema` |
 //!
-//! Guarantees: the same report gives the same bytes; numbers in JSON and CSV have full precision; keys and rows have a
-//! stated order; nothing is printed here. The JSON is described in docs/json.md.
+//! Guarantees: the same report gives the same bytes; numbers in JSON and CSV have full precision; keys and
+//! rows have a documented order; the crate does not print. The JSON is described in docs/json.md.
 
 mod answer;
 mod bench;

@@ -1,4 +1,4 @@
-//! The job time of the next run, where whole runs differ.
+//! The job time of the next run, including run-to-run variation.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct StageQuantile {
 /// The job time of the next run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NextRun {
-    /// The job time that a run to come is as likely to exceed as not \[s\].
+    /// The median job time of a future run \[s\].
     pub median_s: f64,
     /// Probability of the prediction interval.
     pub prediction_level: f64,

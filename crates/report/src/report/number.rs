@@ -8,12 +8,12 @@ use toml::Value;
 const ERROR_DIGITS: i32 = 2;
 /// Significant digits of a number without an interval.
 const PLAIN_DIGITS: i32 = 5;
-/// From this size on numbers are written with an exponent.
+/// Numbers from this size are written with an exponent.
 const LARGE: f64 = 1e9;
 /// Below this size numbers are written with an exponent.
 const SMALL: f64 = 1e-4;
 
-/// `value` with two significant digits of `half_width`, or five of its own without one.
+/// `value` with two significant digits of `half_width`, or five significant digits without one.
 ///
 /// ```
 /// # use tailspn_report::report::within;
@@ -53,7 +53,7 @@ fn unsigned_zero(text: String) -> String {
     }
 }
 
-/// `value` as a person would write it: the shortest text of five significant digits.
+/// `value` in the shortest text with five significant digits.
 ///
 /// ```
 /// # use tailspn_report::report::plain;
@@ -119,7 +119,7 @@ pub fn quantile_name(p: f64) -> String {
     format!("p{}", (p * 1e6).round() / 1e4)
 }
 
-/// A value of an axis as a person would write it.
+/// A value of an axis as short text.
 pub(crate) fn value_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

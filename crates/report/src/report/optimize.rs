@@ -1,4 +1,4 @@
-//! The result of an optimisation, as it is stored.
+//! The stored result of an optimisation.
 
 use serde::{Deserialize, Serialize};
 use toml::Value;
@@ -35,7 +35,7 @@ pub struct LookRow {
     pub low_s: Option<f64>,
     /// Upper end \[s\].
     pub high_s: Option<f64>,
-    /// Level of that interval, corrected for all looks.
+    /// Level of that interval, corrected for repeated looks.
     pub level: f64,
     /// Probability to finish by the deadline, with its interval at that level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,7 +46,7 @@ pub struct LookRow {
     pub looks: u32,
 }
 
-/// Everything that an optimisation found.
+/// All results of an optimisation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OptimizeReport {
     /// `cheapest`, `meets` (a cheaper one is undecided), `none`, `undecided` or `stopped`.
@@ -58,17 +58,17 @@ pub struct OptimizeReport {
     pub measure: String,
     /// The deadline \[s\].
     pub deadline_s: f64,
-    /// Probability with which all decisions together are right.
+    /// Joint confidence of all decisions.
     pub confidence: f64,
-    /// The cost, as it was written.
+    /// The cost expression.
     pub cost: String,
-    /// The cost for each second of the mean time, as it was written.
+    /// The expression of the cost per second of the mean time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_per_s: Option<String>,
-    /// The price of machines, as it was written; only of a search for the size of a job.
+    /// The price of machines, as given; only for a search for the size of a job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<String>,
-    /// The unit of costs, such as a currency; empty if it is not known.
+    /// The unit of costs, such as a currency; empty if unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cost_unit: String,
     /// `bisection`, `rising` or `comparison`.
@@ -86,7 +86,7 @@ pub struct OptimizeReport {
     pub looked_at: Vec<LookRow>,
     /// Points there are.
     pub candidates: u64,
-    /// Points that were left out because they are no faster than one that fails.
+    /// Points that were skipped because they are no faster than a point that fails.
     pub eliminated: u64,
     /// Replications of all points.
     pub replications: u64,

@@ -7,7 +7,7 @@ use crate::report::deadline_plot::Deadline;
 use crate::report::number::{count, counted, plain, value_key};
 use crate::report::optimize::{LookRow, OptimizeReport, cost_words, words};
 
-/// Most configurations that readers see; JSON and CSV have all.
+/// Maximum number of configurations that readers see; JSON and CSV have all.
 const MOST: usize = 200;
 
 impl Report for OptimizeReport {
@@ -19,8 +19,8 @@ impl Report for OptimizeReport {
         let candidates = counted(self.candidates, "configuration");
         let mut document = Document {
             kind: "optimisation",
-            title: format!("Within {deadline} s at the least cost"),
-            question: format!("Which of {candidates} is the cheapest with a {measure} of at most {deadline} s?"),
+            title: format!("Cheapest within {deadline} s"),
+            question: format!("The cheapest of {candidates} with a {measure} of at most {deadline} s."),
             answer: answer(self),
             remarks: remarks(self),
             plan: self.plan.clone(),
@@ -38,7 +38,7 @@ impl Report for OptimizeReport {
         let draw = || Deadline::new(self).picture();
         document.figure(Figure::new("Cost and time of the configurations", caption).drawn(draw));
         document.table(points(self));
-        document.table(notes_table("What the logs do not say", &self.notes));
+        document.table(notes_table("Not determined by the logs", &self.notes));
         document
     }
 }
@@ -77,7 +77,7 @@ fn answer(report: &OptimizeReport) -> Vec<Piece> {
             pieces.push("The cheapest configuration that meets the deadline: ".into());
             pieces.extend(point(report, "/chosen", chosen));
             if report.answer != "meets" && report.cost_per_s.is_some() {
-                pieces.push(" No other costs less by more than the indifference.".into());
+                pieces.push(" No other configuration is cheaper by more than the indifference.".into());
             }
         }
         None => pieces.push(
@@ -96,7 +96,7 @@ fn answer(report: &OptimizeReport) -> Vec<Piece> {
             let which = match &report.chosen {
                 _ if report.cost_per_s.is_some() => "nearest in cost",
                 Some(_) => "next cheaper one",
-                None => "last in order of cost",
+                None => "most expensive first",
             };
             let verdict = match &*cheaper.verdict {
                 "undecided" | "stopped" => "stayed undecided",
@@ -117,7 +117,7 @@ fn answer(report: &OptimizeReport) -> Vec<Piece> {
     }
     if report.answer != "stopped" {
         let level = plain(100.0 * report.confidence);
-        pieces.push(format!(" All these decisions hold together with {level}% confidence.").into());
+        pieces.push(format!(" The joint confidence of these decisions is {level}%.").into());
     }
     pieces
 }
@@ -125,9 +125,9 @@ fn answer(report: &OptimizeReport) -> Vec<Piece> {
 fn remarks(report: &OptimizeReport) -> Vec<String> {
     let remark = match &*report.answer {
         "meets" if report.cost_per_s.is_some() => "Another configuration may cost less.",
-        "meets" => "A cheaper configuration stayed undecided, and may meet the deadline too.",
-        "undecided" => "More `max_replications`, or a smaller `indifference`, decide nearer to the deadline.",
-        "stopped" => "Partial: the search was stopped before its end.",
+        "meets" => "A cheaper configuration is undecided and may also meet the deadline.",
+        "undecided" => "A larger `max_replications` or a smaller `indifference` decides closer to the deadline.",
+        "stopped" => "Partial: the search was interrupted.",
         _ => "",
     };
     let own = Some(remark).filter(|remark| !remark.is_empty()).map(str::to_owned);
@@ -155,7 +155,7 @@ fn provenance(report: &OptimizeReport) -> Vec<[String; 2]> {
         ("tailspn", report.version.to_string()),
         ("seed", report.seed.to_string()),
         ("search", search.to_owned()),
-        ("cost", report.price.clone().map_or_else(|| cost_words(report), |price| format!("{price}, by the mean time"))),
+        ("cost", report.price.clone().map_or_else(|| cost_words(report), |price| format!("{price}, at the mean time"))),
         ("judged", count(report.looked_at.len() as u128)),
         ("excluded", left_out),
         ("replications", count(report.replications.into())),
@@ -200,11 +200,12 @@ fn points(report: &OptimizeReport) -> Table {
         cells
     };
     let order = if report.search == "comparison" {
-        "The cheapest that meet the deadline come first"
+        "Configurations that meet the deadline come first, the cheapest at the top"
     } else {
         "In the order of the search"
     };
-    let note = format!("{order}. Each interval is the one by which the configuration was judged, at its own level.");
+    let note =
+        format!("{order}. Each interval is the one that decided on the configuration, at its own confidence level.");
     let mut looks: Vec<(usize, &LookRow)> = report.looked_at.iter().enumerate().collect();
     if report.search == "comparison" {
         let rank = |row: &LookRow| match &*row.verdict {
@@ -215,5 +216,5 @@ fn points(report: &OptimizeReport) -> Table {
         looks.sort_by(|(_, a), (_, b)| rank(a).cmp(&rank(b)).then(a.cost.total_cmp(&b.cost)));
     }
     let rows = looks.into_iter().map(row);
-    Table::new("Configurations that were judged", note, columns).rows(rows).most(MOST).wide()
+    Table::new("Evaluated configurations", note, columns).rows(rows).most(MOST).wide()
 }

@@ -1,4 +1,4 @@
-//! The time to a goal, as an exact method gives it: probability, moments, quantiles, the distribution as a line of points.
+//! The time to a goal by an exact method: probability, moments, quantiles, and the distribution as a polyline.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,19 +9,19 @@ use crate::solve::{Bounded, CompletionTime, GridError, Passage, PassageError};
 /// The time to a goal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PassageSection {
-    /// The goal in words.
+    /// The goal as text.
     pub goal: String,
     /// States before the goal and at it; none if the method needs no states.
     pub states: Option<usize>,
     /// Probability of ever reaching it; mean and deviation are of the runs that do.
     pub probability: f64,
-    /// Mean \[s\]; none if the goal is out of reach.
+    /// Mean \[s\]; none if the goal is unreachable.
     pub mean_s: Option<f64>,
-    /// Certain bounds of the mean \[s\]; only if the method gives bounds.
+    /// Guaranteed bounds of the mean \[s\], if the method gives bounds.
     pub mean_bounds_s: Option<[f64; 2]>,
     /// Standard deviation \[s\].
     pub sd_s: Option<f64>,
-    /// Method that found the mean and the deviation.
+    /// Method of the mean and the standard deviation.
     pub method: Option<Word>,
     /// Quantiles \[s\], of all runs.
     pub quantiles: Vec<QuantilePoint>,
@@ -30,7 +30,7 @@ pub struct PassageSection {
     pub quantiles_if_reached: Vec<QuantilePoint>,
     /// The distribution function at the requested times.
     pub cdf: Vec<CdfPoint>,
-    /// The distribution function from where it starts to rise up to p99.9, at equal distances.
+    /// The distribution function from its first rise to p99.9, at equal distances.
     pub curve: Vec<CdfPoint>,
     /// Bound of the error of the distribution function, or of its bounds.
     pub cdf_error: f64,
@@ -48,8 +48,8 @@ const PIECES: u32 = 120;
 /// Probabilities between which the line is drawn, as shares of the probability to reach the goal at all.
 const DRAWN: [f64; 2] = [0.001, 0.999];
 
-/// The time to a goal: probability, moments, quantiles, and the distribution function at `times` \[s\]. Where the rates lie too far
-/// apart for the distribution, the moments are given without it.
+/// The time to a goal: probability, moments, quantiles, and the distribution function at `times` \[s\]. If
+/// the rates differ too much for the distribution, only the moments are given.
 ///
 /// # Errors
 ///
@@ -153,7 +153,7 @@ pub(super) fn line<E>(
 ) -> Result<Vec<CdfPoint>, E> {
     /// Share of the times below the first rise above which the line does not start at 0.
     const LATE: f64 = 0.3;
-    /// Room before the rise, and behind a jump, in shares of what is drawn.
+    /// Margin before the rise and after a jump, relative to the drawn range.
     const ROOM: f64 = 0.05;
     if high <= 0.0 {
         return Ok(Vec::new());

@@ -12,9 +12,9 @@ const EIGHTHS: usize = 8;
 const MARGIN: usize = 10;
 /// Narrowest and widest picture.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=80;
-/// Samples below which bars are put together in pairs.
+/// Number of samples below which bars are merged in pairs.
 const FEW: u64 = 5_000;
-/// Fewest characters between the starts of two labels of the axis.
+/// Minimum number of characters between the starts of two labels of the axis.
 const LABEL_SPACE: f64 = 12.0;
 
 /// A place on the axis that is pointed at.
@@ -26,7 +26,7 @@ pub struct Mark {
     pub label: String,
 }
 
-/// The picture of a histogram in seconds; a line of text if all samples are equal, nothing without samples.
+/// The picture of a histogram in seconds; a line of text if all samples are equal, empty without samples.
 pub fn histogram_text(histogram: &Histogram, marks: &[Mark], look: &Look) -> String {
     let (Some(first), Some(last)) = (histogram.bars.first(), histogram.bars.last()) else {
         return String::new();
@@ -61,8 +61,8 @@ fn plain2(value: f64) -> String {
     format!("{value:.2}")
 }
 
-/// The bars, or pairs or more of them put together, so that the picture fits the width and chance does not show more
-/// than the distribution; and the columns that each of them takes.
+/// The bars, merged if necessary so that the picture fits the width and noise does not dominate; and the
+/// columns of each bar.
 fn fit(bars: &[Bar], look: &Look) -> (Vec<Bar>, usize) {
     let width = look.width.clamp(*WIDTHS.start(), *WIDTHS.end()) - MARGIN - 1;
     let total: u64 = bars.iter().map(|bar| bar.count).sum();
@@ -104,7 +104,7 @@ fn height(count: u64, most: u64) -> usize {
     usize::try_from(eighths).unwrap_or(0).max(usize::from(count > 0))
 }
 
-/// The character of a column in a line that it fills by so many eighths.
+/// The character of a column that fills this many eighths of a line.
 fn cell(eighths: usize, look: &Look) -> char {
     const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     const ASCII: [char; 9] = [' ', '.', '.', '.', ':', ':', ':', '#', '#'];
@@ -161,7 +161,7 @@ impl Axis {
         line.text()
     }
 
-    /// Marks with their labels, on as many lines as it takes to keep them apart.
+    /// Marks with their labels, on as many lines as necessary to separate them.
     fn marks(&self, marks: &[Mark], look: &Look) -> String {
         let mut lines: Vec<Line> = Vec::new();
         for mark in marks {

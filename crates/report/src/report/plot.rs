@@ -17,7 +17,7 @@ pub struct PlotError(String);
 /// A picture as SVG documents, for a page and for a phone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// Content of the picture, in a word that can be a file name.
+    /// Content of the picture, as a word that can be a file name.
     pub name: Cow<'static, str>,
     /// The picture for a page or a screen.
     pub wide: String,
@@ -67,13 +67,13 @@ pub(crate) type DrawError = DrawingAreaErrorKind<std::io::Error>;
 pub(crate) const BLUE: RGBColor = RGBColor(52, 101, 164);
 pub(crate) const ORANGE: RGBColor = RGBColor(206, 92, 0);
 pub(crate) const GREY: RGBColor = RGBColor(136, 138, 133);
-/// Ink on a coloured field: unlike black and white it stays as it is on a dark page.
+/// Ink on a coloured field: unlike black and white, it does not change on a dark page.
 pub(crate) const ON_LIGHT: RGBColor = RGBColor(1, 1, 1);
 /// See [`ON_LIGHT`].
 pub(crate) const ON_DARK: RGBColor = RGBColor(254, 254, 254);
 
-/// Dots of a fine picture in each direction for one of its pixels: coordinates are whole numbers, on which a flat curve would go
-/// in steps.
+/// Dots of a fine picture in each direction for one of its pixels: coordinates are integers, with which a
+/// flat curve would have steps.
 pub(crate) const FINE: i32 = 8;
 
 /// Converts pixels to dots.
@@ -97,7 +97,7 @@ pub(crate) fn label(pixels: i32, colour: RGBColor, side: HPos, height: VPos) -> 
     TextStyle { color: colour.to_backend_color(), ..style }
 }
 
-/// About how many pixels a text is wide.
+/// Approximate width of a text in pixels.
 pub(crate) fn text_width(text: &str, pixels: i32) -> i32 {
     let letters = i32::try_from(text.chars().count()).unwrap_or(i32::MAX / 100);
     letters.saturating_mul(pixels) * 6 / 10
@@ -129,12 +129,12 @@ pub(crate) fn shortened(text: &str, letters: usize) -> String {
 /// A chart with times to the right.
 pub(crate) type Chart<'a, 'b, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, Y>>;
 
-/// Ends between which an axis has room for marks: beyond these, the steps between them get lost in rounding.
+/// Ends between which an axis has room for marks: beyond these, rounding hides the steps between marks.
 const SHORTEST: f64 = 1e-12;
 /// See [`SHORTEST`].
 const FARTHEST: f64 = 1e15;
 
-/// Returns true if there can be an axis between two numbers.
+/// Returns true if an axis between two numbers is possible.
 pub(crate) fn can_be_axis(from: f64, to: f64) -> bool {
     to - from >= SHORTEST && from.abs().max(to.abs()) <= FARTHEST
 }

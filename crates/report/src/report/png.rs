@@ -11,7 +11,7 @@ const FONT: &[u8] = include_bytes!("../../assets/DejaVuSans-subset.ttf");
 const FAMILY: &str = "DejaVu Sans";
 /// PNG pixels per SVG pixel.
 const DENSITY: f32 = 2.0;
-/// Most pixels of a side of a PNG picture.
+/// Maximum number of pixels of a side of a PNG picture.
 const MOST_PIXELS: f32 = 16_000.0;
 
 /// A picture that cannot be drawn as PNG.

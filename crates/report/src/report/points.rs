@@ -12,10 +12,10 @@ pub struct QuantilePoint {
     pub p: f64,
     /// The time \[s\].
     pub value: f64,
-    /// Certain lower bound \[s\]; only if the method gives bounds.
+    /// Guaranteed lower bound \[s\]; only if the method gives bounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
-    /// Certain upper bound \[s\]; only if the method gives bounds.
+    /// Guaranteed upper bound \[s\]; only if the method gives bounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
 }
@@ -34,13 +34,13 @@ pub struct CdfPoint {
     pub time_s: f64,
     /// Probability of having reached the goal by then.
     pub probability: f64,
-    /// Density there \[1/s\]; only if the method gives it.
+    /// Density at this point \[1/s\]; only if the method gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub density_per_s: Option<f64>,
-    /// Certain lower bound of the probability; only if the method gives bounds.
+    /// Guaranteed lower bound of the probability; only if the method gives bounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
-    /// Certain upper bound of the probability; only if the method gives bounds.
+    /// Guaranteed upper bound of the probability; only if the method gives bounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
 }

@@ -51,7 +51,7 @@ pub struct QueryBound {
 }
 
 impl QueryRow {
-    /// The row of a question, whose answer was found or not in `wall_s` seconds.
+    /// The row of a query, with or without an answer, after `wall_s` seconds.
     pub fn new(query: &CslQuery, answer: Result<f64, String>, wall_s: f64) -> Self {
         let bound = query.bound().map(|(comparison, value)| QueryBound { sign: comparison.sign().into(), value });
         let answer = answer.map(|answer| query.value(answer));
@@ -86,7 +86,7 @@ impl Report for QueryReport {
         let mut document = Document {
             kind: "queries",
             title: self.net.title(),
-            question: format!("What do the queries give? The net has {}.", self.net.size()),
+            question: format!("Answers to the queries. The net has {}.", self.net.size()),
             answer: vec![self.answer().into()],
             remarks: self.queries.iter().filter_map(|row| Some(format!("{}: {}", row.query, row.failed()?))).collect(),
             provenance: vec![

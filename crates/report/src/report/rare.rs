@@ -12,14 +12,14 @@ use crate::report::number::{count, plain};
 use crate::report::summary::NetSummary;
 use crate::sim::{FoldedParts, NotFolded, RareEstimate};
 
-/// The probability of a rare event, and the levels on the way to it.
+/// The probability of a rare event, and the levels of splitting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RareReport {
     /// The net.
     pub net: NetSummary,
-    /// The goal, as it was written.
+    /// The goal, as given.
     pub goal: String,
-    /// The marking to avoid, as it was written.
+    /// The marking to avoid, as given.
     pub avoid: Option<String>,
     /// The time within which the goal is reached \[s\].
     pub within_s: Option<f64>,
@@ -27,7 +27,7 @@ pub struct RareReport {
     pub beyond_s: Option<f64>,
     /// The probability of the event; its samples are batches.
     pub probability: Measured,
-    /// Standard error over the probability; none if no walk reached the event.
+    /// Standard error divided by the probability; none if no walk reached the event.
     pub relative_error: Option<f64>,
     /// True if there are fewer batches than requested.
     pub partial: bool,
@@ -102,7 +102,7 @@ impl RareReport {
         }
     }
 
-    /// The event in words.
+    /// The event as text.
     fn event(&self) -> String {
         let goal = if self.goal == "dead" { "the dead marking" } else { &self.goal };
         let within = self.within_s.map(|limit| format!(" within {} s", plain(limit))).unwrap_or_default();
@@ -124,7 +124,7 @@ impl RareReport {
     }
 }
 
-/// A relative error above which the interval is not to be trusted much.
+/// A relative error above which the interval is unreliable.
 const ROUGH: f64 = 0.3;
 
 impl Report for RareReport {
@@ -144,7 +144,7 @@ impl Report for RareReport {
         let mut document = Document {
             kind: "rare event",
             title: self.net.title(),
-            question: format!("How likely is it that {}? The net has {}.", self.event(), self.net.size()),
+            question: format!("Probability that {}. The net has {}.", self.event(), self.net.size()),
             answer: vec!["The probability is ".into(), probability().into(), ".".into()],
             remarks: self.remarks(),
             provenance,
@@ -154,15 +154,16 @@ impl Report for RareReport {
         if let Some(error) = self.relative_error {
             document.fact("relative_error", Number::new("/relative_error", error, "").percent());
         }
-        let at = if self.beyond_s.is_some() { "time so far and left" } else { "importance" };
-        let columns = vec![Column::new(at), Column::new("walks that got there").key("level")];
+        let at = if self.beyond_s.is_some() { "elapsed and remaining time" } else { "importance" };
+        let columns = vec![Column::new(at), Column::new("walks that reached it").key("level")];
         let row = |(i, level): (usize, &LevelRow)| {
             let at = level.at.map_or("the event".to_owned(), |at| {
                 if self.beyond_s.is_some() { format!("{} s", plain(at)) } else { plain(at) }
             });
             vec![at.into(), Number::new(format!("/levels/{i}/share"), level.share, "").percent().into()]
         };
-        let caption = "Share of the walks from the level before. Their product is about the probability.";
+        let caption =
+            "Share of the walks from the previous level. The product of the shares estimates the probability.";
         document.table(Table::new("Levels", caption, columns).rows(self.levels.iter().enumerate().map(row)));
         document
     }

@@ -142,7 +142,7 @@ pub struct Shown {
     pub found: Found,
     /// File of the result, for the list of sources.
     pub source: String,
-    /// A plan given along with the result; otherwise the page shows the result's own plan.
+    /// A plan given along with the result; otherwise the page shows the plan in the result.
     pub plan: Option<String>,
     /// A picture of the net: caption and SVG document.
     pub net: Option<(String, String)>,
@@ -180,7 +180,7 @@ pub enum ReadError {
         column: usize,
     },
     /// The text is JSON of another kind.
-    #[error("it has no `format_version` and `kind`, which all JSON of tailspn begins with")]
+    #[error("`format_version` and `kind` are missing, with which all JSON of tailspn starts")]
     Foreign,
     /// The text has a format version that this program does not support.
     #[error("it has format version {found}, and this version of tailspn reads {FORMAT_VERSION}")]
@@ -189,7 +189,7 @@ pub enum ReadError {
         found: u64,
     },
     /// This kind is not read.
-    #[error("it is of the kind `{kind}`, which cannot be read; the kinds are {}", KINDS.join(", "))]
+    #[error("it has the unknown kind `{kind}`; the kinds are {}", KINDS.join(", "))]
     Kind {
         /// The kind.
         kind: String,
@@ -212,7 +212,7 @@ struct Head {
     kind: Option<String>,
 }
 
-/// The report in a JSON text. Keys that this version does not know are passed over.
+/// The report in a JSON text. Unknown keys are ignored.
 ///
 /// # Errors
 ///

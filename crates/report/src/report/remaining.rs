@@ -1,4 +1,4 @@
-//! The time left of a run that has not ended: its distribution, the probability to finish by a time, and its stages.
+//! The remaining time of a run that has not ended: its distribution, the probability to finish by a time, and its stages.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,19 +19,19 @@ use crate::report::times_plot::Times;
 /// Probabilities whose quantiles are shown.
 const QUANTILES: [f64; 8] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 
-/// The subject of the time left, and the source of its times.
+/// The subject of the remaining time, and the source of its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RemainingBasis {
     /// The whole run, by a plan that was fitted to other runs.
     Plan,
-    /// The jobs under way, by the run's own tasks.
+    /// The running jobs, from tasks of the run.
     RunItself,
     /// The application has ended.
     Ended,
 }
 
-/// The probability that a run is done by a time.
+/// The probability that a run finishes by a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DoneByRow {
     /// The time \[s\], from the start of the first job.
@@ -59,38 +59,38 @@ pub struct RemainingStageRow {
     pub end: Option<Measured>,
 }
 
-/// The time left of a run.
+/// The remaining time of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RemainingReport {
     /// The application's name.
     pub name: String,
-    /// The subject of the time left.
+    /// The subject of the remaining time.
     pub basis: RemainingBasis,
     /// From the start of the first job until now \[s\]; null before it.
     pub elapsed_s: Option<f64>,
     /// Now, in seconds since 1970: the last event of the log, unless it was requested otherwise.
     pub now_unix_s: f64,
-    /// From the start of the first job to the end of the last one \[s\], of an application that has ended.
+    /// From the start of the first job to the end of the last job \[s\], for a finished application.
     pub job_s: Option<f64>,
     /// Jobs that have ended.
     pub jobs_finished: u64,
-    /// Numbers of the jobs under way.
+    /// Numbers of the running jobs.
     pub jobs_running: Vec<u64>,
     /// Executors.
     pub executors: u32,
     /// Tasks that an executor runs at a time.
     pub cores: u32,
-    /// Median of the time left \[s\].
+    /// Median of the remaining time \[s\].
     pub median_s: f64,
-    /// Mean of the time left \[s\].
+    /// Mean of the remaining time \[s\].
     pub mean_s: f64,
     /// Probability of the prediction interval.
     pub prediction_level: f64,
-    /// The time left is between these two with that probability \[s\].
+    /// The remaining time is between these with that probability \[s\].
     pub prediction_s: [f64; 2],
     /// The time from the start of the first job to the end \[s\]: median and prediction interval.
     pub total: Measured,
-    /// Quantiles of the time left.
+    /// Quantiles of the remaining time.
     pub quantiles: Vec<StageQuantile>,
     /// Probabilities to finish by the requested times.
     pub done_by: Vec<DoneByRow>,
@@ -100,10 +100,10 @@ pub struct RemainingReport {
     pub stages: Vec<RemainingStageRow>,
     /// Assumptions and gaps.
     pub notes: Vec<String>,
-    /// The time left, as a line of points.
+    /// The distribution of the remaining time, as a polyline.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<CdfPoint>,
-    /// Replications of the rest of the run.
+    /// Replications of the remaining run.
     pub replications: u64,
     /// True if they were ended early.
     pub partial: bool,
@@ -114,7 +114,7 @@ pub struct RemainingReport {
     pub plan: String,
 }
 
-/// Makes the report on the time left of a run, with prediction intervals of this `level`, and the probabilities to
+/// Makes the report on the remaining time of a run, with prediction intervals of this `level`, and the probabilities to
 /// finish by times \[s\] from the start of the first job.
 pub fn remaining_report(found: &Remaining, settings: &RemainingSettings, by_s: &[f64], level: f64) -> RemainingReport {
     let (low, high) = (0.5 - 0.5 * level, 0.5 + 0.5 * level);
@@ -200,12 +200,12 @@ impl Report for RemainingReport {
         let elapsed =
             self.elapsed_s.map_or_else(|| "before its first job".to_owned(), |s| format!("after {}", seconds_text(s)));
         let mut document = Document {
-            kind: "time left of a run",
+            kind: "remaining time of a run",
             title: self.name.clone(),
             question: match self.basis {
-                RemainingBasis::Plan => format!("When does the run end, {elapsed}?"),
-                RemainingBasis::RunItself => format!("When do the jobs under way end, {elapsed}?"),
-                RemainingBasis::Ended => "When did the run end?".to_owned(),
+                RemainingBasis::Plan => format!("End of the run, {elapsed}."),
+                RemainingBasis::RunItself => format!("End of the running jobs, {elapsed}."),
+                RemainingBasis::Ended => "End of the run.".to_owned(),
             },
             answer: self.answer(),
             remarks: self.notes.clone(),
@@ -234,7 +234,7 @@ impl Report for RemainingReport {
             let axis = "time since the start of the first job [s]";
             document.figure(Figure::bars("stages-left", "What is left", caption, axis, rows));
             let quantiles = self.quantiles.iter().map(|row| [row.p, row.value_s]).collect();
-            let times = Times::predicted("time left of the run", &self.curve, self.mean_s, quantiles);
+            let times = Times::predicted("remaining time of the run", &self.curve, self.mean_s, quantiles);
             add_times(&mut document, times, None);
         }
         document.table(self.stage_table());
@@ -255,9 +255,9 @@ impl RemainingReport {
     fn answer(&self) -> Vec<Piece> {
         if let Some(job_s) = self.job_s {
             return vec![
-                "The run is done: it took ".into(),
+                "The run has finished: it took ".into(),
                 Number::new("/job_s", job_s, "s").brief().into(),
-                ", from the start of its first job to the end of its last one.".into(),
+                ", from the start of its first job to the end of its last job.".into(),
             ];
         }
         if self.basis == RemainingBasis::Ended {
@@ -269,7 +269,7 @@ impl RemainingReport {
             predicted("/prediction_s/0", low).into(),
             " to ".into(),
             predicted("/prediction_s/1", high).into(),
-            " are left; the median is ".into(),
+            " remain; the median is ".into(),
             predicted("/median_s", self.median_s).into(),
         ];
         if self.elapsed_s.is_some() {
@@ -278,7 +278,7 @@ impl RemainingReport {
         }
         answer.push(".".into());
         for (i, row) in self.done_by.iter().enumerate() {
-            answer.push(format!(" The probability to be done within {} s is ", plain(row.by_s)).into());
+            answer.push(format!(" The probability of finishing within {} s is ", plain(row.by_s)).into());
             answer.push(chance(format!("/done_by/{i}/probability"), &row.probability).into());
             answer.push(".".into());
         }
@@ -300,7 +300,7 @@ impl RemainingReport {
     fn done_by(&self) -> Table {
         let columns = [Column::new(""), Column::new("probability").unit("%").key("done_by")];
         let note = "Times count from the start of the first job; the interval reflects the number of replications.";
-        let mut table = Table::new("Probability to be done", note, columns).level(self.prediction_level);
+        let mut table = Table::new("Probability of having finished", note, columns).level(self.prediction_level);
         for (i, row) in self.done_by.iter().enumerate() {
             let name = Cell::named(format!("within {} s", plain(row.by_s)), row.by_s.to_string());
             table.rows.push(vec![name, chance(format!("/done_by/{i}/probability"), &row.probability).into()]);
@@ -317,7 +317,8 @@ impl RemainingReport {
     }
 
     fn pace(&self) -> Table {
-        let note = "Times of this run's tasks over those of a typical run of the plan: the median and the prediction interval.";
+        let note =
+            "Task times of this run relative to a typical run of the plan: the median and the prediction interval.";
         let mut table = Table::new("Pace", note, [Column::new(""), Column::new("factor").key("run_factor")]);
         if let Some(factor) = &self.factor {
             table.rows.push(vec![Cell::named("this run", ""), Number::measured("/factor", factor, "").into()]);
@@ -342,7 +343,7 @@ impl RemainingReport {
             Column::new("end").unit("s").key("stage_end"),
         ];
         let note = format!(
-            "The end counts from the start of the first job; for an unfinished stage it is the median and the {}% prediction interval.",
+            "The end counts from the start of the first job; for an unfinished stage, it is the median with the {}% prediction interval.",
             plain(100.0 * self.prediction_level)
         );
         let mut table = Table::new("Stages", note, columns).most(MOST);

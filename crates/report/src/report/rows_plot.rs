@@ -1,4 +1,4 @@
-//! Rows side by side on one axis of numbers: phases over time, where the time goes, results compared.
+//! Rows on a common axis: phases over time, the breakdown of the time, compared results.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};

@@ -21,7 +21,7 @@ impl Report for SensitivityReport {
         let mut document = Document {
             kind: "sensitivity",
             title: format!("Effects on the {} time", self.measure),
-            question: format!("Which setting has the largest effect? {}.", words.question),
+            question: format!("Effect of each setting. {}.", words.question),
             answer: answer(self),
             headline: base(self),
             plan: self.plan.clone(),
@@ -68,7 +68,7 @@ fn words(report: &SensitivityReport) -> Words {
         },
         Method::Each => Words {
             method: "one setting at a time",
-            question: "What each does from one end of its range to the other, all others as in the base",
+            question: "Effect of each setting from one end of its range to the other, with all other settings as in the base",
             figure: "Effect of each setting",
             caption: format!(
                 "How far the {measure} time moves from the base, at both ends of each setting. The ends stand next to the bars; the \
@@ -78,17 +78,15 @@ fn words(report: &SensitivityReport) -> Words {
         },
         Method::Morris => Words {
             method: "elementary effects (Morris)",
-            question: "What each does over its whole range, for all values of the others",
+            question: "Effect of each setting over its whole range, for all values of the other settings",
             figure: "Elementary effects",
-            caption: "Further right: a larger effect. Further up: an effect that differs from place to place, because it is not linear or \
-                      depends on other settings; above the line σ = μ*, it differs by more than its size. The grey lines are \
-                      intervals; the table has the names without room."
+            caption: "Further right: a larger effect. Further up: an effect that varies, because it is not linear or depends on other settings; above the line σ = μ*, it varies by more than its size. The grey lines are intervals; names that do not fit are in the table."
                 .to_owned(),
-            ranked: "Ranked by μ*, the mean size of the effect; μ is its mean, σ its standard deviation between places.",
+            ranked: "Ranked by μ*, the mean size of the effect; μ is its mean, σ its standard deviation over the walks.",
         },
         _ => Words {
             method: "Sobol indices",
-            question: "How much of the variance of the time each explains, alone and with others",
+            question: "Share of the variance of the time explained by each setting, alone and with others",
             figure: "Variance explained by each setting",
             caption: "Blue: the share of the variance that vanishes if this setting is fixed (S). Orange: the share that is left if \
                       all others are fixed (S_T); the difference is its part in interactions. The thin lines are bootstrap intervals."
@@ -129,11 +127,12 @@ struct Lead<'r> {
     effect: Effect,
     /// Key in the JSON.
     key: &'static str,
-    /// Other settings whose intervals overlap its own.
+    /// Other settings whose intervals overlap the interval of this setting.
     rivals: Vec<&'r str>,
 }
 
-/// Returns the first setting whose effect is significant; settings before it have larger effects that may be chance.
+/// Returns the first setting whose effect is significant; settings before it have larger effects that may be
+/// due to chance.
 fn lead(report: &SensitivityReport) -> Option<Lead<'_>> {
     let known = || report.knobs.iter().enumerate().filter_map(|(i, row)| Some((i, row, row.effect.as_ref()?)));
     let (place, row, effect) = known().find(|(_, _, effect)| is_significant(effect))?;
@@ -145,7 +144,7 @@ fn lead(report: &SensitivityReport) -> Option<Lead<'_>> {
     let (before, effect, key) = match effect {
         KnobEffect::Derivative { per_percent_s, .. } => {
             let direction = if per_percent_s.value < 0.0 { "more" } else { "less" };
-            let before = format!("{name} {has} the largest effect: 1% {direction} of it saves ");
+            let before = format!("{name} {has} the largest effect: 1% {direction} saves ");
             (before, *per_percent_s, "per_percent_s")
         }
         KnobEffect::Change { from, to, change_s, .. } => {
@@ -155,17 +154,18 @@ fn lead(report: &SensitivityReport) -> Option<Lead<'_>> {
             (before, *change_s, "change_s")
         }
         KnobEffect::Elementary { size_s, .. } => {
-            (format!("{name} {has} the largest effect: over its range it moves the time by "), *size_s, "size_s")
+            (format!("{name} {has} the largest effect: over its range, it changes the time by "), *size_s, "size_s")
         }
         KnobEffect::Variance { deviation_s, .. } => {
-            let before = format!("{name} {has} the largest effect: over the ranges it causes a standard deviation of ");
+            let before =
+                format!("{name} {has} the largest effect: over the ranges, it causes a standard deviation of ");
             (before, *deviation_s, "deviation_s")
         }
     };
     Some(Lead { place, before, effect, key, rivals })
 }
 
-/// Returns whether an effect is statistically significant.
+/// Returns true if an effect is statistically significant.
 fn is_significant(effect: &KnobEffect) -> bool {
     match effect {
         KnobEffect::Derivative { per_percent_s, .. } => per_percent_s.is_sure(),
@@ -187,7 +187,7 @@ impl Lead<'_> {
     }
 }
 
-/// Returns whether the time is the base's, rather than a mean over ranges.
+/// Returns true if the time is the base's, rather than a mean over ranges.
 fn is_at_the_base(report: &SensitivityReport) -> bool {
     matches!(report.method, Method::Derivatives | Method::Each)
 }

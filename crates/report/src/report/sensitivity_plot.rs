@@ -21,10 +21,10 @@ const LETTERS: i32 = 13;
 const HALF: i32 = 8;
 /// Radius of a dot \[px\].
 const DOT: i32 = 4;
-/// Most knobs of a picture with two rows for each.
+/// Maximum number of settings of a picture with two rows for each.
 const MOST_PAIRS: usize = rows_plot::MOST / 2;
 
-/// Most knobs that are drawn.
+/// Maximum number of settings that are drawn.
 pub(super) fn most_drawn(method: Method) -> usize {
     match method {
         Method::Derivatives => rows_plot::MOST,
@@ -33,21 +33,23 @@ pub(super) fn most_drawn(method: Method) -> usize {
     }
 }
 
-/// The picture that fits the method; none if no knob has an effect that can be drawn.
+/// The picture for the method; none if no setting has an effect to draw.
 ///
 /// # Errors
 ///
 /// [`PlotError`], which no report of this crate causes.
 pub(super) fn sensitivity_picture(report: &SensitivityReport) -> Result<Option<Picture>, PlotError> {
     match report.method {
-        Method::Derivatives => rows_picture("derivatives", "time for 1% more of it [s]", &derivatives(report)),
+        Method::Derivatives => {
+            rows_picture("derivatives", "change of the time for an increase by 1% [s]", &derivatives(report))
+        }
         Method::Each => tornado(&swings(report), &report.measure),
         Method::Morris => effects(report),
         _ => rows_picture("indices", "share of the variance", &indices(report)),
     }
 }
 
-/// The knobs with an effect, by rank.
+/// The settings with an effect, by rank.
 fn ranked(report: &SensitivityReport) -> impl Iterator<Item = (String, &KnobEffect)> {
     let named = report.knobs.iter().zip(1..).filter_map(|(row, rank)| Some((row, rank, row.effect.as_ref()?)));
     named.map(|(row, rank, effect)| (format!("{rank}. {}", row.name), effect))
@@ -62,7 +64,7 @@ fn derivatives(report: &SensitivityReport) -> Vec<BarRow> {
     ranked(report).filter_map(row).collect()
 }
 
-/// Two rows for each knob: S and S_T.
+/// Two rows for each setting: S and S_T.
 fn indices(report: &SensitivityReport) -> Vec<BarRow> {
     let pair = |(name, effect): (String, &KnobEffect)| {
         let KnobEffect::Variance { first, total, .. } = effect else { return None };
@@ -72,7 +74,7 @@ fn indices(report: &SensitivityReport) -> Vec<BarRow> {
     ranked(report).filter_map(pair).take(MOST_PAIRS).flatten().collect()
 }
 
-/// A bar from 0 to an effect, its interval, and its value behind a word.
+/// A bar from 0 to an effect, its interval, and its value after a word.
 fn bar_of(effect: &Effect, word: &str) -> BarRow {
     let half = Some(effect.half_width()).filter(|half| *half > 0.0);
     BarRow {
@@ -86,7 +88,7 @@ fn bar_of(effect: &Effect, word: &str) -> BarRow {
     }
 }
 
-/// The ends of each knob against the base, as a sweep has them.
+/// The ends of each setting against the base, as a sweep has them.
 fn swings(report: &SensitivityReport) -> Vec<KnobRow> {
     let level = |value: &toml::Value, effect: &Effect| Level {
         value: value.clone(),
@@ -103,14 +105,14 @@ fn swings(report: &SensitivityReport) -> Vec<KnobRow> {
     report.knobs.iter().filter_map(swing).collect()
 }
 
-/// A knob as a dot.
+/// A setting as a dot.
 struct Dot {
     name: String,
     size: Effect,
     spread: Effect,
 }
 
-/// σ over μ\*, a dot for each knob.
+/// σ over μ\*, a dot for each setting.
 fn effects(report: &SensitivityReport) -> Result<Option<Picture>, PlotError> {
     let dot = |(name, effect): (String, &KnobEffect)| match effect {
         KnobEffect::Elementary { size_s, spread_s, .. } => Some(Dot { name, size: *size_s, spread: *spread_s }),
@@ -139,8 +141,8 @@ fn draw_effects(area: &Area<'_>, dots: &[Dot], x: [f64; 2], y: [f64; 2], width: 
         .y_label_area_size(px(66))
         .build_cartesian_2d(x[0]..x[1], y[0]..y[1])?;
     let names = Axes {
-        x: width.of("μ*: by how much it moves the time over its range [s]", "μ*: how much it moves the time [s]"),
-        y: width.of("σ: how differently it does so from place to place [s]", "σ: how differently [s]"),
+        x: width.of("μ*: change of the time over its range [s]", "μ*: change of the time [s]"),
+        y: width.of("σ: variation of the change [s]", "σ: how differently [s]"),
         labels: width.of([10, 8], [5, 6]),
     };
     axes(&mut chart, &names, &|value| crate::report::number::plain(*value))?;
@@ -173,8 +175,9 @@ fn draw_effects(area: &Area<'_>, dots: &[Dot], x: [f64; 2], y: [f64; 2], width: 
     write_names(area, &chart, dots, &places, [taken, lines], width)
 }
 
-/// Writes the name of each dot next to it if there is room, by rank; otherwise the rank; otherwise nothing. Names never
-/// cover the first field, and cover the second only if there is no other place.
+/// Writes the name of each dot next to it if there is room, in order of rank; otherwise the rank;
+/// otherwise no text. Names never cover the first field, and cover the second only if there is no
+/// other position.
 fn write_names(
     area: &Area<'_>,
     chart: &Chart<'_, '_, plotters::coord::types::RangedCoordf64>,
@@ -207,7 +210,7 @@ fn write_names(
     Ok(())
 }
 
-/// Places for a text next to a dot, the best one first: the left end and the middle of its height.
+/// Positions for a text next to a dot, the best one first: the left end and the middle of its height.
 fn corners_beside((x, y): (i32, i32), text: &str) -> Vec<[i32; 2]> {
     let wide = px(text_width(text, LETTERS));
     let mut corners = Vec::new();
@@ -304,7 +307,7 @@ mod tests {
         KnobEffect::Elementary { from, to, size_s, mean_s, spread_s, per_unit_s: None, per_percent_s: None }
     }
 
-    /// Number of names of knobs in a picture.
+    /// Number of names of settings in a picture.
     fn names(svg: &str) -> usize {
         svg.matches(". knob").count()
     }

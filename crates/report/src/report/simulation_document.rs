@@ -17,7 +17,7 @@ impl NetSummary {
         if self.name.is_empty() { "A net without a name".to_owned() } else { self.name.clone() }
     }
 
-    /// Returns the size of the net in words.
+    /// Returns the size of the net as text.
     pub(crate) fn size(&self) -> String {
         format!("{} and {}", counted(self.places as u128, "place"), counted(self.transitions as u128, "transition"))
     }
@@ -43,8 +43,8 @@ impl Report for SimulationReport {
         let horizon = self.question.horizon_s.map_or_else(String::new, |end| format!(", up to {} s", plain(end)));
         // a run up to the horizon has no goal
         let question = match self.goal_probability {
-            Some(_) => format!("How long until {}{horizon}?", self.question.goal),
-            None => format!("What are the averages{horizon}?"),
+            Some(_) => format!("Time until {}{horizon}.", self.question.goal),
+            None => format!("Averages{horizon}."),
         };
         let mut document = Document {
             kind: "simulation of a net",
@@ -89,7 +89,7 @@ impl SimulationReport {
         self.goal_probability.as_ref().is_none_or(|probability| probability.value >= 1.0)
     }
 
-    /// Numbers that CSV has in rows of their own.
+    /// Numbers with separate rows in CSV.
     fn facts(&self, document: &mut Document<'_>) {
         document.fact("replications", Number::count("/replications", self.replications));
         document.fact("partial", Number::count("/partial", self.partial.into()));
@@ -101,7 +101,7 @@ impl SimulationReport {
         }
     }
 
-    /// The probability of the goal, unless it is certain. Runs that were cut off may still reach it.
+    /// The probability of the goal, unless it is certain. Stopped runs may still reach it.
     fn reached(&self) -> Vec<Piece> {
         let Some(probability) = self.goal_probability.as_ref().filter(|_| !self.is_certain()) else {
             return Vec::new();
@@ -116,7 +116,7 @@ impl SimulationReport {
         vec![format!(" The goal is reached{by} in {least}").into(), number.into(), " of the runs.".into()]
     }
 
-    /// That runs were cut off by the number of their firings.
+    /// Remark that runs stopped at the limit of firings.
     fn cut_off(&self) -> Option<String> {
         let (most, cut) = (self.question.max_firings?, self.endings.max_firings);
         let runs = counted(cut, "replication");
@@ -143,9 +143,9 @@ impl SimulationReport {
         ];
         let kinds = [
             ("goal", endings.goal, format!("reached {}", self.question.goal)),
-            ("dead", endings.dead, "died before the goal".to_owned()),
+            ("dead", endings.dead, "deadlocked before the goal".to_owned()),
             ("horizon", endings.horizon, "ran to the horizon".to_owned()),
-            ("max_firings", endings.max_firings, "were cut off by the limit of firings".to_owned()),
+            ("max_firings", endings.max_firings, "stopped at the limit of firings".to_owned()),
         ];
         let seen: Vec<_> = kinds.into_iter().filter(|(_, n, _)| *n > 0).collect();
         for (i, (key, n, words)) in seen.iter().enumerate() {
@@ -199,7 +199,7 @@ impl Report for SteadyReport {
         let mut document = Document {
             kind: "long run of a net",
             title: self.net.title(),
-            question: format!("What are the means in the long run? The net has {}.", self.net.size()),
+            question: format!("Long-run means. The net has {}.", self.net.size()),
             provenance: vec![
                 ["tailspn".to_owned(), self.version.to_string()],
                 ["method".to_owned(), self.method.used.to_string()],
@@ -257,7 +257,7 @@ fn steady_table(title: &str, level: f64, at: &str, key: &'static str, rows: &[St
     let named: Vec<_> = rows.iter().map(|row| (&row.name, &row.unit, &row.quantity)).collect();
     let mut table = crate::document::parts::measured_table(title, level, at, key, &named);
     if rows.iter().any(|row| row.warm_up.is_some()) {
-        table.columns.push(Column::new("left out as warm-up").unit("%"));
+        table.columns.push(Column::new("excluded as warm-up").unit("%"));
         for ((i, row), cells) in rows.iter().enumerate().zip(&mut table.rows) {
             let share = |share| Number::new(format!("{at}/{i}/warm_up"), share, "").percent().rounded(0.05);
             cells.push(row.warm_up.map(share).into());

@@ -12,7 +12,7 @@ use crate::report::summary::{NetSummary, Subject};
 use crate::sim::NotFolded;
 use crate::solve::{Coverability, ExploreError, Liveness, Pump, StateSpace, Unbounded, Verdicts};
 
-/// Everything that a solution of a net found.
+/// All results of the solution of a net.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SolveReport {
     /// The net.
@@ -27,7 +27,7 @@ pub struct SolveReport {
     pub unbounded: Option<UnboundedRow>,
     /// The state space.
     pub state_space: Option<StateSpaceRow>,
-    /// The states that were solved instead; none if nothing was folded.
+    /// The states solved instead; none if nothing was folded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedStates>,
     /// Parts of the net that look alike and were not folded.
@@ -37,7 +37,7 @@ pub struct SolveReport {
     pub bounds: Vec<MarkingBound>,
     /// True if no place ever holds more than one token; none if unknown.
     pub safe: Option<bool>,
-    /// Markings in which nothing can fire.
+    /// Markings in which no transition can fire.
     pub deadlocks: Option<DeadMarkings>,
     /// Effects of rates that are 0; for a partial state space, among the explored states.
     pub zero_rates: Option<ZeroRateRow>,
@@ -102,14 +102,14 @@ impl MethodRow {
 /// Size of the state space.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StateSpaceRow {
-    /// Tangible markings that were found.
+    /// Number of tangible markings.
     #[serde(serialize_with = "whole")]
     pub tangible: f64,
     /// Number of these states whose successors were all found.
     pub explored: usize,
     /// Vanishing markings that were met.
     pub vanishing: u64,
-    /// True if each was counted once.
+    /// True if no marking was counted twice.
     pub vanishing_is_exact: bool,
     /// Pairs of different states with a rate above 0 from one to the other.
     pub edges: usize,
@@ -121,7 +121,7 @@ pub struct StateSpaceRow {
     pub wall_s: f64,
 }
 
-/// The states that were solved, where replicas were counted instead of kept apart.
+/// The states that were solved, if replicas were folded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoldedStates {
     /// States of the folded net.
@@ -144,7 +144,7 @@ pub struct UnboundedRow {
     pub prefix: Vec<String>,
     /// Transitions that can be repeated forever.
     pub cycle: Vec<String>,
-    /// Results of the coverability graph about all places; none if there is no such graph.
+    /// Results of the coverability graph for all places; none without such a graph.
     pub coverability: Option<CoverabilityRow>,
 }
 
@@ -155,8 +155,8 @@ pub struct CoverabilityRow {
     pub markings: usize,
     /// Unbounded places, in the order of the net.
     pub unbounded: Vec<String>,
-    /// Features that the graph ignores. If there are none, `unbounded` is exact; otherwise all other places are
-    /// bounded, but some of the listed places may be bounded too.
+    /// Features that the graph ignores. If empty, `unbounded` is exact; otherwise all other places
+    /// are bounded, but some of the listed places may be bounded too.
     pub ignored: Vec<Word>,
 }
 
@@ -212,7 +212,7 @@ pub struct VerdictRow {
 pub struct LivenessRow {
     /// The transition.
     pub name: String,
-    /// 0 never fires, 1 finitely often, 3 infinitely often in some run, 4 always again.
+    /// 0: never fires, 1: finitely often, 3: infinitely often in some run, 4: can always fire again.
     pub level: u8,
     /// Transitions after which it never fires again, if it is not live.
     pub lost_after: Option<Vec<String>>,
@@ -255,7 +255,7 @@ impl VerdictRow {
 }
 
 impl SolveReport {
-    /// The report without hidden parts; liveness then refers to the rest.
+    /// The report without hidden parts; liveness then refers to the remaining parts.
     #[must_use]
     pub fn without(mut self, hidden: &Hidden) -> Self {
         let place = |name: &str| {

@@ -18,8 +18,8 @@ impl Report for SolveReport {
     fn document(&self) -> Document<'_> {
         let time = self.passage.as_ref().and_then(TimeFound::passage);
         let question = self.passage.as_ref().map_or_else(
-            || "What can happen, and what happens in the long run?".to_owned(),
-            |passage| format!("How long until {}?", passage.goal),
+            || "Properties of the state space and long-run values.".to_owned(),
+            |passage| format!("Time until {}.", passage.goal),
         );
         let mut document = Document {
             kind: "exact solution of a net",
@@ -123,7 +123,9 @@ fn remarks(report: &SolveReport) -> Vec<String> {
 fn zero_rates(zero: &ZeroRateRow, all_dead: bool) -> Vec<String> {
     let held = listed(&zero.held);
     if all_dead {
-        return vec![format!("Nothing ever fires, because rates are 0 ({held}). --param NAME=VALUE sets a parameter.")];
+        return vec![format!(
+            "No transition ever fires, because rates are 0 ({held}). --param NAME=VALUE sets a parameter."
+        )];
     }
     let never = |name: &String| format!("`{name}` never fires: its rate is 0 in every state that enables it.");
     let mut remarks: Vec<String> = zero.never.iter().map(never).collect();
@@ -190,7 +192,7 @@ fn by_times(passage: &PassageSection) -> Table {
     Table::new("Probability of reaching the goal by then", "", columns).rows(rows).level(0.95)
 }
 
-/// Adds means of expressions, tokens and throughputs; `when` as readers see it, and after names in CSV.
+/// Adds means of expressions, tokens and throughputs; `when` for display, and after names in CSV.
 fn averages(document: &mut Document<'_>, when: [&str; 2], at: &str, section: &AverageSection) {
     let table = |title: &str, name: &str, list: &str, key: &'static str, rows: &[NumberRow]| {
         let unit = if key == "measure" { Column::new("mean") } else { Column::new("mean").unit("1/s") };

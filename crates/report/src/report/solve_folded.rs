@@ -24,7 +24,7 @@ impl FoldedStates {
     }
 }
 
-/// Number of markings of the original net that states of the folded net stand for.
+/// Number of markings of the original net that states of the folded net represent.
 fn stand_for(folding: &Folding, space: &StateSpace, states: impl Iterator<Item = u32>) -> f64 {
     let mut marking = vec![0; folding.net().places().len()];
     states
@@ -36,8 +36,8 @@ fn stand_for(folding: &Folding, space: &StateSpace, states: impl Iterator<Item =
 }
 
 impl SolveReport {
-    /// The report of a folded net, in terms of the net that was folded. Edges, vanishing markings and memory stay those of the
-    /// chain that was solved.
+    /// The report of a folded net, in terms of the net that was folded. Edges, vanishing markings and memory
+    /// refer to the solved chain.
     #[must_use]
     pub fn unfolded(mut self, folding: &Folding, folded: FoldedStates, net: &Net, space: &StateSpace) -> Self {
         let view = View { folding, net };
@@ -84,7 +84,7 @@ impl SolveReport {
     }
 }
 
-/// Verdicts that need every marking, where they follow from those of the folded net.
+/// Verdicts that need every marking, if they follow from those of the folded net.
 fn verdicts(row: VerdictRow, space: &StateSpace, folded: &FoldedStates, dead: f64) -> Option<VerdictRow> {
     let all = folded.stand_for.min(f64::from(u32::MAX)) as u32;
     if row.reversible {
@@ -110,7 +110,7 @@ impl View<'_> {
         self.net.transition(t).id.clone()
     }
 
-    /// The original transitions that a transition of the folded net stands for.
+    /// The original transitions that a transition of the folded net represents.
     fn all(&self, folded: &str) -> Vec<String> {
         let Some(id) = self.folding.net().find_transition(folded) else { return Vec::new() };
         let all = (0..self.net.transitions().len()).map(TransitionId::from_index);
@@ -119,8 +119,8 @@ impl View<'_> {
             .collect()
     }
 
-    /// The original transitions that never fire for a rate of 0: those which it keeps from firing in one local marking, if they
-    /// fire in no other one.
+    /// The original transitions that never fire because of a rate of 0: transitions with a rate of 0 in one
+    /// local marking that fire in no other.
     fn never(&self, folded: &[String], liveness: &[LivenessRow]) -> Vec<String> {
         let held = self.ids(folded);
         let fires = |t: TransitionId| liveness.get(t.index()).is_some_and(|row| row.level > Liveness::Dead.level());
@@ -142,7 +142,7 @@ impl View<'_> {
         folded.iter().filter_map(|name| self.folding.net().find_transition(name)).collect()
     }
 
-    /// The bounds of the original places, each with a sequence that leads there.
+    /// The bounds of the original places, each with a sequence that reaches it.
     fn bounds(&self, folded: &[MarkingBound]) -> Vec<MarkingBound> {
         let paths: Vec<Vec<TransitionId>> = folded.iter().map(|row| self.ids(&row.path)).collect();
         let place = |p: usize| {
@@ -162,8 +162,8 @@ impl View<'_> {
     }
 
     /// Liveness of the original transitions. A counted transition may be live although the transition of a single
-    /// replica is not. Likewise, a transition that belongs to several local markings may be live although none of them
-    /// lets it fire again and again.
+    /// replica is not. Similarly, a transition that belongs to several local markings may be live although it is
+    /// live in none of them.
     fn liveness(&self, folded: &[LivenessRow], all_known: bool) -> Vec<LivenessRow> {
         if folded.is_empty() {
             return Vec::new();
@@ -183,7 +183,7 @@ impl View<'_> {
         (0..self.net.transitions().len()).filter_map(row).collect()
     }
 
-    /// The distribution of the tokens in a place: in a replica, the number of replicas in each local marking over that of all.
+    /// The distribution of the tokens in a place: in a replica, the share of replicas in each local marking.
     fn distribution(&self, p: usize, folded: &[DistributionRow]) -> DistributionRow {
         let name = self.net.places()[p].id.clone();
         let mut probabilities = vec![0.0];

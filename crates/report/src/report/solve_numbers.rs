@@ -1,4 +1,4 @@
-//! The numbers of a net's Markov chain: steady state, given times.
+//! The numbers of a net's Markov chain: steady state, and values at given times.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ const MOST_STATES: usize = 200;
 /// A number with the name of its node or reward.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NumberRow {
-    /// The node or reward that the number belongs to.
+    /// The node or reward of the number.
     pub name: String,
     /// Unit of the number.
     pub unit: Word,
@@ -38,7 +38,7 @@ pub struct StateRow {
     pub marking: Vec<(String, u32)>,
     /// Probability of the state.
     pub probability: f64,
-    /// Mean time until the state is left \[s\]; none if it never is.
+    /// Mean sojourn time \[s\]; none if the state is never left.
     pub sojourn_s: Option<f64>,
 }
 
@@ -47,7 +47,7 @@ pub struct StateRow {
 pub struct AverageSection {
     /// Mean tokens per place and class.
     pub tokens: Vec<NumberRow>,
-    /// Per place, how likely each number of tokens is.
+    /// Per place, the probability of each number of tokens.
     pub distributions: Vec<DistributionRow>,
     /// Firings per second of each transition.
     pub throughputs: Vec<NumberRow>,

@@ -1,4 +1,5 @@
-//! Result of an estimate for a job of stages: the job time of the next run, and where the time of a typical run goes.
+//! Result of an estimate for a job of stages: the job time of the next run, and the breakdown of the time of
+//! a typical run.
 
 use serde::{Deserialize, Serialize};
 
@@ -48,13 +49,13 @@ pub struct StageTimes {
 pub struct SpeculationSection {
     /// Multiple of the median time beyond which a task is too slow.
     pub multiplier: f64,
-    /// Share of the tasks that have ended before any gets a copy.
+    /// Share of the tasks that must have finished before any task gets a copy.
     pub quantile: f64,
     /// Mean time of a typical run without copies \[s\].
     pub without_s: Measured,
     /// With copies \[s\].
     pub with_s: Measured,
-    /// The difference, run by run with the same chance \[s\].
+    /// The difference, run by run with common random numbers \[s\].
     pub change_s: Measured,
     /// Copies that were started.
     pub copies: Measured,
@@ -62,8 +63,8 @@ pub struct SpeculationSection {
     pub won: Measured,
     /// Slot time of attempts that were killed \[s\].
     pub killed_slot_s: Measured,
-    /// The difference of two single runs, one with copies and one without, is between these with the probability of the prediction
-    /// interval, since whole runs differ \[s\].
+    /// The difference of two single runs, one with copies and one without, is between these with the
+    /// probability of the prediction interval, including run-to-run variation \[s\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub single_runs_s: Option<[f64; 2]>,
 }
@@ -215,7 +216,7 @@ impl Report for StagesReport {
             kind: "estimate of a job of stages",
             title: self.name.clone(),
             question: format!(
-                "How long does a run with {} MB of input take on {} with {} each ({})?",
+                "Time of a run with {} MB of input on {} with {} each ({}).",
                 plain((self.input_mb * 100.0).round() / 100.0),
                 counted(self.executors, "executor"),
                 counted(self.cores, "core"),
@@ -239,7 +240,7 @@ impl Report for StagesReport {
         let axis = "time since the start of the job [s]";
         document.figure(Figure::bars("waterfall", "What runs when", waterfall, axis, rows));
         let quantiles = self.quantiles.iter().map(|row| [row.p, row.value_s]).collect();
-        let times = Times::predicted("job time of a run to come", &self.curve, self.mean_s, quantiles);
+        let times = Times::predicted("job time of a future run", &self.curve, self.mean_s, quantiles);
         add_times(&mut document, times, None);
         if let Some(mean) = &self.usual_mean {
             document.fact_of("usual_job_time", "mean", Number::measured("/usual_mean", mean, "s"));
@@ -261,7 +262,7 @@ fn bar((i, stage): (usize, &StageTimes)) -> Option<BarRow> {
 /// Adds the effect of copies.
 fn add_speculation(document: &mut Document<'_>, section: &SpeculationSection, level: f64) {
     let note = format!(
-        "Tasks beyond {} medians get a copy once {}% of the tasks have finished.",
+        "Tasks longer than {} medians get a copy once {}% of the tasks have finished.",
         plain(section.multiplier),
         plain(100.0 * section.quantile)
     );
@@ -270,7 +271,7 @@ fn add_speculation(document: &mut Document<'_>, section: &SpeculationSection, le
         format!(" Of two single runs, the one with copies takes {low:+.1} s to {high:+.1} s longer with {percent}% probability.")
     });
     let note = note + &pair;
-    let mut table = Table::new("What speculative copies change in a typical run", note, ["", "value"]).level(level);
+    let mut table = Table::new("Effect of speculative copies on a typical run", note, ["", "value"]).level(level);
     for (title, key, unit, measured, [measure, name]) in [
         ("without copies", "without_s", "s", &section.without_s, ["usual_job_time_without_copies", "mean"]),
         ("with copies", "with_s", "s", &section.with_s, ["", ""]),
@@ -307,8 +308,7 @@ impl StagesReport {
     }
 
     fn job_times(&self) -> Table {
-        let note =
-            "Of all runs to come, which differ as whole runs do. A typical run is simulated without that spread.";
+        let note = "For future runs, including run-to-run variation. A typical run is simulated without it.";
         let columns = [Column::new(""), Column::new("time").unit("s").key("job_time")];
         let mut table = Table::new("Job time of the next run", note, columns).level(self.level());
         table.rows.push(vec!["mean".into(), predicted("/mean_s", self.mean_s).into()]);

@@ -20,7 +20,7 @@ pub struct SteadyRow {
     /// The mean.
     #[serde(flatten)]
     pub quantity: Measured,
-    /// Share of the runs that was left out as warm-up; none if there is no interval.
+    /// Share of the runs that was excluded as warm-up; none if there is no interval.
     pub warm_up: Option<f64>,
 }
 
@@ -29,7 +29,7 @@ pub struct SteadyRow {
 pub struct RareTransition {
     /// Id of the transition.
     pub name: String,
-    /// Firings in all runs together.
+    /// Total firings in all runs.
     pub firings: u64,
 }
 
@@ -40,9 +40,9 @@ pub struct SteadyReport {
     pub net: NetSummary,
     /// Confidence level of all intervals.
     pub level: f64,
-    /// Method that found the numbers.
+    /// Method of the numbers.
     pub method: AnswerMethod,
-    /// Independent runs; 0 of an exact answer.
+    /// Independent runs; 0 for an exact answer.
     pub runs: u64,
     /// Model time of all runs together \[s\].
     pub model_time_s: f64,
@@ -54,8 +54,8 @@ pub struct SteadyReport {
     pub throughputs: Vec<SteadyRow>,
     /// Rewards per second.
     pub rewards: Vec<SteadyRow>,
-    /// Timed transitions, and immediate ones that were enabled, with fewer than 30 firings in all runs together: the runs may be too short to
-    /// show the long run.
+    /// Timed transitions, and immediate ones that were enabled, with fewer than 30 firings in
+    /// total: the runs may be too short to show the long run.
     pub rare_transitions: Vec<RareTransition>,
     /// Version of this crate.
     pub version: Word,
@@ -83,7 +83,7 @@ pub struct SteadySettings<'a> {
     pub throughputs: bool,
     /// Names of the rewards, in the order of the run.
     pub rewards: &'a [String],
-    /// Indices of the transitions that could fire; the report names the ones that fired rarely.
+    /// Indices of the transitions that could fire; the report lists those that fired rarely.
     pub possible: &'a [u32],
     /// Ids of transitions that were enabled and never fired: a number that did not vary then has no interval.
     pub unfired: &'a [String],
@@ -99,7 +99,7 @@ pub struct SteadySettings<'a> {
     pub not_folded: &'a [NotFolded],
 }
 
-/// Means in the long run from independent runs, each given by the averages of equal parts, none of which was left out.
+/// Means in the long run from independent runs, each given by the averages of equal parts, none of which was excluded.
 pub fn steady_report(runs: &[BatchAverages], subject: &Subject<'_>, settings: &SteadySettings<'_>) -> SteadyReport {
     let level = settings.level;
     let rows = |wanted: bool, names: &[String], unit, of: fn(&BatchAverages) -> &[Vec<f64>]| {
@@ -148,7 +148,7 @@ fn row(name: &str, unit: &'static str, runs: &[&[f64]], settings: &SteadySetting
     Some(SteadyRow { name: name.to_owned(), unit: unit.into(), quantity, warm_up })
 }
 
-/// The plain mean of all runs, and why there is nothing better.
+/// The plain mean of all runs, and the reason for this fallback.
 fn without_interval(runs: &[&[f64]], level: f64, error: &BatchError) -> Option<Measured> {
     let moments: FloatMoments = runs.iter().flat_map(|run| run.iter().copied()).collect();
     let plain = moments.mean_estimate(level).map(Interval::from);

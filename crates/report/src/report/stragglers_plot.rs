@@ -20,11 +20,11 @@ const GAP: i32 = 6;
 const ROOM: i32 = 64;
 /// Letters of names \[px\].
 const LETTERS: i32 = 13;
-/// Least width of a bar, so that it can be seen \[px\].
+/// Minimum visible width of a bar \[px\].
 const LEAST: i32 = 3;
 /// Letters of a node's name that are written.
 const NODE: usize = 40;
-/// Most stragglers that are drawn, and most lanes of bars that overlap.
+/// Maximum number of stragglers that are drawn, and most lanes of bars that overlap.
 const MOST: usize = 2000;
 const MOST_LANES: usize = 120;
 
@@ -39,7 +39,7 @@ struct Row {
 /// The stragglers as a picture, and the number of stragglers that are not in it; no picture without a straggler whose times are known.
 pub(super) struct Stragglers {
     rows: Vec<Row>,
-    /// Stragglers that there is no room for, and such whose times are not known.
+    /// Stragglers without room, and stragglers with unknown times.
     pub(super) left_out: usize,
 }
 
@@ -151,7 +151,7 @@ fn bar(finding: &Finding) -> Option<([f64; 2], String, Cause)> {
     (bar[0] <= bar[1]).then_some((bar, name, finding.cause))
 }
 
-/// The rows of nodes and causes, and how many bars are in them; `bars` begin one after the other.
+/// The rows of nodes and causes, and the number of bars in each; `bars` are in order of their start.
 fn rows(bars: Vec<([f64; 2], String, Cause)>) -> (Vec<Row>, usize) {
     let mut rows: BTreeMap<(String, Cause), Vec<Vec<[f64; 2]>>> = BTreeMap::new();
     let (mut drawn, mut lanes) = (0, 0);

@@ -51,7 +51,7 @@ pub struct StructureReport {
     pub traps: Option<SetRows>,
     /// Deadlocks and liveness.
     pub deadlock: Option<DeadlockRow>,
-    /// True if a limit or a wish to stop cut something short.
+    /// True if a limit or a stop request truncated some result.
     pub partial: bool,
     /// Sections that readers see; the JSON has all.
     #[serde(skip)]
@@ -80,11 +80,11 @@ pub struct Matrices {
     pub forward: Vec<Entry>,
     /// Tokens taken.
     pub backward: Vec<Entry>,
-    /// Tokens put minus tokens taken.
+    /// Tokens produced minus tokens consumed.
     pub combined: Vec<Entry>,
     /// Tokens that disable.
     pub inhibition: Vec<Entry>,
-    /// Tokens needed and left.
+    /// Tokens needed but not consumed.
     pub tests: Vec<Entry>,
     /// Entries whose weight depends on the marking: they are in no other matrix.
     pub open: Vec<OpenEntry>,
@@ -128,7 +128,7 @@ pub struct FlowRows {
     pub vectors: Vec<FlowRow>,
     /// Reason why there may be more.
     pub cut: Option<String>,
-    /// Rows or transitions left out because arcs with weights that depend on the marking change them.
+    /// Rows or transitions excluded because arcs with weights that depend on the marking change them.
     pub excluded: Vec<String>,
     /// Rows or transitions in no vector.
     pub not_covered: Vec<String>,
@@ -152,9 +152,9 @@ pub struct BoundRow {
     pub most: Option<u64>,
     /// Source of the bound.
     pub source: Option<BoundSource>,
-    /// True if whole numbers prove it.
+    /// True if integers prove it.
     pub proved: bool,
-    /// The weighted sum behind it: never above `sum`.
+    /// The weighted sum that proves it, which never exceeds `sum`.
     pub weights: Vec<Weight>,
     /// The weighted sum of the tokens at the start, in decimal.
     pub sum: Option<String>,
@@ -206,7 +206,7 @@ pub struct DeadlockRow {
     pub well_formed: Option<bool>,
     /// Method that found the verdict.
     pub method: Method,
-    /// Reason why nothing follows.
+    /// Reason why there is no conclusion.
     pub obstacles: Vec<String>,
     /// Rows that never hold a token.
     pub never_marked: Vec<String>,
@@ -298,7 +298,7 @@ fn cover_verdict(name: &'static str, cover: &Result<Cover, Cut>, all: &[String],
         Err(cut) => Verdict { name: name.into(), holds: None, reason: Some(cut.to_string()) },
         Ok(cover) => {
             let missing: Vec<&String> = all.iter().zip(&cover.members).filter(|(_, m)| !**m).map(|(n, _)| n).collect();
-            let unproved = if cover.proved { "" } else { " (by a linear program in floating point, without proof)" };
+            let unproved = if cover.proved { "" } else { " (by a floating-point linear program, without proof)" };
             let reason = match missing.len() {
                 0 => unproved.trim().to_owned(),
                 1 => format!("`{}` {without}{unproved}", missing[0]),
@@ -322,7 +322,7 @@ fn properties(found: &Structure) -> Vec<Verdict> {
         heavy.or_else(|| (!found.incidence.open.is_empty()).then(|| "weights depend on the marking".to_owned()));
     let looped = found
         .self_loop
-        .map(|(row, t)| format!("`{}` needs `{}` and fills it again", transitions[t as usize], rows[row as usize]));
+        .map(|(row, t)| format!("`{}` needs `{}` and refills it", transitions[t as usize], rows[row as usize]));
     let node = |i: usize| rows.get(i).unwrap_or_else(|| &transitions[i - rows.len()]);
     let path = found.connection.no_path.map(|[a, b]| format!("no path from `{}` to `{}`", node(a), node(b)));
     let parts = found.connection.parts;
@@ -341,7 +341,7 @@ fn properties(found: &Structure) -> Vec<Verdict> {
         cover_verdict("conservative", &covers.conservative, rows, "is in no P-semiflow"),
         cover_verdict("structurally bounded", &covers.bounded, rows, "can grow without end from some start"),
         cover_verdict("consistent", &covers.consistent, transitions, "is in no T-semiflow"),
-        cover_verdict("repetitive", &covers.repetitive, transitions, "cannot fire for ever"),
+        cover_verdict("repetitive", &covers.repetitive, transitions, "cannot fire forever"),
     ]
 }
 

@@ -25,10 +25,7 @@ impl Report for StructureReport {
         let mut document = Document {
             kind: "structure of a net",
             title: if self.net.is_empty() { "A net without a name".to_owned() } else { self.net.clone() },
-            question: format!(
-                "What follows from the arcs and the initial marking? The net has {}.",
-                size.join(" and ")
-            ),
+            question: format!("Consequences of the arcs and the initial marking. The net has {}.", size.join(" and ")),
             answer: answer(self),
             remarks: remarks(self),
             ..Document::default()
@@ -88,7 +85,7 @@ fn remarks(report: &StructureReport) -> Vec<String> {
     for open in &report.matrices.open {
         let [row, t] = names(report, open.row, open.transition);
         remarks.push(format!(
-            "The weight of {} `{row}`, `{t}` depends on the marking; no matrix has it.",
+            "The weight of {} `{row}`, `{t}` depends on the marking; the matrices omit it.",
             key_of(&open.kind)
         ));
     }

@@ -20,7 +20,7 @@ pub struct Subject<'a> {
     pub classes: &'a [String],
     /// Ids of the transitions.
     pub transitions: &'a [String],
-    /// The goal in words, such as `the dead marking`.
+    /// The goal as text, such as `the dead marking`.
     pub goal: &'a str,
     /// Texts of the snapshots, in the order of the question.
     pub snapshots: &'a [String],
@@ -52,16 +52,16 @@ impl NetSummary {
     }
 }
 
-/// The question that was asked.
+/// The question of the simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QuestionSummary {
-    /// The goal in words.
+    /// The goal as text.
     pub goal: String,
     /// Model time at which a replication ends at the latest \[s\].
     pub horizon_s: Option<f64>,
     /// Model time from which averages are collected \[s\].
     pub warm_up_s: f64,
-    /// Firings after which a replication is cut off.
+    /// Firings after which a replication stops.
     pub max_firings: Option<u64>,
     /// Confidence level of all intervals.
     pub level: f64,
@@ -95,7 +95,7 @@ pub struct EndingCounts {
 /// A named number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// The node, group or reward that the row belongs to.
+    /// The node, group or reward of the row.
     pub name: String,
     /// Unit of the row.
     pub unit: Word,
@@ -129,7 +129,7 @@ pub struct SnapshotRow {
 /// The part of a run that a GPU had.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeviceSummary {
-    /// Name that the driver gives it.
+    /// Name according to the driver.
     pub adapter: String,
     /// Replications that ran there.
     pub replications: u64,
@@ -137,9 +137,9 @@ pub struct DeviceSummary {
     pub setup_s: f64,
     /// Wall time of uploading programs and parameters \[s\].
     pub upload_s: f64,
-    /// Wall time from the submission of work until it was done \[s\].
+    /// Wall time from the submission of work until its completion \[s\].
     pub compute_s: f64,
-    /// Wall time of copying results back and taking them apart \[s\].
+    /// Wall time of copying results back and unpacking them \[s\].
     pub read_back_s: f64,
 }
 
@@ -174,7 +174,7 @@ pub struct ProvenanceSummary {
     pub backend: Word,
     /// Reason for that choice.
     pub backend_reason: String,
-    /// The GPU that was opened, also if it failed at once.
+    /// The opened GPU, even if it failed at once.
     pub device: Option<DeviceSummary>,
     /// Length of a tick of model time \[s\].
     pub tick_s: f64,
@@ -188,7 +188,7 @@ pub struct ProvenanceSummary {
     pub not_folded: Vec<NotFolded>,
 }
 
-/// Everything that a simulation found.
+/// All results of a simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SimulationReport {
     /// The net.
@@ -197,7 +197,7 @@ pub struct SimulationReport {
     pub question: QuestionSummary,
     /// Method that found the numbers.
     pub method: AnswerMethod,
-    /// Number of replications; 0 of an exact answer.
+    /// Number of replications; 0 for an exact answer.
     pub replications: u64,
     /// True if the run ended before it was complete; the results are valid, but less precise than requested.
     pub partial: bool,

@@ -1,4 +1,4 @@
-//! The result of a sweep, as it is stored.
+//! The stored result of a sweep.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub struct AxisRow {
     pub name: String,
 }
 
-/// A knob, from its best to its worst value.
+/// A setting, from its best to its worst value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KnobRow {
     /// Key of the axis.
@@ -30,7 +30,7 @@ pub struct KnobRow {
     pub swing_s: f64,
 }
 
-/// Everything that a sweep found, or a shard of it.
+/// All results of a sweep or of one of its shards.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepReport {
     /// Design of the points.
@@ -59,7 +59,7 @@ pub struct SweepReport {
     pub not_folded: Vec<NotFolded>,
     /// The points, by number; 0 is the base.
     pub points: Vec<PointResult>,
-    /// Ranking of the knobs; only for one-at-a-time sweeps, the widest swing first.
+    /// Ranking of the settings; only for one-at-a-time sweeps, the widest swing first.
     pub tornado: Vec<KnobRow>,
     /// The plan of the sweep, every key written out.
     #[serde(default)]

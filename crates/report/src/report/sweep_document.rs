@@ -7,7 +7,7 @@ use crate::report::sweep::SweepReport;
 use crate::report::sweep_plot::sweep_pictures;
 use crate::sweep::{self, Design, Level, PointResult};
 
-/// Most configurations that readers see; JSON and CSV have all.
+/// Maximum number of configurations that readers see; JSON and CSV have all.
 const MOST: usize = 200;
 
 impl Report for SweepReport {
@@ -23,7 +23,7 @@ impl Report for SweepReport {
                 more => format!("Effect of {} settings", more.len()),
             },
             question: format!(
-                "What does each setting do to the time, and which helps most? {}.",
+                "Effect of each setting on the time. {}.",
                 counted(self.points.len() as u128, "configuration")
             ),
             answer: answer(self),
@@ -45,8 +45,8 @@ impl Report for SweepReport {
 
 /// Names, titles and captions of the figures.
 const FIGURES: [(&str, &str, &str); 3] = [
-    ("curve", "Time over the setting", "Mean, p95 and p99 of the time at each value, with their intervals."),
-    ("heat", "Time over both settings", "The mean time at each pair of values; dark is short."),
+    ("curve", "Time by setting", "Mean, p95 and p99 of the time at each value, with their intervals."),
+    ("heat", "Time by both settings", "The mean time at each pair of values; dark means short."),
     (
         "tornado",
         "Effect of each setting",
@@ -73,7 +73,7 @@ fn provenance(report: &SweepReport) -> Vec<[String; 2]> {
     with_base_folded(rows, report.folded.as_ref(), &report.not_folded)
 }
 
-/// Returns the values of a configuration in words.
+/// Returns the values of a configuration as text.
 fn settings(report: &SweepReport, point: &PointResult) -> String {
     let named = report.axes.iter().zip(&point.values);
     let words = named.filter_map(|(axis, value)| Some(format!("{} = {}", axis.name, value_text(value.as_ref()?))));
@@ -120,7 +120,7 @@ fn knobs(report: &SweepReport) -> Table {
         Column::new("change").unit("s").show(Show::Room),
         Column::new("swing").unit("s"),
     ];
-    let note = "One setting at a time, all others as in the base. Swing: from the shortest mean time to the longest.";
+    let note = "One setting at a time, with all other settings as in the base. Swing: the longest mean time minus the shortest.";
     let mut table = Table::new("Settings by effect", note, columns).level(report.level);
     for (i, knob) in report.tornado.iter().enumerate() {
         let at = format!("/tornado/{i}");
@@ -166,9 +166,9 @@ fn points(report: &SweepReport) -> Table {
     columns.extend(["level", "seed"].map(|key| Column::new(key).key(key).show(Show::Csv)));
     let rows = report.points.iter().enumerate().map(|(i, point)| row(report, i, point));
     let note = if has_deadline(report) {
-        "Changes are against the base. By deadline: probability to be done by then."
+        "Changes are relative to the base. By deadline: probability of finishing by then."
     } else {
-        "Changes are against the base."
+        "Changes are relative to the base."
     };
     Table::new("Configurations", note, columns).rows(rows).level(report.level).most(MOST).wide()
 }

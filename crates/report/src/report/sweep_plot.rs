@@ -16,12 +16,12 @@ fn size(width: Width) -> (u32, u32) {
 
 /// Height of a row of a tornado, and the room above and below.
 const TORNADO: [u32; 2] = [52, 110];
-/// Characters of a knob's name that are written.
+/// Characters of a setting's name that are written.
 const NAME: usize = 26;
-/// Most cells of a heat map with numbers in them.
+/// Maximum number of cells of a heat map with numbers in them.
 const MOST_NUMBERS: usize = 150;
 
-/// The pictures that fit a sweep; none if there are too few points, or too many axes.
+/// The pictures for a sweep; none if there are too few points, or too many axes.
 ///
 /// # Errors
 ///
@@ -54,7 +54,7 @@ fn roomy(values: impl Iterator<Item = f64> + Clone) -> Option<std::ops::Range<f6
     (low <= high && plot::can_be_axis(low - room, high + room)).then_some(low - room..high + room)
 }
 
-/// A quantile or mean of a point, with its place on the axis.
+/// A quantile or mean of a point, with its position on the axis.
 type Dot = (f64, Number);
 /// Name, colour and dots of a line.
 type Line = (&'static str, RGBColor, Vec<Dot>);
@@ -224,8 +224,8 @@ fn ramp(share: f64) -> RGBColor {
     RGBColor(mixed(0), mixed(1), mixed(2))
 }
 
-/// Draws the effect of each knob on a measure of the time: bars from the base to the knob's best and worst value, the
-/// most important knob on top; none without a knob.
+/// Draws the effect of each setting on a measure of the time: bars from the base to the setting's best and
+/// worst value, the setting with the largest effect on top; none without settings.
 ///
 /// # Errors
 ///
@@ -241,7 +241,7 @@ pub(super) fn tornado(knobs: &[KnobRow], measure: &str) -> Result<Option<Picture
     Picture::new("tornado", |width| plot::svg(size(width), |area| draw_tornado(area, knobs, measure, width))).map(Some)
 }
 
-/// All that is drawn of a knob.
+/// All that is drawn of a setting.
 fn ends_of(knob: &KnobRow) -> Vec<f64> {
     let numbers = [knob.best.difference_s, knob.worst.difference_s];
     numbers.into_iter().flat_map(|n| [Some(n.value), n.low, n.high]).flatten().collect()
@@ -305,8 +305,8 @@ fn draw_tornado(area: &Area<'_>, knobs: &[KnobRow], measure: &str, width: Width)
 /// Pixels between a bar and its value.
 const BESIDE: i32 = 8;
 
-/// The values of a knob, and where they are written: the best at the left and the worst at the right of the bars; of two bars on one
-/// side only the longer one's.
+/// The values of a setting, and their positions: the best to the left and the worst to the right of the bars;
+/// with two bars on the same side, only the value of the longer bar.
 fn value_labels(knob: &KnobRow) -> Vec<(f64, i32, String)> {
     let (best, worst) = (&knob.best, &knob.worst);
     let left = |level: &Level| {

@@ -20,7 +20,7 @@ pub struct SyscallsReport {
     pub calls: Vec<SyscallRow>,
     /// Answer of each method.
     pub answers: Vec<Answer>,
-    /// Data that was left out, and other reasons to doubt the answers.
+    /// Skipped data, and other reasons for doubt.
     pub notes: Vec<String>,
     /// Oddities of the logs.
     pub warnings: Vec<SyscallWarningRow>,
@@ -78,16 +78,16 @@ pub struct SyscallRow {
     pub verdict: SyscallVerdict,
 }
 
-/// An oddity of a log.
+/// A warning about a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SyscallWarningRow {
     /// The log.
     pub file: String,
-    /// The first line with this oddity.
+    /// The first line with this problem.
     pub line: u64,
     /// Number of occurrences.
     pub count: u64,
-    /// Description of the oddity.
+    /// Description of the problem.
     pub text: String,
 }
 
@@ -110,7 +110,7 @@ fn unknown_nodes(run: &Run, profile: &Profile) -> Option<String> {
     let unknown: Vec<&str> =
         run.nodes.iter().map(|node| node.node.as_str()).filter(|node| !profile.knows(run.form, node)).collect();
     (!unknown.is_empty()).then(|| {
-        format!("in no control run of this form: {}; the methods as printed have no range for them", unknown.join(", "))
+        format!("in no control run of this form: {}; the published methods have no range for them", unknown.join(", "))
     })
 }
 

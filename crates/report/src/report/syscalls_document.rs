@@ -1,4 +1,4 @@
-//! A diagnosis by system calls, and a profile of control runs, as a person reads them.
+//! A diagnosis by system calls, and a profile of control runs, as documents.
 
 use crate::diagnose::Finding;
 use crate::diagnose::syscalls::{Answer, Profile};
@@ -20,7 +20,7 @@ impl Report for SyscallsReport {
         let mut document = Document {
             kind: "diagnosis by system calls",
             title: format!("{}: {nodes}, {}, against {runs}", self.run, self.form),
-            question: "Which node is at fault, and why?".to_owned(),
+            question: "The node at fault, and the reason.".to_owned(),
             answer: vec![self.conclusion().into()],
             remarks: self.notes.clone(),
             ..Document::default()
@@ -45,13 +45,13 @@ impl SyscallsReport {
     fn conclusion(&self) -> String {
         let Some((last, others)) = self.answers.split_last() else { return String::new() };
         let (Some(cause), Some(node)) = (last.cause, last.nodes.first()) else {
-            return "System calls show no node at fault.".to_owned();
+            return "The system calls do not show a faulty node.".to_owned();
         };
         let agrees = |answer: &&Answer| answer.cause == last.cause && answer.nodes.contains(node);
         let agreeing: Vec<&str> = others.iter().filter(agrees).map(|answer| method_text(answer.method)).collect();
         let with = if agreeing.is_empty() { String::new() } else { format!(", and so does {}", agreeing.join(", ")) };
         let what = cause_text(cause);
-        format!("Look at the {what} of {node}: the method `{}` blames it{with}.", method_text(last.method))
+        format!("Check the {what} of {node}: the method `{}` blames it{with}.", method_text(last.method))
     }
 
     fn answer_table(&self) -> Table {
@@ -92,7 +92,7 @@ impl SyscallsReport {
     /// The calls that `shown` selects, with the least and the greatest mean of a node in the control runs.
     fn calls(&self, title: &str, shown: fn(&SyscallRow) -> bool) -> Table {
         const MILLI: f64 = 1e3;
-        let note = "Milliseconds per call. Least and most: the range of the means of nodes in the control runs.";
+        let note = "Milliseconds per call. Least and most: the range of node means in the control runs.";
         let columns = [
             Column::new("node").key("node"),
             Column::new("call").key("call"),
@@ -140,13 +140,13 @@ fn evidence(finding: &Finding) -> String {
     finding.evidence.iter().map(text).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns a profile of control runs as a person reads it.
+/// Returns the document of a profile of control runs.
 pub fn syscall_profile_document(profile: &Profile) -> Document<'static> {
     let invocations = count(profile.invocations() as u128);
     let mut document = Document {
         kind: "profile of system calls",
         title: format!("Profile of {}", counted(profile.runs.len() as u128, "control run")),
-        answer: vec![format!("{invocations} different invocations, each with its least and greatest time.").into()],
+        answer: vec![format!("{invocations} different invocations, each with its shortest and longest time.").into()],
         ..Document::default()
     };
     let mut table = Table::new("", "", ["run", "nodes", "calls", "pairs", "logs"]);

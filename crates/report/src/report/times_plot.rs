@@ -338,10 +338,10 @@ fn sound_bars(bars: &[Bar]) -> Vec<Bar> {
 /// Caption of an exact line.
 fn of_exact(curve: &[CdfPoint]) -> String {
     let bounded = curve.iter().any(|point| point.low.is_some());
-    if bounded { "exact, with certain bounds" } else { "exact" }.to_owned()
+    if bounded { "exact, with guaranteed bounds" } else { "exact" }.to_owned()
 }
 
-/// The probability at a time, on a line between the points; none before and after them.
+/// The probability at a time, on a line between the points; none outside their range.
 fn between(curve: &[CdfPoint], time: f64) -> Option<f64> {
     let (first, last) = (curve.first()?, curve.last()?);
     if time <= first.time_s {
@@ -366,7 +366,7 @@ fn frame<'a, 'b>(area: &'a Area<'b>, width: Width) -> ChartBuilder<'a, 'b, SVGBa
     builder
 }
 
-/// A share as a person would write it.
+/// A share as short text.
 fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     if percent >= 1e-3 {

@@ -11,8 +11,8 @@ const COLUMNS: &str = "application stage stage_attempt kind task attempt id node
 /// Attempts that are written at a time: a log may have millions.
 const PART: usize = 4096;
 
-/// Gives the attempts in the order of stage, task and launch to `put`, some at a time; what the log does not state is an empty
-/// cell. Times are in seconds since the start of the first application.
+/// Passes the attempts in the order of stage, task and launch to `put`, in pieces; values that the log does
+/// not state are empty cells. Times are in seconds since the start of the first application.
 ///
 /// # Errors
 ///

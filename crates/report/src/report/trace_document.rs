@@ -1,4 +1,4 @@
-//! A log as a person reads it: the runs and their times, bounds of the time, stragglers, speculative copies, nodes.
+//! The document of a log: the runs and their times, bounds of the time, stragglers, speculative copies, nodes.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ impl Report for TraceReport {
         let mut document = Document {
             kind: "log of jobs",
             title: self.title(),
-            question: "What ran, and what made it take so long?".to_owned(),
+            question: "Stages and tasks of the run, and limits on its time.".to_owned(),
             answer: self.answer(),
             remarks: self.remarks(),
             provenance: vec![files(&self.files), ["expected times".to_owned(), self.usual.to_string()]],
@@ -59,7 +59,7 @@ impl BoundsRow {
     fn all(&self) -> [Bound; 4] {
         let chain = if self.knows_dependencies { "longest chain of stages" } else { "work in a stated order" };
         [
-            ("by_slots_s", "all work on all slots", self.by_slots_s),
+            ("by_slots_s", "all work spread over all slots", self.by_slots_s),
             ("by_critical_path_s", chain, self.by_critical_path_s),
             ("by_longest_task_s", "longest task", self.by_longest_task_s),
             ("by_driver_s", "no task running", self.by_driver_s),
@@ -116,23 +116,22 @@ impl TraceReport {
             self.took(i, bounds, &self.open()).into(),
             format!(". The largest lower bound: {what}, ").into(),
             Number::new(format!("/applications/{i}/bounds/{key}"), value, "s").brief().into(),
-            format!(". {} took more than 1.5 medians of the stage.", counted(slow as u64, "attempt")).into(),
+            format!(". {} took more than 1.5 times the median of the stage.", counted(slow as u64, "attempt")).into(),
         ]
     }
 
     fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if self.partial {
-            remarks.push("The reading was stopped early: the end of the log is missing.".to_owned());
+            remarks.push("Reading was stopped early: the end of the log is missing.".to_owned());
         }
         remarks.extend(self.warnings.iter().map(|warning| format!("{}: {}", warning.first, warning.text)));
         if self.jobs.iter().any(|job| job.completed_s.is_none()) {
-            remarks.push("Jobs without an end in the log: times with ≥ are lower bounds.".to_owned());
+            remarks.push("Some jobs have no end in the log: times with ≥ are lower bounds.".to_owned());
         }
         if self.applications.iter().filter_map(|row| row.bounds.as_ref()).any(|bounds| !bounds.knows_dependencies) {
             remarks.push(
-                "The log does not state the dependencies of all stages; stages without count as independent."
-                    .to_owned(),
+                "The log does not state the dependencies of all stages; other stages count as independent.".to_owned(),
             );
         }
         remarks
@@ -172,7 +171,11 @@ impl TraceReport {
         ];
         if let [one] = self.applications.as_slice() {
             let at_least = if one.slots_stated { "" } else { "≥ " };
-            let why = if one.slots_stated { "" } else { " (most attempts at once; the log states no cores)" };
+            let why = if one.slots_stated {
+                ""
+            } else {
+                " (largest number of simultaneous attempts; the log does not state cores)"
+            };
             rows.push(("slots", format!("{at_least}{}{why}", count(one.slots.into()))));
         }
         rows.push(("data", moved.collect::<Vec<_>>().join(", ")));
@@ -223,7 +226,7 @@ impl TraceReport {
         if !bounds.knows_dependencies && bounds.by_critical_path_s <= bounds.by_longest_task_s {
             rows.remove(2);
         }
-        let title = format!("What bounds the time of {}", self.applications[i].title());
+        let title = format!("Lower bounds of the time of {}", self.applications[i].title());
         let caption = "With these tasks and slots, the time cannot be shorter than any of the bars below the first.";
         Some(Figure::bars("bounds", title, caption, "time [s]", rows))
     }
@@ -280,8 +283,7 @@ impl TraceReport {
             Column::new("p75").show(Show::Detail),
         ];
         let note = format!(
-            "Times of tasks in seconds. Waves: tasks per slot. Then attempts beyond 1.5 medians of the stage (Mantri), and beyond \
-             1.2 expected times (Phan et al.). Expected times: {}.",
+            "Times of tasks in seconds. Waves: tasks per slot. Then attempts longer than 1.5 times the stage's median (Mantri) and 1.2 times the expected time (Phan et al.). Expected times: {}.",
             self.usual
         );
         let mut table = Table::new("Task times", note, columns);
@@ -331,8 +333,7 @@ impl TraceReport {
             Column::new("spilling"),
             Column::new("peak [GiB]").show(Show::Room),
         ];
-        let note = "Times of all attempts together in seconds: all of it, waiting for a permit of the GPU, the wait that follows from the other times and the permits, holding one, on work that was blocked or \
-                    done again for lack of memory, and moving data to the host and back.";
+        let note = "Total times of all attempts in seconds: all time, waiting for a GPU permit, the wait predicted from the other times and the permits, holding a permit, work that was blocked or retried for lack of memory, and moving data to the host and back.";
         let mut table = Table::new("GPUs", note, columns);
         let mut order: Vec<_> =
             self.stages.iter().enumerate().filter_map(|(i, stage)| Some((i, stage, stage.gpu?))).collect();
@@ -362,8 +363,7 @@ impl TraceReport {
     /// The stages that are part of a described query or job; without any, the table is empty and not shown.
     fn queries(&self) -> Table {
         let columns = [Column::new("stage"), Column::new("query or job"), Column::new("operators")];
-        let note = "Descriptions are those of the program or of its SQL. Operators are those of the query's last plan that ran in the stage, in \
-                    the order of the data.";
+        let note = "Descriptions come from the program or its SQL. Operators are from the query's last plan that ran in the stage, in data order.";
         let mut table = Table::new("Queries of the stages", note, columns);
         let is_described = |stage: &&StageRow| stage.description.is_some() || !stage.operators.is_empty();
         for stage in self.stages.iter().filter(|stage| stage.attempts > 0).filter(is_described) {
@@ -382,7 +382,7 @@ impl TraceReport {
         let number =
             |is: fn(&StragglerRow) -> bool| count(self.stragglers.iter().filter(|row| is(row)).count() as u128);
         let note = format!(
-            "{} beyond 1.5 medians of the stage, {} beyond 1.2 expected times. ≥: the attempt was killed, or has no end in the log.",
+            "{} longer than 1.5 times the stage's median, {} longer than 1.2 times the expected time. ≥: the attempt was killed, or has no end in the log.",
             number(|row| row.over_median),
             number(|row| row.over_usual)
         );
@@ -439,7 +439,7 @@ impl TraceReport {
     }
 
     fn nodes(&self) -> Table {
-        let note = "Slowness: the median over a node's attempts of time over the median of the stage.";
+        let note = "Slowness: the median of a node's attempt times, each divided by the median of its stage.";
         let mut table = Table::new("Nodes, the slowest first", note, ["node", "attempts", "busy [s]", "slowness"]);
         let mut order: Vec<_> = self.nodes.iter().enumerate().collect();
         order.sort_by(|(_, a), (_, b)| b.slowness.unwrap_or(0.0).total_cmp(&a.slowness.unwrap_or(0.0)));

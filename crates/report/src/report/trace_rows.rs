@@ -8,7 +8,7 @@ use crate::report::json::Word;
 use crate::trace::WarningKind;
 use crate::trace::analysis::Times;
 
-/// A log and what follows from it. Times are in seconds since the start of its first application.
+/// A log and its analysis. Times are in seconds since the start of its first application.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TraceReport {
     /// The format's key.
@@ -23,7 +23,7 @@ pub struct TraceReport {
     pub text_bytes: u64,
     /// Events or records.
     pub events: u64,
-    /// Time 0 in seconds since 1970; none if the log has a clock of its own.
+    /// Time 0 in seconds since 1970; none if the log has a relative clock.
     pub origin_unix_s: Option<f64>,
     /// In the order of the log.
     pub applications: Vec<ApplicationRow>,
@@ -35,7 +35,7 @@ pub struct TraceReport {
     pub nodes: Vec<NodeRow>,
     /// Number of attempts by outcome, without zeros.
     pub outcomes: Vec<OutcomeRow>,
-    /// Sums over attempts; amounts that the log does not record are left out.
+    /// Sums over attempts; amounts that the log does not record are omitted.
     pub amounts: Vec<AmountRow>,
     /// Copies of running attempts.
     pub copies: CopiesRow,
@@ -89,9 +89,9 @@ pub struct ApplicationRow {
     pub end_s: Option<f64>,
     /// Jobs of the application.
     pub jobs: u64,
-    /// Tasks that can run at once.
+    /// Tasks that can run simultaneously.
     pub slots: u64,
-    /// True if the log states them; otherwise they are the most attempts that were seen at once.
+    /// True if the log states them; otherwise they are the observed maximum of simultaneous attempts.
     pub slots_stated: bool,
     /// Lower bounds of the application's time; none if no task has a known duration.
     pub bounds: Option<BoundsRow>,
@@ -102,7 +102,7 @@ pub struct ApplicationRow {
 /// Lower bounds of an application's time \[s\].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BoundsRow {
-    /// From the first submission of a job to the last end of one.
+    /// From the first submission of a job to the last end of a job.
     pub span_s: f64,
     /// Time of the attempts that did their tasks.
     pub work_s: f64,
@@ -116,7 +116,7 @@ pub struct BoundsRow {
     pub by_driver_s: f64,
     /// The largest of them: `slots`, `critical_path`, `longest_task` or `driver`.
     pub largest: Word,
-    /// True if the log states what stages depend on.
+    /// True if the log states the dependencies of stages.
     pub knows_dependencies: bool,
 }
 
@@ -161,11 +161,11 @@ pub struct StageRow {
     pub operators: Vec<String>,
     /// Kind of the stage's tasks.
     pub kind: Word,
-    /// Stages that it waits for; none if the log does not record them.
+    /// Its parent stages; none if the log does not record them.
     pub parents: Option<Vec<u32>>,
     /// Planned number of tasks.
     pub tasks: Option<u32>,
-    /// Tasks that are done.
+    /// Finished tasks.
     pub tasks_done: u64,
     /// Attempts to run them.
     pub attempts: u64,
@@ -177,7 +177,7 @@ pub struct StageRow {
     pub submitted_s: Option<f64>,
     /// Time when it ended.
     pub completed_s: Option<f64>,
-    /// Waves: tasks of the stage over slots of the application; none without slots.
+    /// Waves: tasks of the stage divided by slots of the application; none without slots.
     pub waves: Option<f64>,
     /// Times of attempts that succeeded \[s\].
     pub times_s: Option<Times>,
@@ -185,7 +185,7 @@ pub struct StageRow {
     pub over_median: u64,
     /// Attempts beyond 1.2 times the expected time of their task.
     pub over_usual: u64,
-    /// Times of its attempts on GPUs; none for a log without such measures.
+    /// Times of its attempts on GPUs; none for a log without GPU metrics.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu: Option<GpuRow>,
 }
@@ -201,13 +201,13 @@ pub struct GpuRow {
     pub permits: Option<u32>,
     /// Time in which attempts held a permit \[s\].
     pub hold_s: Option<f64>,
-    /// Time of work that was blocked or done again because memory was short \[s\].
+    /// Time of work that was blocked or repeated for lack of memory \[s\].
     pub retry_s: Option<f64>,
     /// Time in which data moved to the host or to disk, and back \[s\].
     pub spill_s: Option<f64>,
     /// Retries of work.
     pub retries: Option<u64>,
-    /// Most memory of a GPU in use \[bytes\].
+    /// Maximum memory of a GPU in use \[bytes\].
     pub peak_bytes: Option<f64>,
     /// The time of the attempts, whatever they did \[s\].
     pub attempts_s: f64,
@@ -224,8 +224,8 @@ pub struct NodeRow {
     pub attempts: u64,
     /// Their time \[s\].
     pub busy_s: f64,
-    /// Median over the node's attempts, without failed ones, of time over median time of the stage; none without
-    /// attempts.
+    /// Median of the times of the node's attempts, except failed ones, each divided by the stage's
+    /// median; none without attempts.
     pub slowness: Option<f64>,
 }
 

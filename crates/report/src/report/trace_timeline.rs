@@ -1,4 +1,4 @@
-//! The attempts of a log as a picture: time to the right, nodes below each other, a lane for each slot of a node.
+//! The attempts of a log as a picture: time to the right, one block per node, one lane per slot.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -77,8 +77,8 @@ struct Drawn {
     index: usize,
 }
 
-/// The picture. Attempts without a launch are not in it; one without an end goes to the end of its stage, otherwise of
-/// the picture.
+/// The picture. Omits attempts without a launch; an attempt without an end is drawn to the end of its stage,
+/// otherwise to the end of the picture.
 pub fn trace_svg(trace: &JobTrace, usual: &Usual) -> String {
     let of_attempts = classes(trace, usual).into_iter().map(|class| class as usize).collect();
     painted_svg(trace, &Paint { kinds: Class::ALL.map(Class::kind).into(), of_attempts, notes: BTreeMap::new() })
@@ -310,7 +310,7 @@ fn in_order(trace: &JobTrace, lanes: &[usize]) -> Vec<usize> {
     order
 }
 
-/// A name with zeros before its numbers, so that texts compare like numbers.
+/// A name with zeros before its numbers, so that texts sort like numbers.
 fn padded(name: &str) -> String {
     let digit = |c: &char| c.is_ascii_digit();
     let mut text = String::new();

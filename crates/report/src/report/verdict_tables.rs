@@ -104,7 +104,7 @@ impl Findings<'_> {
         Table::new("Liveness", "", columns).rows(self.liveness.iter().enumerate().map(row)).most(MOST_ROWS)
     }
 
-    /// Summarises the markings in words: deadlocks and liveness.
+    /// Summarises the markings as text: deadlocks and liveness.
     pub(crate) fn in_words(&self) -> String {
         let live = match self.verdicts {
             Some(verdicts) if verdicts.live => " and live",
@@ -129,18 +129,18 @@ fn coverability(unbounded: &UnboundedRow) -> [String; 2] {
         return ["unbounded places".to_owned(), format!("{places}; every other place is bounded")];
     }
     let ignored = graph.ignored.join(", ");
-    ["unbounded places".to_owned(), format!("at most {places}; every other place is bounded ({ignored} left out)")]
+    ["unbounded places".to_owned(), format!("at most {places}; every other place is bounded ({ignored} ignored)")]
 }
 
 fn first_deadlock(dead: &DeadMarkings) -> Vec<(&'static str, String)> {
     if dead.count == 0.0 {
         return Vec::new();
     }
-    let marking = if dead.marking.is_empty() { "no tokens at all".to_owned() } else { marking(&dead.marking) };
+    let marking = if dead.marking.is_empty() { "no tokens".to_owned() } else { marking(&dead.marking) };
     vec![("  the first", marking), ("  reached by", steps(&dead.path))]
 }
 
-/// Returns the marked places in words.
+/// Returns the marked places as text.
 pub(crate) fn marking(marked: &[(String, u32)]) -> String {
     let place =
         |(place, tokens): &(String, u32)| if *tokens == 1 { place.clone() } else { format!("{tokens} {place}") };

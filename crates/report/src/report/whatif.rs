@@ -1,4 +1,4 @@
-//! The result of a what-if: policies side by side; and the catalogue of detectors.
+//! The result of a what-if: policies compared; and the catalogue of detectors.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ pub struct PolicyRow {
     pub detector: Word,
     /// Share of slots for tasks, or `shared`.
     pub slots: SlotShare,
-    /// Age of a job before anyone looks \[s\].
+    /// Age of a job at the first check \[s\].
     pub lag_s: f64,
     /// Setting for running the detector while tasks wait.
     pub watch: Watching,
@@ -59,7 +59,7 @@ pub struct PolicyRow {
     pub job_time_s: Measured,
     /// p95 and p99 of the job time.
     pub tails: Vec<TailRow>,
-    /// The probability to finish by the deadline; none without a deadline.
+    /// The probability of finishing by the deadline; none without a deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done_by_deadline: Option<Measured>,
     /// Energy \[J\].
@@ -111,7 +111,7 @@ pub struct WhatIfReport {
     pub deadline_s: Option<f64>,
     /// True if the run was ended early.
     pub partial: bool,
-    /// Name of the policy that the others are compared with.
+    /// Name of the policy with which the others are compared.
     pub baseline: String,
     /// The policies, in the order of the plan.
     pub policies: Vec<PolicyRow>,

@@ -1,4 +1,4 @@
-//! The documents of a what-if, policies side by side, and of the catalogue of detectors.
+//! The documents of a what-if, with policies compared, and of the catalogue of detectors.
 
 use crate::document::parts::{partial, wall};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, Show, Table};
@@ -11,7 +11,7 @@ use crate::report::whatif_plot::what_if_picture;
 
 /// The words of a comparison.
 pub(super) struct Words {
-    /// The tasks that the detectors look at.
+    /// The tasks that the detectors check.
     pub(super) tasks: &'static str,
     /// True if energy is part of the answer.
     pub(super) energy: bool,
@@ -23,7 +23,7 @@ impl Report for WhatIfReport {
     fn document(&self) -> Document<'_> {
         let jobs = [counted(self.maps, "map task"), counted(self.reduces, "reduce task")].join(" and ");
         let question = format!(
-            "What would {} with {jobs} gain from speculative copies, on {} with {}?",
+            "Gain of {} with {jobs} from speculative copies, on {} with {}.",
             counted(self.jobs as u128, "job"),
             counted(self.nodes, "node"),
             counted(self.slots, "slot")
@@ -93,7 +93,7 @@ fn fastest(report: &WhatIfReport) -> Option<Headline> {
 }
 
 fn times(report: &WhatIfReport) -> Table {
-    let note = format!("Changes are against `{}`, replication by replication.", report.baseline);
+    let note = format!("Changes are relative to `{}`, replication by replication.", report.baseline);
     let mut columns = vec![Column::new("policy"), Column::new("mean").unit("s").key("job_time")];
     let first = report.policies.first().map_or(&[][..], |row| &row.tails);
     let tail = |tail: &TailRow| quantile_name(tail.p);

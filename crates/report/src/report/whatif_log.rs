@@ -1,4 +1,4 @@
-//! Result of a what-if on a log: the original and the replayed job, followed by the policies side by side.
+//! Result of a what-if on a log: the original and the replayed job, followed by the compared policies.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub struct LogWhatIfReport {
     pub replayed_s: f64,
     /// True if the log has no copies and no unknown times, so that the two should be the same.
     pub comparable: bool,
-    /// Error of the replay \[s\]: without copies if the log has none, else with copies by its own settings.
+    /// Error of the replay \[s\]: without copies if the log has none, otherwise with copies by the log's settings.
     #[serde(default)]
     pub error_s: f64,
     /// Tasks that a node runs at full speed, as a share of its slots.
@@ -88,7 +88,7 @@ impl Report for LogWhatIfReport {
     fn document(&self) -> Document<'_> {
         let found = &self.comparison;
         let question = format!(
-            "What would other policies have changed for {} in {} on {} with {}?",
+            "Effect of other policies on {} in {} on {} with {}.",
             counted(found.maps, "task"),
             counted(self.replay_stages.len() as u64, "stage"),
             counted(found.nodes, "node"),
@@ -116,7 +116,9 @@ impl LogWhatIfReport {
                 "the difference is the error of the replay".to_owned()
             } else {
                 let off = self.error_s;
-                format!("the log has copies or unknown times; with its own settings the replay is off by {off:.1} s")
+                format!(
+                    "the log has copies or unknown times; with the run's own settings, the replay is off by {off:.1} s"
+                )
             };
             let difference = 100.0 * (self.replayed_s / self.actual_s - 1.0);
             let replayed = time("/replayed_s", self.replayed_s).into();

@@ -16,8 +16,8 @@ const LETTERS: i32 = 13;
 /// Room above and below the rows.
 const MARGIN: u32 = 110;
 
-/// The picture of a what-if: a bar to the mean with its interval, marks at p95 and p99, and a dot for the energy on the
-/// axis above.
+/// The picture of a what-if: a bar that ends at the mean, with its interval, marks at p95 and p99,
+/// and a dot for the energy on the axis above.
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ fn draw(area: &Area<'_>, report: &WhatIfReport, width: Width) -> Result<(), Draw
     plot::axis_of_rows(
         &mut chart,
         width.of(11, 5),
-        width.of("job time [s]: bar to the mean, marks at p95 and p99", "job time [s]: mean, p95, p99"),
+        width.of("job time [s]: bars end at the mean, marks are p95 and p99", "job time [s]: mean, p95, p99"),
         LETTERS,
     )?;
     chart

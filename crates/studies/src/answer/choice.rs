@@ -12,16 +12,16 @@ use crate::sim::{FoldedParts, Goal, Prepared, Question};
 use crate::solve::{GridSettings, Limits, completion_time, explore, is_series_parallel};
 use crate::watch::{Unwatched, Watch};
 
-/// States of the folded net up to which an exact answer costs less than a second, at about 0.1 ms a state, and little memory. Counting
-/// this many takes about 50 ms.
+/// States of the folded net up to which an exact answer costs less than a second, at about 0.1 ms
+/// per state, and little memory. Counting this many takes about 50 ms.
 const CHEAP: u64 = 5_000;
-/// Most states times transitions: exploring a large net must not take longer than simulating it.
+/// Maximum number of states times transitions: exploring a large net must not take longer than simulating it.
 const WORK: u64 = 4_000_000;
 
 /// The choice between an exact answer and replications; the exact answer is taken if it is known to cost less.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// The exact method that costs less; none if none is known to.
+    /// The exact method that is faster; none if no method is known to be faster.
     pub exact: Option<ExactMethod>,
     /// States that the exact answer needs.
     pub states: Option<usize>,
@@ -82,7 +82,7 @@ pub fn choose(net: &Net, program: &Program, question: &Question, steady: bool) -
     }
 }
 
-/// Returns the number of states if there are few; otherwise why not.
+/// Returns the number of states if there are few; otherwise the reason.
 fn few_states(net: &Net, goal: Option<&Code>) -> Result<usize, String> {
     let net = with_phases(net).map_err(|all| all[0].to_string())?.net;
     let program = compile(&net).map_err(|all| all[0].to_string())?;
@@ -119,8 +119,8 @@ pub fn exact(
     states::answer(net, kind, question, watch)
 }
 
-/// Returns the exact answer about a net that was prepared for replications, in terms of the net. Equal parts of several tokens are
-/// counted too, such as tasks whose delays have phases.
+/// Returns the exact answer about a net that was prepared for replications, in terms of the net. Equal parts
+/// of several tokens are also folded, such as tasks whose delays have phases.
 ///
 /// # Errors
 ///

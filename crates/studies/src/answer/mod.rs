@@ -1,4 +1,5 @@
-//! Exact or simulated: whether a question about a net has an exact answer, whether that costs less, and the answer.
+//! Exact or simulated: determines whether a question about a net has an exact answer, whether it is faster,
+//! and computes it.
 //!
 //! ```text
 //! net, Question ──▶ Choice (exact by which method, or why not) ──▶ ExactAnswer, or replications of sim

@@ -33,7 +33,7 @@ pub enum Route {
     Parts {
         /// The time to the dead marking.
         time: Box<CompletionTime>,
-        /// Explains why not from all states; none if the parts were requested.
+        /// Explains why the answer does not use all states; none if the parts were requested.
         no_states: Option<String>,
     },
 }
@@ -78,7 +78,7 @@ impl SolveRoute {
     }
 }
 
-/// Returns why the states of a schedule are not used; none if they are few.
+/// Returns the reason why the states of a schedule are not used; none if there are few.
 pub(super) fn too_many(net: &Net, limits: Limits, watch: &dyn Watch) -> Result<Option<String>, AnswerError> {
     let net = match with_phases(net) {
         Ok(expanded) => expanded.net,

@@ -25,7 +25,7 @@ pub(super) fn answer(
     }
 }
 
-/// All states of a net, its general delays as phases: its own places and transitions come before hidden ones.
+/// All states of a net, its general delays as phases: original places and transitions come before hidden ones.
 struct Solved {
     program: Program,
     space: StateSpace,

@@ -38,16 +38,16 @@ pub enum NeedsReplications {
     #[error("firing times of groups are known only from replications")]
     Groups,
     /// A limit of firings.
-    #[error("a limit of firings cuts replications off")]
+    #[error("replications have a limit of firings")]
     MaxFirings,
     /// Nothing except to run.
     #[error("no quantity is requested")]
     Nothing,
     /// The time to a goal with a horizon.
-    #[error("the time to the goal is cut off at a horizon")]
+    #[error("the time to the goal is limited by a horizon")]
     Horizon,
     /// Averages up to a goal.
-    #[error("averages are collected up to a goal")]
+    #[error("averages are requested up to a goal")]
     AveragesToGoal,
 }
 
@@ -56,7 +56,7 @@ pub enum NeedsReplications {
 #[non_exhaustive]
 pub enum AnswerError {
     /// A question that only replications can answer.
-    #[error("no exact method answers this: {0}")]
+    #[error("no exact method supports this: {0}")]
     NeedsReplications(#[from] NeedsReplications),
     /// Delays without phases.
     #[error(transparent)]
@@ -88,16 +88,16 @@ pub enum AnswerError {
     /// Probabilities at a time that cannot be solved.
     #[error(transparent)]
     Transient(#[from] TransientError),
-    /// The net can stop for good, so that it has no long run.
-    #[error("the net can stop for good, in {dead_markings} dead markings: it has no steady state")]
+    /// The net can reach a dead marking, so it has no long run.
+    #[error("the net has {dead_markings} dead markings and so no steady state")]
     CanStop {
         /// Dead markings.
         dead_markings: usize,
-        /// Transitions that only their rates of 0 keep from firing there.
+        /// Transitions that do not fire in them only because of rates of 0.
         held: Vec<String>,
     },
     /// Firings of immediate transitions at time 0, which no exact method counts.
-    #[error("no exact method counts the immediate firings at time 0")]
+    #[error("no exact method includes the immediate firings at time 0")]
     ImmediateAtStart,
     /// An expression that is infinite or not a number.
     #[error("{what} is infinite or not a number in a marking that the net reaches")]
@@ -113,7 +113,7 @@ pub enum AnswerError {
 /// The exact time to a goal.
 #[derive(Debug)]
 pub enum ExactTime {
-    /// From the parts of a schedule, with certain bounds.
+    /// From the parts of a schedule, with guaranteed bounds.
     Parts(CompletionTime),
     /// From all states.
     States {
@@ -164,7 +164,7 @@ pub fn time_to<'a>(space: &'a StateSpace, targets: &[bool], watch: &'a dyn Watch
 pub struct ExactAnswer {
     /// The method.
     pub method: ExactMethod,
-    /// States that it needed; none if it needs no states.
+    /// Number of states used; none if the method uses no states.
     pub states: Option<usize>,
     /// The time to the goal.
     pub time: Option<ExactTime>,
@@ -209,7 +209,7 @@ pub(super) enum Kind {
     Steady,
 }
 
-/// Returns the net with its Erlang and hyperexponential delays as phases; its own places and transitions come first.
+/// Returns the net with its Erlang and hyperexponential delays as phases; original places and transitions come first.
 ///
 /// # Errors
 ///
@@ -222,7 +222,7 @@ pub fn with_phases(net: &Net) -> Result<Expanded, Problems<PhaseObstacle>> {
     expand_phases(net)
 }
 
-/// Returns why a net has no long run: it can stop for good.
+/// Returns the reason why a net has no long run: it can reach a dead marking.
 pub fn can_stop(space: &StateSpace, program: &Program) -> AnswerError {
     let held = space.zero_rates(program).unwrap_or_default().held;
     let held = held.iter().map(|&t| program.transition_names[t as usize].clone()).collect();

@@ -1,4 +1,4 @@
-//! The ratio of two times, and whether chance alone explains it.
+//! The ratio of two times, and its significance.
 
 use crate::compare::result::{ChanceTest, TimeDifference, Verdict};
 use crate::estimate::{Doubt, Measured, student_quantile, student_tail};

@@ -1,4 +1,4 @@
-//! Runs of two sides compared: the job time, where the difference arose, and the settings that differ.
+//! Comparison of the runs of two sides: the job time, the origin of the difference, and the settings that differ.
 
 use crate::compare::chance::time_difference;
 use crate::compare::matching::{Group, groups};
@@ -11,9 +11,10 @@ use crate::compare::settings::differing;
 
 /// Returns the comparison of the runs of side A with the runs of side B; none if a side has no run.
 ///
-/// Each run's time is cut into pieces: an instant belongs to the stages that run then, in equal parts, or to no stage.
-/// A contribution is the mean piece of side B minus that of side A, so that contributions add up to the difference of
-/// the mean times. It shows where time was spent, not why: a stage that waits for another stage's slots shares its time.
+/// Each run's time is divided into pieces: an instant is shared equally by the running stages, or belongs to no stage.
+/// A contribution is the mean piece of side B minus the mean piece of side A, so that contributions add up to the
+/// difference of the mean times. It shows where time was spent, not why: a stage that waits for another stage's slots
+/// shares its time.
 pub fn compare_logs(a: &[ComparedRun], b: &[ComparedRun], level: f64) -> Option<ComparisonReport> {
     let times = [a, b].map(|runs| runs.iter().map(|run| run.job_s).collect::<Vec<_>>());
     let time = time_difference(&times[0], &times[1], level)?;

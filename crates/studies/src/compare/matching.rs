@@ -7,9 +7,9 @@
 
 use crate::compare::run::{ComparedRun, ComparedStage};
 
-/// Most pairs for which the best alignment is sought; with more, stages match by name and data only.
+/// Maximum number of pairs for which the best alignment is sought; with more, stages match by name and data only.
 const MOST_PAIRS: usize = 16_000_000;
-/// Score of a pair in order, apart from how close the data are. Two poor pairs must not beat a good one.
+/// Score of a pair in order, apart from how close the data are. Two poor pairs must not outweigh a good pair.
 const IN_ORDER: f32 = 0.2;
 /// Score of a pair whose call site is the same too: it only decides between stages that are otherwise alike.
 const SAME_NAME: f32 = 0.1;
@@ -81,7 +81,7 @@ fn by_plugin(name: &str) -> bool {
     ["Gpu", "Shims", "rapids"].iter().any(|part| name.contains(part))
 }
 
-/// The quality of a pair in (0, 1.3]; none if the stages do something else.
+/// The quality of a pair in (0, 1.3]; none if the operations differ.
 fn score(a: &Key<'_>, b: &Key<'_>) -> Option<f32> {
     const LEAST: f64 = 1e-4;
     if action(a.name) != action(b.name) && !by_plugin(a.name) && !by_plugin(b.name) {

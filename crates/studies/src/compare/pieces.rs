@@ -1,5 +1,5 @@
-//! The elapsed time of a run, shared among its stages: each instant belongs to the stages that run then, in equal parts,
-//! or to none. So the parts add up to the elapsed time.
+//! The elapsed time of a run, shared among its stages: each instant is shared equally by the running stages,
+//! or belongs to none. So the parts add up to the elapsed time.
 
 /// Parts of a run's time \[s\].
 #[derive(Clone, Debug, Default, PartialEq)]

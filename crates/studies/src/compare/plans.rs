@@ -5,7 +5,7 @@ use crate::compare::settings::{differing, flat};
 
 /// Returns the keys that differ between the plans of two sides, each a name and the plan's TOML.
 ///
-/// Keys are compared as written; a key that a plan leaves out has its default.
+/// Keys are compared as written; a key that a plan omits has its default.
 pub fn compare_plans(a: &[(String, toml::Table)], b: &[(String, toml::Table)], level: f64) -> ComparisonReport {
     let [flat_a, flat_b] = [a, b].map(|plans| plans.iter().map(|(_, plan)| flat(plan)).collect::<Vec<_>>());
     let side = |label: &str, plans: &[(String, toml::Table)]| ComparedSide {
@@ -15,7 +15,7 @@ pub fn compare_plans(a: &[(String, toml::Table)], b: &[(String, toml::Table)], l
     };
     let settings = differing(&flat_a, &flat_b);
     let absent = settings.iter().any(|row| row.a.is_empty() || row.b.is_empty());
-    let note = "A key that a plan does not set has its default there.".to_owned();
+    let note = "A key that a plan does not set has its default value.".to_owned();
     ComparisonReport {
         compared: Compared::Plans,
         level,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::estimate::Measured;
 
-/// The kind of things that are compared.
+/// The kind of the compared inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compared {
@@ -33,7 +33,7 @@ pub struct ComparedSide {
 pub enum ChanceTest {
     /// Welch's t-test on the logarithms of the times of two or more runs on each side.
     Welch,
-    /// No test: a side has one run. The assumed spread of whole runs shows how much chance could explain.
+    /// No test: a side has one run. The assumed spread of whole runs gives the probability of the ratio by chance.
     AssumedSpread,
     /// The confidence intervals of the two means, as of independent normal variates.
     Intervals,
@@ -76,7 +76,7 @@ pub struct TimeDifference {
     pub verdict: Verdict,
     /// Assumed standard deviation of the logarithm of a run's time, if a side has one run.
     pub assumed_sigma: Option<f64>,
-    /// Probability of a ratio at least as far from 1 by that spread alone.
+    /// Probability of a ratio at least as far from 1 due to that spread only.
     pub assumed_p_value: Option<f64>,
 }
 
@@ -85,7 +85,7 @@ pub struct TimeDifference {
 pub struct StageSide {
     /// The stage's number in the first log that has it.
     pub number: u32,
-    /// The stage's name there.
+    /// The stage's name on that side.
     pub name: String,
     /// Runs of the side that have it.
     pub runs: usize,
@@ -108,7 +108,7 @@ pub struct StageDifference {
     pub b: Option<StageSide>,
     /// Part of the difference of the job times \[s\]: `share_s` of B minus `share_s` of A.
     pub contribution_s: f64,
-    /// Wall time of A over wall time of B; none if the stage is missing on a side or took no time.
+    /// Wall time of A divided by wall time of B; none if the stage is missing on a side or took no time.
     pub speedup: Option<f64>,
 }
 

@@ -20,7 +20,7 @@ pub enum CompareRunError {
         count: usize,
     },
     /// The log does not record when the run started and ended.
-    #[error("{log}: the log does not say when the run started and ended")]
+    #[error("{log}: the log does not record when the run started and ended")]
     NoTime {
         /// The log.
         log: String,
@@ -34,7 +34,7 @@ pub struct ComparedStage {
     pub number: u32,
     /// Name of the stage: the first line in the log, or the kind of its tasks.
     pub name: String,
-    /// Tasks that were done.
+    /// Finished tasks.
     pub tasks: u64,
     /// Input and shuffle data that they read \[MB\].
     pub mb: f64,
@@ -49,7 +49,7 @@ pub struct ComparedRun {
     pub log: String,
     /// The application's name.
     pub name: String,
-    /// From the first submission of a job to the last end of one \[s\].
+    /// From the first submission of a job to the last end of a job \[s\].
     pub job_s: f64,
     /// Stages with tasks, in the order of their first launch.
     pub stages: Vec<ComparedStage>,
@@ -62,7 +62,7 @@ pub struct ComparedRun {
 }
 
 impl ComparedRun {
-    /// Returns the one run of a log.
+    /// Returns the single run of a log.
     ///
     /// # Errors
     ///
@@ -80,7 +80,9 @@ impl ComparedRun {
         let completed = jobs.iter().filter_map(|job| job.completed).max();
         let end = if whole { completed.or(application.end) } else { application.end.or(trace.last) };
         if !whole || (completed.is_none() && application.end.is_none()) {
-            notes.push(format!("{log}: a job has no end in the log; its run counts to the last time in the log"));
+            notes.push(format!(
+                "{log}: a job has no end in the log; its run is assumed to end at the last time in the log"
+            ));
         }
         if jobs.iter().any(|job| job.succeeded == Some(false)) {
             notes.push(format!("{log}: a job failed"));

@@ -6,7 +6,7 @@ use toml::Value;
 
 use crate::compare::result::SettingDifference;
 
-/// Settings that differ between any two runs and explain nothing: ids, times, addresses, ports, folders of the run.
+/// Settings that differ between any two runs without effect: ids, times, addresses, ports, folders of the run.
 const IGNORED: &[&str] = &[
     "spark.app.id",
     "spark.app.name",

@@ -17,9 +17,9 @@ pub struct ComparedTime {
 
 /// Returns the comparison of the mean times of two sides; none if a side has no result.
 ///
-/// The means of a side are averaged. Their errors are taken as independent and normal, by the half widths of their
-/// intervals; certain bounds count as such a half width. Results of one seed share their random numbers, so that their
-/// difference is better known than the interval says.
+/// The means of a side are averaged. Their errors are assumed independent and normal, with the half
+/// widths of their intervals; guaranteed bounds count as a half width. Results of the same seed
+/// share their random numbers, so the true error of their difference is smaller than the interval.
 pub fn compare_times(a: &[ComparedTime], b: &[ComparedTime], level: f64) -> Option<ComparisonReport> {
     let time = difference(a, b, level)?;
     let side = |label: &str, results: &[ComparedTime]| ComparedSide {

@@ -1,10 +1,10 @@
-//! The probability that a job is done by a deadline, by each method.
+//! The probability that a job finishes by a deadline, by each method.
 
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::Measured;
 
-/// The probability that a job is done by a deadline: exact, simulated, or both.
+/// The probability that a job finishes by a deadline: exact, simulated, or both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeadlineSection {
     /// The deadline \[s\].

@@ -55,9 +55,9 @@ impl From<EstimateMethod> for EstimateSettings {
 pub enum ExactJobTime {
     /// By formula.
     Formula(JobTime),
-    /// From the parts of the job's net, with certain bounds.
+    /// From the parts of the job's net, with guaranteed bounds.
     Parts(CompletionTime),
-    /// From all states of the job's net, in which equal tasks are counted.
+    /// From all states of the job's net, with equal tasks folded.
     States(StatesTime),
 }
 
@@ -80,7 +80,8 @@ impl ExactJobTime {
         }
     }
 
-    /// Returns the time \[s\] within which the job is done with probability `p`; none unless `p` is above 0 and below 1.
+    /// Returns the time \[s\] within which the job finishes with probability `p`; none unless `p` is above 0
+    /// and below 1.
     pub fn quantile(&self, p: f64, level: f64) -> Option<Measured> {
         Some(match self {
             Self::Formula(time) => Measured::exact(time.quantile(Probability::new(p)?).ok()?.get(), level),
@@ -89,8 +90,8 @@ impl ExactJobTime {
         })
     }
 
-    /// Returns the probability to finish within `seconds`, in a report whose intervals have confidence `level`; none if
-    /// it cannot be computed.
+    /// Returns the probability of finishing within `seconds`, in a report whose intervals have
+    /// confidence `level`; none if it cannot be computed.
     pub fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
         Some(match self {
             Self::Formula(time) => {
@@ -127,7 +128,8 @@ impl SimulatedJob {
         samples.passage.mean_ticks().map(|ticks| ticks * samples.clock.tick())
     }
 
-    /// Returns the time \[s\] within which a share `p` of the replications is done, with its interval; none without replications.
+    /// Returns the time \[s\] within which a share `p` of the replications finishes, with its interval; none
+    /// without replications.
     pub fn quantile(&self, p: f64, level: f64) -> Option<Measured> {
         let samples = &self.run.samples;
         let histogram = &samples.passage_histogram;
@@ -136,8 +138,8 @@ impl SimulatedJob {
         Some(found.scaled(samples.clock.tick()))
     }
 
-    /// Returns the probability to finish within `seconds`, with its interval of confidence `level`; none without
-    /// replications.
+    /// Returns the probability of finishing within `seconds`, with its interval of confidence
+    /// `level`; none without replications.
     pub fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
         let samples = &self.run.samples;
         let histogram = &samples.passage_histogram;
@@ -156,13 +158,13 @@ pub struct JobEstimate {
     pub net: JobNet,
     /// The exact job time, if it is known.
     pub exact: Option<ExactJobTime>,
-    /// Explains why there is no formula, if one was looked for.
+    /// Explains why there is no formula, if one was requested.
     pub no_formula: Option<String>,
     /// The simulation, unless only the exact time was requested.
     pub simulated: Option<SimulatedJob>,
-    /// True if the exact job time is known from the parts of the net although no formula gives it.
+    /// True if the exact job time follows from the parts of the net, without a formula.
     pub has_parts: bool,
-    /// The job time of the next run, if the plan says how whole runs differ.
+    /// The job time of the next run, if the plan states run-to-run variation.
     pub next_run: Option<JobTimes>,
 }
 
@@ -173,14 +175,15 @@ impl JobEstimate {
         exact.or_else(|| self.simulated.as_ref().and_then(SimulatedJob::mean))
     }
 
-    /// Returns the time \[s\] within which the job is done with probability `p`: exactly if it is known, otherwise by simulation.
+    /// Returns the time \[s\] within which the job finishes with probability `p`: exactly if it is known,
+    /// otherwise by simulation.
     pub fn quantile(&self, p: f64, level: f64) -> Option<Measured> {
         let exact = self.exact.as_ref().and_then(|time| time.quantile(p, level));
         exact.or_else(|| self.simulated.as_ref()?.quantile(p, level))
     }
 
-    /// Returns the probability to finish within `seconds`: exactly if it is known, otherwise by simulation. If whole
-    /// runs differ, it applies to the next run.
+    /// Returns the probability to finish within `seconds`: exactly if it is known, otherwise by simulation.
+    /// With run-to-run variation, it applies to the next run.
     pub fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
         if self.next_run.is_some() {
             let DeadlineSection { exact, simulated, .. } = self.deadline(seconds, level);
@@ -192,8 +195,8 @@ impl JobEstimate {
 }
 
 impl JobEstimate {
-    /// Returns the probability to finish within `deadline_s` \[s\] by each method, of the next run where whole runs
-    /// differ.
+    /// Returns the probability of finishing within `deadline_s` \[s\] by each method; of the next run if the
+    /// plan states run-to-run variation.
     pub fn deadline(&self, deadline_s: f64, level: f64) -> DeadlineSection {
         let (exact, simulated) = (self.exact.as_ref(), self.simulated.as_ref());
         let Some(next) = &self.next_run else {
@@ -236,10 +239,10 @@ impl JobEstimate {
     }
 }
 
-/// Equally likely times that stand for an exact distribution.
+/// Equally likely times that represent an exact distribution.
 const POINTS: u32 = 200;
 
-/// Estimates the time of a job. The seed of the plan is that of `ensemble`, which also sets the simulation.
+/// Estimates the time of a job. The plan uses the seed of `ensemble`, which also sets the simulation.
 ///
 /// # Examples
 ///
@@ -329,14 +332,14 @@ fn without_formula(net: &Net, formula: String, fold: bool, watch: &dyn Watch) ->
 ///
 /// # Errors
 ///
-/// [`StudyError::Model`]: why there are none.
+/// [`StudyError::Model`]: the reason why there are none.
 pub fn job_and_net(plan: &Plan) -> Result<(JobPhases, JobNet), StudyError> {
     let phases = seeded_phase_times(plan).map_err(|error| StudyError::Model(error.to_string()))?;
     let net = job_net(plan, &phases).map_err(|error| StudyError::Model(error.to_string()))?;
     Ok((phases, net))
 }
 
-/// Simulates the net of a job for its time alone: without phases, costs and critical paths.
+/// Simulates the net of a job only for its time: without phases, costs and critical paths.
 ///
 /// # Errors
 ///
@@ -371,7 +374,7 @@ fn simulate(
     let prepared = prepared(job, &question, fold && plan.waits())?;
     let run = run(&prepared.program, &prepared.question, ensemble, watch)?;
     let critical_path = match plan.model.slots {
-        true => Err("tasks wait for slots (`model.slots`), in an order that each run decides".to_owned()),
+        true => Err("tasks wait for slots (`model.slots`) in an order that differs between runs".to_owned()),
         false => critical_path(&prepared.program, &question.groups, &run),
     };
     Ok((SimulatedJob { run: prepared.unfold(run), question, rewards, critical_path }, prepared))
@@ -379,8 +382,9 @@ fn simulate(
 
 /// Returns the critical shares in the first replications of the run, or the reason why the schedule engine cannot run the net.
 fn critical_path(program: &Program, groups: &[Group], run: &Run) -> Result<CriticalPath, String> {
-    let plan = plan_schedule(program)
-        .map_err(|obstacles| format!("the schedule engine, which follows it, cannot run this net: {}", obstacles[0]))?;
+    let plan = plan_schedule(program).map_err(|obstacles| {
+        format!("the schedule engine, which computes it, cannot run this net: {}", obstacles[0])
+    })?;
     let samples = &run.samples;
     let traced = samples.replications.min(TRACED);
     let (seed, first) = (run.provenance.seed, run.provenance.first);

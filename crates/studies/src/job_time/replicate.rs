@@ -13,7 +13,7 @@ use crate::watch::Watch;
 
 /// Resolution of progress times: 2^-20 s, about a microsecond.
 const TICK: i32 = -20;
-/// Replications between two looks at the clock, for each thread.
+/// Replications per thread between two checks of the clock.
 const ROUND: u64 = 4;
 
 /// Runs replications of a job; `watch` counts them.
@@ -70,7 +70,7 @@ pub(crate) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch
         vector: "none".into(),
         threads: threads.get(),
         reasons: Vec::new(),
-        placement: Placement { reason: "a job of stages runs task by task".to_owned(), ..Placement::default() },
+        placement: Placement { reason: "a job of stages is simulated task by task".to_owned(), ..Placement::default() },
         wall: started.elapsed(),
         cut_short: !complete,
         folded: None,

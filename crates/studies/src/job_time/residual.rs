@@ -1,8 +1,9 @@
 //! Fitted job plans compared with the jobs that they were fitted to, and the residual of the model.
 //!
-//! Each plan is estimated as it is. What a job took beyond its estimate is its residual. The residual constants of a plan come from the
-//! other jobs of its history: a time per job and a time per wave of maps or reduces, which make the sum of the relative deviations least
-//! (weighted medians, which a few wild jobs do not move). A job's own residual never counts for its own plan.
+//! Each plan is estimated unchanged. What a job took beyond its estimate is its residual. The residual constants of a
+//! plan come from the other jobs of its history: a time per job and a time per wave of maps or reduces, which make the
+//! sum of the relative deviations least (weighted medians, which a few wild jobs do not move). A job's residual is
+//! never used for its own plan.
 
 use std::time::Duration;
 
@@ -54,7 +55,7 @@ pub fn check_fit(fitted: &FittedJob) -> Result<CheckedFit, StudyError> {
 pub fn add_residuals(fitted: &mut FittedJobs, others: &[CheckedFit]) -> Result<Vec<CheckedFit>, StudyError> {
     let checked = check_jobs(fitted)?;
     if fitted.jobs.len() == 1 {
-        fitted.fitted.add_residual(residual_of(others), "other jobs of the log took beyond their estimates");
+        fitted.fitted.add_residual(residual_of(others), "other jobs of the log over their estimates");
         return Ok(checked);
     }
     let residual = residual_of(&checked);
@@ -63,8 +64,8 @@ pub fn add_residuals(fitted: &mut FittedJobs, others: &[CheckedFit]) -> Result<V
         CheckedFit { estimate_s: (job.estimate_s + residual_s).max(0.1 * job.estimate_s), ..*job }
     };
     let run = run_spread(&checked.iter().map(with).collect::<Vec<_>>());
-    fitted.fitted.add_residual(residual, "jobs took beyond the plan's estimates");
-    fitted.fitted.add_run(run, "how far the jobs are from the plan's estimates");
+    fitted.fitted.add_residual(residual, "jobs over the plan's estimates");
+    fitted.fitted.add_run(run, "deviation of the jobs from the plan's estimates");
     Ok(checked)
 }
 
@@ -77,7 +78,8 @@ fn check_jobs(fitted: &FittedJobs) -> Result<Vec<CheckedFit>, StudyError> {
     fitted.jobs.iter().map(|job| check_fit(&at(job))).collect()
 }
 
-/// Returns the spread of whole runs around the estimates of one plan that was fitted to all of them, drawn towards [`ONE_JOB`] if there are few.
+/// Returns the spread of whole runs around the estimates of one plan that was fitted to all of them, shrunk
+/// towards [`ONE_JOB`] if there are few.
 ///
 /// # Examples
 ///

@@ -83,7 +83,7 @@ pub fn estimate_stages(
     Ok(StagesEstimate { job, run, times, times_s: kept, comparison })
 }
 
-/// A run whose time differs from the model's by more than this share has something that the model has not.
+/// A run whose time differs from the model's by more than this share has an effect that the model lacks.
 const MISFIT: f64 = 0.3;
 /// Number of replications that characterise the model's prediction of a run.
 const CHECK_REPLICATIONS: u64 = 200;
@@ -107,7 +107,7 @@ pub fn check_stages(fitted: &mut FittedStages, watch: &dyn Watch) -> Result<(), 
         let ratio = model_s / run.job_s;
         if ratio.ln().abs() > MISFIT.ln_1p() {
             fitted.plan.notes.push(format!(
-                "{}: took {:.4} s, and the model says {model_s:.4} s; look at `tailspn trace` before planning with it",
+                "{}: took {:.4} s, but the model predicts {model_s:.4} s; inspect the run with `tailspn trace` before planning",
                 run.log, run.job_s
             ));
         }

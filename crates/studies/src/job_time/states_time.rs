@@ -85,7 +85,7 @@ impl StatesTime {
         Some(Measured::exact(self.passage().ok()?.quantile(p).ok()?, level))
     }
 
-    /// Returns the probability to finish within `seconds`; none if it cannot be computed.
+    /// Returns the probability of finishing within `seconds`; none if it cannot be computed.
     pub(super) fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
         Some(Measured::exact(self.passage().ok()?.cdf(seconds).ok()?, level))
     }

@@ -1,6 +1,6 @@
 //! Comparison of points whose cost depends on their time, and so is an estimate: until their intervals separate them.
 //!
-//! Owns this third search, and the share of the error that each look at a cost may use.
+//! Contains this third search, and the share of the error for each look at a cost.
 
 use crate::optimize::cost_estimate::CostEstimate;
 use crate::optimize::judge::{Judgement, Verdict};
@@ -18,10 +18,11 @@ use crate::optimize::settings::Search;
 /// best: the point that meets the deadline with the lowest upper end;   rival: it may cost less than best by more than δ of its upper end
 /// ```
 ///
-/// Only ends of intervals are compared, never estimates. Σ 1 / (k (k + 1)) = 1, so all verdicts and all intervals of costs hold together
-/// with probability at least 1 − α, by Bonferroni, whatever the number of looks. If no rival remains, no point that meets the deadline
-/// costs less than the chosen one by more than the share δ (`indifference`) of its upper end. Points that are no faster than a failed
-/// point, or with a fixed cost above the upper cost bound of another point, are left out. Approximate: intervals of means are Student's.
+/// Only ends of intervals are compared, never estimates. Σ 1 / (k (k + 1)) = 1, so all verdicts and all intervals of
+/// costs are jointly valid with probability at least 1 − α, by Bonferroni, for any number of looks. If no rival
+/// remains, no point that meets the deadline is cheaper than the chosen point by more than the share δ
+/// (`indifference`) of its upper end. Points that are no faster than a failed point, or with a fixed cost above the
+/// upper cost bound of another point, are skipped. Approximate: intervals of means are Student's.
 ///
 /// # Errors
 ///

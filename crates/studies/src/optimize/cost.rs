@@ -1,4 +1,4 @@
-//! Cost of a point: an expression over the names of what varies.
+//! Cost of a point: an expression over the names of the axes.
 
 use crate::net::Expr;
 use crate::net::expr::{ExprError, NamedLeaf, parse};
@@ -6,7 +6,7 @@ use crate::net::expr::{ExprError, NamedLeaf, parse};
 /// The name under which a cost finds the number of workers of a job.
 pub const NODES: &str = "nodes";
 
-/// A cost, in a unit of the user's own.
+/// A cost, in a unit chosen by the user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cost(Expr<NamedLeaf>);
 
@@ -18,7 +18,7 @@ pub enum CostError {
     #[error("the cost: {0}")]
     Text(#[from] ExprError),
     /// An unknown name.
-    #[error("the cost: there is no `{name}`; known are {known}")]
+    #[error("the cost: unknown name `{name}`; available: {known}")]
     UnknownName {
         /// The name.
         name: String,
@@ -26,7 +26,7 @@ pub enum CostError {
         known: String,
     },
     /// The cost has no value at a point.
-    #[error("the cost is {value} where {at}; it must be a finite number")]
+    #[error("the cost is {value} at {at}; it must be a finite number")]
     NotFinite {
         /// Value of the expression.
         value: f64,
@@ -89,9 +89,9 @@ mod tests {
         let names = [("nodes", 4.0), ("speed", 0.5), ("job.reduces", 20.0)];
         assert_eq!(cost.at(&names), Ok(11.0));
         let error = cost.at(&names[..1]).unwrap_err();
-        assert_eq!(error.to_string(), "the cost: there is no `speed`; known are `nodes`");
+        assert_eq!(error.to_string(), "the cost: unknown name `speed`; available: `nodes`");
         let infinite = Cost::parse("1 / nodes").unwrap().at(&[("nodes", 0.0)]).unwrap_err();
-        assert_eq!(infinite.to_string(), "the cost is inf where nodes = 0; it must be a finite number");
+        assert_eq!(infinite.to_string(), "the cost is inf at nodes = 0; it must be a finite number");
         assert!(matches!(Cost::parse("#(nodes)").unwrap().at(&names), Err(CostError::UnknownName { .. })));
         assert!(Cost::parse("2 *").is_err());
     }

@@ -1,6 +1,6 @@
 //! Decides whether one point meets a deadline, by replicating until an interval decides.
 //!
-//! Owns the sequential test. It runs nothing: the caller supplies times of replications.
+//! Implements the sequential test. It does not simulate: the caller supplies times of replications.
 
 use crate::estimate::{
     EstimateError, FloatMoments, Interval, clopper_pearson, quantile_interval_of_sorted, quantile_of_sorted,
@@ -72,11 +72,11 @@ pub enum Verdict {
 pub struct Judgement {
     /// The decision.
     pub verdict: Verdict,
-    /// The measure over all replications \[s\]; none if nothing was run.
+    /// The measure over all replications \[s\]; none without a run.
     pub value: Option<f64>,
     /// Lower end of the interval \[s\]; none if there were too few replications.
     pub low: Option<f64>,
-    /// Upper end of the interval \[s\]; none likewise.
+    /// Upper end of the interval \[s\]; none if there were too few replications.
     pub high: Option<f64>,
     /// Level of that interval, corrected for all looks at all points.
     pub level: f64,
@@ -84,7 +84,7 @@ pub struct Judgement {
     pub replications: u64,
     /// Number of times the interval was checked.
     pub looks: u32,
-    /// Probability of finishing by the deadline, at the level of the interval; none if nothing was run.
+    /// Probability of finishing by the deadline, at the level of the interval; none without a run.
     pub done_by_deadline: Option<Interval>,
 }
 
@@ -113,9 +113,10 @@ impl Judge {
     /// upper end <= deadline: meets;   lower end > deadline: fails;   both ends within deadline (1 ± δ): undecided
     /// ```
     ///
-    /// Σ α / (k (k + 1)) = α: whatever the number of looks, a wrong verdict has at most probability α, since only one end of the interval can
-    /// err. For quantiles the intervals are those of order statistics, and that is exact for any distribution; for the
-    /// mean they are Student's, and it holds by the central limit theorem.
+    /// Σ α / (k (k + 1)) = α: for any number of looks, the probability of a wrong verdict is at
+    /// most α, because only one end of the interval can be wrong. For quantiles, the intervals use
+    /// order statistics and are exact for any distribution; for the mean, they are Student's and
+    /// rely on the central limit theorem.
     ///
     /// # Errors
     ///
@@ -171,7 +172,7 @@ impl Judge {
         }
     }
 
-    /// Low end, value, high end; none with too few times. Sorts the times where it needs them sorted.
+    /// Low end, value, high end; none with too few times. Sorts the times if necessary.
     fn interval(&self, times: &mut [f64], moments: &FloatMoments, level: f64) -> Option<[f64; 3]> {
         match self.measure {
             Measure::Mean => {

@@ -16,8 +16,9 @@
 //! | the next point to evaluate, and the answer | [`search()`] |
 //! | the same where a cost depends on the time, and is an estimate | [`compare`] |
 //!
-//! No decision is taken by a point estimate: each is taken when a confidence interval lies on one side of the deadline. The levels of all
-//! looks at all points are set so that all decisions together are right with the requested confidence.
+//! No decision is based on a point estimate: each is made when a confidence interval is on one side of
+//! the deadline. The levels of all looks at all points are chosen so that all decisions are jointly
+//! correct with the requested confidence.
 
 pub mod compare;
 pub mod cost;

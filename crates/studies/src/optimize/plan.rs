@@ -1,6 +1,6 @@
 //! The plan of an optimisation, written in TOML: the deadline, the choices, and the cost.
 //!
-//! Owns the plan's keys, their defaults and their checks. Only the code that builds the points' models knows the meaning of an axis key.
+//! Defines the plan's keys, their defaults and their checks. Only the code that builds the points' models knows the meaning of an axis key.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,9 +31,9 @@ impl Default for OptimizePlan {
     }
 }
 
-/// Most axes.
+/// Maximum number of axes.
 const MOST_AXES: u64 = 16;
-/// Most values of an axis.
+/// Maximum number of values of an axis.
 const MOST_VALUES: u64 = 1_000_000;
 
 impl OptimizePlan {
@@ -41,7 +41,7 @@ impl OptimizePlan {
     ///
     /// # Errors
     ///
-    /// All problems, each with its place.
+    /// All problems, each with its position.
     ///
     /// # Examples
     ///
@@ -97,7 +97,7 @@ impl OptimizePlan {
         self.check_settings(&mut to);
         to.section = String::new();
         if self.axis.is_empty() {
-            to.add("axis", "nothing varies: write an `[[axis]]` with a `key` and its `values`");
+            to.add("axis", "no axis: add an `[[axis]]` with a `key` and its `values`");
         } else {
             to.count("axis", self.axis.len() as u64, "axes", 1, MOST_AXES);
         }
@@ -105,7 +105,7 @@ impl OptimizePlan {
             to.section = format!("axis[{i}]");
             check_choice(axis, &mut to);
             if self.axis[..i].iter().any(|other| other.key == axis.key) {
-                to.add("key", format!("another axis varies `{}` too", axis.key));
+                to.add("key", format!("another axis also varies `{}`", axis.key));
             }
         }
         if to.problems.is_empty() {
@@ -122,7 +122,7 @@ impl OptimizePlan {
         self.sweep.check_subject(to);
         for (key, is_set) in self.sweep.set_for_sweeps() {
             if is_set {
-                to.add(key, "`optimize` does not use it; leave it out");
+                to.add(key, "`optimize` does not use it; remove it");
             }
         }
     }
@@ -146,10 +146,15 @@ fn check_choice(axis: &Axis, to: &mut Checker) {
     };
     for (key, value) in [("from", from), ("to", end)] {
         to.range(key, value, value.is_finite() && value.abs() < 1e15, "a number below 10^15");
-        to.range(key, value, axis.scale == Scale::Linear || value > 0.0, "a number above 0, which a log scale needs");
+        to.range(
+            key,
+            value,
+            axis.scale == Scale::Linear || value > 0.0,
+            "a number above 0, since the scale is logarithmic",
+        );
     }
     if axis.steps.is_none() && axis.whole == Some(false) {
-        to.add("whole", "values that are not whole need `steps`");
+        to.add("whole", "fractional values need `steps`");
     }
     // one whole number is a choice too, if a poor one
     let least = if axis.steps.is_some() { 2 } else { 1 };
@@ -184,8 +189,8 @@ mod tests {
                 "`sweep.replications`: 1 replications; there must be 2 to 1000000",
                 "`axis[0].values`: 0 values; there must be 1 to 1000000",
                 "`axis[1]`: an axis needs `values`, or `from` and `to`, but not both",
-                "`axis[1].key`: another axis varies `a` too",
-                "`axis[2].whole`: values that are not whole need `steps`",
+                "`axis[1].key`: another axis also varies `a`",
+                "`axis[2].whole`: fractional values need `steps`",
             ]
         );
         let many = "sweep.max_points = 5\noptimize.deadline_s = 1\n[[axis]]\nkey = 'a'\nfrom = 1\nto = 6";
@@ -228,7 +233,7 @@ mod tests {
     fn keys_of_sweeps_without_effect_are_refused() {
         let text = "[sweep]\ndesign = 'each'\nconstraints = ['a > 1']\n[[axis]]\nkey = 'a'\nfrom = 3\nto = 6\n";
         let expected =
-            ["design", "constraints"].map(|key| format!("`sweep.{key}`: `optimize` does not use it; leave it out"));
+            ["design", "constraints"].map(|key| format!("`sweep.{key}`: `optimize` does not use it; remove it"));
         assert_eq!(told(text), expected);
     }
 

@@ -1,4 +1,4 @@
-//! A price of machines by time, as a person writes it: `0.30/executor-hour`.
+//! A price of machines by time, as text: `0.30/executor-hour`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ const HOUR: f64 = 3600.0;
 pub struct Price {
     /// The cost of one unit, above 0.
     pub amount: f64,
-    /// The currency, a label only; empty if none is given.
+    /// The currency, a label only; empty if not given.
     pub currency: String,
     /// The unit.
     pub unit: PriceUnit,
@@ -53,7 +53,7 @@ pub enum PriceError {
         text: String,
     },
     /// A price in a unit that the job does not count. Give a price in one of the job's units.
-    #[error("a price by the {} does not fit {job}, which counts {counts}", .unit.key())]
+    #[error("a price per {} does not apply to {job}, which counts {counts}", .unit.key())]
     Unit {
         /// The unit of the price.
         unit: PriceUnit,
@@ -63,13 +63,13 @@ pub enum PriceError {
         counts: &'static str,
     },
     /// A cluster with several kinds of workers has no single number to choose. Write a plan with `[optimize]` and an axis for each kind.
-    #[error("the job has {kinds} kinds of workers, and the search varies the number of one")]
+    #[error("the job has {kinds} kinds of workers, but the search varies the number of only one kind")]
     SeveralKinds {
         /// The number of kinds.
         kinds: usize,
     },
     /// A job that only the cluster simulator can run.
-    #[error("a plan of single tasks leaves no number of machines to choose")]
+    #[error("a plan of single tasks has no number of machines to choose")]
     Tasks,
     /// Without a deadline, the cheapest size is the slowest one.
     #[error("the job has no deadline")]

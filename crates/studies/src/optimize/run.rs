@@ -1,4 +1,4 @@
-//! A search from the plan to the answer: candidates with their costs, judged by replications.
+//! A complete search: candidates with their costs, judged by replications.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -48,7 +48,7 @@ pub struct Optimization {
 /// The result of a search.
 #[derive(Clone, Debug)]
 pub struct OptimizeOutcome {
-    /// All configurations with their costs, the preferred ones first.
+    /// All configurations with their costs, in order of preference.
     pub candidates: Vec<Candidate>,
     /// The configurations that were judged, and the answer.
     pub found: Found,
@@ -59,7 +59,7 @@ pub struct OptimizeOutcome {
 }
 
 impl OptimizeOutcome {
-    /// Returns the chosen configuration; none if no configuration was shown to meet the deadline.
+    /// Returns the chosen configuration; none if no configuration was proved to meet the deadline.
     pub fn chosen(&self) -> Option<&Candidate> {
         let (Answer::Cheapest(look) | Answer::Meets(look)) = self.found.answer else { return None };
         self.candidates.get(self.found.looks.get(look)?.candidate)
@@ -92,7 +92,7 @@ impl Optimization {
         self
     }
 
-    /// Sets the probability, above 0 and below 1, with which the job must be done by the deadline. Default 0.95.
+    /// Sets the probability, above 0 and below 1, with which the job must finish by the deadline. Default 0.95.
     #[must_use]
     pub fn probability(mut self, probability: f64) -> Self {
         self.plan.optimize.measure = Measure::Quantile(probability).name();
@@ -129,7 +129,7 @@ impl Optimization {
         let of_job = || subject.number("job.deadline_s", &sweep.axis, &Point::base(sweep.axis.len()));
         let deadline_s = plan.optimize.deadline_s.or_else(of_job);
         if deadline_s.is_none() {
-            let missing = "`optimize`: `deadline_s` must be given: the time in seconds that must be met";
+            let missing = "`optimize` needs `deadline_s`, the deadline in seconds";
             Problems::check(vec![KeyProblem::at("optimize", missing)])?;
         }
         plan.optimize.deadline_s = deadline_s;
@@ -148,7 +148,7 @@ impl Optimization {
         Ok(Self { warnings, ..search })
     }
 
-    /// Searches. `watch` counts the replications of the configuration under way.
+    /// Searches. `watch` counts the replications of the current configuration.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ impl Optimization {
         Ok(OptimizeOutcome { candidates, found, folded, not_folded })
     }
 
-    /// Returns all points with their costs, the preferred ones first.
+    /// Returns all points with their costs, in order of preference.
     fn priced(&self, sweep: &SweepPlan) -> Result<Vec<Candidate>, String> {
         let plan = &self.plan;
         let read = |text: &str| Cost::parse(text).map_err(|error| error.to_string());
@@ -190,7 +190,7 @@ impl Optimization {
         for candidate in &mut all {
             candidate.per_s = self.cost_of(&per_s, sweep, &candidate.point)?;
             if candidate.per_s < 0.0 {
-                return Err(format!("`cost_per_s` is {} at a point; it must not be below 0", candidate.per_s));
+                return Err(format!("`cost_per_s` is {} at a point; it must not be negative", candidate.per_s));
             }
         }
         Ok(all)

@@ -14,7 +14,7 @@ use crate::watch::{Quiet, Watch};
 pub(in crate::optimize) enum Runs {
     /// A net.
     Net(Box<Model>),
-    /// A job of stages, whose net would be slower by the number of its tasks, and how its whole runs differ.
+    /// A job of stages, whose net would be slower by the number of its tasks, and its run-to-run variation.
     Tasks(PlannedJob, Spread),
 }
 

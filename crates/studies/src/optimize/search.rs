@@ -1,6 +1,6 @@
 //! Selection of the next point to evaluate, and the answer from all evaluated points.
 //!
-//! Owns the two searches, and the share of the error that each look may use.
+//! Contains the two searches, and the share of the error for each look.
 
 use toml::Value;
 
@@ -13,7 +13,7 @@ use crate::sweep::Point;
 /// A point that may be chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// The point; its number is its place in the grid of the axes, from 1 on.
+    /// The point; its number is its position in the grid of the axes, from 1 on.
     pub point: Point,
     /// Index of the point's value on each axis.
     pub levels: Vec<usize>,
@@ -37,10 +37,11 @@ pub struct Look {
 /// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The point of this look meets the deadline, and every cheaper point is shown to miss it. With estimated costs,
-    /// this holds for every point that is cheaper by more than the indifference.
+    /// The point of this look meets the deadline, and every cheaper point was proved to miss it.
+    /// With estimated costs, this holds for every point that is cheaper by more than the
+    /// indifference.
     Cheapest(usize),
-    /// The point of this look meets the deadline, but it is open whether some other point is cheaper and meets it too.
+    /// The point of this look meets the deadline, but another point may be cheaper and also meet it.
     Meets(usize),
     /// No point meets the deadline.
     None,
@@ -50,7 +51,7 @@ pub enum Answer {
     Stopped,
 }
 
-/// Everything that a search found.
+/// All results of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// Search method that was used; not `auto`.
@@ -87,8 +88,8 @@ pub fn candidates<E>(plan: &OptimizePlan, mut cost: impl FnMut(&Point) -> Result
     Ok(all)
 }
 
-/// Returns true if bisection is right: one axis with more than one value, along which cost rises while the job gets
-/// faster.
+/// Returns true if bisection applies: one axis with more than one value, along which cost rises
+/// while the job gets faster.
 pub fn may_bisect(plan: &OptimizePlan, candidates: &[Candidate]) -> bool {
     let moves = |&which: &usize| candidates.iter().any(|candidate| candidate.levels[which] > 0);
     let moving: Vec<usize> = (0..plan.axis.len()).filter(moves).collect();
@@ -106,11 +107,11 @@ pub fn may_bisect(plan: &OptimizePlan, candidates: &[Candidate]) -> bool {
 ///
 /// * **Bisection**: the middle of the open range, until a point that meets the deadline is next to a point that does not. At most
 ///   ⌈log₂(n + 1)⌉ points, each with that share of the error. Right if `faster` of the axis is true.
-/// * **Rising cost**: the cheapest remaining point, until one meets the deadline. Points that are no faster than a failed point, by
-///   `faster` of every axis, are left out. Each of n points has the n-th part of the error.
+/// * **Rising cost**: the cheapest remaining point, until one meets the deadline. Points that are no faster than a
+///   failed point, by `faster` of every axis, are skipped. Each of n points has the n-th part of the error.
 ///
-/// The answer is right with probability 1 − `error` at least, by Bonferroni. A point that stays undecided counts as not shown, and the search
-/// continues to costlier ones; the answer says so.
+/// The result is correct with probability at least 1 − `error`, by Bonferroni. An undecided point counts as
+/// not proved, and the search continues with more expensive points; the result states this.
 ///
 /// # Errors
 ///
@@ -201,7 +202,8 @@ pub(in crate::optimize) fn no_faster(plan: &OptimizePlan, one: &Candidate, other
 }
 
 impl Found {
-    /// The answer, if `chosen` is the cheapest candidate that was shown to meet the deadline; none if there is no such candidate.
+    /// The result, if `chosen` is the cheapest candidate that was proved to meet the deadline; none without
+    /// such a candidate.
     fn conclude(&mut self, chosen: usize) {
         let look = self.looks.iter().position(|look| look.candidate == chosen);
         let open =
@@ -214,8 +216,9 @@ impl Found {
         };
     }
 
-    /// The look at the costliest candidate that is cheaper than the chosen one, or than all; it shows why the candidate was not chosen. With
-    /// estimated costs, the look at another candidate that may meet the deadline and may cost least.
+    /// The evaluation of the most expensive candidate that is cheaper than the chosen one; it shows
+    /// why that candidate was not chosen. With estimated costs, the evaluation of another candidate
+    /// that may meet the deadline and be cheapest.
     pub fn next_cheaper(&self) -> Option<&Look> {
         if self.search == Search::Comparison {
             return self.nearest_rival();
@@ -229,7 +232,7 @@ impl Found {
 }
 
 impl Found {
-    /// The look at the fastest candidate by the measure; none if nothing was run.
+    /// The look at the fastest candidate by the measure; none without a run.
     pub fn closest(&self) -> Option<&Look> {
         let value = |look: &Look| look.judgement.value.unwrap_or(f64::INFINITY);
         let judged = self.looks.iter().filter(|look| look.judgement.value.is_some());

@@ -17,9 +17,9 @@ pub struct Settings {
     /// The deadline \[s\], > 0. Default: `job.deadline_s` of the base.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_s: Option<f64>,
-    /// Probability with which every decision on the way is right, in (0, 1). Default 0.95.
+    /// Joint confidence of all decisions, in (0, 1). Default 0.95.
     pub confidence: f64,
-    /// A point whose measure is this near to the deadline, as a share of it, may stay undecided; in [0, 1). Default 0.01.
+    /// Relative distance from the deadline within which a point may stay undecided; in [0, 1). Default 0.01.
     pub indifference: f64,
     /// Cost of a point: an expression over `nodes` (workers of the job), keys that are names, and names of axes.
     /// Default `nodes`.
@@ -86,7 +86,7 @@ impl Faster {
     }
 }
 
-/// Most replications of a point: its times are kept.
+/// Maximum number of replications of a point: its times are kept.
 const MOST_REPLICATIONS: u64 = 100_000_000;
 
 impl Settings {
@@ -112,11 +112,14 @@ impl Settings {
             Search::Bisection | Search::Rising => settings.cost_per_s.is_none(),
         };
         if !fits {
-            to.add("search", "costs that depend on the time (`cost_per_s`) need `comparison`, and only they");
+            to.add(
+                "search",
+                "`comparison` is required for costs that depend on the time (`cost_per_s`), and only for them",
+            );
         }
         let (confidence, zone) = (settings.confidence, settings.indifference);
         to.range("confidence", confidence, confidence > 0.0 && confidence < 1.0, "a share between 0 and 1");
-        to.range("indifference", zone, (0.0..1.0).contains(&zone), "a share from 0 to below 1");
+        to.range("indifference", zone, (0.0..1.0).contains(&zone), "a share of at least 0 and below 1");
         let most = settings.max_replications;
         to.count("max_replications", most, "replications", 2, MOST_REPLICATIONS);
     }

@@ -1,6 +1,6 @@
 //! The cheapest size of a job that is known by its plan, such as the plan of fitted logs: executors and cores, or workers, at a price.
 //!
-//! Owns the choice of candidate sizes. The search over them is the same as for any plan with `[optimize]`.
+//! Implements the choice of candidate sizes. The search over them is the same as for any plan with `[optimize]`.
 
 use std::num::NonZeroUsize;
 
@@ -19,8 +19,9 @@ use crate::watch::Watch;
 
 /// A search for the cheapest size of a job that meets its deadline.
 ///
-/// Without given numbers of machines, a pilot of few replications doubles them until the job meets its deadline and gets dearer, or has as many
-/// as its widest stage can use. The search is over numbers around the pilot's answer. The result holds for the listed sizes: the pilot,
+/// Without given numbers of machines, a pilot of few replications doubles them until the job meets
+/// its deadline and becomes more expensive, or has as many as its widest stage can use. The search
+/// is over numbers around the pilot's answer. The result holds for the listed sizes: the pilot,
 /// which has another seed, only proposes them.
 ///
 /// # Examples
@@ -51,7 +52,8 @@ pub struct Sizing {
     pub seed: u64,
     /// Threads; none for one per core.
     pub threads: Option<NonZeroUsize>,
-    /// True if the job's plan has no slots, so that its workers would have no part in the time of tasks, and the search adds them.
+    /// True if the job's plan has no slots, so its workers would not affect the times of tasks, and the
+    /// search adds slots.
     adds_slots: bool,
 }
 
@@ -70,14 +72,14 @@ pub struct SizingOutcome {
     pub notes: Vec<String>,
 }
 
-/// Most machines that are tried by default.
+/// Maximum number of machines that are tried by default.
 const MOST_MACHINES: u64 = 1024;
 /// Numbers that are tried on each side of the pilot's answer.
 const NEIGHBOURS: u64 = 6;
-/// Replications of a size in the pilot, and at the first look of the search: fewest, and most.
+/// Minimum and maximum replications of a size in the pilot and at the first look of the search.
 const PILOT: [u64; 2] = [60, 100];
 const FIRST: [u64; 2] = [150, 500];
-/// Confidence of the pilot: low, so that few replications have intervals of quantiles. It decides nothing.
+/// Confidence of the pilot: low, so that few replications have intervals of quantiles. It does not affect decisions.
 const PILOT_CONFIDENCE: f64 = 0.05;
 /// A pilot is far within the deadline if its measure is at most this share of it.
 const CLEAR: f64 = 0.7;
@@ -88,7 +90,7 @@ const FIRST_TASKS: u64 = 5_000_000;
 const MOST_DEARER: u32 = 2;
 /// Replications of a size, times its tasks, after which it stays undecided.
 const MOST_TASKS: u64 = 100_000_000;
-/// Replications of a size after which it stays undecided, whatever its tasks.
+/// Replications of a size after which it stays undecided, regardless of its tasks.
 const MOST_REPLICATIONS: u64 = 200_000;
 /// Replications of a size that are always allowed.
 const LEAST_REPLICATIONS: u64 = 500;
@@ -145,7 +147,7 @@ impl Sizing {
         self
     }
 
-    /// Searches. `watch` counts the replications of the size under way.
+    /// Searches. `watch` counts the replications of the current size.
     ///
     /// # Errors
     ///
@@ -203,7 +205,7 @@ impl Sizing {
         }
         if self.machines.is_empty() {
             let name = if is_stages { "--executors" } else { "--workers" };
-            remarks.push(format!("sizes outside the table were not judged; {name} 1..64 asks for more"));
+            remarks.push(format!("sizes outside the table were not evaluated; {name} 1..64 evaluates more"));
         }
         if self.adds_slots {
             remarks.push("tasks wait for slots here, although `model.slots` of the plan is false".to_owned());
@@ -240,7 +242,7 @@ impl Sizing {
         all.filter(|&n| 2 * n > least || n == most).collect()
     }
 
-    /// Returns the number of replications that has this many tasks in all, within bounds.
+    /// Returns the number of replications with this total number of tasks, within bounds.
     fn replications(&self, tasks: u64, [least, most]: [u64; 2]) -> u64 {
         let own = match &self.job {
             JobPlan::Stages(plan) => PlannedJob::of(plan).stages.iter().map(|stage| u64::from(stage.tasks())).sum(),
@@ -312,7 +314,7 @@ impl Pilots {
         }
     }
 
-    /// Returns true if further machines are not worth a try.
+    /// Returns true if more machines are not worth trying.
     fn are_enough(&self) -> bool {
         self.best.is_some() && self.clear.is_some() && self.dearer >= MOST_DEARER
     }

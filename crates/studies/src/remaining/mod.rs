@@ -1,4 +1,4 @@
-//! The time left of a run that has not ended, from its log so far.
+//! The remaining time of a run that has not ended, from its log so far.
 //!
 //! ```text
 //! JobTrace ──▶ RunProgress ─┬─▶ RestOfRun (tasks that run or wait) ──┐

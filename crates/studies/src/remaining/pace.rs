@@ -4,11 +4,12 @@
 //! ln(time of a task / its mean in the plan) = F + G + e
 //! ```
 //!
-//! F is the run's: normal around 0 with the plan's spread between runs (Student's, by its degrees of freedom). G is that of one stage's
-//! first or later tasks: normal with the error of the fitted times and [`STAGE_SPREAD`]. e is the task's, by the
-//! stage's distribution. Tasks that run count by the probability to have reached their age, so that an early look, at
-//! which only the fast tasks have ended, is not too hopeful. A few tasks in a hundred may be held up by something else
-//! ([`HELD_UP`]), and move nothing.
+//! F is the run's: normal around 0 with the plan's spread between runs (Student's, by its degrees of freedom). G
+//! belongs to the first or the later tasks of one stage: normal with the error of the fitted times and
+//! [`STAGE_SPREAD`]. e belongs to the task, with the stage's distribution. Running tasks count with the
+//! probability of having reached their age, so that an early prediction, when only fast tasks have finished, is
+//! not too optimistic. A few tasks in a hundred may be delayed by other causes ([`HELD_UP`]) without affecting
+//! the result.
 
 use crate::estimate::{normal_quantile, student_quantile};
 use crate::fit::{RestOfRun, Shown};
@@ -23,12 +24,12 @@ const HELD_UP: f64 = 0.02;
 /// Values of F + G that the likelihood is evaluated at: from -REACH to REACH.
 const REACH: f64 = 2.5;
 const STEPS: i32 = 100;
-/// Most tasks of a stage whose likelihood is evaluated, taken evenly.
+/// Maximum number of tasks of a stage whose likelihood is evaluated, taken evenly.
 const MOST_TASKS: usize = 1_000;
 /// Degrees of freedom of the distribution by which a task counts: as a normal one near the middle, hardly at all far
 /// away.
 const TASK_FREEDOM: f64 = 4.0;
-/// Least standard deviation of a task's logarithm: below it, rounding and launches decide.
+/// Minimum standard deviation of a task's logarithm: below it, rounding and launches decide.
 const LEAST_TASK_SPREAD: f64 = 0.03;
 /// Number of values that represent a distribution.
 const VALUES: usize = 256;
@@ -52,7 +53,7 @@ pub struct RunPace {
 struct Part {
     /// Standard deviation of G.
     spread: f64,
-    /// Mean and variance of F + G by its tasks; none without evidence.
+    /// Mean and variance of F + G from its tasks; none without evidence.
     seen: Option<(f64, f64)>,
 }
 
@@ -149,8 +150,8 @@ impl<'a> TaskLaw<'a> {
         ended.iter().map(of_ended).sum::<f64>() + running.iter().map(of_running).sum::<f64>()
     }
 
-    /// Mean and variance of F + G by the tasks: the posterior around 0 with variance `before`, without what was known before. None
-    /// where they say nothing.
+    /// Mean and variance of F + G from the tasks: the posterior for a prior around 0 with variance
+    /// `before`, without the prior's information. None if the tasks contain no information.
     fn seen(&self, shown: &Shown, before: f64) -> Option<(f64, f64)> {
         if shown.ended.is_empty() && shown.running.is_empty() {
             return None;

@@ -12,7 +12,7 @@ use crate::rng::split;
 use crate::stages::{ResumedSchedule, StagePlan, StageRun};
 use crate::watch::Watch;
 
-/// Replications between two looks at the clock.
+/// Replications between two checks of the clock.
 const ROUND: u64 = 256;
 /// Default for the replications: this many draws of tasks, within these limits.
 const DRAWS: u64 = 10_000_000;
@@ -21,16 +21,16 @@ const MOST: u64 = 2_000;
 /// A run counts as slower or faster than the plan if its factor is above or below 1 with this probability.
 const CLEARLY: f64 = 0.95;
 
-/// Settings for replicating the rest of a run.
+/// Settings for simulating the rest of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemainingSettings {
-    /// Replications; none for as many as 10 million draws of tasks give, 100 to 2,000. Default none.
+    /// Replications; none for 100 to 2,000, limited to 10 million task draws. Default none.
     pub replications: Option<u64>,
     /// Seed; the same seed gives the same numbers on any number of threads. Default 0.
     pub seed: u64,
     /// Threads; none for all cores. Default none.
     pub threads: Option<NonZeroUsize>,
-    /// Input of the run \[MB\]; none for what follows from the log's tasks. Default none.
+    /// Input of the run \[MB\]; none to infer it from the log's tasks. Default none.
     pub input_mb: Option<f64>,
 }
 
@@ -58,7 +58,7 @@ pub struct StageRemaining {
     pub ended: u32,
     /// Tasks that run.
     pub running: u32,
-    /// Time when the stage ended \[s\], from the start of the first job; none if a task is left.
+    /// Time when the stage ended \[s\], from the start of the first job; none while a task remains.
     pub end_s: Option<f64>,
     /// Ends of the stage in the replications \[s\] from now, ascending; empty if it has ended.
     ends_s: Vec<f64>,
@@ -71,7 +71,7 @@ impl StageRemaining {
     }
 }
 
-/// The time left of a run.
+/// The remaining time of a run.
 #[derive(Clone, Debug)]
 pub struct Remaining {
     /// Progress of the run according to the log.
@@ -88,22 +88,22 @@ pub struct Remaining {
     pub notes: Vec<String>,
     /// True if the replications were ended early.
     pub partial: bool,
-    /// Times left \[s\], ascending; one of 0 if the application has ended.
+    /// Remaining times \[s\], ascending; a single 0 if the application has ended.
     left_s: Vec<f64>,
 }
 
 impl Remaining {
-    /// The time left \[s\] within which the run ends with probability `p`.
+    /// The remaining time \[s\] within which the run ends with probability `p`.
     pub fn quantile(&self, p: f64) -> f64 {
         quantile_of_sorted(&self.left_s, p).unwrap_or(0.0)
     }
 
-    /// The mean time left \[s\].
+    /// The mean remaining time \[s\].
     pub fn mean(&self) -> f64 {
         self.left_s.iter().sum::<f64>() / self.left_s.len() as f64
     }
 
-    /// Times left of the replications \[s\], ascending.
+    /// Remaining times of the replications \[s\], ascending.
     pub fn samples(&self) -> &[f64] {
         &self.left_s
     }
@@ -122,8 +122,8 @@ impl Remaining {
     }
 }
 
-/// Estimates the remaining time of a run: with a plan, of the whole run; without one, of the jobs under way, by their
-/// own tasks. `watch` counts replications.
+/// Estimates the remaining time of a run: with a plan, of the whole run; without one, of the running jobs,
+/// from their tasks. `watch` counts replications.
 ///
 /// # Errors
 ///
@@ -179,7 +179,7 @@ fn ended(progress: RunProgress) -> Remaining {
     };
     let mut notes = progress.notes.clone();
     if progress.has_failed {
-        notes.push("a job of this run has failed".to_owned());
+        notes.push("a job of this run failed".to_owned());
     }
     Remaining {
         stages: progress.stages.iter().map(row).collect(),
@@ -193,7 +193,7 @@ fn ended(progress: RunProgress) -> Remaining {
     }
 }
 
-/// Replications of the rest, each at its own pace.
+/// Replications of the remaining run, each at a separate pace.
 fn replicate(
     rest: &RestOfRun,
     pace: &RunPace,
@@ -242,12 +242,10 @@ fn notes(progress: &RunProgress, rest: &RestOfRun, pace: &RunPace, basis: Basis)
     let mut notes = Vec::new();
     if basis == Basis::RunItself {
         let jobs = progress.jobs_running.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-        notes.push(format!(
-            "this is the time to the end of job {jobs}: further jobs that the program starts are not counted"
-        ));
+        notes.push(format!("this is the time to the end of job {jobs}: further jobs of the program are not included"));
     }
     if progress.elapsed_s.is_none() {
-        notes.push("no job has been submitted yet: times count from the submission of the first one".to_owned());
+        notes.push("no job has been submitted yet: times count from the submission of the first job".to_owned());
     }
     let ends = [1.0 - CLEARLY, CLEARLY].map(|p| pace.quantile(p));
     if basis == Basis::Plan && (ends[0] > 1.0 || ends[1] < 1.0) {
@@ -256,7 +254,7 @@ fn notes(progress: &RunProgress, rest: &RestOfRun, pace: &RunPace, basis: Basis)
         notes.push(format!("tasks of this run take {:.0}% {word} than in a typical run of the plan", 100.0 * percent));
     }
     if progress.has_failed {
-        notes.push("a job of this run has failed; the program may stop here".to_owned());
+        notes.push("a job of this run failed; the program may stop here".to_owned());
     }
     notes.extend(rest.notes.iter().chain(&progress.notes).cloned());
     if basis == Basis::Plan {

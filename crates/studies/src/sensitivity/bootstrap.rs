@@ -29,8 +29,9 @@ impl Bootstrap {
     /// value ± z(level) · (standard deviation of the resampled values)
     /// ```
     ///
-    /// Rows are drawn with replacement, as many as there are. `formula` is given the positions of the rows drawn. Approximate: good where
-    /// the formula's numbers are about normal, so not for a handful of rows. Source: \[Efron1982\].
+    /// The same number of rows is drawn with replacement. `formula` receives the positions of the
+    /// drawn rows. Approximate: accurate if the formula's values are nearly normal, so not for a
+    /// few rows. Source: \[Efron1982\].
     pub fn effects(&self, rows: usize, formula: impl Fn(&[usize]) -> Vec<f64> + Sync) -> Vec<Effect> {
         let all: Vec<usize> = (0..rows).collect();
         let values = formula(&all);

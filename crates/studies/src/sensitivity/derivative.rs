@@ -1,11 +1,11 @@
 //! Derivatives of means and quantiles from replications, with their intervals.
 //!
-//! Owns the statistics only: slopes of single replications come from [`PathSlopes`](crate::sim::PathSlopes), scores from
+//! Implements the statistics only: slopes of single replications come from [`PathSlopes`](crate::sim::PathSlopes), scores from
 //! [`Scores`](crate::sim::Scores).
 
 use crate::estimate::{Estimate, EstimateError, FloatMoments, quantile_of_sorted};
 
-/// Derivative of the mean, from each replication's own derivative.
+/// Derivative of the mean, from the derivative of each replication.
 ///
 /// No bias where differentiation and expectation may be exchanged, as for schedules \[Cassandras2008\]. Student's t.
 ///
@@ -16,9 +16,9 @@ pub fn pathwise_mean(slopes: &[f64], level: f64) -> Result<Estimate, EstimateErr
     slopes.iter().copied().collect::<FloatMoments>().mean_estimate(level)
 }
 
-/// Batches of a quantile's derivative. More batches tell the spread better, larger ones have less bias.
+/// Batches of a quantile's derivative. More batches determine the spread better, larger batches have less bias.
 const BATCHES: usize = 40;
-/// Fewest replications of a batch beyond the quantile.
+/// Minimum number of replications of a batch beyond the quantile.
 const FEWEST_BEYOND: f64 = 5.0;
 /// Neighbours of the order statistic that are averaged on each side, over the root of the number beyond it: a window that vanishes.
 const NEIGHBOURS: f64 = 0.5;
@@ -29,8 +29,9 @@ const NEIGHBOURS: f64 = 0.5;
 /// dξ_q/dθ = E[dT/dθ | T = ξ_q]
 /// ```
 ///
-/// In each of 40 batches the slopes of the replications next to the batch's own quantile are averaged; the mean of the batches with Student's
-/// t. Approximate: the bias falls with the size of a batch. Source: \[Hong2009\]; the neighbours are ours.
+/// In each of 40 batches the slopes of the replications next to the batch's quantile are averaged; the
+/// mean of the batches with Student's t. Approximate: the bias falls with the size of a batch. Source:
+/// \[Hong2009\]; the neighbours are ours.
 ///
 /// # Errors
 ///

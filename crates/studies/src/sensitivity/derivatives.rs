@@ -22,7 +22,7 @@ use crate::watch::{TimeLimit, Watch as _};
 
 /// Default number of replications.
 const REPLICATIONS: u64 = 20_000;
-/// Replications between two looks at the clock and at Ctrl-C.
+/// Replications between two checks of the clock and of Ctrl-C.
 const ROUND: u64 = 1 << 14;
 /// Default number of replications of each point of a difference.
 const FOR_DIFFERENCES: u64 = 2_000;
@@ -72,7 +72,7 @@ fn knob(study: &Sensitivity, which: usize) -> Knob {
     let axes = &study.plan.axis;
     let axis = axes[which].clone();
     let Some(at) = study.subject.base_number(&axis.key) else {
-        let why = "it is no number at the base, or a different one for each entry; name one as `[0]`";
+        let why = "it is not a number at the base, or differs between entries; select an entry with `[0]`";
         return Knob { axis, at: f64::NAN, shift: Err(why.to_owned()) };
     };
     let step = if at == 0.0 { STEP } else { STEP * at.abs() };
@@ -83,8 +83,7 @@ fn knob(study: &Sensitivity, which: usize) -> Knob {
     let shift = model(at - step).and_then(|low| Ok(Shift { low, high: model(at + step)?, width: 2.0 * step }));
     let shift = shift.map_err(|message| {
         if message.contains("is not a whole number") {
-            "it is a whole number, which has no derivative; the methods `each`, `morris` and `sobol` can move it"
-                .to_owned()
+            "it is a whole number and has no derivative; use the methods `each`, `morris` or `sobol`".to_owned()
         } else {
             message
         }
@@ -226,7 +225,7 @@ impl Run<'_> {
         }
     }
 
-    /// Central differences with common random numbers, each over a short way to both sides of the base.
+    /// Central differences with common random numbers, each over a short distance to both sides of the base.
     fn by_differences(&self, knobs: Vec<Knob>) -> Result<SensitivityReport, StudyError> {
         let axes = &self.study.plan.axis;
         let replications = self.study.replications.unwrap_or(FOR_DIFFERENCES);
@@ -303,7 +302,7 @@ impl Run<'_> {
         Ok((found.times, found.scores))
     }
 
-    /// The shifts that have scores; and for each knob its place among them, or why it has none.
+    /// The shifts that have scores; and for each setting its place among them, or why it has none.
     fn scored(&self, knobs: &[Knob]) -> (Vec<Shift>, Vec<Result<usize, String>>) {
         let mut shifts = Vec::new();
         let place = |knob: &Knob| {
@@ -357,7 +356,7 @@ fn way_of(at: f64) -> f64 {
     if at == 0.0 { 1.0 } else { at.abs() }
 }
 
-/// A knob with its derivative, or why it has none.
+/// A setting with its derivative, or why it has none.
 fn effect_row(knob: &Knob, found: Result<Effect, String>) -> SensitivityRow {
     let effect = found.map(|per_unit_s| {
         let per_percent_s = per_unit_s.scaled(0.01 * knob.at);

@@ -1,6 +1,6 @@
 //! Points of evaluation: rows of points in the unit cube, one coordinate per factor.
 //!
-//! Owns the designs. Rows are independent of each other and depend only on the seed and their number, so a longer
+//! Implements the designs. Rows are independent of each other and depend only on the seed and their number, so a longer
 //! design extends a shorter one.
 
 use crate::rng::{Address, Purpose, split};
@@ -50,8 +50,8 @@ pub struct Trajectory {
     pub steps: Vec<f64>,
 }
 
-/// Trajectory number `row` of \[Morris1991\]: from a random point of a grid with an even number of `levels` on each axis, by steps of
-/// Δ = levels / (2 (levels − 1)), so that every level is met equally often.
+/// Trajectory number `row` of \[Morris1991\]: from a random point of a grid with an even number of `levels` on each
+/// axis, by steps of Δ = levels / (2 (levels − 1)), so that every level occurs equally often.
 pub fn trajectory(factors: usize, levels: u32, seed: u64, row: u64) -> Trajectory {
     let words = Words::new(seed, row);
     let half = levels.max(2) / 2;

@@ -1,4 +1,4 @@
-//! Ranks many knobs by how much each moves an answer.
+//! Ranks many settings by how much each moves an answer.
 //!
 //! ```text
 //! factors, seed ──▶ design: rows of points in the unit cube ──▶ the caller's answers ──▶ morris, sobol ──▶ Effect (value, low, high)
@@ -9,15 +9,16 @@
 //! |---|---|
 //! | the whole study, from the plan to the ranking | [`study`], with derivatives in `derivatives` |
 //! | at which points to ask | [`design`] |
-//! | which knobs matter at all, and which only together: elementary effects | [`morris`] |
-//! | variance explained by each knob: Sobol's indices | [`sobol`] |
+//! | which settings matter at all, and which only together: elementary effects | [`morris`] |
+//! | variance explained by each setting: Sobol's indices | [`sobol`] |
 //! | effects of small changes: derivatives of means and quantiles | [`derivative`] |
 //! | intervals of anything made from rows | [`bootstrap`] |
 //! | answers that are themselves estimates | [`response`] |
 //!
-//! [`Sensitivity`] does all of it, from the plan to the [ranking]. The parts run nothing: an answer is a [`Response`]: some independent values of one number, one value per
-//! group of replications, and group g of every point of a row has the same random numbers. So the noise of replications is known, and what
-//! it adds to squares and sizes is taken away again: it is not mistaken for an effect or for interaction.
+//! [`Sensitivity`] does all of it, from the plan to the [ranking]. The parts do not simulate: a result is a
+//! [`Response`]: independent values of one number, one value per group of replications, and group g of every point of a
+//! row has the same random numbers. So the noise of replications is known, and its contribution to squares and sizes is
+//! subtracted: it is not mistaken for an effect or an interaction.
 
 pub mod bootstrap;
 pub mod derivative;
@@ -57,7 +58,7 @@ impl Effect {
         0.5 * (self.high - self.low)
     }
 
-    /// Without its sign: an interval on both sides of 0 begins at 0 then.
+    /// Without its sign: an interval that contains 0 then starts at 0.
     #[must_use]
     pub fn size(self) -> Self {
         let [a, b] = [self.low.abs(), self.high.abs()];
@@ -84,12 +85,12 @@ impl From<crate::estimate::Estimate> for Effect {
     }
 }
 
-/// Reason why no sensitivity can be given.
+/// Reason why there is no sensitivity.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SensitivityError {
     /// Too few rows for an interval. Ask for more.
-    #[error("{got} rows of points are too few, at least {need} are needed")]
+    #[error("{got} rows of points are too few; at least {need} are needed")]
     TooFewRows {
         /// Number of rows.
         got: usize,
@@ -97,12 +98,12 @@ pub enum SensitivityError {
         need: usize,
     },
     /// Rows that are not of one design.
-    #[error("the rows do not have equally many points and groups")]
+    #[error("the rows have different numbers of points and groups")]
     Uneven,
     /// An answer that is infinite or not a number.
-    #[error("an answer is infinite or not a number")]
+    #[error("a result is infinite or not a number")]
     NotFinite,
-    /// Nothing that was tried changes the answer, so that there is nothing to share out.
-    #[error("the answer does not move: its variance over the axes is not above 0 beyond the noise of the replications")]
+    /// No tried value changes the result, so there is no variance to divide.
+    #[error("the result does not vary: its variance over the axes does not exceed the noise of the replications")]
     Still,
 }

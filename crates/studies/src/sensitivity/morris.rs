@@ -1,6 +1,6 @@
-//! Elementary effects: screening of the knobs that matter, along random walks.
+//! Elementary effects: screening of the settings that matter, along random walks.
 //!
-//! Owns the estimators of μ\*, μ and σ of \[Morris1991\] and \[Campolongo2007\], with the noise of replications taken out.
+//! Implements the estimators of μ\*, μ and σ of \[Morris1991\] and \[Campolongo2007\], with the noise of replications taken out.
 
 use crate::sensitivity::bootstrap::Bootstrap;
 use crate::sensitivity::design::Trajectory;
@@ -16,19 +16,19 @@ pub struct MorrisRow {
     pub answers: Vec<Response>,
 }
 
-/// Effect of a factor over its whole range, in the unit of the answer.
+/// Effect of a factor over its whole range, in the unit of the result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ElementaryEffects {
     /// μ\*, mean size of the effect: how much the factor matters. At most biased towards 0 where noise hides signs.
     pub size: Effect,
-    /// μ, mean effect with its sign, without bias: far from ±μ\* where the effect changes its sign.
+    /// μ, mean effect with its sign, unbiased: far from ±μ\* if the effect changes its sign.
     pub mean: Effect,
-    /// σ, standard deviation of the effect between places: 0 for a linear factor that acts alone, otherwise the factor
-    /// is nonlinear or acts together with others.
+    /// σ, standard deviation of the effect over the walks: 0 for a linear factor without interactions,
+    /// otherwise the factor is nonlinear or interacts with others.
     pub spread: Effect,
 }
 
-/// Fewest walks that have a spread and an interval.
+/// Minimum number of walks that have a spread and an interval.
 const FEWEST: usize = 4;
 
 /// Effects of all factors, in their order.
@@ -37,9 +37,10 @@ const FEWEST: usize = 4;
 /// e_i = (f(x + Δ_i) − f(x)) / Δ_i on each walk;   μ*_i = mean |e_i|,   μ_i = mean e_i,   σ_i² = var e_i − mean noise of e_i
 /// ```
 ///
-/// Δ is a share of the range, so effects are per whole range. All points of a walk have common random numbers; the noise that is left in
-/// e_i is measured between groups of replications and taken away from σ² (then 0 if it comes out below) and from sizes.
-/// Sources: \[Morris1991\]; μ\* is of \[Campolongo2007\]; the treatment of noise is derived in docs/sensitivity.md.
+/// Δ is a share of the range, so effects are per whole range. All points of a walk have common random numbers; the
+/// remaining noise in e_i is measured between groups of replications and subtracted from σ² (set to 0 if negative)
+/// and from sizes. Sources: \[Morris1991\]; μ\* is of \[Campolongo2007\]; the treatment of noise is derived in
+/// docs/sensitivity.md.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The result of a sensitivity study: the effect of each knob, ranked.
+//! The result of a sensitivity study: the effect of each setting, ranked.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::sensitivity::Effect;
 use crate::sensitivity::settings::Method;
 use crate::sim::{FoldedParts, NotFolded};
 
-/// The effect of one knob.
+/// The effect of one setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum KnobEffect {
@@ -18,26 +18,26 @@ pub enum KnobEffect {
     Derivative {
         /// The base's value.
         at: f64,
-        /// Seconds per unit of the knob.
+        /// Seconds per unit of the setting.
         per_unit_s: Effect,
-        /// Seconds for a one-percent increase of the knob.
+        /// Seconds for a one-percent increase of the setting.
         per_percent_s: Effect,
     },
-    /// One step from one end of the knob to the other, all other knobs as in the base.
+    /// One step from one end of the setting to the other, all other settings as in the base.
     Change {
         /// One end.
         from: Value,
         /// The other end.
         to: Value,
-        /// Time there minus time here \[s\].
+        /// Time at `to` minus time at `from` \[s\].
         change_s: Effect,
         /// Time at `from` minus the time of the base \[s\]; none in results older than this field.
         at_from_s: Option<Effect>,
         /// Time at `to` minus the time of the base \[s\]; none in results older than this field.
         at_to_s: Option<Effect>,
-        /// Average over the range, in seconds per unit; none for knobs that are not numbers and on log scales.
+        /// Average over the range, in seconds per unit; none for settings that are not numbers and on log scales.
         per_unit_s: Option<Effect>,
-        /// Seconds per percent of change in the middle of the range; none for knobs that are not numbers.
+        /// Seconds per percent of change in the middle of the range; none for settings that are not numbers.
         per_percent_s: Option<Effect>,
     },
     /// Elementary effects over the whole range.
@@ -52,9 +52,9 @@ pub enum KnobEffect {
         mean_s: Effect,
         /// σ, standard deviation between places \[s\].
         spread_s: Effect,
-        /// μ per unit; none for knobs that are not numbers and on log scales.
+        /// μ per unit; none for settings that are not numbers and on log scales.
         per_unit_s: Option<Effect>,
-        /// μ for one percent more in the middle of the range; none for knobs that are not numbers.
+        /// μ for an increase of 1% at the middle of the range; none for settings that are not numbers.
         per_percent_s: Option<Effect>,
     },
     /// Sobol's indices over the whole range.
@@ -67,13 +67,13 @@ pub enum KnobEffect {
         first: Effect,
         /// S_T, total index.
         total: Effect,
-        /// √(S_T V), the standard deviation that the knob makes \[s\].
+        /// √(S_T V), the standard deviation that the setting makes \[s\].
         deviation_s: Effect,
     },
 }
 
 impl KnobEffect {
-    /// Returns the size of the effect in seconds, by which knobs are ranked.
+    /// Returns the size of the effect in seconds, by which settings are ranked.
     pub fn weight(&self) -> Effect {
         match self {
             Self::Derivative { per_percent_s, .. } => per_percent_s.size(),
@@ -84,20 +84,20 @@ impl KnobEffect {
     }
 }
 
-/// A knob.
+/// A setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SensitivityRow {
-    /// Key of the knob.
+    /// Key of the setting.
     pub key: String,
-    /// Name of the knob in results.
+    /// Name of the setting in results.
     pub name: String,
-    /// Effect of the knob; none if it is unknown.
+    /// Effect of the setting; none if unknown.
     pub effect: Option<KnobEffect>,
     /// Explains why the effect is unknown.
     pub note: Option<String>,
 }
 
-/// A way to find derivatives.
+/// A method for derivatives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Estimator {
     /// From the replications of a schedule themselves.
@@ -111,7 +111,7 @@ pub enum Estimator {
     LikelihoodRatio,
 }
 
-/// The effects of all knobs of a study.
+/// The effects of all settings of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SensitivityReport {
     /// The comparison of settings.
@@ -129,7 +129,7 @@ pub struct SensitivityReport {
     pub variance_s2: Option<Effect>,
     /// Variance that the replications would have added \[s²\], of Sobol's indices.
     pub noise_s2: Option<f64>,
-    /// The knobs, the largest effect first, knobs without an effect last.
+    /// The settings, the largest effect first, settings without an effect last.
     pub knobs: Vec<SensitivityRow>,
     /// Confidence level of all intervals.
     pub level: f64,
@@ -157,7 +157,7 @@ pub struct SensitivityReport {
 }
 
 impl SensitivityReport {
-    /// Sorts the knobs: the largest effect first, knobs without an effect last.
+    /// Sorts the settings: the largest effect first, settings without an effect last.
     pub fn rank(&mut self) {
         let weight = |row: &SensitivityRow| row.effect.as_ref().map_or(-1.0, |effect| effect.weight().value);
         self.knobs.sort_by(|a, b| weight(b).total_cmp(&weight(a)));

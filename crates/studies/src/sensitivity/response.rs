@@ -1,6 +1,6 @@
 //! Answers that are estimates: some independent values of one number.
 //!
-//! Owns the arithmetic that takes the noise of such values away from squares, products and sizes.
+//! Implements the arithmetic that takes the noise of such values away from squares, products and sizes.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +46,7 @@ impl Response {
     /// The variance of the mean, which is the noise's contribution to its square.
     ///
     /// ```text
-    /// s² / G,   s² = Σ (x_g − x̄)² / (G − 1);   0 of an exact answer
+    /// s² / G,   s² = Σ (x_g − x̄)² / (G − 1);   0 for an exact answer
     /// ```
     pub fn noise(&self) -> f64 {
         covariance_of_means(self, self)
@@ -58,14 +58,15 @@ impl Response {
         mean * mean - self.noise()
     }
 
-    /// The product of what this and `other` estimate, without bias, however their groups depend on each other: the mean of x_g y_h over
-    /// g ≠ h.
+    /// An unbiased estimate of the product of what this and `other` estimate, for any dependence
+    /// between their groups: the mean of x_g y_h over g ≠ h.
     pub(in crate::sensitivity) fn product(&self, other: &Self) -> f64 {
         self.mean() * other.mean() - covariance_of_means(self, other)
     }
 
-    /// The size of what is estimated: each group with the sign of the others' mean. Its expectation is 0 if the true
-    /// value is 0, the size itself where the sign is sure, and never above: noise is not taken for an effect.
+    /// The size of the estimate: each group with the sign of the mean of the other groups. Its expectation is
+    /// 0 if the true value is 0, the size itself if the sign is certain, and never above it: noise is not
+    /// mistaken for an effect.
     pub(in crate::sensitivity) fn size(&self) -> f64 {
         if let [exact] = self.0[..] {
             return exact.abs();

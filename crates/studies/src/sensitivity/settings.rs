@@ -20,7 +20,7 @@ pub enum Method {
     /// Derivatives at the base: infinitesimal perturbation of schedules, differences of other jobs, likelihood ratios of other nets.
     #[default]
     Derivatives,
-    /// From one end of each axis to the other, all others as in the base.
+    /// From one end of each axis to the other, with all others as in the base.
     Each,
     /// Elementary effects along random walks.
     Morris,
@@ -41,7 +41,7 @@ pub enum Method {
 ///             [[axis]]\nkey = \"cluster.node[*].network_mb_per_s\"\nfrom = 112\nto = 224";
 /// let mut study = Sensitivity::new(SweepPlan::from_toml(axes)?, "".as_ref())?;
 /// study.method = Method::Each;
-/// assert_eq!(study.run(&Unwatched)?.knobs[0].name, "cluster.node[*].gpu_speed");
+/// assert_eq!(study.run(&Unwatched)?.settings[0].name, "cluster.node[*].gpu_speed");
 /// # Ok::<(), tailspn_studies::StudyError>(())
 /// ```
 #[derive(Debug)]
@@ -52,17 +52,18 @@ pub struct Sensitivity {
     pub subject: Subject,
     /// Oddities of the input files.
     pub warnings: Vec<LoadWarning>,
-    /// True if the axes have ranges; a net alone has none.
+    /// True if the axes have ranges; a net without a plan has none.
     pub(super) has_ranges: bool,
     /// Method of the sensitivity analysis.
     pub method: Method,
     /// The number that moves.
     pub measure: Measure,
-    /// True if derivatives of a net are by the mean delays of its timed transitions, even if it has rate parameters.
+    /// True if derivatives of a net are with respect to the mean delays of its timed transitions, even if it
+    /// has rate parameters.
     pub by_transition: bool,
     /// Rows of points; none for 20 walks or 256 rows of Sobol's indices.
     pub rows: Option<u64>,
-    /// Replications of each point; none for a number that fits the method.
+    /// Replications of each point; none for the default of the method.
     pub replications: Option<u64>,
     /// Confidence level of all intervals, in (0, 1).
     pub level: f64,
@@ -70,6 +71,6 @@ pub struct Sensitivity {
     pub threads: Option<NonZeroUsize>,
     /// Wall time after which the study finishes with the complete rows.
     pub max_time: Option<Duration>,
-    /// The share of the points or replications that runs here. Default: all.
+    /// The share of the points or replications that this process runs. Default: all.
     pub share: Share,
 }

@@ -1,6 +1,6 @@
 //! Sobol's indices: the variance of an answer explained by each factor, alone and with interactions.
 //!
-//! Owns the estimators, with the noise of replications taken out of every square and product.
+//! Implements the estimators, with the noise of replications taken out of every square and product.
 
 use crate::sensitivity::bootstrap::Bootstrap;
 use crate::sensitivity::response::Response;
@@ -20,9 +20,9 @@ pub struct SobolRow {
 /// Contribution of a factor to the variance of the answer, with all factors uniform over their ranges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VarianceShare {
-    /// S, share of the variance that goes away on average when the factor is fixed.
+    /// S, share of the variance that disappears on average when the factor is fixed.
     pub first: Effect,
-    /// S_T, share that is left on average when all other factors are fixed: S and every interaction with the factor.
+    /// S_T, share that remains on average when all other factors are fixed: S and every interaction with the factor.
     pub total: Effect,
     /// √(S_T V), the effect of the factor on the answer, as a standard deviation in the unit of the answer.
     pub deviation: Effect,
@@ -35,13 +35,13 @@ pub struct SobolIndices {
     pub mean: Effect,
     /// V, variance of the true answer over the ranges, without the noise of replications.
     pub variance: Effect,
-    /// Mean variance of an answer by replication: without correction it would add to V, and look like interaction.
+    /// Mean variance of a result between replications: without correction, it would add to V and appear as interaction.
     pub noise: f64,
     /// Per factor.
     pub factors: Vec<VarianceShare>,
 }
 
-/// Fewest rows.
+/// Minimum number of rows.
 const FEWEST: usize = 8;
 
 /// Contribution of a row to the sums.
@@ -61,10 +61,10 @@ struct Parts {
 /// S_i V = mean (f(B) − c) (f(A_B^i) − f(A)),   S_Ti V = mean (f(A) − f(A_B^i))² / 2
 /// ```
 ///
-/// c is the mean answer. Squares and products are means over pairs of different groups of replications, so that their expectations are those
-/// of the true answers: noise adds to no index, with common random numbers or without. Ratios have a bias of order 1/rows.
-/// Sources: S_i \[Saltelli2010, Table 2 b\], S_Ti \[Jansen1999\]; the treatment of noise is derived in docs/sensitivity.md. Intervals by
-/// bootstrap over rows, which must be independent of each other.
+/// c is the mean answer. Squares and products are means over pairs of different groups of replications, so that their
+/// expectations are those of the true results: noise does not bias any index, with or without common random numbers.
+/// Ratios have a bias of order 1/rows. Sources: S_i \[Saltelli2010, Table 2 b\], S_Ti \[Jansen1999\]; the treatment of
+/// noise is derived in docs/sensitivity.md. Intervals by bootstrap over rows, which must be independent of each other.
 ///
 /// # Errors
 ///

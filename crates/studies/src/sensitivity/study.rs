@@ -1,4 +1,5 @@
-//! A sensitivity study from the plan to the ranking: over whole ranges here, derivatives at the base in `derivatives`.
+//! A sensitivity study from the plan to the ranking: this module covers whole ranges, `derivatives` covers
+//! derivatives at the base.
 
 use std::path::Path;
 
@@ -83,7 +84,7 @@ impl Sensitivity {
         Ok(Self { warnings, ..study })
     }
 
-    /// Reads a net, whose rate parameters are the knobs; its goal is the expression `until`, or the dead marking.
+    /// Reads a net, whose rate parameters are the settings; its goal is the expression `until`, or the dead marking.
     ///
     /// # Errors
     ///
@@ -116,7 +117,8 @@ impl Sensitivity {
         }
     }
 
-    /// Runs the study. `watch` counts points, or replications of derivatives. A stopped study is a result too, if it has enough rows.
+    /// Runs the study. `watch` counts points, or replications of derivatives. A stopped study is also a
+    /// result, if it has enough rows.
     ///
     /// # Errors
     ///
@@ -137,7 +139,8 @@ impl Sensitivity {
         Ok(report)
     }
 
-    /// Returns the probability to finish by the deadline at the base, if the job has one, by replications of its own.
+    /// Returns the probability of finishing by the deadline at the base, if the job has one, from separate
+    /// replications.
     fn deadline(&self, watch: &dyn Watch) -> Result<Option<DeadlineSection>, StudyError> {
         let (axes, seed) = (&self.plan.axis, self.plan.sweep.seed);
         let base = Point::base(axes.len());
@@ -151,7 +154,7 @@ impl Sensitivity {
         Ok(Some(DeadlineSection { deadline_s, exact: None, simulated }))
     }
 
-    /// Returns true if the subject is a job or net with axes, rather than a net alone.
+    /// Returns true if the subject is a job or net with axes, rather than a net without a plan.
     pub(super) fn has_ranges(&self) -> bool {
         self.has_ranges
     }
@@ -348,7 +351,7 @@ fn ends(axis: &Axis) -> (Value, Value) {
     (axis.at(0.0), axis.at(1.0))
 }
 
-/// Returns the change per unit, and for one percent more in the middle, if the knob is a number between two ends.
+/// Returns the change per unit, and for one percent more in the middle, if the setting is a number between two ends.
 fn rates(axis: &Axis, change: Effect) -> (Option<Effect>, Option<Effect>) {
     let (from, to) = ends(axis);
     let (Some(from), Some(to)) = (as_number(&from), as_number(&to)) else { return (None, None) };

@@ -37,7 +37,7 @@ pub(super) fn stages_at(table: &Table, axes: &[Axis], point: &Point) -> Result<S
 /// Returns the plan of a job at a point.
 pub(super) fn job_at(table: &Table, seed: u64, axes: &[Axis], point: &Point) -> Result<Plan, Misfit> {
     if axes.iter().any(|axis| axis.key.trim() == "model.seed") {
-        return Err(Misfit::unknown("every point has the seed of the sweep; `sweep.seed` sets it"));
+        return Err(Misfit::unknown("all points share the seed of the sweep; set `sweep.seed`"));
     }
     let mut plan = Plan::from_toml(&text_at(table, axes, point)?).map_err(misfit)?;
     plan.model.seed = seed;
@@ -55,7 +55,8 @@ fn text_at(table: &Table, axes: &[Axis], point: &Point) -> Result<String, Misfit
     Ok(table.to_string())
 }
 
-/// Returns a plan with the values of some axes at a point. Paths that do not fit change nothing: the check of the axes reports them.
+/// Returns a plan with the values of some axes at a point. Unknown paths have no effect: the check of the
+/// axes reports them.
 pub(super) fn table_at(table: &Table, axes: &[Axis], point: &Point, which: impl Fn(&Axis) -> bool) -> Table {
     let mut table = table.clone();
     for (axis, value) in axes.iter().zip(&point.values).filter(|(axis, _)| which(axis)) {
@@ -64,7 +65,7 @@ pub(super) fn table_at(table: &Table, axes: &[Axis], point: &Point, which: impl 
     table
 }
 
-/// Returns the first problem of a plan; lines of the plan of a point mean nothing to a person.
+/// Returns the first problem of a plan; lines of a point's plan have no meaning for users.
 fn misfit(error: PlanError) -> Misfit {
     let Some(problem) = error.problems.first() else { return Misfit::plain(error) };
     let key = (problem.kind == ProblemKind::Value).then(|| problem.key.clone());
@@ -82,7 +83,7 @@ pub(super) fn net_at(net: &Net, axes: &[Axis], point: &Point) -> Result<Net, Mis
         if !net.parameters().iter().any(|parameter| parameter.name == axis.key) {
             let names: Vec<&str> = net.parameters().iter().map(|parameter| parameter.name.as_str()).collect();
             let known = names_in_a_sentence(&names);
-            return Err(Misfit::unknown(format!("there is no such rate parameter; {known}")));
+            return Err(Misfit::unknown(format!("unknown rate parameter; {known}")));
         }
         if let Some(value) = value {
             let number = as_number(value).ok_or_else(|| Misfit::plain(format!("{value} is no number")))?;
@@ -130,7 +131,7 @@ pub fn with_parameters(net: &Net, values: &[(String, f64)]) -> Result<Net, Param
     Ok(builder.build()?)
 }
 
-/// Most names that a sentence lists.
+/// Maximum number of names that a sentence lists.
 const MOST_NAMES: usize = 10;
 
 /// Returns a sentence that lists the names that a net has.

@@ -11,7 +11,7 @@ use crate::subject::rated_net::MOST_FIRINGS;
 use crate::subject::{Kind, Subject};
 use crate::sweep::{Admitted, Axis, Constraint, ConstraintFault, Point, SweepPlan, admitted};
 
-/// Most problems of one plan that are reported.
+/// Maximum number of problems of one plan that are reported.
 const MOST_PROBLEMS: usize = 10;
 
 impl Subject {
@@ -39,13 +39,14 @@ impl Subject {
         let values = |point: &Point, names: &[&str]| self.values(&plan.axis, point, names);
         let found = admitted(points, &constraints, &values).map_err(|(number, fault)| refused(number, &fault))?;
         if found.points.len() == 1 && found.left_out > 0 {
-            let problem = KeyProblem::at("sweep.constraints", "the constraints leave no point");
+            let problem = KeyProblem::at("sweep.constraints", "no point satisfies the constraints");
             return Err(StudyError::Plan(problem.into()));
         }
         Ok(found)
     }
 
-    /// Checks all points before any of them is run: first each axis alone, then the points, then that the base of a net stops.
+    /// Checks all points before any point runs: first each single axis, then the points, then that the base
+    /// of a net stops.
     ///
     /// # Errors
     ///
@@ -57,7 +58,7 @@ impl Subject {
         self.check_end(plan, &points[0], seed)
     }
 
-    /// Checks that the axes exist and that their values are of the right kind, each axis alone.
+    /// Checks that the axes exist and that their values are of the right kind, each axis separately.
     ///
     /// # Errors
     ///

@@ -12,7 +12,7 @@ use crate::plan::PlanError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// A file that the system does not give.
+    /// A file that cannot be opened.
     #[error("cannot read `{}`: {error}", path.display())]
     Io {
         /// The file.
@@ -36,8 +36,8 @@ pub enum LoadError {
         /// The problems.
         error: PlanError,
     },
-    /// A plan that only the cluster simulator can run, so that it has no net.
-    #[error("`{}` is a plan of {described_by}, task by task: it has no net", path.display())]
+    /// A plan that only the cluster simulator can run, because it has no net.
+    #[error("`{}` is a plan of {described_by}, simulated task by task: it has no net", path.display())]
     Tasks {
         /// The file.
         path: PathBuf,

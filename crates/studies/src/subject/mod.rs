@@ -128,13 +128,13 @@ impl Subject {
             JobPlan::MapReduce(plan) => Self::job(&plan),
             JobPlan::Stages(plan) => Self::stages(&plan),
             plan @ JobPlan::Tasks(_) => {
-                let message = format!("a plan of {}, task by task, has no net", plan.described_by());
+                let message = format!("a plan of {}, simulated task by task, has no net", plan.described_by());
                 Err(StudyError::Model(message))
             }
         }
     }
 
-    /// Returns the job with options in place of its plan's own values.
+    /// Returns the job with options instead of its plan's values.
     ///
     /// # Errors
     ///
@@ -166,7 +166,7 @@ impl Subject {
         if self.fold { text } else { text + "\n# equal parts kept apart\n" }
     }
 
-    /// Returns the names of the net's rate parameters; none of a job.
+    /// Returns the names of the net's rate parameters; none for a job.
     pub fn rate_parameters(&self) -> Vec<String> {
         match &self.kind {
             Kind::Net { net, .. } => net.parameters().iter().map(|parameter| parameter.name.clone()).collect(),
@@ -174,7 +174,8 @@ impl Subject {
         }
     }
 
-    /// Returns true if whole runs of the job differ: means are then of a typical run, and quantiles over all runs.
+    /// Returns true if the job has run-to-run variation: means are then of a typical run, and quantiles are
+    /// over all runs.
     pub fn whole_runs_differ(&self) -> bool {
         let (Kind::Stages { table } | Kind::Job { table, .. }) = &self.kind else { return false };
         let sigma = path::get(table, "run.sigma").and_then(Value::as_float);

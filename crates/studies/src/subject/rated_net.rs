@@ -1,4 +1,4 @@
-//! A net whose rate parameters a study changes: folded and compiled once, whatever their values.
+//! A net whose rate parameters a study changes: folded and compiled once for all values.
 
 use crate::compile::{Compiled, Template, compile, lower};
 use crate::net::Net;
@@ -7,7 +7,7 @@ use crate::sim::{FoldedParts, Goal, NotFolded, Prepared, Question};
 use crate::subject::at::net_at;
 use crate::sweep::{Axis, Model, Point};
 
-/// Firings after which a replication of a net is cut off.
+/// Firings after which a replication of a net stops.
 pub(super) const MOST_FIRINGS: u64 = 10_000_000;
 
 /// The net that runs. Its rates are expressions of the rate parameters that the original net has.
@@ -16,7 +16,7 @@ pub(super) struct RatedNet {
     net: Net,
     /// The goal; none for the dead marking.
     goal: Option<Expr>,
-    /// The compiled net; none if it does not compile with its own rates.
+    /// The compiled net; none if it does not compile with its original rates.
     template: Option<Template>,
     folded: Option<FoldedParts>,
     not_folded: Vec<NotFolded>,

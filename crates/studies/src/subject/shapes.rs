@@ -1,4 +1,4 @@
-//! Nets of jobs, built, folded and compiled once for all runs of one structure; each run then puts in its own rates.
+//! Nets of jobs, built, folded and compiled once for all runs of one structure; each run then sets its rates.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,7 +10,7 @@ use crate::net::{Delay, Timing, TransitionId};
 use crate::sim::{FoldedParts, NotFolded, Prepared, Question};
 use crate::sweep::Model;
 
-/// Most structures that are kept. A sweep over numbers of tasks has many structures and returns to them.
+/// Maximum number of structures that are kept. A sweep over numbers of tasks has many structures and returns to them.
 const MOST_SHAPES: usize = 32;
 
 /// The compiled net of a structure, and which transitions are which.
@@ -31,8 +31,8 @@ struct Known {
 pub(super) struct Shapes(Mutex<Vec<Arc<Known>>>);
 
 impl Shapes {
-    /// Returns the compiled net of a job, bit for bit the one that compiling it again would give. With `fold`, tasks that wait for slots
-    /// are counted.
+    /// Returns the compiled net of a job, bit for bit equal to a recompiled net. With `fold`, tasks
+    /// that wait for slots are counted.
     pub(super) fn model(&self, plan: &Plan, fold: bool) -> Result<Model, String> {
         let phases = seeded_phase_times(plan).map_err(|error| error.to_string())?;
         let mut plan = plan.clone();
@@ -78,7 +78,7 @@ impl Shapes {
 }
 
 impl Known {
-    /// Timings of the net that runs, from the timings of the job's net; none if the net would have to be folded again.
+    /// Timings of the simulated net, from the timings of the job's net; none if the net would have to be folded again.
     fn timings(&self, timings: Vec<(TransitionId, Timing)>) -> Option<Vec<(TransitionId, Timing)>> {
         let Some(folding) = &self.folding else { return Some(timings) };
         // replicas have equal timings: that is part of the shape

@@ -1,6 +1,6 @@
 //! All points of a sweep in one batch over all cores.
 //!
-//! Owns the grouping of points: waves that take about a quarter of a second each. Within a wave (`sweep::wave`) the
+//! Implements the grouping of points: waves that take about a quarter of a second each. Within a wave (`sweep::wave`) the
 //! cores share points and blocks of replications, so that a thousand small points keep all cores busy, and so does one large one.
 
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ pub struct Base {
 
 /// Target duration of a wave; results are stored and progress is shown between waves.
 const WAVE: Duration = Duration::from_millis(250);
-/// Number of single times that a wave may keep at once, 8 bytes each: limits memory if points are short and many.
+/// Number of single times that a wave may keep in memory, 8 bytes each: limits memory if points are short and many.
 const MOST_TIMES: u64 = 1 << 24;
 /// Points of a wave for each core, and on a GPU: limits the memory for their nets.
 const MOST_PER_CORE: u64 = 16;
@@ -103,7 +103,7 @@ pub fn run_base<E: Send>(
 ///
 /// # Errors
 ///
-/// The first thing that goes wrong ends the batch.
+/// The first error ends the batch.
 pub fn run_points<E: Send>(
     points: &[Point],
     base: &Base,

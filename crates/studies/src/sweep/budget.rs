@@ -1,6 +1,6 @@
 //! A budget of replications, or of time, spent where the intervals are widest.
 //!
-//! Owns the rule and the rounds. Each round depends only on the results of the previous round, so the rounds of a budget of
+//! Implements the rule and the rounds. Each round depends only on the results of the previous round, so the rounds of a budget of
 //! replications are the same on any number of threads, and after an interruption. The rounds of a budget of time depend on the
 //! speed of the machine.
 //!
@@ -29,7 +29,7 @@ type Together<'a> = Vec<(&'a Point, Replicated)>;
 
 /// Share of the points in a round: one in this many.
 const SHARE: usize = 10;
-/// Most replications of a point: the single times are kept for its differences.
+/// Maximum number of replications of a point: the single times are kept for its differences.
 const MOST_REPLICATIONS: u64 = 100_000_000;
 /// Single times that are kept from round to round, 8 bytes each; points beyond them are replicated from the first again.
 const MOST_KEPT: usize = 1 << 25;
@@ -51,8 +51,8 @@ impl Budget {
         Self { replications: u64::MAX, relative_error }
     }
 
-    /// Total number of replications of each point after the next round, by number of the point; empty if nothing is
-    /// left to do.
+    /// Total number of replications of each point after the next round, by number of the point; empty if no
+    /// work remains.
     pub fn next_round(&self, results: &BTreeMap<u64, PointResult>) -> BTreeMap<u64, u64> {
         let mut left = self.replications.saturating_sub(spent(results));
         let mut round = BTreeMap::new();
@@ -122,8 +122,8 @@ impl std::fmt::Debug for Rounds<'_> {
 }
 
 impl Rounds<'_> {
-    /// Continues from the results `have`, and hands each round to `keep` when it is complete. Ends early, and without an error, when it is
-    /// stopped or the deadline is over; a round under way is then lost.
+    /// Continues from the results `have`, and hands each round to `keep` when it is complete. Ends early,
+    /// without an error, when it is stopped or the deadline has passed; the current round is then lost.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ impl Rounds<'_> {
         Ok(Some(found))
     }
 
-    /// Runs some points together; none if the run was stopped.
+    /// Runs some points in one batch; none if the run was stopped.
     fn wave<'a, E: Send>(
         &self,
         (crew, place): (&Crew, &mut Place),
@@ -198,8 +198,8 @@ impl Rounds<'_> {
     }
 }
 
-/// The points of a round with what they shall have: the base for itself, since the others are compared with it; then as many together
-/// as the cores like.
+/// The points of a round with their target replications: first the base, because the others are compared with
+/// it, then batches that suit the number of cores.
 fn waves<'a>(points: &'a [Point], round: &BTreeMap<u64, u64>) -> Vec<Vec<(&'a Point, u64)>> {
     let wanted = points.iter().filter_map(|point| Some((point, *round.get(&point.number)?)));
     let (base, others): (Vec<_>, Vec<_>) = wanted.partition(|(point, _)| point.number == 0);
@@ -222,7 +222,7 @@ fn waves<'a>(points: &'a [Point], round: &BTreeMap<u64, u64>) -> Vec<Vec<(&'a Po
 /// Points of a wave.
 const WAVE: usize = 256;
 
-/// Samples of rounds before, as far as there is room.
+/// Samples of previous rounds, as many as fit.
 #[derive(Debug, Default)]
 struct Kept {
     samples: BTreeMap<u64, Samples>,

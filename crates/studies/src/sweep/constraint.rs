@@ -1,6 +1,6 @@
 //! Constraints: expressions over the keys of a plan that every point must satisfy.
 //!
-//! Owns their text, their check, and the exclusion of points. The grammar comes from [`expr`](crate::net::expr); only the code that
+//! Implements their text, their check, and the exclusion of points. The grammar comes from [`expr`](crate::net::expr); only the code that
 //! builds the points' models knows the value of a key at a point.
 
 use std::ops::Range;
@@ -28,7 +28,7 @@ pub enum ConstraintFault {
     #[error(transparent)]
     Text(#[from] ExprError),
     /// Tokens or a capacity.
-    #[error("a constraint is about keys of the plan; there is no marking to ask `{place}` of")]
+    #[error("a constraint uses keys of the plan; it has no marking for `{place}`")]
     Marking {
         /// The place.
         place: String,
@@ -116,7 +116,7 @@ fn number(name: &Name, value: Option<&Value>, point: u64) -> Result<f64, Constra
 pub struct Admitted {
     /// The base, always, and the points that satisfy the constraints, renumbered from 1.
     pub points: Vec<Point>,
-    /// Number of points that were left out.
+    /// Number of points that were excluded.
     pub left_out: u64,
     /// True if the base breaks a constraint.
     pub base_breaks: bool,
@@ -125,7 +125,7 @@ pub struct Admitted {
 /// Values of the constraints' names at a point; none if a name has no value there.
 pub type ValuesOf<'a> = dyn Fn(&Point, &[&str]) -> Vec<Option<Value>> + 'a;
 
-/// Leaves out the points that break a constraint; `values` gives the values of keys at a point.
+/// Excludes the points that violate a constraint; `values` gives the values of keys at a point.
 ///
 /// # Errors
 ///
@@ -212,10 +212,7 @@ mod tests {
         let (_, fault) = left(&["word"]).unwrap_err();
         assert_eq!(fault.to_string(), "`word` is \"w\" at point 0, which is not a number");
         let told = |text| Constraint::parse(text).unwrap_err();
-        assert_eq!(
-            told("#(a b) > 1").to_string(),
-            "a constraint is about keys of the plan; there is no marking to ask `a b` of"
-        );
+        assert_eq!(told("#(a b) > 1").to_string(), "a constraint uses keys of the plan; it has no marking for `a b`");
         assert_eq!(told("x[0.a > 1").span(), 3..4);
         assert_eq!(told("1 +").span(), 3..3);
     }

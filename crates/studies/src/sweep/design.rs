@@ -1,6 +1,6 @@
 //! Designs of sweeps: from axes to numbered lists of values.
 //!
-//! Owns the designs. The points and their order depend only on the plan; a Latin hypercube draws from the plan's seed,
+//! Implements the designs. The points and their order depend only on the plan; a Latin hypercube draws from the plan's seed,
 //! and a Sobol sequence is shifted by it. Constraints are checked [later](crate::sweep::constraint).
 
 use toml::Value;

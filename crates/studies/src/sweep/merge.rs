@@ -1,6 +1,6 @@
 //! Merging the shards of one sweep.
 //!
-//! Owns the checks that they are all shards of one sweep and that no point is missing. The merged result is the unsharded one.
+//! Implements the checks that they are all shards of one sweep and that no point is missing. The merged result is the unsharded one.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub enum MergeError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// Results of different sweeps.
-    #[error("`{}` and `{}` are not of one sweep: {what} is different", first.display(), other.display())]
+    #[error("`{}` and `{}` belong to different sweeps: {what} differs", first.display(), other.display())]
     Different {
         /// A folder.
         first: PathBuf,
@@ -25,7 +25,7 @@ pub enum MergeError {
         what: String,
     },
     /// A shard that was not run to its end.
-    #[error("`{}` is not complete; `tailspn sweep --resume` goes on with it", path.display())]
+    #[error("`{}` is not complete; `tailspn sweep --resume` continues it", path.display())]
     Incomplete {
         /// The folder.
         path: PathBuf,
@@ -35,10 +35,10 @@ pub enum MergeError {
     Missing {
         /// Number of the shard, from 1.
         index: u64,
-        /// Number of shards in all.
+        /// Total number of shards.
         of: u64,
     },
-    /// A shard that is there twice.
+    /// A duplicate shard.
     #[error("`{}` and `{}` are the same shard", first.display(), other.display())]
     Twice {
         /// A folder.
@@ -52,7 +52,7 @@ pub enum MergeError {
 ///
 /// # Errors
 ///
-/// [`MergeError`]: shards that are no whole, or a folder that cannot be read or written.
+/// [`MergeError`]: shards that do not form a complete sweep, or a folder that cannot be read or written.
 pub fn merge(folders: &[PathBuf], to: &Path) -> Result<Stored, MergeError> {
     let shards = folders.iter().map(|folder| read(folder)).collect::<Result<Vec<_>, _>>()?;
     check(folders, &shards)?;
@@ -71,7 +71,7 @@ fn check(folders: &[PathBuf], shards: &[Stored]) -> Result<(), MergeError> {
     let [(first, one), others @ ..] = &folders.iter().zip(shards).collect::<Vec<_>>()[..] else { return Ok(()) };
     for (other, shard) in others {
         let parts = (one.header.shard.of != shard.header.shard.of).then(|| "the number of shards".to_owned());
-        let base = (one.results.get(&0) != shard.results.get(&0)).then(|| "what came out for the base".to_owned());
+        let base = (one.results.get(&0) != shard.results.get(&0)).then(|| "the result of the base".to_owned());
         if let Some(what) = one.header.difference(&shard.header).or(parts).or(base) {
             return Err(MergeError::Different { first: (*first).clone(), other: (*other).clone(), what });
         }

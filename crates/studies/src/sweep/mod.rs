@@ -16,15 +16,15 @@
 //! | which points get more replications | [`budget`] |
 //! | the result of one point | [`result`], and the differences between whole runs: [`mod@spread`] |
 //! | results in a folder, resumed and merged | [`store`], [`merge()`] |
-//! | which knob matters | [`tornado()`] |
+//! | which setting matters | [`tornado()`] |
 //!
-//! [`Sweep`] does all of it, from the plan to the results. The parts do not know what points are about: a
-//! [`Subject`](crate::subject::Subject) makes a [`Model`] of each.
+//! [`Sweep`] does all of it, from the plan to the results. The parts are independent of the subject
+//! of points: a [`Subject`](crate::subject::Subject) makes a [`Model`] of each.
 //!
 //! Guarantees:
 //!
-//! * The result of a point depends on the plan and the seed only: not on threads, on the other points, on the order in which
-//!   points run, on interruptions, or on how the sweep is cut into shards.
+//! * The result of a point depends on the plan and the seed only: not on threads, on the other points, on the order in
+//!   which points run, on interruptions, or on how the sweep is split into shards.
 //! * **Common random numbers**: every point has the same seed, and its replications the same numbers from 0 on; since a draw is an address
 //!   ([`rng`](crate::rng)), a transition with the same number draws the same words in every point.
 

@@ -1,4 +1,4 @@
-//! The model of a point, and how many replications each point gets.
+//! The model of a point, and the number of replications of each point.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub struct Model {
     pub schedule: Option<Arc<SchedulePlan>>,
     /// The question.
     pub question: Question,
-    /// Differences between whole runs, in addition to the net's own randomness.
+    /// Differences between whole runs, in addition to the randomness of the net.
     pub spread: Spread,
     /// The folded parts of the net; none if it runs unfolded.
     pub folded: Option<FoldedParts>,
@@ -50,11 +50,11 @@ pub struct Batch {
     pub level: f64,
     /// Threads; `None` is one per core.
     pub threads: Option<NonZeroUsize>,
-    /// Time after which no new point is started; points under way are completed.
+    /// Time after which no new point is started; running points are completed.
     pub deadline: Option<Instant>,
     /// Backend of the points' replications; the base always runs on the CPU.
     pub backend: Backend,
-    /// Part of the name of the adapter that is used where one is; a software adapter is used only by its name.
+    /// Part of the name of the adapter to use; a software adapter is used only if named.
     pub adapter: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! The text of a part: finished points, one a line, and a last line with their checksum.
 //!
-//! Owns the text and its check. The choice of files, and the handling of damaged ones, belong to `sweep::store`.
+//! Implements the text and its check. The choice of files, and the handling of damaged ones, belong to `sweep::store`.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::sweep::result::PointResult;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LastLine {
-    /// Number of points, each on a line of its own.
+    /// Number of points, one per line.
     points: u64,
     /// CRC-32 of all bytes before this line, as eight hexadecimal digits.
     crc32: String,
@@ -39,15 +39,15 @@ pub(super) fn write<'a>(results: impl Iterator<Item = &'a PointResult>) -> Strin
 ///
 /// # Errors
 ///
-/// Reason why the part is damaged, in words.
+/// Reason why the part is damaged, as text.
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<PointResult>, String> {
-    const CUT: &str = "it was cut: its last line is not a checksum";
+    const CUT: &str = "it is truncated: its last line is not a checksum";
     let without_end = bytes.strip_suffix(b"\n").ok_or(CUT)?;
     let start = without_end.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let (points, last) = without_end.split_at(start);
     let last: LastLine = serde_json::from_slice(last).map_err(|_| CUT)?;
     if checksum(points) != last.crc32 {
-        return Err("its bytes were changed: the checksum does not fit".to_owned());
+        return Err("it was changed: the checksum does not match".to_owned());
     }
     let found = read_lines(points)?;
     if found.len() as u64 != last.points {

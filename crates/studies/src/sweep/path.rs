@@ -1,6 +1,6 @@
 //! Changing a plan at a path such as `cluster.node[0].count`.
 //!
-//! Owns the meaning of a path. The plan's own reader reports unknown keys and values that do not fit.
+//! Defines the meaning of a path. The plan's own reader reports unknown keys and invalid values.
 
 use toml::{Table, Value};
 
@@ -9,13 +9,13 @@ use toml::{Table, Value};
 #[non_exhaustive]
 pub enum PathError {
     /// A path with an empty step or an index that is not a number.
-    #[error("`{path}` is no path; one looks like `job.reduces` or `cluster.node[0].count`, where `[*]` is every entry")]
+    #[error("`{path}` is not a path; valid paths are `job.reduces`, `cluster.node[0].count`, or `[*]` for every entry")]
     Malformed {
         /// The path.
         path: String,
     },
     /// An entry that the list does not have.
-    #[error("there is no `{list}[{index}]`: the list has {len}, numbered from 0")]
+    #[error("no `{list}[{index}]`: the list has {len}, numbered from 0")]
     NoEntry {
         /// The list.
         list: String,
@@ -159,9 +159,9 @@ mod tests {
     #[test]
     fn wrong_paths_are_told() {
         for path in ["", "a..b", "b[", "b[x]", ".a", "[0]"] {
-            assert!(told(path).contains("is no path"), "{path}: {}", told(path));
+            assert!(told(path).contains("is not a path"), "{path}: {}", told(path));
         }
-        assert_eq!(told("b[1].c"), "there is no `b[1]`: the list has 1, numbered from 0");
+        assert_eq!(told("b[1].c"), "no `b[1]`: the list has 1, numbered from 0");
         assert_eq!(told("a.b"), "`a` is not a table");
         assert_eq!(told("a[0]"), "`a` is not a list");
     }

@@ -1,7 +1,7 @@
 //! Chooses the device for the waves of a sweep: the CPU, or a GPU if it pays off.
 //!
-//! Owns the decision to try a GPU, and to leave it again. The numbers are the same on both, so a sweep continues
-//! wherever it stands.
+//! Implements the decision to try a GPU, and to leave it again. The results are the same on both, so a sweep can
+//! move at any point.
 
 use std::time::Duration;
 
@@ -137,7 +137,7 @@ impl Place {
         match self.open() {
             Ok(()) => {
                 self.stage = Stage::Trying(0);
-                self.placement.reason = format!("{left_s:.0} s were left on the CPU");
+                self.placement.reason = format!("{left_s:.0} s of work remained on the CPU");
             }
             Err(error) => self.leave(error.to_string()),
         }

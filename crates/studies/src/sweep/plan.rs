@@ -1,6 +1,6 @@
 //! The plan of a sweep, written by a person in TOML: the question, and the axes along which it varies.
 //!
-//! Owns the plan's keys, their defaults and their checks. The points are the business of
+//! Defines the plan's keys, their defaults and their checks. The points come from
 //! [`design`](crate::sweep::design); only the maker of the points' models knows the meaning of an axis's key.
 
 use serde::{Deserialize, Serialize};
@@ -40,13 +40,13 @@ pub struct Settings {
     /// File of the net whose rate parameters the points change, instead of a job. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub net: Option<String>,
-    /// Goal of the net: an expression that is not 0 there. Default: the dead marking.
+    /// Goal of the net: an expression that is not 0 at the goal. Default: the dead marking.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
     /// Design of the points. Default `grid`.
     pub design: Design,
-    /// Conditions that every point must satisfy: expressions over keys. Points that break one are left out. Default
-    /// none.
+    /// Conditions that every point must satisfy: expressions over keys. Points that violate one are
+    /// excluded. Default none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub constraints: Vec<String>,
     /// Points of a Latin hypercube or a Sobol sequence, >= 2. Default 64.
@@ -56,13 +56,14 @@ pub struct Settings {
     /// Half width of the mean's interval over the mean at which a point has enough replications, in (0, 1). Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relative_error: Option<f64>,
-    /// Replications of all points together: once each has `replications`, the rest goes to the points with the widest intervals. Default none.
+    /// Total replications of all points: once each has `replications`, the remainder goes to the points with
+    /// the widest intervals. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_replications: Option<u64>,
     /// Wall time of each run \[s\], spent likewise. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_time_s: Option<f64>,
-    /// Seed of the whole experiment, the same for every point. Default 0.
+    /// Seed of the experiment, the same for every point. Default 0.
     pub seed: u64,
     /// Points that the sweep may have. Default 100,000.
     pub max_points: u64,
@@ -91,10 +92,10 @@ impl Settings {
     /// Checks the subject of the points.
     pub(crate) fn check_subject(&self, to: &mut Checker) {
         if self.base.is_some() && self.net.is_some() {
-            to.add("net", "a plan is about a job (`base`) or about a net (`net`), not about both");
+            to.add("net", "a plan describes a job (`base`) or a net (`net`), not both");
         }
         if self.until.is_some() && self.net.is_none() {
-            to.add("until", "`until` is about a net (`net`); the goal of a job is its end");
+            to.add("until", "`until` applies only to a net (`net`); the goal of a job is its end");
         }
     }
 
@@ -120,13 +121,13 @@ pub enum Design {
     /// All combinations.
     #[default]
     Grid,
-    /// One axis at a time; all others stay as in the base.
+    /// One axis at a time; all others are as in the base.
     Each,
     /// Point i has value i of every axis.
     List,
-    /// A Latin hypercube: each axis is cut into as many parts as there are points, and each part is met once.
+    /// A Latin hypercube: each axis is divided into as many parts as there are points, and each part is used once.
     Latin,
-    /// A Sobol sequence, shifted by the seed: even over all axes together.
+    /// A Sobol sequence, shifted by the seed: even over all axes jointly.
     Sobol,
 }
 
@@ -155,7 +156,7 @@ pub enum Scale {
     Log,
 }
 
-/// One thing that varies.
+/// An axis of a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -165,7 +166,7 @@ pub struct Axis {
     /// Name of the axis in results. Default: the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Values of the axis; by default they lie between `from` and `to`.
+    /// Values of the axis; by default, they are between `from` and `to`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<serde_json::Value>>"))]
     pub values: Option<Vec<Value>>,
@@ -184,7 +185,7 @@ pub struct Axis {
     /// If true, values between the ends are rounded to whole numbers. Default false; true with `[optimize]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<bool>,
-    /// In which direction the job gets faster, for `optimize`. Default `unknown`.
+    /// Direction in which the job gets faster, for `optimize`. Default `unknown`.
     #[serde(skip_serializing_if = "Faster::is_unknown")]
     pub faster: Faster,
 }
@@ -217,15 +218,15 @@ impl Axis {
     }
 }
 
-/// Most replications of a point: the single times are kept for its differences.
+/// Maximum number of replications of a point: the single times are kept for its differences.
 const MOST_REPLICATIONS: u64 = 100_000_000;
-/// Most axes.
+/// Maximum number of axes.
 const MOST_AXES: u64 = sobol::MOST_AXES as u64;
 /// Longest budget of time \[s\].
 const LONGEST: f64 = 1e7;
 /// Points of a sweep, whatever it allows itself: they are held in memory.
 const MOST_POINTS: u64 = 10_000_000;
-/// Most values of an axis.
+/// Maximum number of values of an axis.
 const MOST_STEPS: u64 = 1_000_000;
 /// Default number of values between two ends.
 pub(in crate::sweep) const STEPS: u64 = 5;
@@ -271,7 +272,7 @@ impl SweepPlan {
     ///
     /// # Errors
     ///
-    /// All problems, each with its place.
+    /// All problems, each with its position.
     ///
     /// # Examples
     ///
@@ -327,7 +328,7 @@ impl SweepPlan {
         self.check_settings(text, &mut to);
         to.section = String::new();
         if self.axis.is_empty() {
-            to.add("axis", "nothing varies: write an `[[axis]]` with a `key` and its `values`");
+            to.add("axis", "no axis: add an `[[axis]]` with a `key` and its `values`");
         } else {
             to.count("axis", self.axis.len() as u64, "axes", 1, MOST_AXES);
         }
@@ -335,7 +336,7 @@ impl SweepPlan {
             to.section = format!("axis[{i}]");
             axis.check(&mut to);
             if self.axis[..i].iter().any(|other| other.key == axis.key) {
-                to.add("key", format!("another axis varies `{}` too", axis.key));
+                to.add("key", format!("another axis also varies `{}`", axis.key));
             }
         }
         if to.problems.is_empty() {
@@ -380,7 +381,7 @@ impl SweepPlan {
                 let got = axis.count();
                 if got != wanted {
                     to.section = format!("axis[{i}]");
-                    let rule = "a list takes value i of every axis for point i";
+                    let rule = "point i of a list uses value i of every axis";
                     to.add("", format!("{got} values, but {wanted} on the first axis; {rule}"));
                 }
             }
@@ -389,7 +390,7 @@ impl SweepPlan {
         to.count("max_points", self.count(), "points", 1, self.sweep.max_points.min(MOST_POINTS));
     }
 
-    /// Number of points besides the base.
+    /// Number of points without the base.
     pub fn count(&self) -> u64 {
         let counts = self.axis.iter().map(Axis::count);
         match self.sweep.design {
@@ -414,9 +415,7 @@ impl Axis {
         let ends = self.from.is_some() || self.to.is_some();
         let finer = ends || self.steps.is_some() || self.scale != Scale::Linear || self.whole == Some(true);
         match &self.values {
-            Some(_) if finer => {
-                to.add("values", "`values` leave no room for `from`, `to`, `steps`, `scale` and `whole`")
-            }
+            Some(_) if finer => to.add("values", "`values` excludes `from`, `to`, `steps`, `scale` and `whole`"),
             Some(values) => to.count("values", values.len() as u64, "values", 1, MOST_STEPS),
             None => self.check_ends(to),
         }
@@ -435,7 +434,7 @@ impl Axis {
                     key,
                     value,
                     value.is_finite() && value > 0.0,
-                    "a finite number above 0, which a log scale needs",
+                    "a finite number above 0, since the scale is logarithmic",
                 ),
             }
         }
@@ -470,10 +469,10 @@ mod tests {
             [
                 "`sweep.replications`: 1 replications; there must be 2 to 100000000 @ 1",
                 "`sweep.constraints[1]`: expected a number, a name, `#(place)` or `(` @ ",
-                "`sweep.until`: `until` is about a net (`net`); the goal of a job is its end @ 'x'",
+                "`sweep.until`: `until` applies only to a net (`net`); the goal of a job is its end @ 'x'",
                 "`axis[0].values`: 0 values; there must be 1 to 1000000 @ []",
-                "`axis[1].from`: 0 is not a finite number above 0, which a log scale needs @ 0.0",
-                "`axis[1].key`: another axis varies `a` too @ 'a'",
+                "`axis[1].from`: 0 is not a finite number above 0, since the scale is logarithmic @ 0.0",
+                "`axis[1].key`: another axis also varies `a` @ 'a'",
             ]
         );
     }

@@ -1,6 +1,6 @@
 //! Result of one point: numbers with their intervals, compared with the base if there is one.
 //!
-//! Owns the row that is stored and reported. Everything in it depends only on the point's replications and the base's.
+//! Defines the row that is stored and reported. Everything in it depends only on the point's replications and the base's.
 
 use serde::{Deserialize, Serialize};
 use toml::Value;
@@ -25,7 +25,7 @@ pub struct Number {
 }
 
 impl Number {
-    /// Half of the interval's width, if there is an interval.
+    /// Half of the interval's width, if any.
     pub fn half_width(&self) -> Option<f64> {
         Some(0.5 * (self.high? - self.low?))
     }
@@ -59,7 +59,7 @@ pub struct PointResult {
     pub reached: u64,
     /// Name of the engine that ran them.
     pub engine: String,
-    /// Mean time to the goal \[s\], of a typical run where whole runs differ; none if it was never reached.
+    /// Mean time to the goal \[s\], of a typical run with run-to-run variation; none if it was never reached.
     pub mean_s: Option<Number>,
     /// Median time \[s\]; this and the other quantiles are over all runs.
     pub p50_s: Option<Number>,
@@ -67,13 +67,13 @@ pub struct PointResult {
     pub p95_s: Option<Number>,
     /// 99% quantile of the time \[s\].
     pub p99_s: Option<Number>,
-    /// Probability to finish by the deadline; none without a deadline.
+    /// Probability of finishing by the deadline; none without a deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done_by_deadline: Option<Number>,
-    /// Mean of the point's time minus the base's, replication by replication \[s\]; none for the base, and where not every replication
-    /// of both reached the goal.
+    /// Mean of the point's time minus the base's, replication by replication \[s\]; none for the base, and if
+    /// not every replication of both reached the goal.
     pub difference_s: Option<Number>,
-    /// Mean of the point over mean of the base, from the same pairs; none likewise, and where the base's mean is not separated from 0.
+    /// Mean of the point over mean of the base, from the same pairs; none likewise, and where the base's mean is not significantly different from 0.
     pub ratio: Option<Number>,
 }
 
@@ -83,7 +83,7 @@ pub(in crate::sweep) fn times(samples: &Samples) -> Option<Vec<f64>> {
     all.then(|| samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect())
 }
 
-/// The times of all runs \[s\], ascending, where whole runs differ.
+/// The times of all runs \[s\], ascending, with run-to-run variation.
 fn spread_times(ran: &Replicated) -> Option<Vec<f64>> {
     let mut times = (!ran.spread.is_none()).then(|| times(&ran.samples)).flatten()?;
     ran.spread.spread(&mut times, ran.seed, 0);
@@ -91,7 +91,8 @@ fn spread_times(ran: &Replicated) -> Option<Vec<f64>> {
     Some(times)
 }
 
-/// The share of the replications that are done by a deadline \[s\]; `spread` are the times of all runs where whole runs differ.
+/// The share of the replications that finish by a deadline \[s\]; `spread` contains the times of all runs
+/// with run-to-run variation.
 fn done_by(deadline_s: f64, samples: &Samples, spread: Option<&[f64]>, level: f64) -> Option<Number> {
     let histogram = &samples.passage_histogram;
     let share = || histogram.cdf(samples.clock.ticks(deadline_s)).unwrap_or(0.0);

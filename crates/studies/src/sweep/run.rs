@@ -55,7 +55,7 @@ pub struct SweepSettings {
     pub level: f64,
     /// Threads; none for one per core.
     pub threads: Option<NonZeroUsize>,
-    /// Wall time after which no new point is started.
+    /// Wall time after which no new point starts.
     pub max_time: Option<Duration>,
     /// Backend of the points' replications; the base always runs on the CPU.
     pub backend: Backend,
@@ -63,7 +63,7 @@ pub struct SweepSettings {
     pub adapter: Option<String>,
     /// The shard of points to run.
     pub shard: Shard,
-    /// Most points that this run adds to the results.
+    /// Maximum number of points that this run adds to the results.
     pub max_points: Option<u64>,
     /// Folder in which results are stored; none to keep them in memory.
     pub output: Option<PathBuf>,
@@ -87,13 +87,14 @@ pub struct SweepOutcome {
     pub stored: Stored,
     /// Points that this run added.
     pub added: u64,
-    /// Device that ran the points; none if only the base was run, or nothing.
+    /// Device that ran the points; none if at most the base was run.
     pub placement: Option<Placement>,
 }
 
-/// Watches a sweep: its points in addition to the work under way.
+/// Watches a sweep: its points in addition to the current work.
 pub trait SweepWatch: Watch {
-    /// The constraints excluded `left_out` of `planned` points; `base_breaks`: the base breaks one too, and stays.
+    /// The constraints excluded `left_out` of `planned` points; `base_breaks`: true if the base also violates
+    /// one (it is kept).
     fn constrained(&self, _left_out: u64, _planned: u64, _base_breaks: bool) {}
     /// A damaged part was removed from the stored results; its points are run again.
     fn damaged(&self, _part: &DamagedPart) {}
@@ -103,7 +104,8 @@ pub trait SweepWatch: Watch {
     fn point(&self, _result: &PointResult, _done: u64, _planned: u64) {}
     /// The rounds of a budget start: from now on, progress counts replications.
     fn rounds(&self) {}
-    /// A round of this many points is finished; `done` of `planned` replications in all, `before` of them before the rounds.
+    /// A round of this many points is finished; `done` of `planned` total replications, of which `before` ran
+    /// before the rounds.
     fn round(&self, _points: usize, _done: u64, _before: u64, _planned: Option<u64>) {}
 }
 
@@ -235,7 +237,8 @@ impl Sweep {
         Ok(all)
     }
 
-    /// Checks that a budget is enough for the first replications of every point, and that all points are there to share it.
+    /// Checks that a budget is enough for the first replications of every point, and that all points are
+    /// present to share it.
     fn check_budget(&self, points: u64) -> Result<(), StudyError> {
         let settings = &self.plan.sweep;
         let refused = |message: String| StudyError::Plan(KeyProblem::at("sweep.budget_replications", message).into());
@@ -246,14 +249,14 @@ impl Sweep {
         let first = points.saturating_mul(settings.replications);
         match settings.budget_replications {
             Some(budget) if budget < first => Err(refused(format!(
-                "a budget of {budget} is not enough: {points} points with {} replications each need {first}",
+                "a budget of {budget} is too small: {points} points with {} replications each need {first}",
                 settings.replications
             ))),
             _ => Ok(()),
         }
     }
 
-    /// Returns the identity of the sweep: plans with every key written out, so that comments and order do not matter.
+    /// Returns the identity of the sweep: plans with every key, so that comments and order do not matter.
     fn header(&self, points: u64) -> Result<Header, StudyError> {
         let settings = &self.plan.sweep;
         // the time that may be spent is not part of the question
@@ -401,7 +404,7 @@ impl Run<'_> {
         Ok(base)
     }
 
-    /// Spends the rest of a budget.
+    /// Spends the remaining budget.
     fn rounds(
         &self,
         budget: &Budget,

@@ -1,11 +1,11 @@
 //! Sobol sequences: points that fill a cube evenly, however many are taken.
 //!
-//! Owns the direction numbers and the digital shift. What the coordinates mean is the business of
-//! [`design`](crate::sweep::design).
+//! Defines the direction numbers and the digital shift. [`design`](crate::sweep::design)
+//! defines the meaning of the coordinates.
 
 use crate::rng::{Address, Purpose, split};
 
-/// Most coordinates of a sequence.
+/// Maximum number of coordinates of a sequence.
 pub const MOST_AXES: usize = 64;
 
 /// Bits of a coordinate.
@@ -13,8 +13,9 @@ const BITS: usize = 32;
 
 /// A Sobol sequence in base 2 \[Sobol1967\], in the order of Gray codes \[Antonov1979\], with the direction numbers of \[Joe2008\].
 ///
-/// Each coordinate may be shifted: its bits are flipped where a random word of the seed has ones. This keeps what makes the sequence
-/// even (every elementary interval still holds its share of the points) and makes each point uniform in the cube by itself.
+/// Each coordinate may be shifted: its bits are flipped where a random word of the seed has ones. This
+/// preserves the evenness of the sequence (every elementary interval still contains its share of the points)
+/// and makes each single point uniform in the cube.
 ///
 /// ```
 /// # use tailspn_studies::sweep::Sobol;
@@ -29,7 +30,7 @@ pub struct Sobol {
 }
 
 impl Sobol {
-    /// The sequence itself, from the origin on; none for more than [`MOST_AXES`] coordinates.
+    /// The sequence itself, starting at the origin; none for more than [`MOST_AXES`] coordinates.
     pub fn new(axes: usize) -> Option<Self> {
         let directions = (axes <= MOST_AXES).then(|| (0..axes).map(directions).collect())?;
         Some(Self { directions, shifts: vec![0; axes] })

@@ -1,13 +1,14 @@
-//! Differences between whole runs: one factor makes all times of a run longer or shorter, in addition to the net's own
-//! randomness.
+//! Differences between whole runs: one factor makes all times of a run longer or shorter, in addition to the
+//! randomness of the net.
 //!
-//! Owns the factor of each replication. The caller supplies the factors' distribution.
+//! Defines the factor of each replication. The caller supplies the factors' distribution.
 
 use std::sync::Arc;
 
 use crate::rng::{Address, Purpose, split};
 
-/// Equally likely factors between the next run and a typical run. By default there are none, and all runs are typical.
+/// Equally likely factors between the next run and a typical run. By default, there is no variation, and all
+/// runs are typical.
 ///
 /// A mean is the mean of a typical run, since the mean over factors may not exist; quantiles are over all runs.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -9,8 +9,9 @@
 //! Parts are JSON lines because they are small, many and short-lived, and can be read line by line. The points are a
 //! table (`sweep::table`) for other programs, and hold the same bits.
 //!
-//! Every file is written under a temporary name and then renamed, so that a kill or a full disk leaves whole files. A
-//! complete folder holds the same bytes however often the sweep was interrupted.
+//! Every file is written under a temporary name and then renamed, so that a kill or a full disk
+//! leaves complete files. A complete folder holds the same bytes however often the sweep was
+//! interrupted.
 //!
 //! Checksums reveal other damage to files (by disks, copies, editors): [`read`] refuses the folder and names the file;
 //! [`Store::open`] removes a damaged part, names it, and runs its points again. With a budget it also removes the later
@@ -42,7 +43,7 @@ const CHECKSUMS: u32 = 3;
 const PART: Duration = Duration::from_millis(250);
 const PART_SHARE: u32 = 100;
 
-/// Returns true if a shard of a sweep has a point: one whose number, less one, leaves `index` less one when divided by `of`; and the base.
+/// Returns true if a shard of a sweep contains a point: the points `index`, `index + of`, ..., and the base.
 pub(crate) fn has(shard: Shard, point: u64) -> bool {
     point == 0 || (point - 1) % shard.of.max(1) == shard.index - 1
 }
@@ -55,7 +56,7 @@ pub struct Header {
     pub format_version: u32,
     /// Version of this crate that ran it.
     pub version: String,
-    /// The shard that these points belong to.
+    /// The shard of these points.
     pub shard: Shard,
     /// Points of the whole sweep, including the base.
     pub points: u64,
@@ -63,7 +64,7 @@ pub struct Header {
     pub seed: u64,
     /// Confidence level of all intervals.
     pub level: f64,
-    /// Budget of replications for all points together, if there is one.
+    /// Total budget of replications for all points, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
     /// The folded parts of the base's net; none if it runs unfolded.
@@ -120,7 +121,7 @@ impl Header {
             (self.seed == other.seed, "the seed", None),
             (self.budget == other.budget, "the budget", None),
             (self.plan == other.plan, "the plan of the sweep", Some([&self.plan, &other.plan])),
-            (self.base == other.base, "the base that its points change", Some([&self.base, &other.base])),
+            (self.base == other.base, "the base of its points", Some([&self.base, &other.base])),
             (same_level, "the level of the intervals", None),
             (self.version == other.version, "the version of tailspn", None),
             (self.format_version == other.format_version, "the format of the files", None),
@@ -161,7 +162,7 @@ pub enum StoreError {
         why: String,
     },
     /// The sweep has changed since the result was started.
-    #[error("`{}` was begun with another sweep: {what} has changed since", path.display())]
+    #[error("`{}` was started by another sweep: {what} has changed", path.display())]
     Changed {
         /// The folder.
         path: PathBuf,
@@ -203,7 +204,7 @@ impl StoreError {
     }
 }
 
-/// The results of a sweep, or of a shard of it, as they were stored.
+/// The results of a sweep, or of a shard of it, as stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
     /// The identity of the sweep.
@@ -256,7 +257,7 @@ fn parts(folder: &Path) -> Result<Vec<(u32, PathBuf)>, StoreError> {
     Ok(found)
 }
 
-/// Files that a complete result no longer needs: its parts, and temporary files that a kill left behind.
+/// Files that a complete result no longer needs: its parts, and temporary files left by a kill.
 fn leftovers(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let mut found: Vec<PathBuf> = parts(folder)?.into_iter().map(|(_, path)| path).collect();
     for entry in std::fs::read_dir(folder).map_err(StoreError::io("read", folder))? {
@@ -297,7 +298,7 @@ fn read_header(folder: &Path) -> Result<Header, StoreError> {
     let path = header_path(folder);
     let text = bounded::read_text(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
-            StoreError::Foreign { path: folder.to_owned(), why: "there is no `sweep.json` in it".to_owned() }
+            StoreError::Foreign { path: folder.to_owned(), why: "it contains no `sweep.json`".to_owned() }
         }
         _ => StoreError::io("read", &path)(error),
     })?;
@@ -310,7 +311,7 @@ fn read_header(folder: &Path) -> Result<Header, StoreError> {
     Ok(header)
 }
 
-/// Reads what is whole in a folder.
+/// Reads the intact data in a folder.
 fn contents(folder: &Path) -> Result<Contents, StoreError> {
     let header = read_header(folder)?;
     let mut results = BTreeMap::new();
@@ -343,13 +344,13 @@ fn contents(folder: &Path) -> Result<Contents, StoreError> {
     Ok(Contents { stored: Stored { header, results }, damaged, worthless })
 }
 
-/// Keys of the axes of a sweep; none where its plan cannot be read.
+/// Keys of the axes of a sweep; none if its plan cannot be read.
 fn axes(header: &Header) -> Vec<String> {
     SweepPlan::from_toml(&header.plan)
         .map_or_else(|_| Vec::new(), |plan| plan.axis.into_iter().map(|axis| axis.key).collect())
 }
 
-/// A folder that results go to.
+/// A folder for results.
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
@@ -363,8 +364,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Begins a result in a new or empty folder; with `resume`, continues with what is there, if anything is. Damaged
-    /// parts are then removed: see [`Self::damaged`].
+    /// Starts a result in a new or empty folder; with `resume`, continues with existing data, if
+    /// any. Damaged parts are then removed: see [`Self::damaged`].
     ///
     /// # Errors
     ///
@@ -380,7 +381,7 @@ impl Store {
         }
         if files.any(|file| file.is_ok_and(|file| !file.file_name().to_string_lossy().starts_with(whole_file::PREFIX)))
         {
-            let why = "it is not empty, and there is no `sweep.json` in it".to_owned();
+            let why = "it is not empty and contains no `sweep.json`".to_owned();
             return Err(StoreError::Foreign { path: folder.to_owned(), why });
         }
         let store = Self::new(folder, Stored { header, results: BTreeMap::new() }, 1);
@@ -408,7 +409,7 @@ impl Store {
         Ok(Self { damaged, ..Self::new(folder, stored, next_part) })
     }
 
-    /// The damaged parts that were found and removed; their points are missing.
+    /// The damaged parts that were removed; their points are missing.
     pub fn damaged(&self) -> &[DamagedPart] {
         &self.damaged
     }
@@ -437,7 +438,7 @@ impl Store {
         if self.next_part == 1 || self.written.elapsed() >= pause { self.write_part() } else { Ok(()) }
     }
 
-    /// Keeps results that belong together: all of them are on the disk afterwards, or none of them.
+    /// Stores results that belong together: all of them are on the disk afterwards, or none of them.
     ///
     /// # Errors
     ///
@@ -565,10 +566,7 @@ mod tests {
             told(header, true)
         };
         assert!(other(|h| h.seed = 2).contains("the seed has changed"));
-        assert!(
-            other(|h| h.base = "x".into())
-                .contains("the base that its points change (from nothing to `x`) has changed")
-        );
+        assert!(other(|h| h.base = "x".into()).contains("the base of its points (from nothing to `x`) has changed"));
         assert!(other(|h| h.version = "0".into()).contains("the version of tailspn has changed"));
         assert!(other(|h| h.shard.of = 2).contains("the shard has changed"));
         let empty = tempfile::tempdir().unwrap();
@@ -601,7 +599,7 @@ mod tests {
         let cut_in_line: Damage = |bytes| bytes.truncate(bytes.len() / 2);
         let cut_at_line: Damage = |bytes| bytes.truncate(bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1);
         let (changed, cut) =
-            ("its bytes were changed: the checksum does not fit", "it was cut: its last line is not a checksum");
+            ("it was changed: the checksum does not match", "it is truncated: its last line is not a checksum");
         let damages = [
             (changed_digit, changed),
             (not_text, changed),

@@ -1,8 +1,9 @@
-//! The points of a sweep as one Parquet file: a row per point, typed columns, nothing that JSON lines hold left out.
+//! The points of a sweep as one Parquet file: a row per point, typed columns, with all data of the JSON lines.
 //!
-//! Owns the columns. An axis is a column of the type that its values have; values of several kinds, and tables, are text in TOML. What
-//! kind an axis has stands in the file's metadata, so that reading gives the rows that were written, bit for bit. So does a checksum of the
-//! whole file, taken with zeros in its own place.
+//! Defines the columns. An axis is a column of the type that its values have; values of several kinds,
+//! and tables, are text in TOML. The kind of an axis is in the file's metadata, so that reading
+//! gives the rows that were written, bit for bit. The metadata also contain a checksum of the whole
+//! file, computed with zeros in place of the checksum.
 
 use std::fs::File;
 use std::path::Path;
@@ -24,7 +25,7 @@ use crate::sweep::result::{Number, PointResult};
 
 /// True if this build writes Parquet.
 pub(super) const IS_BUILT: bool = true;
-/// Rows that are compressed together, and may be read without the others.
+/// Rows that are compressed together and can be read separately.
 const GROUP: usize = 1 << 16;
 /// Key of the metadata that holds the kinds of the axes.
 const KINDS: &str = "tailspn.axes";
@@ -73,7 +74,7 @@ impl Kind {
         }
     }
 
-    /// The value in a field; none if it holds something else.
+    /// The value in a field; none if it has another type.
     fn value(self, field: &Field) -> Option<Value> {
         Some(match (self, field) {
             (Self::Integer, Field::Long(number)) => Value::Integer(*number),
@@ -141,16 +142,12 @@ fn digits(bytes: &[u8]) -> Option<usize> {
 
 /// Checks the bytes of a file against the checksum in it.
 fn check(bytes: &mut [u8]) -> Result<(), String> {
-    let at = digits(bytes).ok_or("it has no checksum: it was cut, or another program wrote it")?;
+    let at = digits(bytes).ok_or("it has no checksum: it is truncated, or another program wrote it")?;
     let place = at..at + NO_DIGITS.len();
     let written = bytes[place.clone()].to_vec();
     bytes[place].copy_from_slice(NO_DIGITS);
     let found = format!("{:08x}", crc32fast::hash(bytes));
-    if found.as_bytes() == written {
-        Ok(())
-    } else {
-        Err("its bytes were changed: the checksum does not fit".to_owned())
-    }
+    if found.as_bytes() == written { Ok(()) } else { Err("it was changed: the checksum does not match".to_owned()) }
 }
 
 fn schema(axes: &[String], kinds: &[Kind], names: &[&str]) -> Result<Type, ParquetError> {
@@ -220,7 +217,7 @@ impl Columns<'_> {
         self.column::<T>(&all.into_iter().flatten().collect::<Vec<_>>(), Some(&there))
     }
 
-    /// The next column; `there` says which rows have a value.
+    /// The next column; `there` marks the rows that have a value.
     fn column<T: DataType>(&mut self, values: &[T::T], there: Option<&[i16]>) -> Result<(), ParquetError> {
         let Some(mut column) = self.0.next_column()? else {
             return Err(ParquetError::General("more columns than the schema has".to_owned()));
@@ -252,12 +249,12 @@ pub(super) fn read(path: &Path, axes: usize, has_checksum: bool) -> Result<Vec<P
     let rows = rows.map(|(number, row)| {
         let row = row.map_err(told)?;
         let mut fields = row.get_column_iter().map(|(_, field)| field);
-        result(&kinds, &mut fields).ok_or_else(|| format!("row {} is no point", number + 1))
+        result(&kinds, &mut fields).ok_or_else(|| format!("row {} is not a point", number + 1))
     });
     rows.collect()
 }
 
-/// A row; none if a column is missing or holds something else.
+/// A row; none if a column is missing or has another type.
 fn result<'a>(kinds: &[Kind], fields: &mut impl Iterator<Item = &'a Field>) -> Option<PointResult> {
     let point = count(fields.next()?)?;
     let value = |kind: &Kind| match fields.next()? {

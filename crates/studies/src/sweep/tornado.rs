@@ -1,6 +1,6 @@
-//! Ranking of knobs: one axis at a time against the base.
+//! Ranking of settings: one axis at a time against the base.
 //!
-//! Owns the ranking. The numbers come from the points; under common random numbers their differences have narrow intervals.
+//! Implements the ranking. The numbers come from the points; under common random numbers their differences have narrow intervals.
 
 use serde::{Deserialize, Serialize};
 use toml::Value;
@@ -8,7 +8,7 @@ use toml::Value;
 use crate::sweep::plan::{Design, SweepPlan};
 use crate::sweep::result::{Number, PointResult};
 
-/// A value of a knob, and its effect.
+/// A value of a setting, and its effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Level {
     /// The value.
@@ -32,8 +32,9 @@ pub struct Knob {
     pub swing_s: f64,
 }
 
-/// The knobs of a one-at-a-time sweep, the one with the widest swing first; empty for other designs. Axes without a finished point
-/// are left out. The ranking is about the values that the plan tries: a knob with a wide range has a wide swing.
+/// The settings of a one-at-a-time sweep, the one with the widest swing first; empty for other designs. Axes
+/// without a finished point are omitted. The ranking is about the values that the plan tries: a setting with a
+/// wide range has a wide swing.
 pub fn tornado(plan: &SweepPlan, results: &[PointResult]) -> Vec<Knob> {
     if plan.sweep.design != Design::Each {
         return Vec::new();

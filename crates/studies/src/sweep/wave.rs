@@ -1,7 +1,7 @@
-//! Some points at once on all cores: first their models, then blocks of their replications.
+//! Some points simultaneously on all cores: first their models, then blocks of their replications.
 //!
-//! Owns how the work is cut. Many small points fill the cores as points, few large ones as blocks; the cuts do not show in the
-//! samples, whose blocks are put together in the order of the replications.
+//! Divides the work. Many small points fill the cores as points, few large ones as blocks; the division does
+//! not affect the samples, whose blocks are merged in the order of the replications.
 
 use std::num::NonZeroUsize;
 
@@ -14,12 +14,13 @@ use crate::sweep::point::Point;
 use crate::sweep::replicated::Replicated;
 use crate::watch::Watch;
 
-/// Blocks that each core should have at least, so that none waits long for the last one.
+/// Blocks that each core should have at least, so that no core waits long for the last block.
 const BLOCKS_PER_CORE: u64 = 8;
-/// Blocks are whole multiples of what vectorised engines run side by side, and no longer than this: in between, Ctrl-C is heard.
+/// Blocks are multiples of the block size of vectorised engines, and no longer than this, because Ctrl-C
+/// takes effect between blocks.
 const STEP: u64 = 64;
 const LONGEST_BLOCK: u64 = 1 << 16;
-/// Replications of a point that a GPU runs at once, for the same reason.
+/// Replications of a point per GPU call, for the same reason.
 const LONGEST_ON_CARD: u64 = 1 << 20;
 
 /// The replications that a point needs.
@@ -64,7 +65,7 @@ impl Crew {
         self.pool.install(work)
     }
 
-    /// Runs the replications of all points, in their order; none where `watch` stopped them before a point was complete.
+    /// Runs the replications of all points, in their order; none if `watch` stopped them before a point was complete.
     pub(super) fn replicate<E: Send>(
         &self,
         wanted: Vec<Wanted<'_>>,
@@ -98,7 +99,7 @@ impl Crew {
         })
     }
 
-    /// Runs what all points want now.
+    /// Runs the current requests of all points.
     fn round<E>(
         &self,
         points: &mut [Option<UnderWay<'_>>],
@@ -146,7 +147,7 @@ impl Crew {
     }
 }
 
-/// The same on a GPU: points that want the same replications go there together.
+/// The same on a GPU: points that request the same replications run in one batch.
 fn round_on_card<E>(
     card: &mut Card,
     points: &mut [Option<UnderWay<'_>>],

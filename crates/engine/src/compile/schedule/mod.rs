@@ -1,9 +1,9 @@
 //! Detects whether a program is a schedule, and derives its straight-line form.
 //!
-//! A net in which every transition fires at most once and nothing races needs no event list: a firing time is the
-//! latest of the times of the tokens it takes, plus its delay (a max-plus evaluation, after Baccelli and Canales
-//! \[Baccelli1992\]). Random choices by immediate transitions are allowed: of the transitions that share an input place
-//! one fires, the others never do, and where the branches meet again the one time that exists counts.
+//! A net in which every transition fires at most once and no transitions compete needs no event list: a firing time is
+//! the latest of the times of the tokens it takes, plus its delay (a max-plus evaluation, after Baccelli and Canales
+//! \[Baccelli1992\]). Random choices by immediate transitions are allowed: one of the transitions that share an input
+//! place fires, the other transitions never do, and where the branches join again, the only existing time is used.
 //!
 //! The conditions of a firing are tracked as a *guard*: the set of required (choice, branch) pairs.
 
@@ -166,10 +166,10 @@ mod tests {
         let t = b.transition("t", Timing::exponential(1.0));
         b.input(p, t, 1.0);
         let texts: Vec<_> = plan(b.clone()).unwrap_err().iter().map(ToString::to_string).collect();
-        assert_eq!(texts, ["place `p` does not get exactly the tokens that one firing of `t` takes"]);
+        assert_eq!(texts, ["place `p` does not receive exactly the tokens that one firing of `t` consumes"]);
         b.output(t, p, 1.0);
         let texts: Vec<_> = plan(b).unwrap_err().iter().map(ToString::to_string).collect();
-        assert_eq!(texts, ["the net has a cycle through transition `t`"]);
+        assert_eq!(texts, ["transition `t` is on a cycle"]);
     }
 
     #[test]

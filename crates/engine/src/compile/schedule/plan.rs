@@ -10,26 +10,26 @@ pub type ScheduleError = Problems<ScheduleObstacle>;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleObstacle {
-    /// A circle of places and transitions: something may fire twice.
-    #[error("the net has a cycle through transition `{transition}`")]
+    /// A cycle of places and transitions, so a transition may fire twice.
+    #[error("transition `{transition}` is on a cycle")]
     Cycle {
         /// A transition on the cycle.
         transition: String,
     },
     /// Inhibitor, test or capacity that can disable, or an expression over the marking.
-    #[error("transition `{transition}` depends on more than the tokens that it takes")]
+    #[error("transition `{transition}` depends on more than its input tokens")]
     Condition {
         /// The transition.
         transition: String,
     },
     /// Timed transitions that take tokens from the same place.
-    #[error("place `{place}` feeds several transitions that are not a free choice of immediates")]
+    #[error("place `{place}` feeds several transitions that are not a free choice of immediate transitions")]
     Conflict {
         /// The place.
         place: String,
     },
     /// The tokens that arrive in a place differ from the tokens that one firing takes.
-    #[error("place `{place}` does not get exactly the tokens that one firing of `{transition}` takes")]
+    #[error("place `{place}` does not receive exactly the tokens that one firing of `{transition}` consumes")]
     TokenCount {
         /// The place.
         place: String,
@@ -37,7 +37,7 @@ pub enum ScheduleObstacle {
         transition: String,
     },
     /// A transition without input place: it fires again and again.
-    #[error("transition `{transition}` has no input place and fires for ever")]
+    #[error("transition `{transition}` has no input place and fires forever")]
     Source {
         /// The transition.
         transition: String,
@@ -47,11 +47,11 @@ pub enum ScheduleObstacle {
 /// Combines the time of an arriving token with the slot's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
-    /// The slot holds nothing yet.
+    /// The slot is still empty.
     Set,
     /// All tokens are needed: the latest counts.
     Max,
-    /// Only one of the times exists: the minimum, since all others are never.
+    /// Only one of the times exists: the minimum, since all other times are *never*.
     Min,
 }
 
@@ -71,7 +71,7 @@ pub struct Put {
 pub struct Step {
     /// The transition.
     pub transition: u32,
-    /// Slots whose latest time is when it is enabled; empty if all its tokens are there from the start.
+    /// Slots whose latest time is when it is enabled; empty if all its tokens are present from the start.
     pub reads: Vec<u32>,
     /// It fires only if this choice takes this branch.
     pub branch: Option<(u32, u32)>,
@@ -103,7 +103,7 @@ pub struct SchedulePlan {
     pub slots: u32,
     /// Per counter: the producers of its tokens, for tracing a time back to its origin.
     pub producers: Csr<u32>,
-    /// Per counter: whether nothing takes its tokens, and they all arrive in every replication.
+    /// Per counter: true if no transition consumes its tokens and they all arrive in every replication.
     pub sure_sink: Vec<bool>,
     /// Per counter: tokens that ever arrive if all producers fire, initial ones included.
     pub arrivals: Vec<u64>,

@@ -1,4 +1,4 @@
-//! Under which choices each transition fires, and from there the steps of the straight-line program.
+//! Determines the choices under which each transition fires, and from them the steps of the straight-line program.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,7 +7,7 @@ use crate::compile::program::{Firing, Program};
 use crate::compile::schedule::plan::{ChoiceStep, Fold, Put, ScheduleObstacle, SchedulePlan, Step};
 use crate::compile::schedule::slots::{Cell, Slots};
 
-/// (choice, branch) pairs that must have come out, by rising choice.
+/// (choice, branch) pairs that must have occurred, in ascending order of choices.
 type Guard = Vec<(u32, u32)>;
 
 /// Tokens that arrive together: from one producer, or from alternatives of which exactly one fires.
@@ -217,8 +217,8 @@ impl<'a> Planner<'a> {
         self.plan(steps, slots.count)
     }
 
-    /// The cell with the time at which a counter has all its tokens; none if they are there from the start, or if no
-    /// transition takes them.
+    /// The cell with the time at which a counter has all its tokens; none if they are present from
+    /// the start, or if no transition takes them.
     fn cell(&self, counter: u32) -> Option<Cell> {
         match &self.batches.get(&counter)?.1[..] {
             [] => None,
@@ -227,7 +227,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Where the token of `t` in a counter goes; nowhere if nothing takes it.
+    /// The destination of the token of `t` in a counter; none if no transition takes it.
     fn put(&self, counter: u32, t: u32, slots: &mut Slots) -> Option<Put> {
         let cell = self.cell(counter)?;
         let readers = self.consumers[counter as usize].len();
@@ -253,7 +253,7 @@ impl<'a> Planner<'a> {
         Some(Put { fold, slot, then })
     }
 
-    /// Transitions that are certainly followed by another firing, so that theirs is never the last one.
+    /// Transitions that are certainly followed by another firing, so that they never fire last.
     fn dominated(&self) -> Vec<bool> {
         (0..self.program.transitions())
             .map(|t| {

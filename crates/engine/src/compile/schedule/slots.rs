@@ -22,7 +22,7 @@ struct Use {
     readers: usize,
 }
 
-/// Slots in use; a slot is used again once everyone has read it.
+/// Slots in use; a slot is reused after its last reader.
 #[derive(Default)]
 pub(super) struct Slots {
     used: HashMap<Cell, Use>,
@@ -35,8 +35,8 @@ impl Slots {
         self.used[&cell].slot
     }
 
-    /// The slot of a cell, and the way to fold the next time into it: as requested, or set if it is the first one. A
-    /// firing that fills several places has the readers of all of them.
+    /// The slot of a cell, and the way to fold the next time into it: as requested, or set if it is
+    /// the first time. A firing that fills several places has the readers of all of them.
     pub(super) fn fold(&mut self, cell: Cell, fold: Fold, readers: usize) -> (Fold, u32) {
         if let Some(used) = self.used.get_mut(&cell) {
             used.arrived += 1;

@@ -1,4 +1,4 @@
-//! From the parts of a GreatSPN file to a net.
+//! Converts the parts of a GreatSPN file to a net.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use crate::net::{
     Servers, Timing, Transition, TransitionId,
 };
 
-/// Most tokens, servers and so on.
+/// Maximum number of tokens, servers and so on.
 const MOST: f64 = 4_294_967_295.0;
 
 /// A place or a transition: they share their names.
@@ -166,8 +166,7 @@ impl Assembler<'_> {
                     served = Servers::Single;
                     self.notes.odd(raw.tag.clone(), Oddity::MarkingRate, || {
                         format!(
-                            "the rate of transition `{name}` counts tokens; it is that of all servers together, as GreatSPN \
-                             computes it"
+                            "the rate of transition `{name}` depends on the marking; it is the total rate of all servers, as in GreatSPN"
                         )
                     });
                 }

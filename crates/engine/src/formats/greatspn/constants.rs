@@ -1,4 +1,4 @@
-//! The constants of a GreatSPN net: their values, and the ones that the net can keep as rate parameters.
+//! The constants of a GreatSPN net: their values, and the constants that the net can keep as rate parameters.
 
 use std::collections::{HashMap, HashSet};
 
@@ -45,7 +45,7 @@ impl Constants {
             let name = &*constant.name.value;
             if constants.evaluate(name, 0).is_none() && constants.written.contains_key(name) {
                 let what = format!("the value of constant `{name}`");
-                let reason = "it uses a name that has no value, or itself".to_owned();
+                let reason = "it uses a name without a value, or itself".to_owned();
                 notes.fault(constant.name.span.clone(), Fault::Expression { what, reason });
             }
         }
@@ -151,7 +151,7 @@ impl Constants {
     /// A name that is no constant, or a place.
     pub(super) fn number(&self, expr: &Expr<NamedLeaf>) -> Result<f64, String> {
         let filled = self.filled(expr)?;
-        evaluated(&filled).ok_or_else(|| "it counts tokens, where a number must stand".to_owned())
+        evaluated(&filled).ok_or_else(|| "it counts tokens; a number is required".to_owned())
     }
 }
 

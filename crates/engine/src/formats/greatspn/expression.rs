@@ -1,4 +1,4 @@
-//! The expressions of GreatSPN: `#place`, `Min[a, b]`, `when b : a ; ever c ;`, put into the words of ours.
+//! The expressions of GreatSPN: `#place`, `Min[a, b]`, `when b : a ; ever c ;`, translated into ours.
 //!
 //! Reads both generations of the tool: the editor's language, and the language of `.def` files with `and`, `or` and
 //! round brackets.
@@ -64,7 +64,7 @@ pub(super) fn translate(text: &str) -> Result<String, String> {
             Token::Word("or") => "||",
             Token::Word("not") | Token::Symbol("!") if next == Some(Token::Symbol("(")) => "!",
             Token::Word("not") | Token::Symbol("!") => {
-                return Err(format!("put what `!` denies in `{text}` in brackets"));
+                return Err(format!("put the operand of `!` in `{text}` in brackets"));
             }
             Token::Symbol("<>") => "!=",
             Token::Symbol("[") => "(",

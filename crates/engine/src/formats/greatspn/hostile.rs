@@ -1,4 +1,4 @@
-//! Files that are broken, huge or meant to do harm.
+//! Broken, huge or malicious files.
 
 use std::fmt::Write as _;
 

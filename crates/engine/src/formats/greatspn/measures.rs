@@ -5,7 +5,7 @@ use crate::formats::greatspn::raw::RawMeasure;
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::problem::Oddity;
 
-/// Kinds of formulas that ask for what every report has, or for pictures.
+/// Kinds of formulas for standard output of every report, or for pictures.
 const PLAIN: [&str; 5] = ["ALL", "STAT", "TRG", "RG", "DD"];
 
 /// Number of measures that a warning lists.
@@ -25,10 +25,10 @@ pub(super) fn note(measures: &[RawMeasure<'_>], notes: &mut Notes<'_>) {
     }
     let mut parts = Vec::new();
     if !said.is_empty() {
-        parts.push(format!("a net holds no measures; `tailspn simulate --steady` answers {}", said.join(", ")));
+        parts.push(format!("a net cannot store measures; `tailspn simulate --steady` computes {}", said.join(", ")));
     }
     if !left_out.is_empty() {
-        parts.push(format!("these measures are left out: {}", left_out.join(", ")));
+        parts.push(format!("skipped measures: {}", left_out.join(", ")));
     }
     if asked.len() > MOST_TOLD {
         parts.push(format!("{} more measures", asked.len() - MOST_TOLD));

@@ -1,9 +1,10 @@
 //! Reads GreatSPN's older pair of files: words and numbers in a `.net`, functions of the marking in a `.def` in the
 //! same folder.
 //!
-//! A `.net` begins with comments between bars, then has the numbers of its parts: marking parameters, places, rate parameters,
-//! transitions, groups (priorities), colours and layers. Parts follow in this order, one to a line; after a transition come
-//! its input, output and inhibitor arcs, each with its bends. A negative number stands for the parameter of that position,
+//! A `.net` starts with comments between bars, followed by the numbers of its parts: marking parameters, places, rate
+//! parameters, transitions, groups (priorities), colours and layers. Parts follow in this order, one to a line; after a
+//! transition come its input, output and inhibitor arcs, each with its bends. A negative number stands for the
+//! parameter of that position,
 //! -510 for a function in the `.def`. Coordinates are a sixth of the editor's unit, written by the editor itself.
 
 use std::collections::HashMap;
@@ -27,7 +28,7 @@ const FUNCTION: f64 = -510.0;
 const NO_VALUE: &str = "-7134";
 /// The kind of transitions with a general delay.
 const GENERAL: usize = 127;
-/// Values from here on mark a multiplicity that is a marking parameter.
+/// Values from this number on mark a multiplicity that is a marking parameter.
 const PARAMETER_WEIGHT: i64 = 20_000;
 
 /// Reads a net from the bytes of a `.net` file; the text of its `.def` is in the options.
@@ -62,7 +63,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
 struct Definitions {
     /// Functions of the marking, by the number of their transition.
     functions: HashMap<usize, String>,
-    /// Measures, as they are written.
+    /// Measures as written in the file.
     results: Vec<String>,
 }
 
@@ -342,7 +343,7 @@ impl<'t> Reader<'t> {
             }
             return Ok(function.map(|function| Text { value: function.clone().into(), span: word.span }));
         }
-        #[expect(clippy::cast_possible_truncation, reason = "what is no position is found to be none")]
+        #[expect(clippy::cast_possible_truncation, reason = "an invalid position is rejected")]
         let position = rate.clamp(-1e9, 0.0) as i64;
         Self::parameter_of(position, rates, &word).map(Some)
     }

@@ -58,11 +58,11 @@ struct Page<'t> {
     net: RawNet<'t>,
     tag: Range<usize>,
     faults: Vec<(Range<usize>, Fault)>,
-    /// Elements and attributes that are left out.
+    /// Elements and attributes that are ignored.
     foreign: Vec<(Range<usize>, String)>,
 }
 
-/// A list of measures, and the values that it gives to templates.
+/// A list of measures, and the values of templates that it sets.
 #[derive(Debug, Default)]
 struct Measures<'t> {
     net: String,
@@ -130,7 +130,7 @@ impl<'t> Collector<'_, 't> {
             "resource-list" | "?tailspn" => {}
             name => {
                 let page = element.attribute("name").map(|name| name.value).unwrap_or_default();
-                let message = format!("page `{page}` (`<{name}>`) of the project is no net and is left out");
+                let message = format!("page `{page}` (`<{name}>`) of the project is not a net; skipped");
                 self.notes.odd(element.span(), Oddity::ForeignElement, || message);
             }
         }
@@ -165,7 +165,7 @@ impl<'t> Collector<'_, 't> {
             notes.fault(span, fault);
         }
         for (span, what) in foreign {
-            notes.odd(span, Oddity::ForeignElement, || format!("{what} has no meaning here and is left out"));
+            notes.odd(span, Oddity::ForeignElement, || format!("{what} has no meaning here; ignored"));
         }
         for measures in measures.into_iter().filter(|measures| measures.net == raw.name) {
             for constant in raw.constants.iter_mut().filter(|constant| constant.value.is_none()) {
@@ -353,7 +353,7 @@ impl<'t> Page<'t> {
     }
 }
 
-/// Coordinates beyond this are left out.
+/// Coordinates beyond this are ignored.
 const MOST_FAR: f64 = 1e9;
 /// Name of coloured nets in messages.
 pub(super) const COLOURED: &str = "coloured nets of GreatSPN";

@@ -13,7 +13,7 @@ pub(super) fn with(values: &[(&str, f64)]) -> ReadOptions {
     ReadOptions { constants, ..ReadOptions::default() }
 }
 
-/// The timing of each transition, in words.
+/// The timing of each transition as text.
 fn timings(net: &Net) -> Vec<String> {
     let timing = |timing: &Timing| match timing {
         Timing::Immediate { weight, priority } => format!("immediate {} {priority}", net.expression_text(weight)),
@@ -75,8 +75,8 @@ fn everything_in_a_project_is_read() {
     assert_eq!((net.arcs()[2].path.len(), net.transitions()[0].orientation), (4, 90));
     assert_eq!((net.annotations()[0].text.as_str(), net.annotations()[0].border), ("A & B", true));
     let told: Vec<_> = read.warnings.iter().map(|w| (w.oddity, w.message.as_str())).collect();
-    let measures = "a net holds no measures; `tailspn simulate --steady` answers `P{#broken > 0}`: --reward 'P1=#(broken) > 0', \
-                    `X{serve}`: --throughput; these measures are left out: `AG(#idle > 0)`";
+    let measures = "a net cannot store measures; `tailspn simulate --steady` computes `P{#broken > 0}`: --reward 'P1=#(broken) > 0', \
+                    `X{serve}`: --throughput; skipped measures: `AG(#idle > 0)`";
     assert!(told.contains(&(Oddity::Measures, measures)), "{told:?}");
 }
 
@@ -167,7 +167,7 @@ fn what_is_not_read_is_refused_by_name_with_its_line() {
         assert!(error.contains(part) && error.starts_with("line 2, "), "{error}, not {part}");
     }
     let edges = [
-        ("tail='p' head='q'", "head `q` of arc `p to q` is no place"),
+        ("tail='p' head='q'", "head `q` of arc `p to q` is not a place"),
         ("tail='p' head='p'", "joins two places"),
         ("tail='t' head='p' kind='INHIBITOR'", "must start at a place"),
         ("tail='p' head='t' kind='RESET'", "has the kind `RESET`"),
@@ -294,7 +294,7 @@ fn net_files_are_refused_where_they_do_not_fit() {
     }
 }
 
-/// A folder of the shared data; none if it is absent, which is an error where `TAILSPN_REQUIRE_SHARED` is set.
+/// A folder of the shared data; none if it is absent, which is an error if `TAILSPN_REQUIRE_SHARED` is set.
 fn shared(file: &str) -> Option<Vec<u8>> {
     let beside = || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let shared = std::env::var_os("TAILSPN_SHARED").map_or_else(beside, std::path::PathBuf::from);

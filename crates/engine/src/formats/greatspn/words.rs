@@ -181,7 +181,7 @@ impl Writer<'_, '_> {
             Leaf::Parameter(id) => self.outer(&net.parameters()[id.index()].value),
             Leaf::Capacity(place) => match net.place(*place).capacity {
                 Some(capacity) => Ok(capacity.to_string()),
-                None => Err(format!("the capacity of place `{}`, which has none", net.place(*place).id)),
+                None => Err(format!("the capacity of place `{}`, which has no capacity", net.place(*place).id)),
             },
         }
     }

@@ -1,7 +1,7 @@
 //! Writing a project of GreatSPN's editor, which Storm reads as well.
 //!
-//! A feature that the format lacks is written in an equivalent way, with a warning; a net for which there is no such
-//! way is not written.
+//! A feature that the format lacks is written in an equivalent way, with a warning; a net without an
+//! equivalent is not written.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -90,7 +90,7 @@ impl Writer<'_> {
         self.arcs();
         self.xml.push_str("    </edges>\n  </gspn>\n</project>\n");
         if !net.state_groups().is_empty() {
-            let message = "state groups have no counterpart and are left out".to_owned();
+            let message = "state groups are left out: GreatSPN has none".to_owned();
             self.warnings.push(WriteWarning { loss: Loss::Group, part: None, message });
         }
     }
@@ -103,12 +103,16 @@ impl Writer<'_> {
         self.warnings.push(WriteWarning { loss, part: Some(part), message });
     }
 
-    /// Warns of a part that gets another name.
+    /// Adds a warning about a part that gets another name.
     fn check_name(&mut self, part: PartRef, id: &str, name: &str, label: &str) {
         if id != name {
-            self.warn(Loss::Name, part, format!("`{id}` is written as `{name}`: names are of letters, digits and `_`"));
+            self.warn(
+                Loss::Name,
+                part,
+                format!("`{id}` is written as `{name}`: names consist of letters, digits and `_`"),
+            );
         } else if label != id {
-            self.warn(Loss::Name, part, format!("`{id}` is shown by its id, not as `{label}`"));
+            self.warn(Loss::Name, part, format!("`{id}` is shown by its id instead of its label `{label}`"));
         }
     }
 
@@ -128,7 +132,7 @@ impl Writer<'_> {
         let part = PartRef::Parameter(crate::net::ParameterId::from_index(index));
         if !self.words.is_constant(index) {
             let message = format!(
-                "rate parameter `{}` is not constant; its value is written out where it is used",
+                "rate parameter `{}` is not constant; its value is inserted wherever it is used",
                 parameter.name
             );
             self.warn(Loss::Parameter, part, message);
@@ -181,7 +185,7 @@ impl Writer<'_> {
             }
             Timing::Timed { delay: Delay::General(law), servers, memory } => {
                 if *memory == Memory::Age {
-                    let message = format!("transition `{name}` has an age memory, which GreatSPN does not have");
+                    let message = format!("transition `{name}` has age memory, which GreatSPN does not support");
                     self.warn(Loss::Memory, PartRef::Transition(id), message);
                 }
                 let single = matches!(servers, Servers::Single | Servers::Limited(1));
@@ -217,7 +221,7 @@ impl Writer<'_> {
             places.push(arc.place);
             let Some(weight) = weight.filter(|weight| *weight > 0.0 && !parallel) else {
                 self.lacks(format!(
-                    "transition `{name}` has several servers, and an expression cannot say how many are busy"
+                    "transition `{name}` has several servers, and an expression cannot state how many are busy"
                 ));
                 continue;
             };
@@ -227,14 +231,14 @@ impl Writer<'_> {
         }
         let degree = terms.into_iter().reduce(|a, b| Expr::Call(Function::Min, vec![a, b]));
         let message = format!(
-            "the rate of transition `{name}` counts tokens and is that of one server; GreatSPN gets the rate of all of them"
+            "the rate of transition `{name}` depends on the marking and is per server; GreatSPN gets the total rate"
         );
         self.warn(Loss::Servers, PartRef::Transition(id), message);
         let degree = degree.unwrap_or(Expr::Number(1.0));
         (Expr::Binary(BinaryOp::Multiply, Box::new(rate.clone()), Box::new(degree)), "1".to_owned())
     }
 
-    /// Returns true if an expression depends on the marking, by itself or through rate parameters.
+    /// Returns true if an expression depends on the marking, directly or through rate parameters.
     fn counts_tokens(&self, expr: &Expr) -> bool {
         let mut found = false;
         expr.for_each_leaf(&mut |leaf| {
@@ -285,13 +289,13 @@ impl Writer<'_> {
                 ArcKind::Test => &[Way::Input, Way::Output],
             };
             if ways.len() > 1 {
-                let message = format!("test arc `{}` becomes a pair of arcs, which take and give back", arc.id);
+                let message = format!("test arc `{}` becomes a pair of arcs that take and return tokens", arc.id);
                 self.warnings.push(WriteWarning { loss: Loss::TestArc, part: Some(PartRef::Arc(i)), message });
             }
             for way in ways {
                 let path: &[_] = if ways.len() > 1 { &[] } else { &arc.path };
                 if add((arc.place, arc.transition, *way), weight.clone(), path) {
-                    let message = format!("arc `{}` becomes one with the arc that it is parallel to", arc.id);
+                    let message = format!("arc `{}` is merged with a parallel arc", arc.id);
                     self.warnings.push(WriteWarning { loss: Loss::ParallelArcs, part: Some(PartRef::Arc(i)), message });
                 }
             }
@@ -322,20 +326,19 @@ impl Writer<'_> {
             let weight = |way| slots.get(&(place, transition, way)).map_or(Some(0.0), |(weight, _)| weight.as_number());
             let (Some(takes), Some(puts)) = (weight(Way::Input), weight(way)) else {
                 let id = &self.net.place(place).id;
-                self.lacks(format!("the capacity of place `{id}` bounds an arc whose weight is an expression"));
+                self.lacks(format!("the capacity of place `{id}` limits an arc whose weight is an expression"));
                 continue;
             };
             let full = f64::from(capacity) - (puts - takes) + 1.0;
             if puts > takes && full < 1.0 {
                 let id = &self.net.transition(transition).id;
-                self.lacks(format!("transition `{id}` puts more tokens than the capacity of a place allows"));
+                self.lacks(format!("transition `{id}` produces more tokens than the capacity of a place allows"));
             } else if puts > takes {
                 arcs.push(((place, transition, Way::Inhibitor), Expr::Number(full)));
             }
         }
         for (i, place) in self.net.places().iter().enumerate().filter(|(_, place)| place.capacity.is_some()) {
-            let message =
-                format!("the capacity of place `{}` is written as inhibitor arcs that mean the same", place.id);
+            let message = format!("the capacity of place `{}` is written as equivalent inhibitor arcs", place.id);
             self.warnings.push(WriteWarning {
                 loss: Loss::Capacity,
                 part: Some(PartRef::Place(PlaceId::from_index(i))),

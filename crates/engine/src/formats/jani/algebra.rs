@@ -1,4 +1,4 @@
-//! Marking expressions that are put together with constants folded, and their linear form.
+//! Marking expressions that are composed with constants folded, and their linear form.
 
 use std::collections::BTreeMap;
 

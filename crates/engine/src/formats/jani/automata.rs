@@ -8,7 +8,7 @@ use crate::formats::jani::fail::{Found, expression, fail, list, part, text};
 use crate::formats::jani::scope::{LocationValue, Named, Scope, named};
 use crate::net::{NetBuilder, Place, PlaceId};
 
-/// Most transitions of a net that a model becomes.
+/// Maximum number of transitions of a net that a model becomes.
 pub(super) const MOST_TRANSITIONS: usize = 200_000;
 
 /// An automaton of the composition.
@@ -31,7 +31,7 @@ impl<'j> Instance<'j> {
     }
 }
 
-/// Edges of different automata that happen together, and what they are called.
+/// Synchronised edges of different automata, and the name of their action.
 #[derive(Debug)]
 pub(super) struct Step<'j> {
     pub(super) name: String,
@@ -55,7 +55,7 @@ pub(super) fn places<'j>(
             return fail(element, format!("there is no automaton `{name}`"));
         };
         if !list(element, "input-enable")?.is_empty() {
-            return fail(element, "`input-enable` is not read");
+            return fail(element, "`input-enable` is not supported");
         }
         let again = instances.iter().any(|instance| instance.name == name);
         let name = if again { format!("{name}_{}", at + 1) } else { name.to_owned() };
@@ -131,14 +131,11 @@ fn bounded<'j>(declaration: &'j Value, name: &str, scope: &Scope<'j>) -> Found<'
     let (Some(most), Some(tokens)) = (whole(upper - lower), whole(value - lower)) else {
         return fail(
             declaration,
-            format!("variable `{name}` starts with {value}, outside of its bounds {lower} and {upper}"),
+            format!("variable `{name}` starts with {value}, outside its bounds {lower} and {upper}"),
         );
     };
     if tokens > most {
-        return fail(
-            initial,
-            format!("variable `{name}` starts with {value}, outside of its bounds {lower} and {upper}"),
-        );
+        return fail(initial, format!("variable `{name}` starts with {value}, outside its bounds {lower} and {upper}"));
     }
     Ok((Place { initial: vec![tokens], capacity: Some(most), ..Place::default() }, lower))
 }
@@ -162,7 +159,7 @@ fn locations<'j>(
         if let Some(invariant) = expression(location, "time-progress")?
             && *invariant != true
         {
-            return fail(invariant, "time-progress conditions are not read");
+            return fail(invariant, "time-progress conditions are not supported");
         }
         let place = (all.len() > 1).then(|| {
             let id = fresh(&format!("{owner}.{name}"), owner, names);
@@ -203,7 +200,7 @@ pub(super) fn steps<'j>(model: &'j Value, instances: &[Instance<'j>]) -> Found<'
     Ok(steps)
 }
 
-/// The action of an edge; none if it happens by itself.
+/// The action of an edge; none if it is not synchronised.
 fn action(edge: &Value) -> Option<&str> {
     edge.get("action")?.as_str()
 }
@@ -223,14 +220,14 @@ fn synchronised<'j>(sync: &'j Value, instances: &[Instance<'j>], steps: &mut Vec
         let edges = instances[at].edges.iter().filter(|edge| self::action(edge) == Some(action));
         let edges: Vec<&Value> = edges.collect();
         if combinations.len() * edges.len() + steps.len() > MOST_TRANSITIONS {
-            return fail(sync, format!("the model becomes more than {MOST_TRANSITIONS} transitions, the limit"));
+            return fail(sync, format!("the model needs more than {MOST_TRANSITIONS} transitions, the limit"));
         }
         combinations = combinations
             .iter()
             .flat_map(|before| edges.iter().map(move |edge| before.iter().copied().chain([(at, *edge)]).collect()))
             .collect();
     }
-    let Some(first) = names.first() else { return fail(sync, "no automaton takes part") };
+    let Some(first) = names.first() else { return fail(sync, "no automaton participates") };
     let name = sync.get("result").and_then(Value::as_str).unwrap_or(first);
     steps.extend(combinations.into_iter().map(|edges| Step { name: name.to_owned(), edges }));
     Ok(())

@@ -9,7 +9,7 @@ pub(super) struct Fail<'j> {
     pub(super) reason: String,
 }
 
-/// Something found in a model, or why not.
+/// A value from a model, or the reason for its absence.
 pub(super) type Found<'j, T> = Result<T, Fail<'j>>;
 
 /// Refuses a part.
@@ -17,7 +17,7 @@ pub(super) fn fail<'j, T>(at: &'j Value, reason: impl Into<String>) -> Found<'j,
     Err(Fail { at, reason: reason.into() })
 }
 
-/// A part that must be there.
+/// A required part.
 pub(super) fn part<'j>(value: &'j Value, key: &str) -> Found<'j, &'j Value> {
     value.get(key).map_or_else(|| fail(value, format!("`{key}` is missing")), Ok)
 }

@@ -1,4 +1,4 @@
-//! Analysis of guards: the conditions on each place by itself, the rest of the guard, and the overlap of two guards.
+//! Analysis of guards: the conditions on single places, the remaining conditions, and the overlap of two guards.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ const MOST_CASES: u32 = 20_000;
 /// A conjunction: bounds of single places, and other conditions.
 #[derive(Clone, Debug)]
 pub(super) struct Guard<'c> {
-    /// Most tokens of each place.
+    /// Maximum number of tokens of each place.
     most: &'c [u32],
     narrowed: BTreeMap<PlaceId, (i64, i64)>,
     /// Conditions that are not bounds of one place.
@@ -28,7 +28,7 @@ impl<'c> Guard<'c> {
         Self { most, narrowed: BTreeMap::new(), rest: Vec::new(), never: false }
     }
 
-    /// Most tokens of a place anywhere.
+    /// Maximum number of tokens of a place anywhere.
     pub(super) fn most(&self, place: PlaceId) -> i64 {
         self.most.get(place.index()).map_or(i64::MAX, |&most| i64::from(most))
     }
@@ -38,7 +38,7 @@ impl<'c> Guard<'c> {
         self.narrowed.get(&place).copied().unwrap_or((0, self.most(place)))
     }
 
-    /// The places with bounds of their own.
+    /// The places with individual bounds.
     pub(super) fn narrowed(&self) -> impl Iterator<Item = PlaceId> + '_ {
         self.narrowed.keys().copied()
     }
@@ -110,7 +110,7 @@ impl<'c> Guard<'c> {
         true
     }
 
-    /// Returns true if the guard may hold in some marking, or if that is not known.
+    /// Returns true if the guard may hold in some marking, or if that is unknown.
     pub(super) fn is_possible(&self) -> bool {
         possible(self.clone(), &mut MOST_CASES.clone())
     }

@@ -1,6 +1,6 @@
 //! Places of values in a JSON document: the pointer (RFC 6901), and the bytes in the text.
 //!
-//! serde_json keeps no positions. A value that is refused is found again by its address in the tree, then in the text.
+//! serde_json keeps no positions. A refused value is located by its address in the tree, then in the text.
 
 use std::ops::Range;
 

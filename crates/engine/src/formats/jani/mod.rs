@@ -13,10 +13,11 @@
 //! | a constant | its value; [`constants`](crate::formats::pipe::ReadOptions::constants) are set from outside |
 //! | a transient variable | its value at each use; rewards of properties |
 //!
-//! A Markov automaton is read if no two edges without a rate can be enabled together, which is proved from their guards; else
-//! the model is refused as non-deterministic. An assignment that leaves the bounds of a variable is an error in JANI; here the
-//! transition is disabled there. Arrays, unbounded and real variables, several initial states and input-enabled automata are refused.
-//! Every refusal has the place in the file, as line and column and as a JSON pointer.
+//! A Markov automaton is read if no two edges without a rate can be enabled together, which is proved from their
+//! guards; else the model is refused as non-deterministic. An assignment that leaves the bounds of a variable is an
+//! error in JANI; in tailspn, the transition is disabled in such a marking. Arrays, unbounded and real variables,
+//! several initial states and input-enabled automata are refused. Every refusal has the place in the file, as line and
+//! column and as a JSON pointer.
 
 mod algebra;
 mod automata;
@@ -58,7 +59,7 @@ pub struct Model {
 ///
 /// # Errors
 ///
-/// The first part that cannot be read, and its place.
+/// The first part that cannot be read, and its position.
 pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Model, ReadError> {
     let (text, _) = decode_noting(bytes, options.max_bytes)?;
     let root: Value = serde_json::from_str(&text).map_err(|error| {
@@ -73,7 +74,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Model, ReadError> {
     })
 }
 
-/// Returns true if a text is meant as a JANI file: its first characters start an object with a key of a model.
+/// Returns true if a text appears to be a JANI file: its first characters start an object with a key of a model.
 pub(super) fn looks_like(text: &str) -> bool {
     let keys = ["\"jani-version\"", "\"automata\"", "\"actions\"", "\"features\""];
     text.trim_start().starts_with('{') && keys.iter().any(|key| text.contains(key))
@@ -95,13 +96,13 @@ fn model<'j>(root: &'j Value, options: &'j ReadOptions) -> Found<'j, Model> {
         match feature.as_str() {
             Some("derived-operators" | "functions" | "state-exit-rewards") => {}
             Some(name @ "nondet-selection") => {
-                return fail(feature, format!("the model is non-deterministic: `{name}` leaves choices open"));
+                return fail(feature, format!("the model is non-deterministic: `{name}` leaves a choice open"));
             }
-            other => return fail(feature, format!("the feature `{}` is not read", other.unwrap_or("?"))),
+            other => return fail(feature, format!("the feature `{}` is not supported", other.unwrap_or("?"))),
         }
     }
     if !["ctmc", "ma"].contains(&kind) {
-        return fail(&root["type"], format!("models of type `{kind}` are not read; `ctmc` and `ma` are"));
+        return fail(&root["type"], format!("models of type `{kind}` are not supported; only `ctmc` and `ma` are"));
     }
     let mut scope = Scope::new(root, &options.constants)?;
     let mut net = NetBuilder::new(root.get("name").and_then(Value::as_str).unwrap_or_default());
@@ -112,7 +113,7 @@ fn model<'j>(root: &'j Value, options: &'j ReadOptions) -> Found<'j, Model> {
         {
             return fail(
                 restriction,
-                "initial states that a condition picks are not read; give variables initial values",
+                "initial states given by a condition are not supported; give variables initial values",
             );
         }
     }

@@ -44,14 +44,14 @@ impl<'j> Asker<'_, 'j> {
     /// A value in the initial state.
     fn filtered(&self, value: &'j Value) -> Found<'j, Query> {
         if text(value, "op")? != "filter" {
-            return fail(value, "only values in the initial state (`filter`) can be asked");
+            return fail(value, "only values in the initial state (`filter`) are supported");
         }
         if !part(value, "states")?.get("op").is_some_and(|op| op == "initial") {
-            return fail(value, "only the initial state can be asked about");
+            return fail(value, "only the initial state is supported");
         }
         let fun = text(value, "fun")?;
         if !["values", "min", "max", "avg", "sum"].contains(&fun) {
-            return fail(value, format!("the filter `{fun}` asks for a truth value, not for a number"));
+            return fail(value, format!("the filter `{fun}` gives a truth value, not a number"));
         }
         let value = part(value, "values")?;
         match text(value, "op")? {
@@ -68,7 +68,7 @@ impl<'j> Asker<'_, 'j> {
         let (stay, goal) = match text(value, "op")? {
             "F" => (Expr::Number(1.0), self.expression(part(value, "exp")?)?),
             "U" => (self.expression(part(value, "left")?)?, self.expression(part(value, "right")?)?),
-            "G" => return fail(value, "`G` cannot be asked; ask for the opposite with `F`"),
+            "G" => return fail(value, "`G` is not supported; ask for the complement with `F`"),
             other => return fail(value, format!("`{other}` cannot be asked")),
         };
         for key in ["step-bounds", "reward-bounds"] {
@@ -82,7 +82,7 @@ impl<'j> Asker<'_, 'j> {
         };
         let (from, to) = (bound("lower")?.unwrap_or(0.0), bound("upper")?.unwrap_or(f64::INFINITY));
         if !(0.0 <= from && from <= to) {
-            return fail(value, format!("the times from {from} to {to} are not an interval from 0 on"));
+            return fail(value, format!("the time interval from {from} to {to} does not start at 0"));
         }
         Ok(Query::Until { stay, goal, from, to })
     }
@@ -98,7 +98,7 @@ impl<'j> Asker<'_, 'j> {
         let Some(accumulate) = value.get("accumulate") else {
             return match time {
                 Some(time) => Ok(Query::At { value: self.expression(exp)?, time }),
-                None => fail(value, "`time-instant` or `accumulate` is missing, so there is no question"),
+                None => fail(value, "a reward property needs `time-instant` or `accumulate`"),
             };
         };
         let kinds: Vec<&str> = accumulate.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -106,15 +106,15 @@ impl<'j> Asker<'_, 'j> {
         match (value.get("reach"), time) {
             (Some(goal), None) => Ok(Query::GatheredUntil { reward, goal: self.expression(goal)? }),
             (None, Some(time)) => Ok(Query::Gathered { reward, time }),
-            (Some(_), Some(_)) => fail(value, "a reward up to a goal and up to a time at once cannot be asked"),
-            (None, None) => fail(value, "a reward that is gathered for ever cannot be asked"),
+            (Some(_), Some(_)) => fail(value, "a reward up to both a goal and a time is not supported"),
+            (None, None) => fail(value, "a reward that accumulates forever is not supported"),
         }
     }
 
     /// A reward: in states (`time`), at firings (`steps`), or both.
     fn reward(&self, value: &'j Value, exp: &'j Value, kinds: &[&str]) -> Found<'j, Reward> {
         if kinds.contains(&"exit") {
-            return fail(value, "rewards on leaving a state cannot be asked");
+            return fail(value, "rewards on leaving a state are not supported");
         }
         let (time, steps) = (kinds.contains(&"time"), kinds.contains(&"steps"));
         let rate = if time { self.expression(exp)? } else { Expr::Number(0.0) };
@@ -124,7 +124,7 @@ impl<'j> Asker<'_, 'j> {
                 let of = self.impulses.iter().filter(|impulse| impulse.variable == name);
                 of.map(|impulse| (impulse.transition, impulse.value.clone())).collect()
             }
-            None if steps && !time => return fail(exp, "steps can only be counted by a transient variable"),
+            None if steps && !time => return fail(exp, "only a transient variable can count steps"),
             _ => Vec::new(),
         };
         Ok(Reward { rate, impulses })

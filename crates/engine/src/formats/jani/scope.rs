@@ -15,7 +15,7 @@ use crate::net::expr::{BinaryOp, Expr, Function, UnaryOp};
 
 /// Deepest nesting of expressions, definitions included.
 const MOST_DEPTH: usize = 256;
-/// Most parts of all expressions together, definitions included.
+/// Maximum number of parts of all expressions together, definitions included.
 const MOST_PARTS: usize = 2_000_000;
 
 /// Meaning of a variable.
@@ -30,7 +30,7 @@ pub(super) enum Named<'j> {
 /// The value that a location gives a transient variable.
 #[derive(Debug)]
 pub(super) struct LocationValue<'j> {
-    /// The place of the location; none if the automaton has one location only.
+    /// The place of the location; none if the automaton has only one location.
     pub(super) location: Option<PlaceId>,
     pub(super) value: &'j Value,
     pub(super) instance: usize,
@@ -127,7 +127,10 @@ impl<'j> Scope<'j> {
     /// An expression of the model as a marking expression. Truth values are 1 and 0.
     pub(super) fn expression(&self, value: &'j Value, site: Site<'_>) -> Found<'j, Expr> {
         if self.depth.get() >= MOST_DEPTH {
-            return fail(value, format!("expressions and definitions nest deeper than the limit of {MOST_DEPTH}"));
+            return fail(
+                value,
+                format!("expressions and definitions are nested deeper than the limit of {MOST_DEPTH}"),
+            );
         }
         self.count(value, 1)?;
         self.depth.set(self.depth.get() + 1);
@@ -151,7 +154,7 @@ impl<'j> Scope<'j> {
         }
     }
 
-    /// Counts parts of expressions, so that definitions that double each other end.
+    /// Counts parts of expressions, so that definitions that double each other stop at a limit.
     fn count(&self, value: &'j Value, more: usize) -> Found<'j, ()> {
         self.parts.set(self.parts.get() + more);
         if self.parts.get() > MOST_PARTS {
@@ -175,7 +178,7 @@ impl<'j> Scope<'j> {
     /// Writes a definition out, unless it is being written out already.
     fn defined<T>(&self, value: &'j Value, name: &'j str, write: impl FnOnce() -> Found<'j, T>) -> Found<'j, T> {
         if self.open.borrow().contains(&name) {
-            return fail(value, format!("the definition of `{name}` goes in a circle"));
+            return fail(value, format!("the definition of `{name}` is circular"));
         }
         self.open.borrow_mut().push(name);
         let found = write();
@@ -188,7 +191,7 @@ impl<'j> Scope<'j> {
             return Ok(*number);
         }
         let Some(declaration) = self.constants.get(name) else {
-            return fail(value, format!("nothing is called `{name}` here"));
+            return fail(value, format!("unknown name `{name}`"));
         };
         let given = self.given.iter().rev().find(|(own, _)| own == name).map(|(_, number)| *number);
         let number = match (given, declaration.get("value")) {
@@ -260,8 +263,8 @@ impl<'j> Scope<'j> {
             }
             "ite" => Ok(choose(operand("if")?, operand("then")?, operand("else")?)),
             "call" => self.function(value, site),
-            "nondet" => fail(value, "the model is non-deterministic: `nondet` leaves the value open"),
-            other => fail(value, format!("operator `{other}` is not read")),
+            "nondet" => fail(value, "the model is non-deterministic: `nondet` leaves a value open"),
+            other => fail(value, format!("operator `{other}` is not supported")),
         }
     }
 

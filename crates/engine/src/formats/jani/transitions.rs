@@ -84,10 +84,7 @@ impl<'m, 'j> Maker<'m, 'j> {
             _ => {
                 return fail(
                     edge,
-                    format!(
-                        "of the edges that happen together as `{}`, some have a rate and some have none",
-                        step.name
-                    ),
+                    format!("some of the edges synchronised as `{}` have a rate and some do not", step.name),
                 );
             }
         };
@@ -108,8 +105,7 @@ impl<'m, 'j> Maker<'m, 'j> {
                 both.require(&second.guard, true);
                 if !apart && both.is_possible() {
                     let reason = format!(
-                        "the model is non-deterministic: this edge (`{}`) and `{}` have no rates, may be enabled together, and nothing \
-                         says which goes first",
+                        "the model is non-deterministic: this edge (`{}`) and `{}` have no rates, may be enabled together, and their order is undefined",
                         second.step.name, first.step.name
                     );
                     return fail(second.step.edges[0].1, reason);
@@ -128,7 +124,7 @@ impl<'m, 'j> Maker<'m, 'j> {
                 return fail(edge, "an edge needs a destination");
             }
             if combinations.len() * all.len() + self.names.len() > MOST_TRANSITIONS {
-                return fail(edge, format!("the model becomes more than {MOST_TRANSITIONS} transitions, the limit"));
+                return fail(edge, format!("the model needs more than {MOST_TRANSITIONS} transitions, the limit"));
             }
             combinations = combinations
                 .iter()
@@ -210,10 +206,10 @@ impl<'m, 'j> Maker<'m, 'j> {
         let index = |assignment: &Value| assignment.get("index").and_then(Value::as_i64).unwrap_or(0);
         for assignment in assignments {
             if index(assignment) != index(&assignments[0]) {
-                return fail(assignment, "assignments one after the other (`index`) are not read");
+                return fail(assignment, "ordered assignments (`index`) are not supported");
             }
             if !assignment.get("ref").is_some_and(Value::is_string) {
-                return fail(assignment, "assignments to parts of arrays and of data are not read");
+                return fail(assignment, "assignments to parts of arrays and data types are not supported");
             }
             let name = text(assignment, "ref")?;
             let value = part(assignment, "value")?;
@@ -246,13 +242,13 @@ fn change<'j>(assignment: &'j Value, name: &str, place: PlaceId, aim: Expr, guar
     };
     // sums of decimals such as 3 · 0.1 are whole numbers but for rounding
     if linear.numbers().any(|number| (number - number.round()).abs() > 1e-9 || number.abs() >= f64::from(1_u32 << 31)) {
-        return wrong("does not give a whole number".to_owned());
+        return wrong("does not evaluate to a whole number".to_owned());
     }
     if linear.terms.is_empty() {
         let by = linear.constant.round() as i64;
         let (least, most) = guard.bounds(place);
         if least + by > guard.most(place) || most + by < 0 {
-            return wrong(format!("leaves its bounds wherever the guard holds: it changes by {by}"));
+            return wrong(format!("leaves its bounds whenever the guard holds: it changes by {by}"));
         }
         return Ok(Change::By(by));
     }
@@ -282,7 +278,7 @@ fn fresh(name: &str, names: &mut HashSet<String>) -> String {
     id
 }
 
-/// The arcs of a transition. Bounds that other arcs or a capacity imply get no arc of their own.
+/// The arcs of a transition. Bounds that other arcs or a capacity imply get no separate arc.
 fn connect(
     transition: TransitionId,
     guard: &Guard<'_>,

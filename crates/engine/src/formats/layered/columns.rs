@@ -5,12 +5,12 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::formats::layered::Graph;
 
-/// Most rounds of moving nodes nearer to their neighbours.
+/// Maximum number of rounds of moving nodes nearer to their neighbours.
 const ROUNDS: usize = 8;
 /// Largest number of start nodes, as a share of the nodes of the first kind in a cycle.
 const MOST_FIRSTS: f64 = 0.67;
 
-/// A column for each node. Edges that would close a cycle are left aside, then nodes move to where edges are short.
+/// A column for each node. Edges that would close a cycle are set aside, then nodes are moved to shorten edges.
 pub(super) fn columns(graph: &Graph) -> Vec<usize> {
     let (forward, order) = without_cycles(graph);
     let mut column: Vec<i64> = graph.nodes.iter().map(|node| i64::from(node.second)).collect();
@@ -95,7 +95,7 @@ fn cycles(graph: &Graph) -> Vec<Option<usize>> {
     cycle_of
 }
 
-/// Moves nodes, within what the edges ahead allow, to where their edges are shortest together.
+/// Moves nodes, within what the edges ahead allow, to where the total length of their edges is minimal.
 fn shorten(graph: &Graph, forward: &[Vec<usize>], order: &[usize], column: &mut [i64]) {
     let mut before = vec![Vec::new(); column.len()];
     for (node, next) in forward.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! The height of each spot: in the order of its column and apart from its neighbours, near what it is joined with, and
-//! long edges straight.
+//! The height of each spot: in the order of its column and apart from its neighbours, near its neighbours,
+//! with straight long edges.
 
 use crate::formats::layered::{Graph, Spots};
 
@@ -96,7 +96,7 @@ fn settle(spots: &Spots, column: usize, apart: &[f64], sides: [bool; 2], y: &mut
     }
 }
 
-/// Gives spots that only have each other the same height as far as others leave them room.
+/// Gives spots that are only connected with each other the same height if there is room.
 fn straighten(spots: &Spots, apart: &[Vec<f64>], y: &mut [f64]) {
     let mut rank = vec![0; y.len()];
     for column in &spots.columns {

@@ -1,10 +1,10 @@
 //! Layered drawing of a graph whose nodes are of two kinds that alternate, as places and transitions do.
 //!
-//! The steps are those of \[Sugiyama1981\]: `columns` turns some edges round so that there is no cycle, and gives each node a column; an edge over several columns gets a spot in
-//! each of them; `order` sorts the spots of a column so that few edges cross; `heights` moves them to where edges are
-//! short and straight. Edges run in the streets between columns, where there are no nodes, and pass a column
-//! at a spot of their own: no edge crosses a node. The result depends on the graph only, and the same graph gives the
-//! same drawing.
+//! The steps are those of \[Sugiyama1981\]: `columns` reverses some edges so that there is no cycle, and gives each
+//! node a column; an edge over several columns gets a spot in each of them; `order` sorts the spots of a column so
+//! that few edges cross; `heights` moves them so that edges are short and straight. Edges run in the streets
+//! between columns, where there are no nodes, and pass a column at a separate spot: no edge crosses a node. The
+//! result depends on the graph only, and the same graph gives the same drawing.
 
 mod columns;
 mod heights;
@@ -14,7 +14,7 @@ use crate::net::Point;
 
 /// Half the width of a column that edges pass in a straight line: the nodes, and room for arrow heads.
 pub(crate) const ZONE: f64 = 27.0;
-/// Least and most width of a street between two columns.
+/// Minimum and maximum width of a street between two columns.
 const STREET: [f64; 2] = [36.0, 200.0];
 /// Space between the texts of nodes that are side by side.
 const BESIDE: f64 = 12.0;
@@ -22,7 +22,7 @@ const BESIDE: f64 = 12.0;
 const APART: f64 = 30.0;
 /// Target ratio of width to height of all components together.
 const ASPECT: f64 = 1.6;
-/// Most spots. With more, edges over several columns are straight lines, which may cross nodes.
+/// Maximum number of spots. With more, edges over several columns are straight lines, which may cross nodes.
 const MOST_SPOTS: usize = 300_000;
 
 /// A node and the room that it takes around its middle, with its texts.
@@ -30,7 +30,7 @@ const MOST_SPOTS: usize = 300_000;
 pub(crate) struct Node {
     /// True if it is of the second kind.
     pub(crate) second: bool,
-    /// True to start here if nothing else determines the start.
+    /// True for a preferred start if nothing else determines it.
     pub(crate) first: bool,
     /// Half its width, and its height above and below the middle.
     pub(crate) half: f64,
@@ -226,7 +226,7 @@ impl Piece {
     }
 }
 
-/// The middle of each column: streets wide enough for what runs in them, texts side by side apart.
+/// The middle of each column: streets are wide enough for their edges, and neighbouring texts do not overlap.
 fn across(graph: &Graph, spots: &Spots, y: &[f64]) -> Vec<f64> {
     let mut x: Vec<f64> = Vec::with_capacity(spots.columns.len());
     let mut texts = vec![0.0; spots.columns.len()];
@@ -273,7 +273,7 @@ fn widest_pair(graph: &Graph, left: &[usize], right: &[usize], y: &[f64]) -> Opt
     widest
 }
 
-/// The top left corners of components on shelves, so that all together are not much wider than high.
+/// The top left corners of components on shelves, so that the whole drawing is not much wider than high.
 fn shelves(pieces: &[Piece]) -> Vec<Point> {
     let area: f64 = pieces.iter().map(|piece| (piece.size.x + APART) * (piece.size.y + APART)).sum();
     let widest = pieces.iter().map(|piece| piece.size.x).fold(0.0, f64::max);

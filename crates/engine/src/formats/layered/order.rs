@@ -11,7 +11,7 @@ const SWEEPS: [usize; 2] = [4, 24];
 const WORK: usize = 4_000_000;
 /// Number of sweeps without a better order after which the search ends.
 const PATIENCE: usize = 6;
-/// Most rounds of changing neighbours.
+/// Maximum number of rounds of changing neighbours.
 const CHANGES: usize = 4;
 
 /// Sorts the columns.
@@ -43,7 +43,7 @@ pub(super) fn order(spots: &mut Spots) {
     spots.columns = best.1;
 }
 
-/// The first order: that in which a search along the edges meets the spots, which keeps together what belongs together.
+/// The first order: the order in which a search along the edges visits the spots, which keeps connected spots together.
 fn along(spots: &mut Spots) {
     let mut met = vec![false; spots.column_of.len()];
     let mut columns = vec![Vec::new(); spots.columns.len()];

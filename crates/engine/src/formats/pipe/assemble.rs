@@ -131,8 +131,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         }
         if default != Some(first) {
             self.notes.odd(span.clone(), Oddity::PlainNumber, || {
-                "a number without a token class counts `Default`, as in PIPE 5; PIPE 4.3 takes the first class \
-                 (option `plain_number`)"
+                "a number without a token class means `Default`, as in PIPE 5; PIPE 4.3 uses the first class (option `plain_number`)"
                     .to_owned()
             });
         }
@@ -150,7 +149,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             return None;
         }
         self.notes.odd(span, Oddity::UndeclaredClass, || {
-            format!("token class `{name}` is not declared; it is added, while PIPE 4.3 stops reading here (option `undeclared_class`)")
+            format!("token class `{name}` is not declared; it is added, whereas PIPE 4.3 stops reading here (option `undeclared_class`)")
         });
         Some(self.add_class(TokenClass { id: name.to_owned(), enabled: true, colour: [0; 3] }))
     }
@@ -251,8 +250,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         for transition in without {
             self.notes.odd(transition.node.tag.clone(), Oddity::MissingPriority, || {
                 format!(
-                    "immediate transition `{}` has no priority, which is 1 in PIPE 4.3 and 0 in PIPE 5; it is read as \
-                     {value} (option `missing_priority`)",
+                    "immediate transition `{}` has no priority (1 in PIPE 4.3, 0 in PIPE 5); it is read as {value} (option `missing_priority`)",
                     transition.node.id.value
                 )
             });
@@ -284,7 +282,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             self.duplicate("transition", &raw.node, self.spans.transitions[first.index()].start);
         } else if shared {
             self.notes.odd(raw.node.id.span.clone(), Oddity::SharedId, || {
-                format!("`{id}` is both a place and a transition; PIPE 4.3 takes every arc end for the place, here the other end decides")
+                format!("`{id}` is both a place and a transition; PIPE 4.3 connects every arc to the place, tailspn decides by the other end")
             });
         }
     }
@@ -303,7 +301,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         let kept = text.value.parse().ok();
         if kept.is_none() {
             self.notes.odd(text.span.clone(), Oddity::TimedPriority, || {
-                format!("priority {value} of timed transition `{}` has no effect and is left out", raw.node.id.value)
+                format!("priority {value} of timed transition `{}` has no effect; ignored", raw.node.id.value)
             });
         }
         kept
@@ -327,7 +325,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         } else if raw.timed != Some(true) && law.is_none() {
             if raw.infinite_server {
                 self.notes.odd(raw.node.tag.clone(), Oddity::ImmediateServers, || {
-                    format!("infinite servers of immediate transition `{id}` have no effect and are left out")
+                    format!("infinite servers of immediate transition `{id}` have no effect; ignored")
                 });
             }
             let text = raw.priority.as_ref();
@@ -357,7 +355,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             return None;
         };
         self.notes.odd(delay.span.clone(), Oddity::FixedDelay, || {
-            format!("transition `{}` has a fixed delay, an extension that PIPE itself does not know", raw.node.id.value)
+            format!("transition `{}` has a fixed delay, an extension that PIPE does not support", raw.node.id.value)
         });
         Some(Timing::general(Law::Deterministic { delay: value }))
     }

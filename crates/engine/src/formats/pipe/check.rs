@@ -1,7 +1,8 @@
 //! Errors that each PIPE version would make with a net, as far as the net itself shows them.
 //!
-//! The rules come from running both programs; they are about the net as PIPE would load it from its own elements, not
-//! about what [`write()`](crate::formats::pipe::write()) puts into a file to get around them.
+//! The rules come from running both programs; they apply to the net as PIPE would load it from its own
+//! elements, not to the workarounds that [`write()`](crate::formats::pipe::write()) writes into a
+//! file.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -35,7 +36,7 @@ pub fn pipe_report(net: &Net) -> Vec<PipeFinding> {
 /// Errors that PIPE 4.3 and PIPE 5 would make with a file that was written for them: like [`pipe_report`], for the net
 /// that PIPE loads from the elements of the file.
 ///
-/// Findings about parts that already have a writer's warning, and notes, are left out.
+/// Findings about parts that already have a writer's warning, and notes, are omitted.
 pub fn written_report(written: &Written) -> Vec<PipeFinding> {
     let options = ReadOptions { instructions: Reading::Pipe43, ..ReadOptions::default() };
     let Ok(read) = read(written.xml.as_bytes(), &options) else { return Vec::new() };
@@ -69,14 +70,13 @@ impl Check<'_> {
         let classes = self.net.classes();
         if classes.len() > 1 {
             let message = format!(
-                "the net has {} token classes; GSPN analysis counts only the first one of each place",
+                "the net has {} token classes; GSPN analysis counts only the first class of each place",
                 classes.len()
             );
             self.add(Pipe43, Wrong, None, message);
         }
         for (i, class) in classes.iter().enumerate().filter(|(_, c)| !c.enabled) {
-            let message =
-                format!("token class `{}` is not enabled, at which GSPN analysis ends with an error", class.id);
+            let message = format!("token class `{}` is not enabled, so GSPN analysis ends with an error", class.id);
             self.add(Pipe43, Refused, PartRef::Class(ClassId::from_index(i)), message);
         }
     }
@@ -107,7 +107,7 @@ impl Check<'_> {
         for (i, place) in self.net.places().iter().enumerate() {
             let part = PartRef::Place(PlaceId::from_index(i));
             if place.position.is_none() {
-                let message = format!("place `{}` has no position, for which the file is refused", place.id);
+                let message = format!("place `{}` has no position, so the file is refused", place.id);
                 self.add(Pipe5, Refused, part, message);
             }
             if place.capacity == Some(0) {
@@ -124,7 +124,7 @@ impl Check<'_> {
             let part = PartRef::Parameter(ParameterId::from_index(i));
             if parameter.value.as_number().is_none() {
                 let message = format!(
-                    "rate parameter `{}` is not a constant number, at which loading stops: the net stays empty",
+                    "rate parameter `{}` is not a constant number, so loading stops and the net stays empty",
                     parameter.name
                 );
                 self.add(Pipe43, Refused, part, message);
@@ -134,7 +134,7 @@ impl Check<'_> {
         for (i, annotation) in self.net.annotations().iter().enumerate() {
             let (at, size) = (annotation.position, annotation.size);
             if [at.x, at.y, size.x, size.y].iter().any(|v| v.fract() != 0.0) {
-                let message = format!("annotation {} has decimal coordinates, at which loading stops", i + 1);
+                let message = format!("annotation {} has decimal coordinates, so loading stops", i + 1);
                 self.add(Pipe43, Refused, None, message.clone());
                 self.add(Pipe5, Refused, None, message);
             }
@@ -167,7 +167,7 @@ impl Check<'_> {
                 }
             }
             if transition.position.is_none() {
-                let message = format!("transition `{id}` has no position, for which the file is refused");
+                let message = format!("transition `{id}` has no position, so the file is refused");
                 self.add(Pipe5, Refused, part, message);
             }
         }
@@ -199,9 +199,9 @@ impl Check<'_> {
         self.expression(part, what, rate, Pipe43);
         self.expression(part, what, rate, Pipe5);
         if grammar::may_be_negative(rate) {
-            let message = format!("{what} subtracts: where it falls below 0, steady-state analysis does not end");
+            let message = format!("{what} subtracts: if it falls below 0, steady-state analysis does not finish");
             self.add(Pipe43, Note, part, message);
-            self.add(Pipe5, Note, part, format!("{what} subtracts: where it falls below 0, it is refused as invalid"));
+            self.add(Pipe5, Note, part, format!("{what} subtracts: if it falls below 0, it is refused as invalid"));
         }
     }
 
@@ -237,8 +237,7 @@ impl Check<'_> {
             }
             if let Some(other) = first.get(&key) {
                 let message = format!(
-                    "transitions `{}` and `{}` change the marking alike; where both are enabled, the sum of their rates \
-                     counts twice",
+                    "transitions `{}` and `{}` change the marking identically; when both are enabled, the sum of their rates counts twice",
                     self.net.transitions()[*other].id,
                     self.net.transitions()[t].id
                 );
@@ -256,24 +255,24 @@ impl Check<'_> {
             let all_zero = arc.weights.iter().all(|w| w.weight.as_number() == Some(0.0));
             match arc.kind {
                 ArcKind::Test => {
-                    self.both(Wrong, part, &format!("test arc `{id}` cannot be told from an ordinary one"))
+                    self.both(Wrong, part, &format!("test arc `{id}` cannot be distinguished from an ordinary arc"))
                 }
                 ArcKind::Inhibitor => {
                     if arc.weights.iter().any(|w| w.weight.as_number() != Some(1.0)) {
-                        let message = format!("the weight of inhibitor arc `{id}` is taken for 1");
+                        let message = format!("the weight of inhibitor arc `{id}` is treated as 1");
                         self.both(Wrong, part, &message);
                     }
                     let coloured = |w: &ClassWeight| w.class.index() > 0 && w.weight.as_number() != Some(0.0);
                     if arc.weights.iter().any(coloured) {
                         let transition = &self.net.transition(arc.transition).id;
                         let message = format!(
-                            "inhibitor arc `{id}` is not about the first token class, so `{transition}` is never enabled"
+                            "inhibitor arc `{id}` does not test the first token class, so `{transition}` is never enabled"
                         );
                         self.add(Pipe5, Wrong, part, message);
                     }
                 }
                 ArcKind::Input | ArcKind::Output if all_zero => {
-                    let message = format!("arc `{id}` has weight 0, which is taken for 1");
+                    let message = format!("arc `{id}` has weight 0, which is treated as 1");
                     self.add(Pipe43, Wrong, part, message);
                     if arc.kind == ArcKind::Input {
                         let message = format!("arc `{id}` has weight 0, but its place must not be empty");
@@ -297,10 +296,10 @@ impl Check<'_> {
             self.expression(part, &what, &weight.weight, Pipe43);
             self.expression(part, &what, &weight.weight, Pipe5);
             if grammar::has(&weight.weight, BinaryOp::Divide) {
-                let message = format!("{what} divides and is cut off, not rounded, to a whole number");
+                let message = format!("{what} divides, and is truncated, not rounded, to a whole number");
                 self.add(Pipe5, Note, part, message);
                 if !grammar::rounds(&weight.weight) {
-                    let message = format!("{what} divides without `floor` or `ceil`, for which it is refused");
+                    let message = format!("{what} divides without `floor` or `ceil`, so it is refused");
                     self.add(Pipe43, Refused, part, message);
                 }
             }
@@ -339,7 +338,7 @@ impl Check<'_> {
         let (low, high) = rates.fold((f64::INFINITY, 0.0_f64), |(low, high), r| (low.min(r), high.max(r)));
         if high > STIFF * low {
             let message = format!(
-                "rates from {low} to {high}: the solver stops early on such nets and its results may be far off"
+                "rates from {low} to {high}: the solver stops early on such nets, and its results may be very inaccurate"
             );
             self.add(Pipe43, Note, None, message.clone());
             self.add(Pipe5, Note, None, message);
@@ -347,7 +346,7 @@ impl Check<'_> {
     }
 }
 
-/// Ratio of rates above which the stop rule of PIPE's solvers was seen to fail.
+/// Ratio of rates above which the stop rule of PIPE's solvers was observed to fail.
 const STIFF: f64 = 1e4;
 
 fn shared_names(net: &Net) -> HashSet<String> {
@@ -355,7 +354,7 @@ fn shared_names(net: &Net) -> HashSet<String> {
     net.places().iter().map(|p| p.label().to_lowercase()).filter(|name| !seen.insert(name.clone())).collect()
 }
 
-/// Returns true if a token can go round in zero time.
+/// Returns true if a token can complete a cycle in zero time.
 fn immediate_cycle(net: &Net) -> bool {
     let mut graph = petgraph::graphmap::DiGraphMap::<(bool, usize), ()>::new();
     for arc in net.arcs().iter().filter(|a| net.transition(a.transition).is_immediate()) {
@@ -390,7 +389,7 @@ mod tests {
             ("s02_inhibitor_w2", Pipe43, "inhibitor arc `inh` is taken for 1"),
             ("s02_inhibitor_w2", Pipe5, "inhibitor arc `inh` is taken for 1"),
             ("s03_parallel_same_effect", Pipe43, "counts twice"),
-            ("s06_weight0", Pipe43, "which is taken for 1"),
+            ("s06_weight0", Pipe43, "which is treated as 1"),
             ("s06_weight0", Pipe5, "must not be empty"),
             ("s09_dup_arcs", Pipe43, "are parallel"),
             ("s15_funcrate_name", Pipe43, "name"),

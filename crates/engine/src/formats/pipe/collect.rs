@@ -1,4 +1,4 @@
-//! First pass over a file: takes every part as written there.
+//! First pass over a file: reads every part as written.
 
 use crate::formats::pipe::instructions::{Instructions, is_own, own_part};
 use crate::formats::pipe::notes::Notes;
@@ -61,7 +61,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
         if self.net.nets > 1 {
             let all = self.options.several_nets == Reading::Pipe43;
             self.notes.odd(element.span(), Oddity::SeveralNets, || {
-                let taken = if all { "all are read as one, as PIPE 4.3 does" } else { "only the first is read" };
+                let taken = if all { "all nets are merged, as PIPE 4.3 does" } else { "only the first is read" };
                 format!("the file has more than one net; {taken} (option `several_nets`)")
             });
             return;
@@ -361,8 +361,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
     fn hierarchy(&mut self, element: Element<'_, 't>) {
         self.net.traces.hierarchical = true;
         self.notes.odd(element.span(), Oddity::Hierarchy, || {
-            "interface marks of hierarchical nets and external transitions are left out; the part is read as an \
-             ordinary one"
+            "interface marks of hierarchical nets and external transitions are ignored; their elements are read as ordinary ones"
                 .to_owned()
         });
     }
@@ -374,15 +373,14 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
         }
         self.net.traces.high_level = true;
         self.notes.odd(element.span(), Oddity::HighLevel, || {
-            "this is a high-level net: its formulas, data types and data tokens are left out, only its places, \
-             transitions and arcs are read"
+            "this is a high-level net: only its places, transitions and arcs are read, not its formulas, data types and data tokens"
                 .to_owned()
         });
     }
 
     fn foreign(&mut self, element: Element<'_, 't>, name: &str, what: &str) {
         self.notes.odd(element.span(), Oddity::ForeignElement, || {
-            format!("`<{name}>` in {what} has no meaning here and is left out")
+            format!("`<{name}>` in {what} has no meaning here; ignored")
         });
     }
 }

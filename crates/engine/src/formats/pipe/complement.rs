@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use crate::net::{ArcKind, Net, PlaceId, TransitionId};
 
-/// A place that only PIPE sees.
+/// A place that exists only in the file for PIPE.
 #[derive(Debug)]
 pub(super) struct ComplementPlace {
     pub(super) id: String,
@@ -21,7 +21,7 @@ pub(super) struct ComplementPlace {
 pub(super) struct ComplementArc {
     pub(super) place: String,
     pub(super) transition: TransitionId,
-    /// True if it takes tokens, or puts them.
+    /// True if it consumes tokens, or produces them.
     pub(super) input: bool,
     pub(super) weight: u64,
 }
@@ -73,8 +73,9 @@ struct Effect {
 
 /// For each place the tokens of all places that tokens can come from or go to, where their sum never changes.
 ///
-/// That is the case where every transition puts as many tokens as it takes, whatever inhibitor and test arcs do: the
-/// place invariant with the weight 1 on a connected part of the net.
+/// That is the case where every transition produces as many tokens as it consumes, whatever
+/// inhibitor and test arcs do: the place invariant with the weight 1 on a connected part of the
+/// net.
 fn constant_sums(net: &Net) -> Vec<Option<u64>> {
     let mut parent: Vec<usize> = (0..net.places().len()).collect();
     let mut first_of = vec![None; net.transitions().len()];

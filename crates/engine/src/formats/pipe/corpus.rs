@@ -26,9 +26,15 @@ pub(super) fn shared(name: &str) -> Option<PathBuf> {
 
 /// Real files that are refused, and what their message must contain.
 const REFUSED: [(&str, &str); 5] = [
-    ("fragments/arcNoWeight~2.xml", "line 3, column 32: source `P0` of arc `Arc0` is no place and no transition"),
-    ("fragments/arcWeightNoToken.xml", "line 4, column 32: source `P0` of arc `Arc0` is no place and no transition"),
-    ("fragments/normalArcWithWeight.xml", "line 3, column 32: source `P0` of arc `Arc0` is no place and no transition"),
+    ("fragments/arcNoWeight~2.xml", "line 3, column 32: source `P0` of arc `Arc0` is neither a place nor a transition"),
+    (
+        "fragments/arcWeightNoToken.xml",
+        "line 4, column 32: source `P0` of arc `Arc0` is neither a place nor a transition",
+    ),
+    (
+        "fragments/normalArcWithWeight.xml",
+        "line 3, column 32: source `P0` of arc `Arc0` is neither a place nor a transition",
+    ),
     (
         "thirdparty/LIUXIAOGANG1__SimpleMakeTripProcess.xml",
         "line 1, column 3309: arc `register_3 TO book_car_10` joins two transitions",
@@ -70,7 +76,7 @@ const REFUSED_PROBES: [(&str, &str); 5] = [
     ("f28_inhibitor_out", "line 13, column 270: inhibitor arc `bad` goes from a transition to a place"),
     ("f29_capacity_exceeded", "line 5, column 1: place `P0` starts with 3 tokens, above its capacity of 2"),
     ("f33_dup_place_id", "line 6, column 12: place `P0` is defined twice; the first is on line 5"),
-    ("g02_arc_bad_source", "line 9, column 30: source `NOPE` of arc `NOPE to T0` is no place and no transition"),
+    ("g02_arc_bad_source", "line 9, column 30: source `NOPE` of arc `NOPE to T0` is neither a place nor a transition"),
     ("g20_negative_marking", "line 5, column 175: the marking of place `P0`: `-1` is not a whole number"),
 ];
 

@@ -1,8 +1,8 @@
 //! Exports that were edited by hand: elements that no longer match their instructions.
 //!
-//! An export holds a value twice where PIPE cannot hold it: as the element that PIPE reads and as an instruction that is
-//! read here. To see an edit of the element, the net is written again and both files are read as PIPE reads them: an
-//! element that differs was edited.
+//! An export contains a value twice if PIPE cannot represent it: as the element that PIPE reads and
+//! as an instruction that tailspn reads. To see an edit of the element, the net is written again
+//! and both files are read as PIPE reads them: an element that differs was edited.
 
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::problem::Oddity;
@@ -10,8 +10,8 @@ use crate::formats::pipe::spans::Spans;
 use crate::formats::pipe::write::{Target, WriteOptions, write};
 use crate::net::{Delay, Memory, Net, Timing};
 
-/// Notes the first place or transition whose elements contradict its instructions. `as_pipe` reads a file as PIPE does, by its
-/// elements alone.
+/// Notes the first place or transition whose elements contradict its instructions. `as_pipe` reads a file as
+/// PIPE does, by its elements only.
 pub(super) fn note_contradictions(
     bytes: &[u8],
     net: &Net,
@@ -35,8 +35,7 @@ pub(super) fn note_contradictions(
         let Some(span) = span else { continue };
         notes.odd(span.clone(), Oddity::Contradiction, || {
             format!(
-                "the elements of {kind} `{id}` were edited and contradict its `<?tailspn ...?>` instruction, which is read \
-                 (option `instructions`)"
+                "the elements of {kind} `{id}` were edited and contradict its `<?tailspn ...?>` instruction, which takes precedence (option `instructions`)"
             )
         });
     }

@@ -1,4 +1,4 @@
-//! From the bytes of a file to text, by byte order mark and XML declaration.
+//! Decodes the bytes of a file, by byte order mark and XML declaration.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::formats::pipe::problem::{Fault, ReadError, ReadProblem, Spot};
 ///
 /// # Errors
 ///
-/// An encoding that is not known, or bytes that are no text in it.
+/// An unknown encoding, or bytes that are not valid text in the encoding.
 pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, ReadError> {
     decode_noting(bytes, usize::MAX).map(|(text, _)| text)
 }
@@ -47,7 +47,7 @@ fn by_declaration(bytes: &[u8]) -> Result<(Cow<'_, str>, bool), ReadError> {
     }
 }
 
-/// The value of `encoding` in the XML declaration, which is ASCII in all encodings that get here.
+/// The value of `encoding` in the XML declaration, which is ASCII in all encodings that reach this point.
 fn declared_encoding(bytes: &[u8]) -> Option<String> {
     let start = bytes.iter().position(|b| !b.is_ascii_whitespace())?;
     let rest = bytes[start..].strip_prefix(b"<?xml")?;

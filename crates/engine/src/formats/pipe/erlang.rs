@@ -8,9 +8,10 @@ const STEP: f64 = 40.0;
 
 /// The net with every Erlang delay of one or infinitely many servers replaced by its stages.
 ///
-/// The first stage takes the tokens and the last one puts them, so tokens on their way are in the places between; with
-/// one server an inhibitor arc from each of those places keeps the next customer out. A transition that loses its
-/// tokens before it fires would behave differently: the chain cannot be disabled once it has started.
+/// The first stage consumes the tokens and the last one produces them, so tokens in transit are in the places
+/// between; with one server an inhibitor arc from each of those places keeps the next customer waiting. A
+/// transition that loses its tokens before it fires would behave differently: the chain cannot be disabled
+/// once it has started.
 pub(super) fn expand(net: &Net, warnings: &mut Vec<WriteWarning>) -> Net {
     let mut builder = net.to_builder();
     for (i, transition) in net.transitions().iter().enumerate() {
@@ -27,8 +28,7 @@ pub(super) fn expand(net: &Net, warnings: &mut Vec<WriteWarning>) -> Net {
             loss: Loss::Chain,
             part: Some(PartRef::Transition(id)),
             message: format!(
-                "transition `{}` becomes {stages} exponential stages with {} new places; once it has begun it cannot be \
-                 disabled",
+                "transition `{}` becomes {stages} exponential stages with {} new places; once started, it cannot be disabled",
                 transition.id,
                 stages - 1
             ),
@@ -71,7 +71,7 @@ fn chain(builder: &mut NetBuilder, net: &Net, first: TransitionId, stages: u32, 
     }
 }
 
-/// `wanted`, or something like it that no place and no transition has.
+/// `wanted`, or a similar id that no place or transition has.
 fn fresh(net: &Net, wanted: &str) -> String {
     let mut id = wanted.to_owned();
     while net.find_place(&id).is_some() || net.find_transition(&id).is_some() {

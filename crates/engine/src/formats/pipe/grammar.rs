@@ -6,8 +6,8 @@ use crate::formats::pipe::finding::{PipeVersion, Severity};
 use crate::net::expr::{BinaryOp, Expr, Function, Leaf, UnaryOp};
 use crate::net::{Net, Place};
 
-/// Reasons why a PIPE version cannot evaluate an expression correctly, each once, as the end of a sentence.
-/// `shared_names` are names of several places, in lower case.
+/// Reasons why a PIPE version cannot evaluate an expression correctly, without duplicates, as the
+/// end of a sentence. `shared_names` are names of several places, in lower case.
 pub(super) fn obstacles(
     net: &Net,
     shared_names: &HashSet<String>,
@@ -38,7 +38,7 @@ fn obstacle_43(net: &Net, shared_names: &HashSet<String>, part: &Expr) -> Option
         Expr::Leaf(Leaf::Tokens(place, class)) => {
             let place = net.place(*place);
             if class.is_some() && net.classes().len() > 1 {
-                let message = format!("counts tokens of one class in `{}`, which PIPE 4.3 cannot say", place.id);
+                let message = format!("counts tokens of one class in `{}`, which PIPE 4.3 cannot express", place.id);
                 return Some((Severity::Wrong, message));
             }
             misnamed(shared_names, place)

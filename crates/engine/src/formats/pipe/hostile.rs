@@ -1,4 +1,4 @@
-//! Tests with files that are broken, huge or meant to do harm.
+//! Tests with broken, huge or malicious files.
 
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -144,7 +144,7 @@ fn every_problem_of_a_file_is_listed() {
         [
             "line 2, column 38: the marking of place `p`: `x` is not a whole number from 0 to 4294967295",
             "line 3, column 37: the weight of transition `t`: there is no place `nowhere`",
-            "line 4, column 32: target `q` of arc `a` is no place and no transition of the file",
+            "line 4, column 32: target `q` of arc `a` is neither a place nor a transition of the file",
             "line 5, column 1: arc `b` joins two places; an arc joins a place and a transition",
         ]
     );

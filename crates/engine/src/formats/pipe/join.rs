@@ -16,7 +16,7 @@ use crate::net::{Arc, ArcKind, ClassId, ClassWeight, PlaceId, TransitionId};
 /// Longest chain of references.
 const MAX_REFERENCES: usize = 64;
 
-/// The arcs of a file on their way into a builder.
+/// Adds the arcs of a file to a builder.
 #[derive(Debug)]
 pub(super) struct Joiner<'a, 'n, 'o, 't> {
     assembler: &'a mut Assembler<'n, 'o, 't>,
@@ -130,7 +130,10 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         let folded = self.folded(raw, &id.value);
         if folded.is_some() && exact.is_none() {
             self.assembler.notes.odd(id.span.clone(), Oddity::LetterCase, || {
-                format!("`{}` is written with other letter case or blanks than the node; PIPE 5 does not find it (option `id_case`)", id.value)
+                format!(
+                    "`{}` differs from its node in letter case or blanks; PIPE 5 does not find it (option `id_case`)",
+                    id.value
+                )
             });
         }
         let node = folded.or(exact);
@@ -182,7 +185,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
     fn id<'r>(&mut self, net: &'r RawNet<'t>, raw: &'r RawArc<'t>, ids: &mut Ids<'r>) -> String {
         let Some(id) = &raw.id else {
             self.assembler.notes.odd(raw.tag.clone(), Oddity::MissingArcId, || {
-                "an arc has no id, which PIPE 5 refuses; it is given one, as in PIPE 4.3".to_owned()
+                "an arc has no id, which PIPE 5 refuses; it gets one, as in PIPE 4.3".to_owned()
             });
             let first = ids.unnamed;
             ids.unnamed += 1;
@@ -211,10 +214,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
             "inhibitor" | "inhibition" => {
                 if self.assembler.options.output_inhibitor == Reading::Pipe43 {
                     self.assembler.notes.odd(text.span.clone(), Oddity::Dropped, || {
-                        format!(
-                            "inhibitor arc `{}` goes to a place, where it does nothing; it is left out",
-                            arc_id(raw)
-                        )
+                        format!("inhibitor arc `{}` goes to a place and has no effect; ignored", arc_id(raw))
                     });
                 } else {
                     let fault = Fault::InhibitorFromTransition { arc: arc_id(raw) };
@@ -233,7 +233,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
             }
             other => {
                 self.assembler.notes.odd(text.span.clone(), Oddity::ArcType, || {
-                    format!("arc type `{other}` is not known; the arc is read as an ordinary one, as in PIPE")
+                    format!("unknown arc type `{other}`; the arc is read as an ordinary arc, as in PIPE")
                 });
                 Some(ordinary)
             }
@@ -274,7 +274,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         self.assembler.notes.odd(raw.tag.clone(), Oddity::MissingInscription, || {
             let meaning = if read_as.1.is_empty() { "0" } else { "1" };
             format!(
-                "arc `{id}` has no weight, with which PIPE 4.3.0 and PIPE 5 move no token; it is read as {meaning} \
+                "arc `{id}` has no weight, so PIPE 4.3.0 and PIPE 5 move no token; it is read as {meaning} \
                  (option `missing_inscription`)"
             )
         });
@@ -290,7 +290,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
             first.weight = Expr::Number(1.0);
             weights.truncate(1);
             self.assembler.notes.odd(text.span.clone(), Oddity::InhibitorZero, || {
-                format!("inhibitor arc `{id}` has weight 0; it is read as 1, as PIPE takes all of them")
+                format!("inhibitor arc `{id}` has weight 0; it is read as 1, as PIPE does for all inhibitor arcs")
             });
         }
     }

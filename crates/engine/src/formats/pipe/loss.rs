@@ -2,7 +2,7 @@
 
 use crate::net::PartRef;
 
-/// A difference between the net and what PIPE loads, in meaning or look.
+/// A difference between the net and what PIPE loads, in meaning or appearance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Loss {
@@ -16,7 +16,7 @@ pub enum Loss {
     ServersPipe5,
     /// An age memory.
     Memory,
-    /// An inhibitor arc of weight above 1, which PIPE takes for 1.
+    /// An inhibitor arc of weight above 1, which PIPE treats as 1.
     Inhibitor,
     /// A place and arcs that replace an inhibitor arc of weight above 1.
     Complement,

@@ -205,7 +205,7 @@ fn pages_and_references_of_pnml_become_one_net() {
     assert_eq!(oddities(&two_pages), [Oddity::Untimed]);
     let broken = xml.replace("ref='q'", "ref='rp'");
     let error = read(broken.as_bytes(), &ReadOptions::default()).unwrap_err();
-    assert!(error.to_string().contains("reference `rp` refers to `rq`, which is no place"), "{error}");
+    assert!(error.to_string().contains("reference `rp` refers to `rq`, which is not a place"), "{error}");
 }
 
 #[test]

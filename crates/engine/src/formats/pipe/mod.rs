@@ -19,8 +19,9 @@
 //! | untimed nets of TAPAAL, one or several components | one flat net; ids as `component.id` if there are several |
 //! | colours, ages, time intervals, games, guards, reset arcs, entities of a DOCTYPE | the file is refused |
 //!
-//! In the expressions of rates `#(P)` counts the tokens of all classes. In an arc weight it counts the tokens of the
-//! weight's own class, as in PIPE 4.3; `#(P, Red)` selects a class anywhere. Ids of places take precedence over names.
+//! In the expressions of rates `#(P)` counts the tokens of all classes. In an arc weight it counts the tokens
+//! of the weight's class, as in PIPE 4.3; `#(P, Red)` selects a class anywhere. Ids of places take precedence
+//! over names.
 //!
 //! If versions of PIPE read a file differently, [`ReadOptions`] selects the reading, and a [`Warning`] with line and
 //! column reports it.
@@ -46,7 +47,7 @@
 //! (`low`,
 //! `high`), `erlang` (`stages`, `mean`), `hyperexponential` (`probabilities`, `means`), `lognormal` (`mean`, `cv`),
 //! `weibull` or `pareto` (`shape`, `scale`), or `empirical` (`samples`). Keys that end in `-by-position` name the parts
-//! by their place in the file: `p0`, `c0`, `k0`.
+//! by their position in the file: `p0`, `c0`, `k0`.
 
 mod assemble;
 mod check;

@@ -1,4 +1,5 @@
-//! Tests of files that other tools wrote: each is read as its tool means it, or refused by the name of its formalism.
+//! Tests of files written by other tools: each is read with the meaning of its tool, or refused with the name of its
+//! formalism.
 
 use crate::formats::pipe::corpus::shared;
 use crate::formats::pipe::{

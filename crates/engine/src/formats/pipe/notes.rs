@@ -1,4 +1,4 @@
-//! The reader's notes of faults and oddities.
+//! The reader's notes of faults and warnings.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use crate::formats::pipe::problem::{Fault, Lines, Oddity, ReadError, ReadProblem
 /// Number of problems of one file that are listed.
 const MAX_PROBLEMS: usize = 100;
 
-/// Faults and oddities of one file found so far.
+/// Faults and warnings of one file found so far.
 #[derive(Debug)]
 pub(crate) struct Notes<'t> {
     lines: Lines<'t>,
@@ -33,7 +33,7 @@ impl<'t> Notes<'t> {
         self.faults.push((span, fault));
     }
 
-    /// Notes an oddity; of each kind, the first is reported and the others are counted.
+    /// Adds a warning; the first of each kind is reported, the rest are counted.
     pub(crate) fn odd(&mut self, span: Range<usize>, oddity: Oddity, message: impl FnOnce() -> String) {
         match self.odd.get_mut(&oddity) {
             Some(odd) => odd.others += 1,
@@ -64,7 +64,7 @@ impl<'t> Notes<'t> {
         ReadError { problems, more }
     }
 
-    /// All oddities, in the order of the file.
+    /// All warnings, in the order of the file.
     pub(crate) fn into_warnings(self) -> Vec<Warning> {
         let lines = &self.lines;
         let mut warnings: Vec<_> = self

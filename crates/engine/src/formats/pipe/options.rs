@@ -17,8 +17,8 @@ pub enum Reading {
 pub struct ReadOptions {
     /// Immediate transitions without a priority. Sensible and 4.3: 1. PIPE 5: 0.
     pub missing_priority: Reading,
-    /// Arcs without a weight. Sensible: 1, as in 4.3.1 and PNML. 4.3: moves and needs nothing.
-    /// PIPE 5: an input arc needs one token and takes none, an output arc puts none.
+    /// Arcs without a weight. Sensible: 1, as in 4.3.1 and PNML. 4.3: moves and needs nothing. PIPE
+    /// 5: an input arc needs one token and consumes none, an output arc produces none.
     pub missing_inscription: Reading,
     /// `timed`, `infiniteServer` and `tagged` with another text than `true` and `false`. Sensible: by its meaning
     /// (`1`, `yes`, `TRUE`). 4.3: true unless it has five letters. PIPE 5: true only for `1`.
@@ -33,7 +33,7 @@ pub struct ReadOptions {
     pub plain_number: Reading,
     /// Files with several nets. Sensible and PIPE 5: the first net. 4.3: all nets as one.
     pub several_nets: Reading,
-    /// Inhibitor arcs from a transition to a place. Sensible and PIPE 5: refused. 4.3: left out.
+    /// Inhibitor arcs from a transition to a place. Sensible and PIPE 5: refused. 4.3: ignored.
     pub output_inhibitor: Reading,
     /// `<?tailspn …?>` instructions. Sensible: they overrule the elements. 4.3 and PIPE 5: they are skipped, so that the net is
     /// the one that PIPE loads; [`as_pipe43`](Self::as_pipe43) and [`as_pipe5`](Self::as_pipe5) leave them sensible.
@@ -49,7 +49,7 @@ pub struct ReadOptions {
     pub max_bytes: usize,
     /// Deepest nesting of elements. Default 64.
     pub max_depth: usize,
-    /// Most elements in the file. Default 10 million.
+    /// Maximum number of elements in the file. Default 10 million.
     pub max_nodes: usize,
 }
 

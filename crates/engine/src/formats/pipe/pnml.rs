@@ -1,4 +1,4 @@
-//! PNML of tools other than PIPE: parts that are read here, and formalisms that are refused by name.
+//! PNML of tools other than PIPE: supported parts, and formalisms that are refused by name.
 //!
 //! A net that is not a place/transition net is refused; reading it without the extra parts would give another net.
 
@@ -129,7 +129,7 @@ impl<'t> Collector<'_, '_, 't> {
                     || element.child("transitionResource").is_some();
                 if used {
                     self.notes.odd(element.span(), Oddity::Workflow, || {
-                        "times, probabilities and resources of WoPeD are left out".to_owned()
+                        "times, probabilities and resources of WoPeD are ignored".to_owned()
                     });
                 }
             }
@@ -160,7 +160,7 @@ impl Stochastic<'_> {
     /// The timing of transition `id`, or `None` after a fault was noted.
     ///
     /// Parameters follow pm4py: an exponential delay has its rate, other delays `loc;scale` as in SciPy, in seconds. A
-    /// timed transition keeps no weight, since delays race here.
+    /// timed transition keeps no weight, since delays race in tailspn.
     pub(super) fn timing(&self, notes: &mut Notes<'_>, id: &str, default_priority: u32) -> Option<Timing> {
         let kind = self.kind.as_ref().map_or("", |kind| &*kind.value);
         let text = self.parameters.as_ref().map_or("", |text| &*text.value);
@@ -203,7 +203,7 @@ impl Stochastic<'_> {
         let (name, text) = if weight.is_none() { ("weight", &self.weight) } else { ("priority", &self.priority) };
         let (span, text) = text.as_ref().map_or((self.tag.clone(), ""), |text| (text.span.clone(), &*text.value));
         let what = format!("the {name} of transition `{id}`");
-        let expected = "a number of 0 or more";
+        let expected = "a non-negative number";
         notes.fault(span, Fault::BadNumber { what, text: text.to_owned(), expected });
         None
     }
@@ -212,7 +212,7 @@ impl Stochastic<'_> {
     fn note_weight(&self, notes: &mut Notes<'_>) {
         if let Some(weight) = self.weight.as_ref().filter(|weight| weight.value.parse() != Ok(1.0)) {
             notes.odd(weight.span.clone(), Oddity::Preselection, || {
-                "weights of timed transitions are left out: pm4py chooses by weight before the delays start, here the delays race"
+                "weights of timed transitions are ignored: pm4py chooses by weight before delays start, tailspn lets the delays race"
                     .to_owned()
             });
         }

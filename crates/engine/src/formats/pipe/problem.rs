@@ -1,4 +1,4 @@
-//! Problems and oddities of a file, with their places: faults refuse a file, oddities do not.
+//! Problems and warnings of a file, with their positions: a file with problems is refused, a file with warnings is not.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -32,16 +32,16 @@ pub enum Fault {
     #[error("the file has {bytes} bytes, more than the limit of {limit}")]
     TooLarge { bytes: usize, limit: usize },
     /// Elements nest deeper than [`max_depth`](crate::formats::pipe::ReadOptions::max_depth).
-    #[error("elements nest deeper than the limit of {limit}")]
+    #[error("elements are nested deeper than the limit of {limit}")]
     TooDeep { limit: usize },
     /// More elements than [`max_nodes`](crate::formats::pipe::ReadOptions::max_nodes).
     #[error("more than {limit} elements, the limit")]
     TooManyNodes { limit: usize },
-    /// The XML declaration names an encoding that is not read here. Save the file as UTF-8.
+    /// The XML declaration names an unsupported encoding. Save the file as UTF-8.
     #[error("encoding `{name}` is not supported; save the file as UTF-8, ISO-8859-1, windows-1252 or UTF-16")]
     UnknownEncoding { name: String },
     /// Bytes that are no text in the file's encoding.
-    #[error("byte {byte:#04x} is no text in {encoding}")]
+    #[error("byte {byte:#04x} is not valid text in {encoding}")]
     BadBytes { byte: u8, encoding: &'static str },
     /// An unexpected word of a text format.
     #[error("expected {expected}, not `{found}`")]
@@ -53,7 +53,7 @@ pub enum Fault {
     #[error("entity `&{name};` is not expanded; write the character itself")]
     Entity { name: String },
     /// The file has no element at all.
-    #[error("the file is empty; a `<pnml>` element is expected")]
+    #[error("the file is empty; expected a `<pnml>` element")]
     Empty,
     /// The root is not `<pnml>`.
     #[error("the root element is `<{found}>`, not `<pnml>`")]
@@ -65,7 +65,7 @@ pub enum Fault {
     #[error("the file has several nets: {names}; choose one (option `net`)")]
     SeveralNets { names: String },
     /// The file has no net with the requested name.
-    #[error("there is no net `{name}` in the file; it has {names}")]
+    #[error("there is no net `{name}` in the file; available: {names}")]
     UnknownNet { name: String, names: String },
     /// A constant that has no value in the file: [`ReadOptions::constants`](crate::formats::pipe::ReadOptions::constants).
     #[error("`{name}` has no value in the file; give it one (option `constants`)")]
@@ -82,8 +82,8 @@ pub enum Fault {
     /// Two parts of a kind have the same id. Rename one.
     #[error("{kind} `{id}` is defined twice; the first is on line {first_line}")]
     DuplicateId { kind: &'static str, id: String, first_line: usize },
-    /// An arc end that is no place and no transition.
-    #[error("{end} `{id}` of arc `{arc}` is no place and no transition of the file")]
+    /// An arc end that is neither a place nor a transition.
+    #[error("{end} `{id}` of arc `{arc}` is neither a place nor a transition of the file")]
     UnknownNode { arc: String, end: &'static str, id: String },
     /// An arc between two places or two transitions.
     #[error("arc `{arc}` joins two {kind}; an arc joins a place and a transition")]
@@ -106,8 +106,8 @@ pub enum Fault {
     /// A rate, weight or arc weight that is no expression.
     #[error("{what}: {reason}")]
     Expression { what: String, reason: String },
-    /// A reference node that refers to nothing, or to itself over others.
-    #[error("reference `{id}` refers to `{target}`, which is no {kind}")]
+    /// A reference node that refers to nothing, or to itself through other nodes.
+    #[error("reference `{id}` refers to `{target}`, which is not a {kind}")]
     Reference { id: String, target: String, kind: &'static str },
     /// A `<?tailspn …?>` instruction that cannot be followed.
     #[error("instruction `{key}=\"{value}\"` cannot be followed: {reason}")]
@@ -126,7 +126,7 @@ pub enum Fault {
     Build(BuildProblem),
 }
 
-/// One thing that is wrong in a file.
+/// One problem of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadProblem {
     /// Where.
@@ -143,7 +143,7 @@ impl fmt::Display for ReadProblem {
 
 /// Reason why a file was refused: every problem that was found, in the order of the file.
 ///
-/// Malformed XML stops at the first; otherwise all parts were looked at.
+/// Malformed XML stops at the first problem; otherwise all parts were checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadError {
     /// The problems, at least one.
@@ -166,7 +166,7 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// An oddity in a file that can be read nevertheless.
+/// A warning about a file that can still be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Oddity {
@@ -184,7 +184,7 @@ pub enum Oddity {
     UndeclaredClass,
     /// A plain number where `Default` is not the first token class.
     PlainNumber,
-    /// A decimal in place of a whole number.
+    /// A decimal instead of a whole number.
     DecimalInteger,
     /// A decimal comma.
     DecimalComma,
@@ -204,13 +204,13 @@ pub enum Oddity {
     InhibitorZero,
     /// Formulas, data types or data tokens of a high-level net.
     HighLevel,
-    /// Elements without meaning here.
+    /// Elements without meaning in tailspn.
     ForeignElement,
     /// Measures of a project, which a net does not hold.
     Measures,
     /// A rate that depends on the marking and is the rate of all servers together.
     MarkingRate,
-    /// An arc type without meaning here.
+    /// An unknown arc type.
     ArcType,
     /// Merge and interface marks of hierarchical nets.
     Hierarchy,
@@ -218,7 +218,7 @@ pub enum Oddity {
     FixedDelay,
     /// A PNML net has no times.
     Untimed,
-    /// A net in which transitions compete by their weights before their delays start; here the delays race.
+    /// A net in which transitions compete by their weights before their delays start; in tailspn, the delays race.
     Preselection,
     /// Times, resources or probabilities of a workflow net that are not read.
     Workflow,
@@ -234,16 +234,16 @@ pub enum Oddity {
     ImmediateServers,
 }
 
-/// An oddity, and its interpretation. One value represents all oddities of its kind in a file.
+/// A warning, and the interpretation of the input. One value represents all warnings of its kind in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// Kind of the oddity.
+    /// Kind of the warning.
     pub oddity: Oddity,
-    /// Position of the oddity, or of the first one.
+    /// Position of the first occurrence.
     pub spot: Spot,
-    /// Description of the oddity and its interpretation.
+    /// Description of the problem and its interpretation.
     pub message: String,
-    /// Number of further oddities of the kind.
+    /// Number of further occurrences.
     pub others: usize,
 }
 

@@ -105,7 +105,7 @@ pub(super) struct Stochastic<'t> {
     pub(super) priority: Option<Text<'t>>,
 }
 
-/// Data of a TAPAAL file besides its nets.
+/// Data of a TAPAAL file other than its nets.
 #[derive(Debug, Default)]
 pub(super) struct Tapaal<'t> {
     /// True if the open component is inactive.

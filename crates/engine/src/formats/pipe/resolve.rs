@@ -20,7 +20,7 @@ impl<'t> Assembler<'_, '_, 't> {
         if let Some(value) = decimal_comma(&text.value) {
             self.notes.odd(text.span.clone(), Oddity::DecimalComma, || {
                 format!(
-                    "{what} is `{}`; it is read as {value}, while PIPE 4.3 refuses it and PIPE 5 stops at the comma",
+                    "{what} is `{}`; it is read as {value}; PIPE 4.3 refuses it and PIPE 5 stops at the comma",
                     text.value
                 )
             });
@@ -39,11 +39,11 @@ impl<'t> Assembler<'_, '_, 't> {
         }
     }
 
-    /// Notes names that were found only in a lenient way.
+    /// Records names that were found only by lenient matching.
     pub(super) fn note_names(&mut self, expression: &str, text: &Text<'_>) {
         if self.used_fold.take() {
             self.notes.odd(text.span.clone(), Oddity::LetterCase, || {
-                format!("`{expression}` names a place with other letter case or blanks; PIPE 5 does not find it (option `id_case`)")
+                format!("a place name in `{expression}` differs in letter case or blanks; PIPE 5 does not find it (option `id_case`)")
             });
         }
         if self.ambiguous.is_empty() {
@@ -61,7 +61,7 @@ impl<'t> Assembler<'_, '_, 't> {
         }
         if let Some(name) = found {
             self.notes.odd(text.span.clone(), Oddity::AmbiguousName, || {
-                format!("`{name}` is the id of one place and the name of another; the id is meant, as in PIPE 5, while PIPE 4.3 takes the name")
+                format!("`{name}` is the id of one place and the name of another; it is read as the id, as in PIPE 5; PIPE 4.3 reads it as the name")
             });
         }
     }

@@ -1,4 +1,4 @@
-//! Tests that a net is read back as it was written.
+//! Tests that a written net is read back unchanged.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -26,7 +26,7 @@ fn assert_reads_back(net: &Net) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A PNML file as tools see it that do not read the parts of others.
+/// A PNML file as seen by tools that ignore tool-specific parts.
 fn for_others(pnml: &str) -> String {
     let mut pieces = pnml.split("<toolspecific tool=\"tailspn\"");
     let mut text = pieces.next().unwrap_or_default().to_owned();

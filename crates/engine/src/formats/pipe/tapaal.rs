@@ -1,8 +1,9 @@
 //! Nets of TAPAAL (`.tapn`): untimed nets of one or several components are read, all other kinds are refused.
 //!
-//! TAPAAL began as a fork of PIPE and keeps markings, weights and ages in attributes. Its nets are timed-arc nets; one
-//! whose ages are all `[0,inf)`, without age invariants, urgency and transport arcs is an ordinary net. Components
-//! share places and transitions by name; all other nodes get ids `component.id` if there are several components.
+//! TAPAAL started as a fork of PIPE and keeps markings, weights and ages in attributes. Its nets are timed-arc
+//! nets; one whose ages are all `[0,inf)`, without age invariants, urgency and transport arcs is an ordinary net.
+//! Components share places and transitions by name; all other nodes get ids `component.id` if there are several
+//! components.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,8 +26,7 @@ impl<'t> Collector<'_, '_, 't> {
         let name = net.attribute("id").map(|id| id.value.into_owned()).unwrap_or_default();
         self.net.tapaal.skipping = net.attribute("active").is_some_and(|active| active.value == "false");
         if self.net.tapaal.skipping {
-            self.notes
-                .odd(net.span(), Oddity::SeveralNets, || format!("component `{name}` is not active and is left out"));
+            self.notes.odd(net.span(), Oddity::SeveralNets, || format!("component `{name}` is not active; ignored"));
             return;
         }
         let (places, transitions, arcs) = (self.net.places.len(), self.net.transitions.len(), self.net.arcs.len());

@@ -9,7 +9,7 @@ use crate::formats::pipe::problem::{Fault, Oddity};
 use crate::formats::pipe::xml::{Element, Text};
 use crate::net::Point;
 
-/// The value and the part that a message is about; formatted only if there is a message.
+/// The value and the part to which a message refers; formatted only if needed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct What<'a> {
     /// Such as `the marking of `, with the blank; may be empty.
@@ -31,7 +31,7 @@ impl fmt::Display for What<'_> {
 pub(super) struct Whole {
     /// Words for messages.
     pub(super) expected: &'static str,
-    /// Least value.
+    /// Minimum value.
     pub(super) least: f64,
     /// Largest value.
     pub(super) most: f64,
@@ -86,7 +86,7 @@ fn to_u32(value: f64) -> u32 {
     value
 }
 
-/// A truth value; odd ones follow the chosen reading.
+/// A truth value; irregular spellings follow the chosen interpretation.
 pub(super) fn boolean(notes: &mut Notes<'_>, reading: Reading, what: What<'_>, text: &Text<'_>) -> Option<bool> {
     let value = match (&*text.value, reading) {
         ("true", _) => return Some(true),
@@ -142,8 +142,8 @@ pub(super) struct Entry {
     pub(super) value: Range<usize>,
 }
 
-/// Splits a list of token classes. Ids of declared classes may hold commas and parentheses; elsewhere a comma inside
-/// parentheses belongs to the value.
+/// Splits a list of token classes. Ids of declared classes may contain commas and parentheses;
+/// elsewhere a comma inside parentheses belongs to the value.
 pub(super) fn class_list(text: &str, declared: &[String]) -> Vec<Entry> {
     let mut entries = Vec::new();
     let mut at = 0;
@@ -177,7 +177,7 @@ fn after_comma(text: &str, at: usize) -> Option<usize> {
     rest[blanks..].starts_with(',').then_some(at + blanks + 1)
 }
 
-/// Where the item that begins at `start` ends: at a comma outside parentheses, or with the text.
+/// The end of the item that starts at `start`: at a comma outside parentheses, or with the text.
 fn item_end(text: &str, start: usize) -> usize {
     let mut depth = 0_u32;
     for (i, b) in text.as_bytes()[start..].iter().enumerate() {

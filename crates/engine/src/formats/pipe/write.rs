@@ -1,4 +1,4 @@
-//! Writing PIPE XML that PIPE 4.3.0, PIPE 5.0 and PIPECore 2.0 load, and that is read back here as the same net.
+//! Writing PIPE XML that PIPE 4.3.0, PIPE 5.0 and PIPECore 2.0 load, and that tailspn reads back as the same net.
 //!
 //! Features that PIPE lacks are written in an equivalent or the closest possible way; their exact form is kept in
 //! `<?tailspn …?>` instructions. Every difference in meaning is a [`WriteWarning`].
@@ -25,7 +25,7 @@ pub enum Target {
     Pipe5,
 }
 
-/// Distance of a complement from its place in the drawing, in pixels.
+/// Distance of a complement from its position in the drawing, in pixels.
 const BESIDE: f64 = 45.0;
 
 /// Settings of writing PIPE XML.
@@ -84,7 +84,7 @@ pub(super) struct Writer<'n> {
     /// Positions of the arcs of each transition.
     pub(super) arcs_of: Vec<Vec<usize>>,
     pub(super) arc_ids: HashSet<&'n str>,
-    /// True if a list of classes reads back as it was written.
+    /// True if a list of classes is read back unchanged.
     lists_classes: bool,
     pub(super) class_ids: Vec<String>,
     /// Ids that a place and a transition share.
@@ -196,7 +196,7 @@ impl<'n> Writer<'n> {
         let ids = ids.chain(net.transitions().iter().flat_map(|t| [&t.id, &t.name]));
         let texts = ids.chain(net.arcs().iter().map(|a| &a.id)).chain(net.annotations().iter().map(|a| &a.text));
         for text in texts.filter(|text| !is_writable(text)) {
-            let message = format!("{text:?} has characters that XML cannot hold; they are replaced");
+            let message = format!("{text:?} has characters that XML does not allow; they are replaced");
             self.warnings.push(WriteWarning { loss: Loss::Character, part: None, message });
         }
     }
@@ -259,7 +259,7 @@ impl<'n> Writer<'n> {
                     self.instruction(&pairs);
                     self.xml.push('\n');
                     let message = format!(
-                        "rate parameter `{}` is not constant; PIPE gets its value written out where it is used",
+                        "rate parameter `{}` is not constant; for PIPE, its value is inserted wherever it is used",
                         parameter.name
                     );
                     self.warn(Loss::Parameter, PartRef::Parameter(id), message);
@@ -277,7 +277,7 @@ impl<'n> Writer<'n> {
         if replace {
             shown.name.clear();
             let message = format!(
-                "place `{}` is shown by its id, not as `{}`: PIPE 4.3 looks for names and PIPE 5 for ids in rates",
+                "place `{}` is shown by its id instead of its label `{}`: in rates, PIPE 4.3 looks for names and PIPE 5 for ids",
                 place.id, place.name
             );
             self.warn(Loss::Name, PartRef::Place(id), message);
@@ -362,8 +362,7 @@ impl<'n> Writer<'n> {
     fn check_unexpected(&mut self) {
         if self.unexpected > MAX_UNEXPECTED {
             let message = format!(
-                "{} state groups and tagged arcs: PIPE 5 may refuse a file with more than {MAX_UNEXPECTED}; write for \
-                 PIPE 5 to keep them out of its way",
+                "{} state groups and tagged arcs: PIPE 5 may refuse a file with more than {MAX_UNEXPECTED}; write for PIPE 5 to leave them out",
                 self.unexpected
             );
             self.warnings.push(WriteWarning { loss: Loss::Unexpected, part: None, message });
@@ -385,7 +384,7 @@ pub(super) const ONLY_FOR_PIPE: &str = "<?tailspn only-for=\"PIPE\"?>";
 /// Number of unexpected elements that PIPE 5 tolerates.
 const MAX_UNEXPECTED: usize = 10;
 
-/// Returns true if a list of the classes of a net reads back as it was written.
+/// Returns true if a list of the classes of a net is read back unchanged.
 fn lists_classes(net: &Net) -> bool {
     let ids: Vec<_> = net.classes().iter().map(|c| c.id.clone()).collect();
     let list = ids.iter().map(|id| format!("{id},0")).collect::<Vec<_>>().join(",");

@@ -84,17 +84,16 @@ impl Writer<'_> {
         let id = &arc.id;
         let part = PartRef::Arc(i);
         if arc.kind == ArcKind::Test {
-            let message = format!("test arc `{id}` becomes a pair of arcs, which take and give back");
+            let message = format!("test arc `{id}` becomes a pair of arcs that take and return tokens");
             self.warn(Loss::TestArc, part, message);
         }
         if complements.inhibitors.contains(&i) {
-            let message = format!(
-                "inhibitor arc `{id}` has a weight above 1; PIPE gets a complement place and arcs that mean the same"
-            );
+            let message =
+                format!("inhibitor arc `{id}` has a weight above 1; PIPE gets a complement place and equivalent arcs");
             self.warn(Loss::Complement, part, message);
         } else if arc.kind == ArcKind::Inhibitor && arc.weights.iter().any(|w| w.weight.as_number() != Some(1.0)) {
             let message = format!(
-                "inhibitor arc `{id}` has a weight other than 1, which PIPE takes for 1; give its place a capacity to \
+                "inhibitor arc `{id}` has a weight other than 1, which PIPE treats as 1; give its place a capacity to \
                  have it written with a complement place"
             );
             self.warn(Loss::Inhibitor, part, message);
@@ -102,8 +101,7 @@ impl Writer<'_> {
         let way = slots(arc)[0];
         let slot = Slot { place: arc.place, transition: arc.transition, way };
         if users[&slot].len() > 1 && users[&slot][0] != i {
-            let message =
-                format!("arc `{id}` is parallel to another, of which PIPE would use one; they become one arc");
+            let message = format!("arc `{id}` is parallel to another, and PIPE would use only one; they are merged");
             self.warn(Loss::ParallelArcs, part, message);
         }
     }
@@ -130,7 +128,7 @@ impl Writer<'_> {
             let lost = arc.kind != ArcKind::Inhibitor && arc.weights.iter().any(|w| self.is_total(&w.weight));
             if lost && self.options.target == Target::Pipe4 {
                 let message = format!(
-                    "the weight of arc `{}` counts tokens that PIPE 4.3 cannot: it knows only those of the weight's class",
+                    "the weight of arc `{}` counts tokens of another class, which PIPE 4.3 does not support",
                     arc.id
                 );
                 self.warn(Loss::Expression, PartRef::Arc(i), message);
@@ -182,7 +180,7 @@ impl Writer<'_> {
         );
     }
 
-    /// An arc that PIPE does not see.
+    /// An arc that PIPE ignores.
     pub(super) fn arc_instruction(&mut self, arc: &Arc) {
         let (way, kind) = match arc.kind {
             ArcKind::Input => (Way::In, "normal"),

@@ -1,5 +1,5 @@
-//! Writing PNML of ISO/IEC 15909-2:2011 (the grammar of 2009): a place/transition net that other tools read, and all the
-//! rest in `<toolspecific tool="tailspn">`, from where it is read back here.
+//! Writing PNML of ISO/IEC 15909-2:2011 (the grammar of 2009): a place/transition net that other tools read,
+//! and all other properties in `<toolspecific tool="tailspn">`, from which tailspn reads them back.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;

@@ -71,7 +71,7 @@ impl Writer<'_> {
         pairs.push(("memory", "age".to_owned()));
         if !matches!(delay, Delay::Exponential { .. }) {
             let message =
-                format!("transition `{}` has an age memory, which PIPE does not have", self.net.transition(id).id);
+                format!("transition `{}` has age memory, which PIPE does not support", self.net.transition(id).id);
             self.warn(Loss::Memory, PartRef::Transition(id), message);
         }
     }
@@ -147,7 +147,7 @@ impl Writer<'_> {
         self.rate_text(id, &base, &shown, pairs)
     }
 
-    /// The rate times the number of busy servers, where PIPE can evaluate that.
+    /// The rate times the number of busy servers, if PIPE can evaluate it.
     fn with_servers(&mut self, id: TransitionId, base: &Expr, servers: Servers) -> Expr {
         if servers == Servers::Single || servers == Servers::Limited(1) {
             return base.clone();
@@ -165,8 +165,7 @@ impl Writer<'_> {
         terms.extend(limit);
         if !bounds || (terms.len() > 1 && self.options.target == Target::Pipe5) {
             let message = format!(
-                "transition `{name}` has several servers; PIPE gets a single one, since its rate cannot say how many \
-                 are busy"
+                "transition `{name}` has several servers; PIPE gets a single one, since its rate cannot state how many are busy"
             );
             self.warn(Loss::Servers, PartRef::Transition(id), message);
             return base.clone();

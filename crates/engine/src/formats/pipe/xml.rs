@@ -140,7 +140,7 @@ impl<'a, 't> Element<'a, 't> {
 pub(crate) struct Outline {
     /// The root element.
     pub(crate) root: &'static str,
-    /// The elements in it, and in each other.
+    /// The nested elements.
     pub(crate) containers: &'static [&'static str],
 }
 
@@ -165,7 +165,7 @@ type Stop = (Range<usize>, Fault);
 ///
 /// # Errors
 ///
-/// The first thing that is not well-formed or beyond a limit.
+/// The first element that is not well-formed or exceeds a limit.
 pub(crate) fn stream<'t>(
     text: &'t str,
     outline: &Outline,

@@ -153,7 +153,7 @@ impl<L> Expr<L> {
         }
     }
 
-    /// The text of the expression, with the least parentheses, where `leaf` writes a leaf.
+    /// The text of the expression, with minimal parentheses; `leaf` writes a leaf.
     pub fn text(&self, leaf: &impl Fn(&L) -> String) -> String {
         self.text_within(0, leaf)
     }
@@ -308,7 +308,7 @@ impl Function {
         }
     }
 
-    /// Least and largest number of arguments.
+    /// Minimum and maximum number of arguments.
     pub fn arity(self) -> (usize, usize) {
         match self {
             Self::If => (3, 3),

@@ -1,4 +1,4 @@
-//! From the text of an expression to a tree with names, and from names to ids.
+//! Parses the text of an expression to a tree with names, and resolves names to ids.
 //!
 //! Every error has the byte span in the text that it is about.
 
@@ -13,7 +13,7 @@ pub const MAX_DEPTH: usize = 200;
 /// Largest number of operators in one expression.
 pub const MAX_OPERATORS: usize = 4_000;
 
-/// A name in an expression, and its place.
+/// A name in an expression, and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
     /// The name as written, without surrounding blanks.
@@ -37,7 +37,7 @@ pub enum NamedLeaf {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExprError {
-    /// Something else was expected here.
+    /// Unexpected input.
     #[error("expected {expected}")]
     Expected {
         /// The expected text.
@@ -66,7 +66,7 @@ pub enum ExprError {
     Arity {
         /// The function.
         name: &'static str,
-        /// Least number of arguments.
+        /// Minimum number of arguments.
         least: usize,
         /// Largest number of arguments.
         most: usize,
@@ -100,7 +100,7 @@ pub enum ExprError {
         span: Range<usize>,
     },
     /// Parentheses nest deeper than [`MAX_DEPTH`], or there are more than [`MAX_OPERATORS`] operators.
-    #[error("the expression nests deeper than {MAX_DEPTH} levels or has more than {MAX_OPERATORS} operators")]
+    #[error("the expression is nested deeper than {MAX_DEPTH} levels or has more than {MAX_OPERATORS} operators")]
     TooDeep {
         /// Position in the text, in bytes.
         span: Range<usize>,
@@ -137,7 +137,7 @@ pub trait Names {
 ///
 /// # Errors
 ///
-/// The first thing that does not fit the grammar, with its span.
+/// The first syntax error, with its span.
 pub fn parse(text: &str) -> Result<Expr<NamedLeaf>, ExprError> {
     whole(Parser { text, at: 0, depth: 0, operators: 0, paths: false })
 }
@@ -165,7 +165,7 @@ fn whole(mut parser: Parser<'_>) -> Result<Expr<NamedLeaf>, ExprError> {
 ///
 /// # Errors
 ///
-/// The first name that `names` does not know, with its span.
+/// The first unknown name, with its span.
 pub fn resolve(expr: &Expr<NamedLeaf>, names: &impl Names) -> Result<Expr, ExprError> {
     let place = |name: &Name| {
         names

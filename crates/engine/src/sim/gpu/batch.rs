@@ -1,4 +1,4 @@
-//! Many schedules of one shape on a device at once: their programs lie one after the other, and differ in numbers only.
+//! Many schedules of one shape on a device at once: their programs are stored in sequence, and differ only in numbers.
 //!
 //! A dispatch runs the same replications of all of them: invocation `i` owns quad `i mod n` of schedule `i / n`.
 //! Passage times come back one by one, since callers with many points want to compare them pairwise.
@@ -44,7 +44,7 @@ struct Loaded<'a> {
     place: Slots,
 }
 
-/// The replications of each schedule that one dispatch runs: quads, and the wanted replications of these quads.
+/// The replications of each schedule that one dispatch runs: quads, and the requested replications of these quads.
 #[derive(Clone, Copy)]
 struct Chunk {
     first_quad: u64,
@@ -60,7 +60,7 @@ impl GpuBatch {
     }
 
     /// Adds the replications `first .. first + count` of each schedule to its samples; `names` are the names of the
-    /// transitions. On an error, nothing is added.
+    /// transitions. On an error, no replications are added.
     pub(crate) fn run(
         &mut self,
         schedules: &[Schedule],
@@ -194,7 +194,7 @@ impl GpuBatch {
         Ok(())
     }
 
-    /// Takes the times, and the firings that are not sure, apart.
+    /// Separates the times from the uncertain firings.
     fn collect(&self, loaded: &Loaded<'_>, chunk: Chunk, found: &mut [Samples]) -> Result<(), DeviceFault> {
         let each = 4 * chunk.quads as usize;
         let all = each * loaded.schedules.len();

@@ -32,7 +32,7 @@ impl Card {
     ///
     /// # Errors
     ///
-    /// [`RunError::Gpu`]: no GPU was found, or it does not pass its test.
+    /// [`RunError::Gpu`]: no GPU was found, or it failed its test.
     pub fn open(adapter: Option<&str>) -> Result<Self, RunError> {
         let gpu = Arc::new(Gpu::open(adapter.map_or(Wanted::Card, Wanted::Named))?);
         Self::of(&gpu)
@@ -88,14 +88,14 @@ impl Card {
             }
         };
         if found != ready.replicate(first, count)? {
-            let what = format!("{count} replications of a net come out otherwise than on the CPU");
+            let what = format!("{count} replications of a net differ from the CPU");
             return Err(GpuError::SelfTest { adapter: self.gpu.facts.name.clone(), what }.into());
         }
         self.trusted.push(ready.engine());
         Ok(())
     }
 
-    /// Schedules of one shape; none if these are not.
+    /// Schedules of the same shape; none if their shapes differ.
     fn together(&mut self, ready: &[&Ready<'_>], first: u64, count: u64) -> Option<Result<Vec<Samples>, DeviceFault>> {
         let schedules: Vec<Schedule> = ready.iter().map(|ready| ready.schedule()).collect::<Option<_>>()?;
         let names = &ready[0].setup.program.transition_names;

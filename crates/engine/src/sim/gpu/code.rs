@@ -31,7 +31,7 @@ const MAX: u32 = 30;
 const MOST_COUNTERS: u32 = 1 << 24;
 /// Deepest stack of a device: each invocation has memory for it.
 const MOST_DEPTH: u32 = 32;
-/// Most steps of one expression.
+/// Maximum number of steps of one expression.
 const MOST_STEPS: u32 = 4096;
 /// Loop iterations of a remainder and of a root.
 const REMAINDER_LOOPS: u32 = 75;
@@ -51,16 +51,16 @@ pub(crate) struct DeviceCode {
 /// Reason why an expression stays on the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoDeviceCode {
-    /// A function whose last bit is the business of the CPU's library.
+    /// A function whose last bit depends on the CPU's library.
     #[error("`{}` is not computed to the same bits on a device", .0.name())]
     Function(Function),
     /// Too many operands wait for their operators.
     #[error(
-        "its stack has {0} numbers, and a device has room for {MOST_DEPTH}; split it, or give min and max fewer arguments"
+        "its stack needs {0} numbers, and a device has room for {MOST_DEPTH}; split it, or give min and max fewer arguments"
     )]
     TooDeep(u32),
     /// Too many steps.
-    #[error("it has {0} steps, and a device admits {MOST_STEPS}")]
+    #[error("it has {0} steps; a device allows {MOST_STEPS}")]
     TooLong(u32),
     /// A counter that has no room in a step.
     #[error("it reads more than {MOST_COUNTERS} counters")]
@@ -72,7 +72,7 @@ impl DeviceCode {
     ///
     /// # Errors
     ///
-    /// Everything in it that a device does not admit, each thing once.
+    /// All features that a device does not support, without duplicates.
     pub(crate) fn of(code: &Code) -> Result<Self, Vec<NoDeviceCode>> {
         let mut writer = Writer::default();
         for op in code.ops() {

@@ -10,7 +10,7 @@ use crate::sim::gpu::shader;
 
 /// Workgroups that share a column at most.
 const MOST_GROUPS: u32 = 512;
-/// Values that a workgroup has at least, if there are enough.
+/// Minimum values per workgroup, if there are enough.
 const LEAST_SHARE: u32 = 2048;
 
 /// Reduces columns of 64-bit values.
@@ -24,7 +24,7 @@ pub(crate) struct Reducer {
 /// One column, or a part of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
-    /// Position of its first value in the buffer, and how many there are.
+    /// Position of its first value in the buffer, and the number of values.
     pub(crate) begin: u32,
     pub(crate) count: u32,
     /// Larger values are missing.

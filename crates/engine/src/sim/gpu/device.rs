@@ -8,9 +8,9 @@ use crate::sim::gpu::error::GpuError;
 /// Kind of an adapter, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AdapterKind {
-    /// A GPU of its own.
+    /// A discrete GPU.
     Discrete,
-    /// A part of a GPU, given to a virtual machine.
+    /// A virtual GPU of a virtual machine.
     Virtual,
     /// Integrated into the CPU.
     Integrated,
@@ -36,7 +36,7 @@ impl AdapterKind {
 /// Facts about an adapter, known without opening it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdapterFacts {
-    /// Name that the driver gives.
+    /// Name according to the driver.
     pub name: String,
     /// Programming interface: `vulkan`, `metal` or `dx12`.
     pub interface: String,
@@ -91,10 +91,10 @@ impl AdapterFacts {
 pub(crate) enum Wanted<'a> {
     /// The best GPU, but not a software adapter.
     Card,
-    /// The best there is, a software adapter if there is nothing else.
+    /// The best adapter, or a software adapter if there is no other.
     #[cfg_attr(not(test), expect(dead_code, reason = "no run takes a software adapter by itself; tests do"))]
     Any,
-    /// The first whose name contains this, whatever the case; software adapters too.
+    /// The first adapter whose name contains this text, ignoring case; includes software adapters.
     Named(&'a str),
 }
 
@@ -203,7 +203,8 @@ impl Gpu {
         Ok(Self { device, queue, facts, int64, loop_budget: u32::MAX, lost, proof, abandoned: AtomicBool::new(false) })
     }
 
-    /// Gives the device up: its handles are never dropped, since wgpu waits for the device then, without a limit.
+    /// Abandons the device: its handles are never dropped, because dropping them makes wgpu wait for the
+    /// device without a limit.
     pub(in crate::sim::gpu) fn abandon(&self) {
         if !self.abandoned.swap(true, Ordering::Relaxed) {
             std::mem::forget((self.device.clone(), self.queue.clone()));
@@ -282,6 +283,6 @@ mod tests {
         assert_eq!(choose_from(&both, Wanted::Card), Ok(0));
         assert_eq!(choose_from(&both, Wanted::Named("llvm")), Ok(1));
         let refused = choose_from(&both, Wanted::Named("Voodoo")).unwrap_err();
-        assert_eq!(refused.to_string(), "no adapter is called `Voodoo`; there are: Card 9000, llvmpipe");
+        assert_eq!(refused.to_string(), "no adapter `Voodoo`; available: Card 9000, llvmpipe");
     }
 }

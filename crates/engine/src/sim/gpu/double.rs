@@ -1,8 +1,8 @@
 //! Binary64 arithmetic on the bits of numbers: the expected results of the shaders. Twin of
 //! `shaders/shared/double.wgsl`.
 //!
-//! The CPU has this arithmetic, so each function here is the plain operation; the tests compare the shader with it.
-//! Any NaN stands for any other.
+//! The CPU supports this arithmetic, so each function here is the plain operation; the tests
+//! compare the shader with it. All NaNs are equivalent.
 
 fn number(bits: u64) -> f64 {
     f64::from_bits(bits)

@@ -15,7 +15,7 @@ pub(crate) enum DeviceFault {
     DoesNotFit(Vec<String>),
     /// A replication that the device cannot finish, such as one with a fault of the net: the CPU decides.
     Replication,
-    /// The caller stopped it; nothing of the chunk is counted.
+    /// The caller stopped it; the chunk is discarded.
     Stopped,
 }
 
@@ -31,8 +31,8 @@ pub(crate) trait DeviceEngine {
     /// on an error, `samples` is unchanged. `stop` is called between dispatches.
     ///
     /// Observations that are floats are averaged and merged as on the CPU: in groups of
-    /// [`FLOAT_UNIT`](crate::sim::averages::FLOAT_UNIT) from `first` on. So if there are any, the number of
-    /// replications is a multiple of that, or `most`.
+    /// [`FLOAT_UNIT`](crate::sim::averages::FLOAT_UNIT) from `first` on. If there are any, the
+    /// number of replications is a multiple of this unit, or `most`.
     fn run(
         &mut self,
         first: u64,
@@ -41,7 +41,7 @@ pub(crate) trait DeviceEngine {
         stop: &dyn Fn() -> bool,
     ) -> Result<u64, DeviceFault>;
 
-    /// Fewest replications that keep the device busy: fewer take as long as these.
+    /// Minimum replications that keep the device busy: fewer take as long.
     fn fill(&self) -> u64 {
         1
     }
@@ -59,9 +59,9 @@ const NOISE: Duration = Duration::from_micros(500);
 /// Largest growth of a step, and largest growth after a dispatch that was too long.
 const GROWTH: f64 = 8.0;
 const SLOW_GROWTH: f64 = 2.0;
-/// A larger size is worth its time if a replication costs at most this share of its previous cost.
+/// A larger size is worthwhile if a replication costs at most this share of its previous cost.
 const CHEAPER: f64 = 0.87;
-/// Replications that keep a GPU busy: up to here, and often beyond, more take no longer than fewer.
+/// Replications that keep a GPU busy: up to this number, and often beyond, more replications take no longer.
 pub(crate) const CARD_FILL: u64 = 1 << 16;
 
 /// Sizes of dispatches or chunks, adapted to the time of the last one.
@@ -77,7 +77,7 @@ pub(crate) struct Pace {
     target: Duration,
     /// Sizes that took longer than this shrink.
     longest: Duration,
-    /// The longest since the last size was given, and how much it ran.
+    /// The longest dispatch since the last size, and its number of replications.
     last: Option<(Duration, u64)>,
     /// Size and time for each piece of it \[s\] before that.
     before: Option<(u64, f64)>,
@@ -94,7 +94,7 @@ impl Pace {
         Self { size: first.min(most), least: 1, most, target, longest, last: None, before: None }
     }
 
-    /// The same, not below a size, if there is room.
+    /// The same with a minimum size, if there is memory.
     #[must_use]
     pub(crate) fn at_least(self, least: u64) -> Self {
         let least = least.clamp(1, self.most);

@@ -6,19 +6,19 @@
 pub enum GpuError {
     /// The system shows no adapter at all. Install a driver, or run on the CPU.
     #[error(
-        "no graphics adapter was found: install its Vulkan driver (for tests without a GPU: mesa-vulkan-drivers), or use the CPU"
+        "no graphics adapter found: install its Vulkan driver (for tests without a GPU: mesa-vulkan-drivers), or use the CPU"
     )]
     NoAdapter,
-    /// Only software adapters were found, and none was requested by name.
+    /// Only software adapters were found, and none was selected by name.
     #[error(
-        "found only a software adapter ({found}), which is slower than the CPU itself; name it with --adapter to use it anyway"
+        "found only a software adapter ({found}), which is slower than the CPU; select it with --adapter to use it anyway"
     )]
     OnlySoftware {
         /// Name of the adapter.
         found: String,
     },
     /// No adapter has the requested name.
-    #[error("no adapter is called `{name}`; there are: {}", available.join(", "))]
+    #[error("no adapter `{name}`; available: {}", available.join(", "))]
     NoSuchAdapter {
         /// The name.
         name: String,
@@ -58,7 +58,7 @@ pub enum GpuError {
         message: String,
     },
     /// The device has no memory for a buffer, not even a small one.
-    #[error("the device has no room for {bytes} bytes; close other programs that use it, or use the CPU")]
+    #[error("the device has no free memory for {bytes} bytes; close other programs that use it, or use the CPU")]
     OutOfMemory {
         /// Size of the buffer that did not fit \[bytes\].
         bytes: u64,
@@ -69,7 +69,7 @@ pub enum GpuError {
         /// Message of the driver.
         message: String,
     },
-    /// The driver reported work as done that was not done. Update it, or use the CPU.
+    /// The driver reported work as complete that was not done. Update it, or use the CPU.
     #[error("the device skipped work of the shader {kernel}: {what}; update the driver or use the CPU")]
     Unfinished {
         /// Name of the shader.
@@ -78,7 +78,7 @@ pub enum GpuError {
         what: String,
     },
     /// The device did not answer in time.
-    #[error("the device did not finish its work within {seconds} s")]
+    #[error("the device did not finish within {seconds} s")]
     Timeout {
         /// Time waited.
         seconds: u64,

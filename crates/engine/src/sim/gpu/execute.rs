@@ -1,5 +1,5 @@
 //! The only file that talks to a device's queue: pipelines, buffers, dispatches, reading back. Every call that can fail
-//! is scoped, so that a fault comes out as a [`GpuError`] and not as zeros.
+//! is scoped, so that a failure becomes a [`GpuError`] instead of zeros.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -29,7 +29,7 @@ pub(crate) struct Kernel {
     name: &'static str,
 }
 
-/// One dispatch: a kernel, its buffers by binding, and how many workgroups.
+/// One dispatch: a kernel, its buffers by binding, and its number of workgroups.
 pub(crate) struct Dispatch<'a> {
     pub(crate) kernel: &'a Kernel,
     pub(crate) buffers: &'a [(u32, &'a wgpu::Buffer)],
@@ -118,8 +118,8 @@ impl Gpu {
         self.guarded(|| self.queue.write_buffer(buffer, 0, bytemuck::cast_slice(data)))
     }
 
-    /// Clears some buffers, runs dispatches one after the other, waits until all are done, and checks that all of them
-    /// were. Returns the time.
+    /// Clears some buffers, runs dispatches in sequence, waits for all of them, and checks that they
+    /// completed. Returns the time.
     pub(crate) fn run(&self, clear: &[&wgpu::Buffer], dispatches: &[Dispatch<'_>]) -> Result<Duration, GpuError> {
         let mut expected = self.proof.expected.lock().unwrap_or_else(PoisonError::into_inner);
         let started = Instant::now();
@@ -210,7 +210,7 @@ impl Gpu {
         read.ok_or_else(|| GpuError::Unfinished { kernel: "copy", what: "results were not read back".to_owned() })
     }
 
-    /// Reads a buffer once it is mapped.
+    /// Reads a mapped buffer.
     fn mapped<T>(
         &self,
         buffer: &wgpu::Buffer,
@@ -289,7 +289,7 @@ thread_local! {
     static CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls something that may panic, and gives the message of the panic; nothing is printed about it.
+/// Calls a function that may panic and returns the panic message, without printing it.
 fn quietly<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -305,7 +305,7 @@ fn quietly<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     CAUGHT.set(false);
     called.map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-        text.unwrap_or("the driver gave up").lines().next().unwrap_or_default().to_owned()
+        text.unwrap_or("the driver reported a failure").lines().next().unwrap_or_default().to_owned()
     })
 }
 
@@ -321,7 +321,7 @@ mod tests {
             quietly(|| panic!("Error in Device::poll: {}\nmore", "Parent device is lost")),
             Err::<(), _>("Error in Device::poll: Parent device is lost".to_owned())
         );
-        assert_eq!(quietly(|| panic::panic_any(3)), Err::<(), _>("the driver gave up".to_owned()));
+        assert_eq!(quietly(|| panic::panic_any(3)), Err::<(), _>("the driver reported a failure".to_owned()));
         assert!(!CAUGHT.get());
     }
 }

@@ -31,11 +31,11 @@ pub(crate) enum NoDeviceLaw {
 }
 
 impl NoDeviceLaw {
-    /// The obstacle in words, for the transition of this name.
+    /// The obstacle as text, for the transition of this name.
     pub(crate) fn of(self, name: &str) -> String {
         match self {
             Self::Floats => format!("the delay of `{name}` needs floating point functions"),
-            Self::TooLarge => format!("the delay of `{name}` has too large a table"),
+            Self::TooLarge => format!("the delay of `{name}` needs too large a table"),
         }
     }
 }

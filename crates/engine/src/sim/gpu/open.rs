@@ -5,7 +5,7 @@ use crate::sim::gpu::error::GpuError;
 use crate::sim::gpu::self_test;
 
 impl Gpu {
-    /// Opens the adapter that is wanted and tests it.
+    /// Opens the requested adapter and tests it.
     pub(crate) fn open(wanted: Wanted<'_>) -> Result<Self, GpuError> {
         Self::open_adapter(&choose(all_adapters(), wanted)?, true)
     }

@@ -1,7 +1,8 @@
 //! 64-bit numbers as pairs of words, low one first: the shaders' integer arithmetic. Twin of
 //! `shaders/shared/pair.wgsl`.
 //!
-//! The CPU has 64-bit integers, so each function here is the plain operation; the tests compare the shader with it.
+//! The CPU supports 64-bit integers, so each function here is the plain operation; the tests compare the
+//! shader with it.
 
 /// Both words of a number.
 pub(crate) fn pair(value: u64) -> [u32; 2] {

@@ -20,12 +20,12 @@ use crate::sim::question::{MAX_FIRINGS, Question};
 use crate::sim::race::Setup;
 use crate::sim::samples::Samples;
 
-/// Most lanes that play side by side: more than any GPU keeps busy.
+/// Maximum number of lanes that play side by side: more than any GPU keeps busy.
 const MOST_LANES: u64 = 1 << 18;
 /// Steps of the first dispatch, and replications of the first chunk.
 const FIRST_STEPS: u64 = 16;
 const FIRST_CHUNK: u64 = 4096;
-/// Most steps of a dispatch: a step takes some microseconds, and a display's watchdog waits two seconds.
+/// Maximum number of steps of a dispatch: a step takes some microseconds, and a display's watchdog waits two seconds.
 const MOST_STEPS: u64 = 1 << 14;
 /// Target time of a chunk, and longest time of one that grows: progress is shown after each chunk.
 const CHUNK: Duration = Duration::from_millis(500);
@@ -45,11 +45,11 @@ pub(crate) struct GpuRace<'a> {
     control: wgpu::Buffer,
     /// Words of a lane.
     items: u64,
-    /// Lanes that a buffer can hold, in whole workgroups, and that there is room for.
+    /// Lanes that fit into a buffer and into memory, in whole workgroups.
     most_lanes: u64,
     lanes: u64,
     state: wgpu::Buffer,
-    /// Replications that there is room for.
+    /// Replications that fit into memory.
     room: u64,
     results: wgpu::Buffer,
     max_firings: u64,
@@ -114,7 +114,7 @@ impl<'a> GpuRace<'a> {
         Ok(this)
     }
 
-    /// Buffers for `count` replications; fewer where memory is short. Gives for how many there is room.
+    /// Buffers for `count` replications; fewer where memory is short. Returns the number that fits into memory.
     fn make_room(&mut self, count: u64) -> Result<u64, GpuError> {
         let started = Instant::now();
         let mut wanted = count;
@@ -142,7 +142,7 @@ impl<'a> GpuRace<'a> {
         Ok(wanted.min(count))
     }
 
-    /// Plays a chunk to its end. Gives how many replications ended in each way.
+    /// Plays a chunk to its end. Returns the number of replications per outcome.
     fn play(&mut self, first: u64, count: u64, stop: &dyn Fn() -> bool) -> Result<[u64; 4], DeviceFault> {
         let started = Instant::now();
         self.gpu.write(&self.control, &[0_u32; CONTROL])?;

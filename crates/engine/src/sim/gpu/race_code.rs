@@ -1,8 +1,9 @@
 //! A program and a question as tables of `shaders/race/`: rows of transitions, groups, codes, and the constants of the net.
 //!
-//! All tables are one array of words; rows hold positions in it. A row of a transition has these pairs of begin and end:
-//! ranges of counters, rooms, dynamic arcs, inputs, changes, timed transitions that a firing affects, groups that it affects;
-//! then flags, and the lists of the observer: groups of the question, counters written, impulses.
+//! All tables are one array of words; rows hold positions in it. A row of a transition has these
+//! pairs of start and end: ranges of counters, rooms, dynamic arcs, inputs, changes, timed
+//! transitions that a firing affects, groups that it affects; then flags, and the lists of the
+//! observer: groups of the question, counters written, impulses.
 
 use crate::compile::{Code, Firing, Program};
 use crate::net::ArcKind;
@@ -54,7 +55,7 @@ pub(crate) struct Loops {
     pub(crate) code: u64,
 }
 
-/// Returns true if a term of a goal compares with a word.
+/// Returns true if a term of a goal compares with a 32-bit word.
 fn fits(&(_, least): &(u32, f64)) -> bool {
     least <= f64::from(u32::MAX)
 }
@@ -95,7 +96,7 @@ impl RaceCode {
         (begin, self.tables.len() as u32)
     }
 
-    /// Appends a code; returns its position. `what` names it in an obstacle.
+    /// Appends a code; returns its position. `what` is its name in an obstacle.
     pub(crate) fn code(&mut self, code: &Code, what: &str) -> u32 {
         match DeviceCode::of(code) {
             Ok(encoded) => {

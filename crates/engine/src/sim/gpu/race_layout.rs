@@ -107,7 +107,7 @@ impl Constants {
     }
 }
 
-/// Items of a lane's state, given out one after the other.
+/// Items of a lane's state, allocated in sequence.
 #[derive(Debug)]
 pub(crate) struct Items(Numbers);
 
@@ -168,7 +168,7 @@ impl Items {
         constants.word(name, first);
     }
 
-    /// So many items; gives the first.
+    /// Allocates this many items; returns the first.
     pub(crate) fn take(&mut self, count: u32) -> u32 {
         self.0.take(count)
     }

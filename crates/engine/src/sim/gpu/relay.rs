@@ -1,7 +1,7 @@
 //! A run on the CPU and a device: when it moves, the handling of faults, and the record of both.
 //!
-//! Engines on both sides give the same numbers, replication by replication, and only whole chunks are appended. So a run
-//! continues wherever it stands, and the samples do not show where that was.
+//! Engines on both sides give the same results, replication by replication, and only whole chunks
+//! are appended. So a run can move at any point, and the samples do not depend on that point.
 
 use std::time::{Duration, Instant};
 
@@ -193,7 +193,7 @@ impl<'a> Relay<'a> {
     fn look(&mut self, left: Duration) {
         match (self.open)() {
             Ok(opened) => {
-                self.placement.reason = format!("{:.0} s were left on the CPU", left.as_secs_f64());
+                self.placement.reason = format!("{:.0} s of work remained on the CPU", left.as_secs_f64());
                 self.go_over(opened);
             }
             Err(fault) => {
@@ -210,7 +210,7 @@ impl<'a> Relay<'a> {
         self.stage = Stage::Device(opened);
     }
 
-    /// Back to the CPU, for good.
+    /// Returns to the CPU permanently.
     fn go_back(&mut self, reason: String) {
         self.note_times();
         self.placement.reason = reason;
@@ -317,7 +317,7 @@ impl<'a> Relay<'a> {
             self.trusted = true;
             return Ok(());
         }
-        let what = format!("{} replications of this net come out otherwise than on the CPU", expected.replications);
+        let what = format!("{} replications of this net differ from the CPU", expected.replications);
         let adapter = opened.adapter.clone();
         self.failed(GpuError::SelfTest { adapter, what }.into())
     }
@@ -361,13 +361,13 @@ pub(in crate::sim::gpu) fn required(fault: DeviceFault, engine: &'static str) ->
     }
 }
 
-/// Reason why a run that would take a GPU stays where it is.
+/// Reason why a run that would use a GPU stays on the CPU.
 fn no_card(fault: DeviceFault) -> String {
     match fault {
         DeviceFault::Gpu(GpuError::NoAdapter) => "no GPU was found".to_owned(),
         DeviceFault::Gpu(GpuError::OnlySoftware { found }) => format!("no GPU was found, only {found}"),
         DeviceFault::Gpu(error) => error.to_string(),
-        DeviceFault::DoesNotFit(reasons) => format!("it does not fit the card: {}", reasons.join("; ")),
+        DeviceFault::DoesNotFit(reasons) => format!("it does not fit the GPU: {}", reasons.join("; ")),
         DeviceFault::Replication | DeviceFault::Stopped => "a replication cannot be finished".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! The schedule engine on a device: chunks of quads, one dispatch per segment of the program, reduction there.
+//! The schedule engine on a device: chunks of quads, one dispatch per segment of the program, reduction on the device.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,8 +1,8 @@
 //! A bound schedule as instructions of `shaders/schedule.wgsl`.
 //!
-//! The kernel has one accumulator, `time`, and slots. A step of the schedule becomes: load the times that it waits for,
-//! draw the delay, store the result where it is needed. Chains, in which each step reads only the result of the one
-//! before it, keep the time in the accumulator.
+//! The kernel has one accumulator, `time`, and slots. A step of the schedule becomes three
+//! operations: load the times that it waits for, draw the delay, store the result. Chains, in which
+//! each step reads only the result of the previous step, keep the time in the accumulator.
 
 use crate::compile::{Fold, Put};
 use crate::sim::gpu::law::{DeviceLaw, NoDeviceLaw};
@@ -20,7 +20,7 @@ const POST_LATEST_UNTIL: u32 = 4;
 const POST_LATEST_EVER: u32 = 5;
 const POST_COUNT: u32 = 6;
 const POST_RESULT: u32 = 7;
-/// Most slots that an invocation keeps to itself.
+/// Maximum number of slots that an invocation keeps to itself.
 const MOST_PRIVATE: u32 = 24;
 /// Slots and columns that an instruction can name.
 const MOST_SLOTS: usize = 1 << 20;
@@ -60,7 +60,7 @@ impl ScheduleCode {
         Self::after(Vec::new(), schedule, names, loop_budget)
     }
 
-    /// The same with tables that come after those of other schedules.
+    /// The same, with tables placed after those of other schedules.
     ///
     /// # Errors
     ///
@@ -101,8 +101,8 @@ impl ScheduleCode {
         })
     }
 
-    /// Returns true if slots are in a buffer, not with each invocation: if there are many, or if dispatches pass them
-    /// on.
+    /// Returns true if slots are in a buffer, not in each invocation: for many slots, or if they persist
+    /// between dispatches.
     pub(crate) fn in_memory(&self) -> bool {
         self.slots > MOST_PRIVATE || self.segments.len() > 1
     }
@@ -113,7 +113,7 @@ struct Writer {
     tables: Vec<u32>,
     /// Start of the table of each choice.
     choices: Vec<u32>,
-    /// Slots of the plan; those of the engine come after them.
+    /// Slots of the plan; the engine's slots follow.
     plan_slots: u32,
     groups: u32,
     counts: bool,
@@ -175,7 +175,7 @@ impl Writer {
         self.code.push(Instruction { pre, slot, ..Default::default() });
     }
 
-    /// Into the last instruction, if there is room for a distribution, else into a new one.
+    /// Adds the distribution to the last instruction if possible, otherwise to a new instruction.
     fn law(&mut self, owner: u32, law: DeviceLaw) {
         let new = Instruction { law: law.kind, words: [owner, law.a, law.b], loops: law.loops, ..Default::default() };
         match self.code.last_mut() {
@@ -255,7 +255,7 @@ impl Writer {
         }
     }
 
-    /// Results go into their columns.
+    /// Stores results in their columns.
     fn finish(&mut self) {
         let mut column = 0..;
         let mut result = |writer: &mut Self| {
@@ -308,12 +308,12 @@ fn pack(instruction: &Instruction) -> [u32; 4] {
     [pre | law << 4 | post << 8 | slot.unwrap_or(0) << 12, a, b, c]
 }
 
-/// Instructions of a part, if the program can be cut: one takes up to a microsecond or two, and a display's watchdog
-/// waits two seconds.
+/// Instructions per part, if the program can be split: an instruction takes up to two microseconds, and a
+/// display's watchdog waits two seconds.
 const LONG_PART: u64 = 1 << 16;
 
-/// Cuts the program at points where the accumulator is empty, so that no part takes more loop iterations than allowed,
-/// nor much longer than a watchdog waits.
+/// Splits the program at points where the accumulator is empty, so that no part takes more loop
+/// iterations than allowed, nor much longer than a watchdog waits.
 fn segments(code: &[Instruction], loop_budget: u32) -> Option<Vec<std::ops::Range<u32>>> {
     let mut segments = Vec::new();
     let (mut begin, mut cut, mut cost, mut since_cut) = (0, 0, 0_u64, 0_u64);

@@ -1,5 +1,5 @@
-//! Requirements on a device before it is trusted: known answers of Philox and of the variates, pair arithmetic, and
-//! loops that are not cut short. Some real drivers fail each of these.
+//! Tests that a device must pass before use: known answers of Philox and of the variates, pair
+//! arithmetic, and loops that run to their end. Some real drivers fail each of these.
 
 use crate::rng::{exponential, philox4x32_10};
 use crate::sim::gpu::device::Gpu;

@@ -29,7 +29,7 @@ fn join(int64: bool, parts: &[&str]) -> String {
 /// Memory of the slots of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slots {
-    /// So many, each invocation has its own.
+    /// Number of slots if each invocation has its own.
     Private(u32),
     /// In a buffer.
     Memory,

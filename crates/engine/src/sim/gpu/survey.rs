@@ -1,4 +1,4 @@
-//! The available graphics adapters, whether each computes correctly, and the one that a run takes by default.
+//! The available graphics adapters, the result of testing each, and the default adapter of a run.
 
 use crate::sim::gpu::device::{AdapterFacts, Gpu, Wanted, all_adapters, choose_from};
 use crate::sim::gpu::error::GpuError;
@@ -8,7 +8,7 @@ use crate::sim::gpu::error::GpuError;
 pub struct Surveyed {
     /// Facts about the adapter.
     pub facts: AdapterFacts,
-    /// Reason why it is not used, if it is not: it cannot be opened, or gives wrong answers.
+    /// Reason why it is not used, if so: it cannot be opened, or gives wrong answers.
     pub fault: Option<GpuError>,
 }
 
@@ -25,7 +25,7 @@ pub fn survey() -> Vec<Surveyed> {
 ///
 /// # Errors
 ///
-/// The reason why none is taken: no GPU was found, or the best one did not pass its test.
+/// The reason why no adapter is used: no GPU was found, or the best GPU failed its test.
 pub fn automatic_choice(found: &[Surveyed]) -> Result<usize, GpuError> {
     let facts: Vec<AdapterFacts> = found.iter().map(|surveyed| surveyed.facts.clone()).collect();
     let at = choose_from(&facts, Wanted::Card)?;

@@ -10,7 +10,7 @@ use crate::sim::gpu::{DeviceEngine, DeviceFault, Form, Gpu, GpuRace, GpuSchedule
 use crate::sim::race::Setup;
 use crate::sim::schedule::{Schedule, UnfitError};
 
-/// The engine on a device that gives the numbers of an engine of the CPU.
+/// The engine on a device that gives the same results as an engine of the CPU.
 pub(in crate::sim::gpu) fn device_engine<'a>(
     kind: Kind,
     gpu: &Arc<Gpu>,

@@ -63,7 +63,7 @@ pub(crate) struct ClockForm<'a> {
 struct Crowd<T> {
     /// Times at which the clocks run out, in the order in which they were started.
     running: Vec<T>,
-    /// Remaining times of the clocks put aside.
+    /// Remaining times of suspended clocks.
     aside: Vec<T>,
 }
 
@@ -178,7 +178,7 @@ impl<'a> ClockForm<'a> {
         }
     }
 
-    /// Brings the clock of `u` in line with the marking; `fired` says that it has just run out.
+    /// Updates the clock of `u` to the marking; `fired` means that its delay has just ended.
     #[inline(always)]
     fn look_at<T: Ticks, O: Observer>(
         &self,

@@ -44,15 +44,16 @@ pub(crate) struct DirectForm<'a> {
 pub(crate) enum Stop {
     /// The goal is reached.
     Goal,
-    /// Nothing is enabled any more.
+    /// No transition is enabled.
     Dead,
     /// The next firing is beyond the horizon.
     Late,
-    /// No firings are left, or the run is stopped.
+    /// The limit of firings is reached, or the run was stopped.
     Spent,
 }
 
-/// Replications that begin in any marking at any time: all delays are exponential, so that a marking and a time are a state.
+/// Replications that start in any marking at any time: all delays are exponential, so a marking and a time
+/// form a complete state.
 #[derive(Debug)]
 pub(crate) struct Walker<'f, 'a, O> {
     form: &'f DirectForm<'a>,
@@ -66,8 +67,8 @@ impl<'f, 'a, O: Observer> Walker<'f, 'a, O> {
         Self { form, game: Game::new(&form.rules, observer), units }
     }
 
-    /// Plays from a marking and a tick until something ends the replication, also if it stays in a marking to the tick `limit` of that
-    /// marking; the draws are those of `replication`.
+    /// Runs from a marking and a tick until the replication ends, including if it stays in a marking up to
+    /// the tick `limit` of that marking; the draws are those of `replication`.
     pub(crate) fn walk(
         &mut self,
         marking: &[u32],
@@ -84,7 +85,7 @@ impl<'f, 'a, O: Observer> Walker<'f, 'a, O> {
         self.game.marking()
     }
 
-    /// The tick of the last firing, or of the start where nothing fired.
+    /// The tick of the last firing, or of the start if nothing fired.
     pub(crate) fn now(&self) -> u64 {
         self.game.now()
     }
@@ -174,8 +175,8 @@ impl<'a> DirectForm<'a> {
         self.rules.last_tick()
     }
 
-    /// Plays on from the present marking and time, until something ends the replication: also if it stays in a marking to the tick
-    /// `limit` of that marking.
+    /// Continues from the current marking and time until the replication ends, including if it
+    /// stays in a marking to the tick `limit` of that marking.
     #[inline(always)]
     fn play_on<O: Observer>(
         &self,
@@ -245,7 +246,7 @@ impl<'a> DirectForm<'a> {
         Ok(())
     }
 
-    /// Units of a transition whose units are not just on or off; `others` is the sum of all others.
+    /// Units of a transition with more than two values; `others` is the sum of the units of all other transitions.
     fn other_units<O: Observer>(&self, game: &Game<'_, 'a, O>, u: usize, others: u64) -> Result<u64, Fault> {
         let (program, marking) = (game.program(), game.marking());
         let units = match self.shares[u] {

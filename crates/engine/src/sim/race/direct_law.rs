@@ -19,7 +19,7 @@
 //! and the transition is the first, in the order of the net, for which the running sum of units is above `r`.
 //!
 //! The mean of `time` is `1/(W 2^-k)` seconds less half a tick, to a relative 2^-31 of `m` and, for `W ≥ 2^32`, 2^-31
-//! of `N`. The probability of a transition is off by at most 2^-32 and by what the rounding to units leaves.
+//! of `N`. The probability of a transition is off by at most 2^-32 and by the rounding to units.
 
 use crate::compile::{Firing, Program};
 use crate::net::Servers;
@@ -31,12 +31,12 @@ const BOUNDED_BITS: i32 = 32;
 const START_BITS: i32 = 28;
 /// The same, if the slowest rate would otherwise have too few units.
 const WIDE_START_BITS: i32 = 44;
-/// The slowest constant rate must have at least this many units, so that rounding costs at most 2^-15 of it.
+/// The slowest constant rate must have at least this many units, so that rounding changes it by at most 2^-15.
 const LEAST_UNITS: u64 = 1 << 14;
 /// At the largest known total, the mean time between firings must have at least this many ticks.
 const LEAST_TICKS: f64 = 65_536.0;
-/// A marking with more units is an error, so that totals stay below 2^63: what is not checked, transitions with one server
-/// and a constant rate, adds less than 2^32.
+/// A marking with more units is an error, so that totals stay below 2^63: unchecked transitions (one server,
+/// constant rate) add less than 2^32.
 pub(crate) const MOST_UNITS: u64 = 1 << 62;
 
 /// Reason why a program cannot run in direct form.
@@ -59,7 +59,7 @@ pub enum DirectObstacle {
         /// The largest total rate that is known [1/s].
         total: f64,
     },
-    /// Events would follow each other within a few ticks of the clock, for instance because of a far horizon.
+    /// Events would be only a few ticks apart, for instance because of a long horizon.
     #[error("the clock's tick of {tick} s is too coarse for a total rate of {total} /s")]
     CoarseTick {
         /// The tick \[s\].
@@ -161,7 +161,7 @@ impl DirectLaw {
     }
 }
 
-/// Servers that can be busy at once; without a bound, the tokens at the start.
+/// Servers that can be busy at once; without a bound, the initial tokens.
 fn busy(tokens: u64, servers: Servers) -> f64 {
     match servers {
         Servers::Single => 1.0,

@@ -12,7 +12,7 @@ use crate::sim::samples::Samples;
 
 /// Firings remembered when a loop is suspected.
 const TRAIL: u32 = 1024;
-/// Firings at one instant after which the engine reports that time stands still: 2^24, about a second of work.
+/// Firings at one instant after which the engine reports that time does not advance: 2^24, about a second of work.
 const MAX_FIRINGS_AT_ONCE: u64 = 1 << 24;
 /// Firings between two checks of the stop flag: some milliseconds of work on the largest nets.
 const BETWEEN_LOOKS: u64 = 1 << 12;
@@ -156,14 +156,14 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         self.firings
     }
 
-    /// Begins a replication: the initial marking, and immediate firings at time 0. All timed transitions must then be
-    /// looked at.
+    /// Begins a replication: the initial marking, and immediate firings at time 0. All timed transitions must
+    /// then be checked.
     pub(crate) fn begin(&mut self, replication: u64) -> Result<Outcome, Fault> {
         let rules = self.rules;
         self.resume(&rules.setup.program.initial, 0, replication)
     }
 
-    /// Begins a replication in another marking and at another tick: otherwise as [`Self::begin`].
+    /// Starts a replication in another marking and at another tick; otherwise like [`Self::begin`].
     #[inline]
     pub(crate) fn resume(&mut self, marking: &[u32], now: u64, replication: u64) -> Result<Outcome, Fault> {
         self.replication = replication;
@@ -361,7 +361,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         Ok(Some(t))
     }
 
-    /// The transitions of the trail that belong to its repetition, in the order of the net.
+    /// The transitions of the trail in its repeated part, in the order of the net.
     fn trail_names(&mut self) -> Vec<String> {
         let mut numbers = std::mem::take(&mut self.trail);
         numbers.sort_unstable();

@@ -1,7 +1,8 @@
 //! Enabling tests lowered to ranges of counters.
 //!
-//! Inputs, tests, inhibitors and (with one token class) capacities of constant arcs all say that a counter lies in a
-//! range. One pass over ranges replaces four; all other tests are left to [`is_enabled`], which remains the definition.
+//! Inputs, tests, inhibitors and (with one token class) capacities of constant arcs all mean that a counter
+//! is in a range. One pass over ranges replaces four; [`is_enabled`], the definition, performs all other
+//! tests.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +29,7 @@ impl Range {
 #[derive(Debug)]
 pub(crate) struct Guards {
     ranges: Csr<Range>,
-    /// Per transition: true if there is nothing to test but its ranges.
+    /// Per transition: true if only its ranges must be tested.
     complete: Vec<bool>,
     /// Per group of immediate transitions: ranges that all of them need.
     gates: Csr<Range>,
@@ -44,7 +45,7 @@ impl Guards {
         Self { gates: Csr::from_rows(gates), complete: transitions.map(complete).collect(), ranges }
     }
 
-    /// The ranges of a transition: counter, least, and how many more there may be.
+    /// The ranges of a transition: counter, minimum, and width.
     #[cfg(feature = "gpu")]
     pub(crate) fn ranges_of(&self, t: usize) -> impl Iterator<Item = [u32; 3]> {
         self.ranges.row(t).iter().map(|range| [range.counter, range.low, range.span])

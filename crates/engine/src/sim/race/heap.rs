@@ -12,7 +12,7 @@ const NOWHERE: u32 = u32::MAX;
 pub(crate) struct Heap<T: Ticks> {
     keys: Vec<T::Key>,
     slots: Vec<u32>,
-    /// True while the top is taken and not yet refilled. Until then it holds a key below all others.
+    /// True while the top is taken and not yet refilled. Until then, it contains a key below all others.
     hollow: bool,
 }
 
@@ -39,7 +39,7 @@ impl<T: Ticks> Heap<T> {
         self.keys.first().map(|&key| T::open(key))
     }
 
-    /// Stops the clock on top. [`Self::close`] must follow when all others are set.
+    /// Stops the clock on top. [`Self::close`] must be called when all others are set.
     #[inline(always)]
     pub(crate) fn take_top(&mut self) {
         let (_, transition) = T::open(self.keys[0]);
@@ -48,7 +48,7 @@ impl<T: Ticks> Heap<T> {
         self.hollow = true;
     }
 
-    /// Fills the place that [`Self::take_top`] left, if no new clock has taken it.
+    /// Fills the position that [`Self::take_top`] freed, if no new clock has taken it.
     #[inline(always)]
     pub(crate) fn close(&mut self) {
         if self.hollow {

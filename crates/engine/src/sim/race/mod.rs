@@ -52,7 +52,7 @@ pub(crate) struct Setup<'a> {
     pub(crate) watch: &'a dyn Watch,
 }
 
-/// Runs `$play` with the cheapest observer that sees what the question asks for.
+/// Runs `$play` with the cheapest observer that covers the question.
 macro_rules! with_observer {
     ($setup:expr, $observer:ident => $play:expr) => {{
         let Setup { program, question, clock, .. } = $setup;

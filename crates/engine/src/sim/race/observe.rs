@@ -1,7 +1,7 @@
 //! Observers of a replication, for every form of the race engine.
 //!
-//! An [`Observer`] receives passing time and firings. The forms are compiled once for each kind of observer, so a run that
-//! asks only for passage times pays for nothing else. All times are in result ticks.
+//! An [`Observer`] receives passing time and firings. The forms are compiled once for each kind of observer,
+//! so a run that needs only passage times has no further cost. All times are in result ticks.
 
 use crate::compile::{Csr, Program};
 use crate::sim::clock::Clock;
@@ -11,10 +11,9 @@ use crate::sim::samples::Samples;
 
 /// Observes one replication after another.
 pub(crate) trait Observer {
-    /// A replication begins at time 0.
+    /// A replication starts at time 0.
     fn begin(&mut self) {}
-    /// The marking stays as it is from one time to another that is not earlier; then something fires, or the replication
-    /// ends.
+    /// The marking does not change between two times; then a transition fires, or the replication ends.
     #[inline(always)]
     fn pass(&mut self, _marking: &[u32], _from: u64, _to: u64) {}
     /// Transition `t` is about to fire in `marking`.
@@ -24,7 +23,7 @@ pub(crate) trait Observer {
     fn finish(&mut self, _marking: &[u32], _end: u64, _samples: &mut Samples) {}
 }
 
-/// Observes nothing: the question asks only for the passage time.
+/// Observes nothing: only the passage time is requested.
 #[derive(Debug)]
 pub(crate) struct Blind;
 
@@ -91,7 +90,7 @@ impl Areas {
         Self { writes: program.writes(), areas: vec![0; counters], upto: vec![0; counters] }
     }
 
-    /// Nothing is summed yet, and nothing will be before `from`.
+    /// Nothing is summed before `from`.
     pub(crate) fn reset(&mut self, from: u64) {
         self.areas.fill(0);
         self.upto.fill(from);
@@ -122,8 +121,8 @@ impl Areas {
 
 /// Everything that a question can ask for.
 ///
-/// Token averages and throughputs are taken from the end of the warm-up to the end of the replication; a replication
-/// that ends within the warm-up gives none. Rewards are 0 then.
+/// Token averages and throughputs are averaged from the end of the warm-up to the end of the
+/// replication; a replication that ends within the warm-up gives none. Rewards are 0 then.
 #[derive(Debug)]
 pub(crate) struct Everything<'a> {
     question: &'a Question,
@@ -131,7 +130,7 @@ pub(crate) struct Everything<'a> {
     tick: f64,
     warm_up: u64,
     areas: Option<Areas>,
-    /// Firings per transition since the warm-up; empty if not asked for.
+    /// Firings per transition since the warm-up; empty if not requested.
     counts: Vec<u64>,
     /// Rewards collected so far.
     rewards: Vec<f64>,
@@ -166,7 +165,7 @@ impl<'a> Everything<'a> {
         }
     }
 
-    /// Takes the snapshots before `to`, and also those at `to` if nothing fires there any more.
+    /// Takes the snapshots before `to`, and those at `to` if no transition fires at that time any more.
     fn take_snapshots(&mut self, marking: &[u32], before: impl Fn(u64) -> bool) {
         while let Some(&time) = self.times.get(self.values.len())
             && before(time)

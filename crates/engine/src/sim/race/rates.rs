@@ -14,11 +14,11 @@ pub(crate) struct RunningRates {
     /// Value per sum at the start and now.
     initial: Vec<i64>,
     now: Vec<i64>,
-    /// Per transition: what a firing adds to which sums.
+    /// Per transition: the changes of sums by a firing.
     changes: Csr<(u32, i64)>,
     /// Per transition: sums that arcs with weights by the marking change.
     by_marking: Csr<u32>,
-    /// Sums to evaluate anew, each once, and whether a sum is one of them.
+    /// Sums to reevaluate, without duplicates, and a flag per sum.
     stale: Vec<u32>,
     is_stale: Vec<bool>,
 }

@@ -15,16 +15,16 @@ pub enum RareError {
     #[error(transparent)]
     Run(#[from] RunError),
     /// Splitting needs a state from which walks can start: marking and time.
-    #[error("splitting needs exponential delays at rates that are not too far apart: {}", .0.join("; "))]
+    #[error("splitting needs exponential delays with rates of similar magnitude: {}", .0.join("; "))]
     Delays(Vec<String>),
-    /// Every run reaches such a goal sooner or later, or never ends.
+    /// Every run eventually reaches such a goal, or never ends.
     #[error("the goal needs a limit: a time, or a marking to avoid")]
     Unlimited,
-    /// The goal is not a comparison with a threshold, so nothing can be cut into levels.
-    #[error("the goal is not of the form `expression >= number`; state the importance")]
+    /// The goal is not a comparison with a threshold, so it cannot be divided into levels.
+    #[error("the goal is not of the form `expression >= number`; set --importance")]
     NoImportance,
-    /// No walk of the pilot got further.
-    #[error("no walk gets beyond {reached} on the way to the event; more walks, or another importance, may help")]
+    /// The furthest point of all pilot walks.
+    #[error("no walk got beyond {reached} on the way to the event; try more walks or another importance function")]
     NoWay {
         /// The last level, as importance or time \[s\].
         reached: f64,

@@ -27,7 +27,8 @@ pub enum RareEvent {
         goal: Option<Expr>,
         /// The time \[s\].
         limit_s: f64,
-        /// About the time left to the goal \[s\]; by default, a linear function of the marking that is fitted to a few walks.
+        /// Approximate remaining time to the goal \[s\]; by default, a linear function of the marking that is
+        /// fitted to a few walks.
         left: Option<Expr>,
     },
 }
@@ -54,7 +55,7 @@ impl RareEvent {
         })
     }
 
-    /// A goal, or the dead marking, that is not reached within a time \[s\]. `left`: about the time left.
+    /// A goal, or the dead marking, that is not reached within a time \[s\]. `left`: the approximate remaining time.
     ///
     /// # Errors
     ///

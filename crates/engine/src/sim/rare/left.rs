@@ -1,4 +1,4 @@
-//! The expected time left to the goal as a linear function of the marking, by least squares over a few walks.
+//! The expected remaining time to the goal as a linear function of the marking, by least squares over a few walks.
 //!
 //! It only places the levels: an error makes the estimate of the probability less precise, not wrong.
 
@@ -10,18 +10,18 @@ use crate::sim::rare::levels::{LEVEL_BITS, PILOT, Start, Walks};
 
 /// Number of walks.
 const WALKS: u32 = 400;
-/// Most markings of a walk that count.
+/// Maximum number of markings of a walk that count.
 const MARKINGS: usize = 64;
-/// Most counters of a net: the work grows with their square.
+/// Maximum number of counters of a net: the work grows with their square.
 const MOST_COUNTERS: usize = 64;
-/// The number of the level in the addresses of random words: beyond those of the pilot.
+/// The number of the level in the addresses of random words: beyond the levels of the pilot.
 const LEVEL: u32 = (1 << LEVEL_BITS) - 1;
 
-/// Markings of a walk at regular distances, each with the time at which it was left.
+/// Markings of a walk at regular distances, each with the time at which the walk left it.
 #[derive(Debug, Default)]
 struct Trail {
     seen: Vec<(Vec<u32>, u64)>,
-    /// Every so many markings are kept.
+    /// Interval between stored markings.
     stride: usize,
     count: usize,
 }
@@ -50,7 +50,8 @@ impl Observer for Trail {
     }
 }
 
-/// Fits the time left \[s\] to walks that `form` runs to the goal; none for nets with many counters, and where no walk gets to the goal.
+/// Fits the remaining time \[s\] to walks that `form` runs to the goal; none for nets with many counters, or
+/// if no walk reaches the goal.
 pub(super) fn fitted(form: &DirectForm<'_>, initial: &[u32], tick: f64) -> Result<Option<Code>, Fault> {
     let counters = initial.len();
     if counters > MOST_COUNTERS {

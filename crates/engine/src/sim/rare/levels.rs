@@ -49,7 +49,7 @@ impl Batch {
 }
 
 impl Levels<'_, '_> {
-    /// Runs a batch; none if the run was stopped on the way.
+    /// Runs a batch; none if the run was stopped.
     pub(super) fn batch(&self, number: u32) -> Result<Option<Batch>, Fault> {
         let mut starts = vec![Start { marking: self.program.initial.clone(), now: 0 }];
         let mut batch = Batch { shares: Vec::with_capacity(self.ends.len()), firings: 0 };

@@ -1,15 +1,18 @@
 //! Probabilities of rare events by fixed-effort multilevel splitting \[Garvels2000\].
 //!
-//! The way to the event is cut into levels. On each level the same number of walks starts from the states in which walks reached the
-//! level, and the share that reaches the next level is a conditional probability; their product is the probability of the event, without
-//! bias. A pilot of its own finds the levels, so that about a fifth of the walks pass each.
+//! The path to the event is divided into levels. On each level the same number of walks starts from the states in which
+//! walks reached the level, and the share that reaches the next level is a conditional probability; their product is
+//! the probability of the event, without bias. A separate pilot finds the levels, so that about a fifth of the walks
+//! pass each.
 //!
-//! * **Goal before something else or before a time**: levels of an importance expression over the marking. For a goal such as
-//!   `#(queue) >= 20` it is the left side.
-//! * **Time beyond a limit**: levels of the time so far plus about the time left, which a linear function of the marking gives.
+//! * **Goal before a marking or before a time**: levels of an importance expression over the
+//!   marking. For a goal such as `#(queue) >= 20` it is the left side.
+//! * **Time beyond a limit**: levels of the elapsed time plus the approximate remaining time, given by a
+//!   linear function of the marking.
 //!
-//! All delays must be exponential, so that a marking and a time are a state from which walks can start. Independent batches give the
-//! interval; it is symmetric on a log scale, since the error of a small probability is a factor.
+//! All delays must be exponential, so that a marking and a time form a state from which walks can
+//! start. Independent batches give the interval; it is symmetric on a log scale, since the error of
+//! a small probability is a factor.
 
 mod error;
 mod event;
@@ -76,7 +79,7 @@ pub struct LevelShare {
 pub struct RareEstimate {
     /// The probability, with its confidence interval; its samples are batches.
     pub probability: Measured,
-    /// Standard error over the probability; none without a batch that reached the event.
+    /// Standard error divided by the probability; none without a batch that reached the event.
     pub relative_error: Option<f64>,
     /// The levels, the event last.
     pub levels: Vec<LevelShare>,
@@ -112,7 +115,8 @@ impl Splitting<'_> {
     ///
     /// # Errors
     ///
-    /// Nets with delays that are not exponential, events without a limit or an importance, and events that no walk gets nearer to.
+    /// Nets with delays that are not exponential, events without a limit or an importance, and events that no
+    /// walk approaches.
     pub fn run(&self, net: &Net, event: &RareEvent) -> Result<RareEstimate, RareError> {
         let folding = self.fold.then(|| event.folding(net));
         let not_folded = folding.as_ref().map(NotFolded::all).unwrap_or_default();

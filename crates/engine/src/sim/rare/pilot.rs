@@ -1,4 +1,4 @@
-//! The pilot: it walks from level to level as a batch does, and places each level where some of the walks get to.
+//! The pilot: it walks from level to level like a batch, and places each level at a value that some of the walks reach.
 
 use crate::compile::Program;
 use crate::sim::clock::Clock;
@@ -9,10 +9,10 @@ use crate::sim::rare::levels::{PILOT, Start, Walks};
 
 /// Share of the walks that should pass a level.
 const SHARE: f64 = 0.2;
-/// Most levels that a pilot may place.
+/// Maximum number of levels that a pilot may place.
 const MOST_LEVELS: usize = 4096;
 
-/// Levels that a pilot found.
+/// Levels found by a pilot.
 #[derive(Debug, Default)]
 pub(super) struct Pilot {
     /// Values of the importance, or times \[s\], ascending.
@@ -20,7 +20,7 @@ pub(super) struct Pilot {
     pub(super) firings: u64,
 }
 
-/// The highest importance of a walk, in tangible markings: of levels of time, the time and what is left.
+/// The highest importance of a walk, in tangible markings: for levels of time, the elapsed plus the remaining time.
 #[derive(Debug)]
 struct Peak<'p> {
     plan: &'p Plan,
@@ -104,7 +104,8 @@ fn initial(program: &Program) -> Start {
     Start { marking: program.initial.clone(), now: 0 }
 }
 
-/// The highest value that [`SHARE`] of the walks get to, or else the lowest one above `reached`; infinite for the event.
+/// The highest value that [`SHARE`] of the walks reach, otherwise the lowest value above `reached`; infinite
+/// for the event.
 fn next_level(mut tops: Vec<f64>, reached: f64) -> Option<f64> {
     tops.sort_unstable_by(|a, b| b.total_cmp(a));
     let rank = ((SHARE * tops.len() as f64).ceil() as usize).clamp(1, tops.len());

@@ -238,7 +238,7 @@ fn share(word: u32, width: u128) -> u128 {
 }
 
 impl FloatLaw {
-    /// The delay in ticks that belongs to the uniform number `(bits + 1/2) / 2^64`.
+    /// The delay in ticks for the uniform number `(bits + 1/2) / 2^64`.
     fn apply(self, bits: u64) -> f64 {
         match self {
             Self::LogNormal { mu, sigma } => libm::exp(mu + sigma * normal(bits)),

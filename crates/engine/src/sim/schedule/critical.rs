@@ -1,10 +1,10 @@
 //! Breakdown of the passage time: the chain of firings that decides each replication's time.
 //!
 //! From the last firing back to the start, each firing on the chain waited for the one before it. The delays on the
-//! chain sum to the passage time, so their means per group show where the time goes. For a distribution whose mean is a
-//! scale (as for all distributions here), the derivative of the mean passage time by a group's mean delay is the mean
-//! of the group's critical delays over that mean delay (infinitesimal perturbation analysis, exact for max-plus systems
-//! \[Cassandras2008\]).
+//! chain sum to the passage time, so their means per group give the breakdown of the time. For a distribution whose
+//! mean is a scale (as for all distributions here), the derivative of the mean passage time by a group's mean delay
+//! is the mean of the group's critical delays divided by that mean delay (infinitesimal perturbation analysis,
+//! exact for max-plus systems \[Cassandras2008\]).
 
 use crate::compile::{Program, SchedulePlan};
 use crate::estimate::FloatMoments;
@@ -74,7 +74,7 @@ impl CriticalPath {
     }
 }
 
-/// Per transition: its group, the first one if there are several, or the number of groups.
+/// Per transition: its group, the first group if there are several, or the number of groups.
 fn group_of(program: &Program, groups: &[Group]) -> Vec<usize> {
     let mut group_of = vec![groups.len(); program.transitions()];
     for (number, group) in groups.iter().enumerate() {
@@ -86,7 +86,7 @@ fn group_of(program: &Program, groups: &[Group]) -> Vec<usize> {
     group_of
 }
 
-/// Finds the way back from the firing that ends a replication.
+/// Finds the critical chain, backwards from the firing that ends a replication.
 pub(super) struct Tracer<'a> {
     program: &'a Program,
     plan: &'a SchedulePlan,

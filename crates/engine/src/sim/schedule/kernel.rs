@@ -1,7 +1,7 @@
 //! The arithmetic of the schedule engine on one block: 64 replications side by side.
 //!
 //! A block is 16 quads of replications, because four consecutive replications share a Philox block. Lane `16 j + q` is
-//! replication `4 q + j` of the block, so that word `j` of 16 Philox blocks lies in one run of lanes. Loops over lanes
+//! replication `4 q + j` of the block, so that word `j` of 16 Philox blocks is in consecutive lanes. Loops over lanes
 //! have fixed lengths and no branches: the compiler turns them into vector code.
 
 use crate::rng::{Address, exponential};
@@ -35,7 +35,7 @@ impl Times {
         }
     }
 
-    /// The latest of both, where `other` is not after `limit`.
+    /// The later of both, if `other` is not after `limit`.
     #[inline(always)]
     pub(super) fn max_until(&mut self, other: &Self, limit: u64) {
         for (own, other) in self.0.iter_mut().zip(&other.0) {
@@ -52,7 +52,7 @@ impl Times {
         }
     }
 
-    /// Adds one exponential delay per lane: `((e * mantissa) >> shift)` for the lane's own variate `e`.
+    /// Adds one exponential delay per lane: `((e * mantissa) >> shift)` for the lane's variate `e`.
     ///
     /// First all words, then all variates: each loop is a short chain many times over, which a CPU overlaps.
     #[inline(always)]

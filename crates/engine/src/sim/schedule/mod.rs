@@ -1,6 +1,6 @@
 //! The schedule engine: max-plus evaluation of a straight-line program, a block of replications at a time.
 //!
-//! Owns [`Schedule`], which binds a plan to a clock, a key and a question. There is no event list and no enabling test:
+//! Defines [`Schedule`], which binds a plan to a clock, a key and a question. There is no event list and no enabling test:
 //! one pass over the transitions. Times equal those of the race engine's clock form bit for bit.
 
 mod critical;
@@ -26,7 +26,7 @@ use kernel::{LANES, QUADS, Times, draw_branches};
 /// Steps of blocks between two checks of the stop flag: some milliseconds of work.
 const STEPS_BETWEEN_LOOKS: usize = 1 << 15;
 
-/// Most branches of one choice: a lane keeps its branch in a byte.
+/// Maximum number of branches of one choice: a lane keeps its branch in a byte.
 const MAX_BRANCHES: usize = 255;
 
 /// Source of the delays of a step.
@@ -41,7 +41,7 @@ pub(in crate::sim) enum Draw {
 }
 
 impl Draw {
-    /// The sampler of the delays, if there are any.
+    /// The sampler of the delays, if any.
     #[cfg(feature = "gpu")]
     pub(in crate::sim) fn sampler(&self) -> Option<Sampler> {
         match self {
@@ -63,7 +63,7 @@ pub(in crate::sim) struct Bound {
     pub(in crate::sim) ends: bool,
     /// True if its firings are counted one by one, because it does not fire in every replication.
     pub(in crate::sim) counted: bool,
-    /// The time stays in the one slot that is read, without any other operation.
+    /// The time stays in the single slot that is read, without any operation.
     in_place: bool,
 }
 
@@ -121,8 +121,8 @@ impl Schedule {
     ///
     /// # Errors
     ///
-    /// Everything in the question that a schedule cannot answer: only passage times and groups are there, and the goal
-    /// must be the dead marking or tokens in places that nothing takes them from.
+    /// Obstacles in the question: a schedule supports only passage times and groups, and the goal must be the
+    /// dead marking or tokens in places from which no transition consumes.
     pub fn new(
         program: &Program,
         plan: &SchedulePlan,
@@ -184,7 +184,7 @@ impl Schedule {
         }
     }
 
-    /// Returns true if the block is complete, and was not stopped on its way.
+    /// Returns true if the block is complete, and was not stopped.
     #[inline(always)]
     fn run_block(&self, block: &mut Block, first_quad: u64, watch: &dyn Watch) -> bool {
         block.end = Times::ZERO;
@@ -281,8 +281,8 @@ impl Schedule {
         samples.record(ending, time.min(self.horizon), self.sure_firings + extra_firings, self.keep);
     }
 
-    /// Runs `work` on every block that holds some of `count` replications from `first` on, with the lanes that are wanted, until
-    /// `watch` stops it.
+    /// Runs `work` on every block that contains some of `count` replications starting at `first`,
+    /// with the requested lanes, until `watch` stops it.
     fn each_block(
         &self,
         first: u64,
@@ -329,7 +329,7 @@ fn obstacles_or_ends(
 ) -> Result<Vec<bool>, UnfitError> {
     let mut obstacles = Vec::new();
     if !question.is_passage_only() {
-        obstacles.push("a schedule has passage times and groups only".to_owned());
+        obstacles.push("the schedule engine computes only passage times and groups".to_owned());
     }
     if clock.is_wide() {
         obstacles.push("the rates differ too much for 64-bit times".to_owned());
@@ -346,15 +346,16 @@ fn obstacles_or_ends(
         Goal::Marking(code) => code.as_conjunction().and_then(|terms| ends_of(program, plan, question, &terms)),
     };
     if ends.is_none() {
-        obstacles.push("the goal is not the dead marking, nor all the tokens that final places ever get".to_owned());
+        obstacles
+            .push("the goal is neither the dead marking nor all the tokens that final places ever receive".to_owned());
     }
     Problems::check(obstacles)?;
     Ok(ends.unwrap_or_default())
 }
 
-/// Steps whose firing may complete the tokens that `terms` (counter, least) ask for. Each counter must be one that
-/// no transition takes from and that always gets exactly that many. Groups may continue after the goal, so they need a goal
-/// that is the end of everything.
+/// Steps whose firing may complete the tokens that `terms` (counter, least) ask for. No transition
+/// may consume from a counter, and each counter must always receive exactly that many tokens.
+/// Groups may continue after the goal, so they need a goal that is the end of everything.
 fn ends_of(program: &Program, plan: &SchedulePlan, question: &Question, terms: &[(u32, f64)]) -> Option<Vec<bool>> {
     let complete = |&(counter, least): &(u32, f64)| {
         let arrivals = plan.arrivals[counter as usize] as f64;

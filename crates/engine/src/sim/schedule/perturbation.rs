@@ -32,8 +32,8 @@ pub struct PathSlopes {
 const CHUNK: u64 = 1024;
 
 impl PathSlopes {
-    /// Follows the critical chains of the replications `first .. first + count`. `columns` has, per parameter, the slope of each
-    /// transition's mean, as [`Shift::slopes`](crate::sim::Shift::slopes) gives it.
+    /// Follows the critical chains of the replications `first .. first + count`. `columns` has, per parameter, the
+    /// slope of each transition's mean, as computed by [`Shift::slopes`](crate::sim::Shift::slopes).
     ///
     /// # Errors
     ///

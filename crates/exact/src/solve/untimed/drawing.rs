@@ -1,4 +1,4 @@
-//! The markings of a net without time as something to draw.
+//! The markings of a net without time for drawing.
 
 use std::collections::BTreeMap;
 

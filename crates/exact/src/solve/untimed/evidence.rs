@@ -7,8 +7,8 @@ use crate::solve::untimed::formula::{Formula, Node};
 use crate::solve::untimed::known::Known;
 use crate::solve::untimed::space::{MarkingGraph, Step, path};
 
-/// A firing sequence from the initial marking, as far as one sequence can show something: an operator on all paths that holds, or
-/// one on some path that does not, ends it.
+/// A firing sequence from the initial marking, as long as one sequence can be evidence: an operator on all
+/// paths that holds, or an operator on some path that does not hold, ends it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// Transitions from the initial marking.
@@ -17,10 +17,10 @@ pub struct Evidence {
     pub cycle: Option<Vec<u32>>,
     /// The state after `path`.
     pub state: u32,
-    /// True if the path ends because nothing can fire any more, and the evidence depends on that.
+    /// True if the path ends because no transition can fire, and the evidence depends on that.
     pub stops: bool,
-    /// The part of the formula that decides in `state`, and true if it holds there; none if no part of the text
-    /// corresponds to it.
+    /// The deciding part of the formula in `state`, and true if it holds there; none if no part of
+    /// the text corresponds to it.
     pub decides: Option<(String, bool)>,
 }
 
@@ -35,8 +35,8 @@ pub(crate) struct Guide<'a> {
 const NEW: Step = Step { transition: u32::MAX, to: u32::MAX };
 
 impl Guide<'_> {
-    /// Follows the formula from the initial marking through operators that one path can show; none if it starts with no
-    /// such operator.
+    /// Follows the formula from the initial marking through operators for which one path is
+    /// evidence; none if it starts with no such operator.
     pub(crate) fn evidence(&self, mut holds: bool) -> Option<Evidence> {
         let mut found = Evidence::default();
         let mut walked = false;

@@ -28,13 +28,14 @@ impl<E: Into<ExploreError>> From<E> for Halt {
 /// Explores all markings that `program` can reach when time does not matter: in each marking, every transition that
 /// `priorities` allow fires.
 ///
-/// Exact for the net without time. Delays other than exponential ones and loops of immediate transitions are no obstacle. Rates and
-/// weights count only if they are 0: such a transition does not fire, so that an expression as a rate is a guard. If a
-/// limit is reached, the graph is partial and says so ([`MarkingGraph::stopped`]).
+/// Exact for the net without time. Delays other than exponential ones and loops of immediate
+/// transitions are no obstacle. Rates and weights matter only if they are 0: such a transition does
+/// not fire, so that an expression as a rate is a guard. If a limit is reached, the graph is
+/// partial ([`MarkingGraph::stopped`]).
 ///
 /// # Errors
 ///
-/// A proof that the net is unbounded, and what makes no sense in a marking.
+/// A proof that the net is unbounded, and invalid values in a marking.
 pub fn explore_untimed(
     program: &Program,
     priorities: Priorities,

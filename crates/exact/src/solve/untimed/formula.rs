@@ -82,7 +82,7 @@ pub enum FormulaError {
         span: Range<usize>,
     },
     /// The formula nests deeper, or has more operators, than allowed.
-    #[error("the formula nests deeper than {MAX_DEPTH} levels or has more than {MAX_NODES} operators")]
+    #[error("the formula is nested deeper than {MAX_DEPTH} levels or has more than {MAX_NODES} operators")]
     TooLong {
         /// Bytes of the text.
         span: Range<usize>,

@@ -2,7 +2,7 @@
 
 use fixedbitset::FixedBitSet;
 
-/// The markings where a part of a formula certainly holds, and the markings where it may.
+/// The markings in which a part of a formula certainly holds, and those in which it may hold.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
     surely: FixedBitSet,

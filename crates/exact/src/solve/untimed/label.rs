@@ -1,8 +1,9 @@
-//! Labelling of markings with formulas: each part of a formula is a set of markings, found from the sets of its own
-//! parts in a time linear in the firings.
+//! Labelling of markings with formulas: each part of a formula is a set of markings, computed from the sets
+//! of its subformulas in time linear in the firings.
 //!
-//! A path continues as long as something can fire, so a deadlock ends it. If markings are missing, each part has two
-//! sets: the markings where it certainly holds, and the markings where it may. Source: \[Clarke1986\].
+//! A path continues as long as a transition can fire, so a deadlock ends it. If markings are missing,
+//! each part has two sets: the markings in which it certainly holds, and those in which it may hold.
+//! Source: \[Clarke1986\].
 
 use fixedbitset::FixedBitSet;
 
@@ -16,9 +17,10 @@ use crate::solve::untimed::space::MarkingGraph;
 /// The verdict on a formula in the initial marking, with a firing sequence that shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// True if the formula holds; none if missing markings leave it open.
+    /// True if the formula holds; none if undecided because of missing markings.
     pub holds: Option<bool>,
-    /// A witness of a formula that holds, or a counter-example of one that does not; none if one path cannot show it.
+    /// A witness of a formula that holds, or a counterexample of a formula that does not hold; none if no
+    /// single path is evidence.
     pub evidence: Option<Evidence>,
 }
 
@@ -94,7 +96,7 @@ impl<'a> Checker<'a> {
         Ok(Known::new(set(false), self.graph.stopped().map(|_| set(true))))
     }
 
-    /// The explored states with a property; with `perhaps`, all others too.
+    /// The explored states with a property; with `perhaps`, also all other states.
     fn states(&self, perhaps: bool, is: impl Fn(usize) -> bool) -> FixedBitSet {
         let explored = self.graph.explored();
         let mut set = FixedBitSet::with_capacity(self.graph.states());

@@ -6,9 +6,9 @@
 //! text ──Formula::parse──▶ Formula ─┴─Checker──▶ Checked: holds or not, and Evidence
 //! ```
 //!
-//! Delays do not matter here: deterministic ones are fine, and so are loops of immediate transitions. Which transitions fire in
-//! a marking: `rules`. Formulas: `formula`, `parse`; where they hold: `label`; a firing sequence that shows it: `evidence`. A
-//! deadlock ends a path (docs/solve.md).
+//! Delays do not matter: deterministic delays and loops of immediate transitions are allowed. Which transitions fire in
+//! a marking: `rules`. Formulas: `formula`, `parse`; their truth values: `label`; firing sequences as evidence:
+//! `evidence`. A deadlock ends a path (docs/solve.md).
 
 mod drawing;
 mod evidence;

@@ -1,4 +1,5 @@
-//! From text to a formula. Operators of CTL are read here, marking expressions between them by [`expr`].
+//! Parses the text of a formula. This module reads CTL operators; marking expressions between them are read
+//! by [`expr`].
 
 use std::ops::Range;
 
@@ -106,7 +107,7 @@ impl<'a> Parser<'a> {
         Ok(self.nodes.len() - 1)
     }
 
-    /// Records the text of a node, from `start` to here.
+    /// Records the text of a node, from `start` to the current position.
     fn named(&mut self, node: usize, start: usize) -> usize {
         let end = start + self.text[start..self.at].trim_end().len();
         self.sources[node].get_or_insert(start..end);

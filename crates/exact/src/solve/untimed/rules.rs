@@ -5,22 +5,23 @@ use std::collections::BTreeMap;
 use crate::compile::{Firing, Program};
 use crate::semantics::{Fault, can_fire};
 
-/// The use of priorities to decide what fires next.
+/// The use of priorities to decide which transition fires next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Priorities {
-    /// Enabled immediate transitions go before timed ones, and among them the highest priority of the whole net: as in PIPE's
-    /// reachability graph, and with the tangible markings of [`explore`](crate::solve::explore).
+    /// Enabled immediate transitions have precedence over timed ones, and among them the highest
+    /// priority of the whole net: as in PIPE's reachability graph, and with the tangible markings
+    /// of [`explore`](crate::solve::explore).
     #[default]
     Kept,
     /// Every enabled transition may fire.
     Ignored,
 }
 
-/// A net, and which of its transitions go before which.
+/// A net, and the precedence of its transitions.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules<'a> {
     pub(crate) program: &'a Program,
-    /// Transitions that go first come first; each level in the order of the net.
+    /// Transitions in order of precedence; each level in the order of the net.
     levels: Vec<Vec<u32>>,
 }
 

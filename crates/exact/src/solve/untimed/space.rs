@@ -20,7 +20,7 @@ pub struct Step {
 #[derive(Clone, Debug)]
 pub struct MarkingGraph {
     pub(crate) store: Store,
-    /// Per state: the state and the transition that it was found from; the initial one has itself.
+    /// Per state: the state and the transition from which it was found; the initial state has itself.
     pub(crate) parents: Vec<Step>,
     pub(crate) steps: Csr<Step>,
     pub(crate) explored: usize,
@@ -36,7 +36,7 @@ impl MarkingGraph {
         self.store.len()
     }
 
-    /// Returns the number of markings, from the first on, whose firings were all found.
+    /// Returns the number of initial markings in the numbering whose firings were all found.
     pub fn explored(&self) -> usize {
         self.explored
     }
@@ -61,7 +61,7 @@ impl MarkingGraph {
         self.steps.items().len()
     }
 
-    /// Returns the explored states in which nothing can fire, in order.
+    /// Returns the explored states in which no transition can fire, in order.
     pub fn dead(&self) -> &[u32] {
         &self.dead
     }
@@ -93,7 +93,7 @@ impl MarkingGraph {
     }
 }
 
-/// The transitions from one state to a later one; each state has the step that it was found by.
+/// The transitions from one state to a later one; each state has the step by which it was found.
 pub(crate) fn path(parents: &[Step], from: u32, to: u32) -> Vec<u32> {
     let mut path = Vec::new();
     let mut at = to;

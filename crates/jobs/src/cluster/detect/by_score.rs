@@ -26,7 +26,7 @@ pub struct ByScore {
     pub gap: f64,
     /// Tasks that the mean score is taken over. Default `started`.
     pub mean: MeanOver,
-    /// Least age at which a task may be flagged \[s\], >= 0. Default 0.
+    /// Minimum age at which a task may be flagged \[s\], >= 0. Default 0.
     pub min_age_s: f64,
     /// Time between two checks \[s\], > 0. Default 1.
     pub interval_s: f64,

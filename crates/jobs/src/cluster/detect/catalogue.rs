@@ -28,7 +28,7 @@ pub const CATALOGUE: [CatalogueEntry; 8] = [
     CatalogueEntry { name: "none", rule: "never", needs: "nothing", source: "", settings: || DetectorPlan::None },
     CatalogueEntry {
         name: "clone",
-        rule: "always: every task is started twice, and nobody looks",
+        rule: "always: every task is started twice, without detection",
         needs: "nothing",
         source: "Ananthanarayanan2013",
         settings: || DetectorPlan::Clone,
@@ -50,20 +50,20 @@ pub const CATALOGUE: [CatalogueEntry; 8] = [
     CatalogueEntry {
         name: "hierarchical",
         rule: "flagged by default (or late), on a node below 0.9 of the mean speed",
-        needs: "progress scores, start times, input sizes, who runs where",
+        needs: "progress scores, start times, input sizes, placement of attempts",
         source: "Phan2018",
         settings: || DetectorPlan::Hierarchical(Hierarchical::default()),
     },
     CatalogueEntry {
         name: "hadoop2",
-        rule: "one a look: a new attempt of mean length would end earlier, by most",
+        rule: "one per check: the task for which a new attempt of mean length would save most",
         needs: "progress scores, start times, times of finished tasks",
         source: "Hadoop2014",
         settings: || DetectorPlan::Hadoop2(Hadoop2::default()),
     },
     CatalogueEntry {
         name: "spark",
-        rule: "age > 3 medians after 90% are done, unless it processes fast enough",
+        rule: "age > 3 medians after 90% have finished, unless it processes fast enough",
         needs: "start times, times of finished tasks, bytes processed",
         source: "Spark2024",
         settings: || DetectorPlan::Spark(Spark::default()),

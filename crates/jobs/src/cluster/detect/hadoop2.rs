@@ -1,7 +1,8 @@
-//! Hadoop 2 and 3 as shipped: one task a look, the one that a copy would beat by most. \[Hadoop2014\]
+//! Hadoop 2 and 3 as shipped: one task per check, for which a copy would save most. \[Hadoop2014\]
 //!
-//! Follows `DefaultSpeculator` with `LegacyTaskRuntimeEstimator`. There, the threshold "mean plus σ of finished tasks" only says whether
-//! enough tasks have finished; a task is then taken when a new attempt of mean length would end before it.
+//! Follows `DefaultSpeculator` with `LegacyTaskRuntimeEstimator`. There, the threshold "mean plus σ of
+//! finished tasks" only determines whether enough tasks have finished; a task is then flagged if a new
+//! attempt of mean length would finish before it.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,15 +15,15 @@ use crate::cluster::detect::view::{Detector, Flag, Remedy, View};
 pub struct Hadoop2 {
     /// Share of the tasks that have finished before anything is flagged, 0 to 1. Default 0.05; at least one.
     pub min_finished: f64,
-    /// Fewest copies allowed at a time. Default 10.
+    /// Minimum number of copies allowed at a time. Default 10.
     pub min_copies: u32,
     /// Copies allowed at a time, as a share of all tasks. Default 0.01.
     pub share_of_tasks: f64,
     /// Copies allowed at a time, as a share of the running tasks. Default 0.1.
     pub share_of_running: f64,
-    /// Time between two looks \[s\], > 0. Default 1.
+    /// Time between two checks \[s\], > 0. Default 1.
     pub interval_s: f64,
-    /// Time to the next look after a task was flagged \[s\], >= 0. Default 15.
+    /// Time to the next check after a task was flagged \[s\], >= 0. Default 15.
     pub pause_s: f64,
 }
 
@@ -39,7 +40,7 @@ impl Default for Hadoop2 {
     }
 }
 
-/// Least progress that the estimate divides by.
+/// Minimum progress in the divisor of the estimate.
 const LEAST_PROGRESS: f64 = 1e-4;
 
 impl Detector for Hadoop2 {

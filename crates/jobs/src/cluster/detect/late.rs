@@ -14,7 +14,7 @@ pub struct Late {
     pub threshold: f64,
     /// Reading of the threshold. Default `mean_minus_sd`.
     pub form: LateForm,
-    /// Least age at which a task may be flagged \[s\], >= 0. Default 0; \[Zaharia2008\] waits for a minute.
+    /// Minimum age at which a task may be flagged \[s\], >= 0. Default 0; \[Zaharia2008\] waits for a minute.
     pub min_age_s: f64,
     /// Maximum number of simultaneous copies, as a share of the slots in use, > 0 to 1. Default 1: no cap; \[Zaharia2008\] uses 0.1.
     pub cap: f64,
@@ -34,7 +34,7 @@ fn rate(task: &RunningTask) -> Option<f64> {
 }
 
 impl Late {
-    /// Returns the number of further tasks that may get a copy.
+    /// Returns the number of additional tasks that may get a copy.
     fn room(&self, view: &View<'_>) -> usize {
         let copies = view.running.iter().filter(|task| task.is_copy).count();
         ((self.cap * view.running.len() as f64).floor() as usize).saturating_sub(copies)

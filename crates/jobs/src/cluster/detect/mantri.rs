@@ -1,8 +1,9 @@
-//! Mantri-like: a copy only where it probably saves resources, a restart where tasks wait. \[Ananthanarayanan2010\]
+//! Mantri-like: a copy only if it probably saves resources, a restart if tasks wait. \[Ananthanarayanan2010\]
 //!
-//! With one attempt running, a copy that wins after t_new costs 2 t_new instead of t_rem. Mantri requires P(t_rem > 2 t_new) > δ; here t_new is drawn
-//! from the times of finished tasks. While tasks wait for slots it kills a task that would finish sooner after a restart, t_rem > E(t_new) + Δ, at
-//! most γ times per task. Mantri's causes (network, recomputation, order of input reads) are left out.
+//! With one attempt running, a copy that wins after t_new costs 2 t_new instead of t_rem. Mantri requires P(t_rem > 2
+//! t_new) > δ; here t_new is drawn from the times of finished tasks. While tasks wait for slots it kills a task that
+//! would finish sooner after a restart, t_rem > E(t_new) + Δ, at most γ times per task. Mantri's causes (network,
+//! recomputation, order of input reads) are not modelled.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,9 +18,10 @@ pub struct Mantri {
     pub probability: f64,
     /// Finished tasks before anything is flagged, >= 1. Default 10.
     pub min_finished: u32,
-    /// Least progress before a task is judged, 0 to 1. Default 0.1.
+    /// Minimum progress before a task is judged, 0 to 1. Default 0.1.
     pub min_score: f64,
-    /// γ, number of times a task may be killed and restarted elsewhere while other tasks wait. Default 3; 0: never.
+    /// γ, number of times a task may be killed and restarted elsewhere while other tasks wait. Default 3; 0
+    /// means never.
     pub max_restarts: u32,
     /// Δ, time by which a new attempt must finish sooner for a restart \[s\], >= 0. Default 3, the time between two reports.
     pub restart_gain_s: f64,

@@ -1,4 +1,4 @@
-//! Detectors of stragglers: what each looks at, and the catalogue.
+//! Detectors of stragglers: the observations of each, and the catalogue.
 //!
 //! A detector sees one category of tasks (the maps or the reduces of a job) as the master does: by the last report of each node. It
 //! flags tasks, and ranks them for the copies; slots and lags are not its business.

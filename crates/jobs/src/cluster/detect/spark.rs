@@ -1,10 +1,11 @@
-//! Spark: running longer than a multiple of the median of finished tasks, once most have finished. \[Spark2024\]
+//! Spark: flags tasks that run longer than a multiple of the median of finished tasks, once most have
+//! finished. \[Spark2024\]
 
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::detect::view::{Detector, Flag, Remedy, View};
 
-/// The rule, with the names of Spark's settings; the defaults are those of Spark 4.
+/// The rule, with the names of Spark's settings; defaults as in Spark 4.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -15,7 +16,7 @@ pub struct Spark {
     pub quantile: f64,
     /// Time between two checks \[s\], > 0. Default 0.1.
     pub interval_s: f64,
-    /// Least time that counts as too long \[s\], >= 0. Default 0.1.
+    /// Minimum time that counts as too long \[s\], >= 0. Default 0.1.
     pub min_runtime_s: f64,
     /// Exemption of tasks that process their input fast enough. Default on.
     pub efficiency: Efficiency,
@@ -30,7 +31,7 @@ pub struct Efficiency {
     pub enabled: bool,
     /// A task slower than this share of the mean speed of finished tasks is flagged, > 0. Default 0.75.
     pub rate_multiplier: f64,
-    /// A task that runs longer than this multiple of the time limit is flagged too, > 0. Default 2.
+    /// A task that runs longer than this multiple of the time limit is also flagged, > 0. Default 2.
     pub long_factor: f64,
 }
 

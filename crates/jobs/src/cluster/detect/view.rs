@@ -71,7 +71,8 @@ impl Finished {
         (count > 0.0).then(|| self.time_sum_s / count)
     }
 
-    /// Returns the median time, the mean of the middle two for an even number \[s\]; none without finished tasks.
+    /// Returns the median time, the mean of the two middle values for an even number \[s\]; none without
+    /// finished tasks.
     pub fn median_s(&self) -> Option<f64> {
         let (low, high) = (self.count().checked_sub(1)? / 2, self.count() / 2);
         Some(0.5 * (self.times_s[low] + self.times_s[high]))

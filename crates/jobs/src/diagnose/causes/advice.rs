@@ -21,7 +21,7 @@ pub enum Remedy {
     LocalityWait,
     /// More memory for a task, or smaller tasks.
     Memory,
-    /// Smaller tasks and results, fewer things in closures.
+    /// Smaller tasks and results, less data in closures.
     Serialization,
     /// Another workload uses the node: move it, or let copies of tasks run elsewhere.
     Neighbour,
@@ -63,7 +63,7 @@ pub struct Advice {
     pub findings: Vec<usize>,
 }
 
-/// The cost of executors that had just started: the wait for the first task, and first waves that were slow as a whole.
+/// The cost of executors that had just started: the wait for the first task, and slow first waves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WarmUp {
     /// Time from the submission of the job to its first task \[s\].
@@ -79,10 +79,10 @@ pub struct WarmUp {
 }
 
 impl RootCauses {
-    /// Returns a piece of advice for each cause that any method found, ordered by the time lost by the job, then by the time lost by its tasks.
-    /// Stragglers without a cause come last; those of a first wave are left out. A task with several findings of the same cause counts once, and a
-    /// task with a cause from any method is not listed among those without.
-    /// any method gave a cause is not among those without.
+    /// Returns a piece of advice for each cause that any method found, ordered by the time lost by the job, then by the
+    /// time lost by its tasks. Stragglers without a cause come last; those of a first wave are excluded. A task with
+    /// several findings of the same cause counts once, and a task with a cause from any method is not listed among
+    /// those without.
     pub fn advice(&self) -> Vec<Advice> {
         let mut by_cause: BTreeMap<Cause, Vec<usize>> = BTreeMap::new();
         for (i, finding) in self.counted().filter(|(_, finding)| finding.cause != Cause::Unknown || !finding.first_wave)
@@ -107,7 +107,7 @@ impl RootCauses {
         (stragglers > 0 || start_s > LEAST_START_S).then_some(WarmUp { start_s, stragglers, stages, lost_s, job_s })
     }
 
-    /// Returns the findings, except those of unknown cause about a task that another finding explains.
+    /// Returns the findings, except those of unknown cause for a task that another finding explains.
     fn counted(&self) -> impl Iterator<Item = (usize, &Finding)> {
         let known = self.findings.iter().filter(|finding| finding.cause != Cause::Unknown);
         let explained: BTreeSet<&Subject> = known.map(|finding| &finding.subject).collect();
@@ -148,8 +148,8 @@ impl RootCauses {
     }
 }
 
-/// Returns the time by which the job would have been shorter if these tasks had lost nothing and all tasks of these nodes had taken their usual time
-/// \[s\].
+/// Returns the time by which the job would have been shorter if these tasks had lost no time and
+/// all tasks of these nodes had taken their typical time \[s\].
 fn shorter(path: &Path, lost: &BTreeMap<(&str, u64, u32), f64>, slow: &BTreeSet<String>) -> f64 {
     let attempts = |stage: &str, task: u64| {
         let of_task = lost.range((stage, task, 0)..=(stage, task, u32::MAX));
@@ -181,21 +181,20 @@ fn lost_by(finding: &Finding) -> f64 {
     }
 }
 
-/// Returns the advice for nodes that are at fault as a whole, not through single tasks.
+/// Returns the advice for nodes that are slow as a whole, not only in single tasks.
 fn of_nodes(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
     match cause {
         Cause::Disk => (
             Remedy::BadNode,
-            "look at the disk of this node (iostat -xt 1, smartctl, what else writes to it), and keep tasks away from it until then",
+            "check the disk of this node (iostat -xt 1, smartctl, other processes that write to it), and keep tasks off the node until it is fixed",
         ),
         Cause::Network => (
             Remedy::BadNode,
-            "look at the network of this node (lost packets in ip -s link, retransmissions in nstat, cables and switch ports), and keep \
-             tasks away from it until then",
+            "check the network of this node (lost packets in ip -s link, retransmissions in nstat, cables and switch ports), and keep tasks off the node until it is fixed",
         ),
         Cause::Unknown => (
             Remedy::Observe,
-            "its calls take longer than in runs without a fault, which may be the load of the run: give the logs of all nodes of the run",
+            "its calls take longer than in runs without a fault, which may be due to the load of this run: give the logs of all its nodes",
         ),
         _ => remedy(cause, nodes),
     }
@@ -206,13 +205,11 @@ fn of_job(cause: Cause) -> (Remedy, &'static str) {
     match cause {
         Cause::FewTasks => (
             Remedy::Partitions,
-            "cut these stages into more tasks, at least two for each slot (spark.sql.shuffle.partitions, repartition, smaller splits): \
-             slots stood free; or run the job on fewer slots, which costs less",
+            "split these stages into more tasks, at least two per slot (spark.sql.shuffle.partitions, repartition, smaller splits): slots were idle; or run the job on fewer slots, which costs less",
         ),
         Cause::LongLastStage => (
             Remedy::Partitions,
-            "the job waits for few tasks of its last stage: write more files, coalesce after the work and not before it, and avoid collect \
-             and global sorts",
+            "the job waits for a few tasks of its last stage: write more files, coalesce after the work instead of before it, and avoid collect and global sorts",
         ),
         Cause::GpuWait => (
             Remedy::Gpu,
@@ -221,13 +218,11 @@ fn of_job(cause: Cause) -> (Remedy, &'static str) {
         ),
         Cause::GpuMemory => (
             Remedy::Gpu,
-            "let fewer tasks share a GPU (spark.rapids.sql.concurrentGpuTasks), make batches smaller (spark.rapids.sql.batchSizeBytes), or cut \
-             the work into more partitions",
+            "let fewer tasks share a GPU (spark.rapids.sql.concurrentGpuTasks), make batches smaller (spark.rapids.sql.batchSizeBytes), or split the work into more partitions",
         ),
         _ => (
             Remedy::Driver,
-            "no task ran meanwhile: have executors ready before the job (spark.dynamicAllocation.minExecutors), let the driver list fewer files and \
-             collect less, and submit independent jobs together; in a shell it is the time between commands",
+            "no task ran during this time: start executors before the job (spark.dynamicAllocation.minExecutors), let the driver list fewer files and collect less, and submit independent jobs together; in a shell, this is the time between commands",
         ),
     }
 }
@@ -237,57 +232,53 @@ fn remedy(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
     match cause {
         Cause::DataSkew => (
             Remedy::Repartition,
-            "repartition the input: a few tasks have more data than the rest; smaller splits or more partitions even them out",
+            "repartition the input: a few tasks have more data than the rest; use smaller splits or more partitions",
         ),
         Cause::ShuffleSkew => (
             Remedy::Repartition,
-            "spread the hot keys: salt them or combine before the shuffle, take more partitions, or let Spark split them \
+            "spread the hot keys: salt them or combine before the shuffle, use more partitions, or let Spark split them \
              (spark.sql.adaptive.skewJoin.enabled)",
         ),
         Cause::Spill => (
             Remedy::Memory,
-            "give tasks more memory (spark.executor.memory, fewer cores in an executor), or cut them smaller with more partitions",
+            "give tasks more memory (spark.executor.memory, fewer cores per executor), or make them smaller with more partitions",
         ),
         Cause::GarbageCollection => (
             Remedy::Memory,
-            "give the heap more room (spark.executor.memory), cache less or serialized, or cut tasks smaller",
+            "enlarge the heap (spark.executor.memory), cache less or in serialized form, or make tasks smaller",
         ),
         Cause::Serialization => (
             Remedy::Serialization,
-            "ship less with tasks and results: broadcast large values, take Kryo; slow first tasks are cold executors, which may be \
-             warmed up or kept",
+            "send less data with tasks and results: broadcast large values, use Kryo; slow first tasks indicate cold executors: warm them up or keep them",
         ),
         Cause::Locality => (
             Remedy::LocalityWait,
-            "let tasks wait longer for a slot near their data (spark.locality.wait), or keep more copies of the data",
+            "let tasks wait longer for a slot near their data (spark.locality.wait), or store more replicas of the data",
         ),
         Cause::Cpu if one => (
             Remedy::Neighbour,
-            "find what else computes on this node and move it; until then speculation (spark.speculation) runs copies elsewhere",
+            "find the other work on this node and move it; until then, speculation (spark.speculation) runs copies elsewhere",
         ),
         Cause::Cpu => (
             Remedy::Neighbour,
-            "find what else computes on these nodes, or give tasks more processors (spark.task.cpus, fewer cores in an executor)",
+            "find the other work on these nodes, or give tasks more CPUs (spark.task.cpus, fewer cores per executor)",
         ),
         Cause::Disk => (
             Remedy::Neighbour,
-            "find what else writes to the disk, move it or the scratch folders (spark.local.dir) to another disk; until then \
-             speculation runs copies elsewhere",
+            "find the other writers to the disk, and move them or the scratch folders (spark.local.dir) to another disk; until then, speculation runs copies elsewhere",
         ),
         Cause::Network => (
             Remedy::Neighbour,
-            "find what else uses the network of the node, or let less data travel (locality, compression, combining before the shuffle)",
+            "find the other users of the node's network, or transfer less data (locality, compression, combining before the shuffle)",
         ),
         Cause::SlowNode => (
             Remedy::BadNode,
-            "look at this node (clock rate, disk, memory errors), and keep tasks away from it until then \
-             (spark.excludeOnFailure.enabled, or take it out)",
+            "check this node (clock rate, disk, memory errors), and keep tasks off it until it is fixed (spark.excludeOnFailure.enabled, or remove it)",
         ),
         Cause::FewTasks | Cause::LongLastStage | Cause::Driver | Cause::GpuWait | Cause::GpuMemory => of_job(cause),
         Cause::Unknown => (
             Remedy::Observe,
-            "nothing that was measured explains these: look at what the tasks compute, and record samples where there are none \
-             (mpstat -P ALL 1, iostat -xt 1, sar -n DEV 1)",
+            "no measured cause explains these: check what the tasks compute, and record samples on nodes without them (mpstat -P ALL 1, iostat -xt 1, sar -n DEV 1)",
         ),
     }
 }

@@ -21,12 +21,12 @@ const LEAST: i32 = 2;
 /// Required correlation with the offset, and required gain over no offset.
 const GOOD: f64 = 0.6;
 const BETTER: f64 = 0.25;
-/// Fewest and most seconds compared.
+/// Minimum number of and most seconds compared.
 const FEWEST: usize = 30;
 const MOST: usize = 4_000;
 
-/// Searches for an offset of the samples' clock: the one for which the number of tasks on the node correlates best with its CPU use, second by
-/// second. None if the samples fit as they are, fit nowhere, or are too few.
+/// Searches for an offset of the samples' clock: the one for which the number of tasks on the node correlates best with
+/// its CPU use, second by second. None if the samples are already aligned, match no offset, or are too few.
 ///
 /// Approximate, and only a hint: no clock is shifted automatically.
 pub fn clock_hint(tasks: &[(f64, f64)], node: &NodeMeters) -> Option<ClockHint> {

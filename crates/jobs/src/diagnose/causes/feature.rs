@@ -98,7 +98,7 @@ impl Feature {
         }
     }
 
-    /// Returns the name for people.
+    /// Returns the display name.
     pub fn text(self) -> &'static str {
         match self {
             Self::ReadBytes => "bytes read",
@@ -109,7 +109,7 @@ impl Feature {
             Self::GcTime => "garbage collection",
             Self::ResultSerialization => "result serialization",
             Self::Deserialization => "deserialization",
-            Self::Cpu => "processors of the node",
+            Self::Cpu => "CPU of the node",
             Self::Disk => "disk of the node",
             Self::Network => "network of the node",
             Self::Locality => "locality",

@@ -1,4 +1,4 @@
-//! Findings of a log: one for each straggler and each of its causes, and one for each node that is slow as a whole.
+//! Findings of a log: one for each straggler and each of its causes, and one for each slow node.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ pub struct RootCauses {
     pub findings: Vec<Finding>,
     /// Stages with peers to compare, in order.
     pub stages: Vec<StageSummary>,
-    /// Stages with fewer than 3 tasks that succeeded: nothing to compare.
+    /// Stages with fewer than 3 successful tasks, too few to compare.
     pub too_small: usize,
     /// The critical path: the stages that the end of the job waited for.
     pub(super) path: Path,
@@ -148,7 +148,7 @@ fn of_straggler(
     if causes.is_empty() {
         let mut evidence = vec![time];
         if own.cold {
-            let what = "first wave: slow as all of it, in medians".to_owned();
+            let what = "slowness of the whole first wave, in medians".to_owned();
             evidence.push(Evidence { what, value: own.record.seconds() / pool.median, usual: 1.0, unit: "".into() });
         }
         let slowness = own.record.seconds() / pool.median;
@@ -168,12 +168,12 @@ fn confidence(task: &PoolTask, cause: &RootCause) -> f64 {
     (cause.strength * covered).clamp(0.0, 1.0)
 }
 
-/// Returns the feature in units for people, and the conditions around the task.
+/// Returns the feature in display units, and the conditions around the task.
 fn evidence(pool: &Pool, task: &PoolTask, cause: &RootCause) -> Vec<Evidence> {
     let of = match cause.sign {
         Sign::OtherNodes => "peers on other nodes",
         Sign::SameNode => "peers on the same node",
-        Sign::Headroom => "what peers leave free",
+        Sign::Headroom => "capacity that peers leave free",
         Sign::Outlier => "spread of normal tasks",
         Sign::Far => "normal tasks",
     };
@@ -193,7 +193,7 @@ fn evidence(pool: &Pool, task: &PoolTask, cause: &RootCause) -> Vec<Evidence> {
         usual: factor * usual,
         unit: unit.into(),
     };
-    let mut found = vec![new(format!("{}, against {of}", cause.feature.text()), cause.value, cause.usual)];
+    let mut found = vec![new(format!("{}, compared with {of}", cause.feature.text()), cause.value, cause.usual)];
     if let Some(around) = cause.around {
         let sides = [("before it", around.head), ("after it", around.tail)];
         let sides = sides.into_iter().filter_map(|(when, side)| Some((when, side?)));
@@ -201,7 +201,11 @@ fn evidence(pool: &Pool, task: &PoolTask, cause: &RootCause) -> Vec<Evidence> {
     }
     let resource = RESOURCES.contains(&cause.feature);
     if let (false, Some(quantile)) = (resource, pool.quantile(cause.feature, 1.0).filter(|&most| most > cause.value)) {
-        found.push(new(format!("{}, against the most in the stage", cause.feature.text()), cause.value, quantile));
+        found.push(new(
+            format!("{}, compared with the maximum of the stage", cause.feature.text()),
+            cause.value,
+            quantile,
+        ));
     }
     found
 }

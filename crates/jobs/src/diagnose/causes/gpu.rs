@@ -1,5 +1,5 @@
-//! Time that Spark's tasks lost on GPUs, by RAPIDS' own measures: waits for a permit of the GPU, and what was done again or moved because its
-//! memory was short.
+//! Time that Spark's tasks lost on GPUs, by RAPIDS metrics: waits for a GPU permit, and work that was
+//! repeated or data that was moved for lack of GPU memory.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,12 @@ use crate::diagnose::causes::path::Path;
 use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
 use crate::trace::{Attempt, JobTrace, Metric, StageId};
 
-/// Least share of a stage's task time that is a finding.
+/// Minimum share of a stage's task time that is a finding.
 const SHARE: f64 = 0.1;
-/// Least time that the job lost, for a finding \[s\].
+/// Minimum time that the job lost, for a finding \[s\].
 const LEAST_S: f64 = 1.0;
 
-/// Findings about the stages of a job on GPUs; none without the measures, or without the path to the job's end.
+/// Findings about the stages of a job on GPUs; none without the metrics, or without the path to the job's end.
 pub(super) fn gpu(trace: &JobTrace, path: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (id, _) in trace.stages_with_ids().filter(|_| !path.is_empty()) {
@@ -50,12 +50,10 @@ fn of_stage(trace: &JobTrace, path: &Path, id: StageId, cause: Cause, parts: &[M
         return None;
     }
     let (first, of_tasks) = match cause {
-        Cause::GpuWait => {
-            ("the job without the waits for the GPU, at most shorter by", "tasks waited for the GPU, of their time")
-        }
+        Cause::GpuWait => ("upper bound of the gain without GPU waits", "GPU waits of tasks, of their total time"),
         _ => (
-            "the job without retries and spills of the GPU, at most shorter by",
-            "tasks spent on retries and spills, of their time",
+            "upper bound of the gain without GPU retries and spills",
+            "GPU retries and spills of tasks, of their total time",
         ),
     };
     let mut evidence = vec![told(first, job_s, 0.0, "s"), told(of_tasks, lost_s, all_s, "s")];

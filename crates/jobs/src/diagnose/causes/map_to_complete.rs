@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use crate::diagnose::causes::nodes::NodeMap;
 use crate::diagnose::samples::{Meter, Samples, Series};
 
-/// Returns the text of a node map for nodes of a log without samples, but for those in the map that was given; none if there are none, or
-/// no samples. Where there is one host, it is filled in; devices stand in comments, with all that the samples have.
+/// Returns the text of a node map for nodes of a log without samples, except nodes in the given map; none
+/// without such nodes or without samples. A single host is filled in; comments list all devices of the
+/// samples.
 ///
 /// ```
 /// # use tailspn_jobs::diagnose::causes::{NodeMap, map_to_complete};

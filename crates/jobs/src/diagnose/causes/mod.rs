@@ -20,7 +20,7 @@
 //! # Guarantees
 //!
 //! * A feature missing from the log and the samples is *unknown*: it is never treated as 0, and never a cause.
-//! * A straggler without a cause is a finding too, with the cause [`Unknown`](crate::diagnose::Cause::Unknown).
+//! * A straggler without a cause is also a finding, with the cause [`Unknown`](crate::diagnose::Cause::Unknown).
 //!
 //! docs/diagnose.md gives the reason for every default; docs/replications/bigroots.md lists the results of the paper that could be reproduced.
 

@@ -46,7 +46,7 @@ pub struct NodeMap {
     pub node: BTreeMap<String, NodeSource>,
 }
 
-/// Error for an unreadable node map: the TOML error, and its place in the text, in bytes.
+/// Error for an unreadable node map: the TOML error, and its position in the text, in bytes.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct NodeMapError {
@@ -74,7 +74,7 @@ impl NodeMap {
         let bad = map.node.iter().find(|(_, source)| !source.clock_offset_s.is_finite());
         match bad {
             Some((name, _)) => {
-                Err(NodeMapError { message: format!("`clock_offset_s` of `{name}` is no number"), span: None })
+                Err(NodeMapError { message: format!("`clock_offset_s` of `{name}` is not a number"), span: None })
             }
             None => Ok(map),
         }
@@ -135,7 +135,7 @@ impl NodeMeters {
         Self { cpu: self.user.clone(), ..self.clone() }
     }
 
-    /// Returns the most bytes that its interfaces transferred per second, each at its own peak.
+    /// Returns the maximum bytes per second that its interfaces transferred, each at its own peak.
     pub(super) fn network_peak(&self) -> f64 {
         let peak = |series: &Series| series.samples.iter().map(|sample| sample.value).fold(0.0, f64::max);
         self.network.iter().map(peak).sum()
@@ -150,7 +150,7 @@ impl NodeMeters {
 /// A node without samples, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmapped {
-    /// Name in the log; empty for a problem of the map as a whole.
+    /// Name in the log; empty for a problem of the whole map.
     pub node: String,
     /// Missing item.
     pub reason: String,
@@ -169,7 +169,10 @@ pub fn meters_of(
         return (vec![NodeMeters::default(); trace.nodes.len()], vec![Unmapped { node: String::new(), reason }]);
     }
     for name in map.node.keys().filter(|name| trace.nodes.iter().all(|node| node.name != **name)) {
-        unmapped.push(Unmapped { node: name.clone(), reason: "the map has this node, but the log has not".to_owned() });
+        unmapped.push(Unmapped {
+            node: name.clone(),
+            reason: "the map contains this node, but the log does not".to_owned(),
+        });
     }
     let origin = trace.origin_us as f64 / 1e6;
     let meters = trace.nodes.iter().map(|node| {
@@ -214,13 +217,14 @@ pub fn meters_of(
     (meters, unmapped)
 }
 
-/// Returns the host with the samples of a node: as given, else by name, else the only host if there is only one node.
+/// Returns the host with the samples of a node: as given, otherwise by name, otherwise the only host if there
+/// is only one node.
 fn host_of<'s>(node: &str, given: Option<&NodeSource>, samples: &'s Samples, nodes: usize) -> Result<&'s str, String> {
     let hosts = samples.hosts();
     let listed = if hosts.is_empty() { "none".to_owned() } else { format!("`{}`", hosts.join("`, `")) };
     if let Some(host) = given.and_then(|source| source.host.as_deref()) {
         let found = hosts.iter().find(|name| **name == host);
-        return found.copied().ok_or_else(|| format!("no samples of host `{host}`; there are {listed}"));
+        return found.copied().ok_or_else(|| format!("no samples of host `{host}`; available: {listed}"));
     }
     let short = |name: &str| {
         if is_address(name) { name.to_owned() } else { name.split('.').next().unwrap_or(name).to_lowercase() }
@@ -236,9 +240,7 @@ fn host_of<'s>(node: &str, given: Option<&NodeSource>, samples: &'s Samples, nod
         [only] if nodes == 1 => Ok(only),
         // only the map can assign the devices of a host that holds several nodes
         [only] if given.is_some() => Ok(only),
-        _ => {
-            Err(format!("no samples of a host with this name; there are {listed}; say with --node-map whose they are"))
-        }
+        _ => Err(format!("no samples of a host with this name; available: {listed}; assign them with --node-map")),
     }
 }
 
@@ -246,7 +248,7 @@ fn is_address(name: &str) -> bool {
     name.parse::<std::net::IpAddr>().is_ok()
 }
 
-/// Returns true if a disk is a device of its own, not a partition or a mapping of another.
+/// Returns true if a disk is a physical device, not a partition or a mapping of another.
 fn is_whole_disk(device: &str) -> bool {
     !["loop", "ram", "zram", "sr", "dm-", "md"].iter().any(|start| device.starts_with(start))
 }

@@ -1,5 +1,5 @@
-//! By how much a job would have been shorter if some of its tasks had taken a usual time: the stages that the job's end waited for, one
-//! after the other, and in each what its slots did.
+//! The time by which a job would have been shorter if some of its tasks had taken a typical time: follows the
+//! stages that the job's end waited for, and the slots in each stage.
 //!
 //! ```text
 //! excess = end − first launch − median of the stage, if above 0
@@ -7,8 +7,8 @@
 //! gain   = end of the stage − max (end − shift) over its tasks
 //! ```
 //!
-//! Tasks stay in their slots, and a stage ends no earlier than other stages that ran with it, so that the gain is cautious: Spark would also
-//! have spread the tasks better.
+//! Tasks stay in their slots, and a stage ends no earlier than other stages that ran with it, so
+//! that the gain is conservative: Spark would also have spread the tasks better.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,8 @@ use crate::trace::{Attempt, JobTrace, Stage, StageId, StageKind};
 
 /// The next task of a slot is launched some milliseconds before the end of the last one is noted \[s\].
 const OVERLAP: f64 = 0.02;
-/// A stage that ended so long before another began was not what that one waited for, unless the log says so \[s\].
+/// A stage that ended this long before the start of another is not a stage that the latter waited for, unless
+/// the log states it \[s\].
 const AFTER: f64 = 0.1;
 
 /// A task of a stage that the job's end waited for.
@@ -66,7 +67,7 @@ struct Window {
 }
 
 impl Path {
-    /// The path of a log of one application; empty where there are several, or no task has succeeded.
+    /// The path of a log of one application; empty if there are several, or if no task succeeded.
     pub(super) fn of(trace: &JobTrace) -> Self {
         if trace.applications.len() > 1 {
             return Self::default();
@@ -92,12 +93,12 @@ impl Path {
         self.stages.is_empty()
     }
 
-    /// By how much the job would have been shorter if tasks had taken so much less \[s\], at most to a usual time.
+    /// Reduction of the job time if tasks had taken this much less, down to a typical time \[s\].
     pub(super) fn gain(&self, less: impl Fn(&PathStage, &PathTask) -> f64) -> f64 {
         self.shorter_by(|stage, task| less(stage, task).min(task.excess))
     }
 
-    /// By how much the job would have been shorter if tasks had taken so much less \[s\].
+    /// Reduction of the job time if tasks had taken this much less \[s\].
     pub(super) fn shorter_by(&self, less: impl Fn(&PathStage, &PathTask) -> f64) -> f64 {
         let of_stage = |stage: &PathStage| {
             let mut shifts: Vec<f64> = Vec::with_capacity(stage.tasks.len());
@@ -125,7 +126,8 @@ fn window(trace: &JobTrace, id: StageId) -> Option<Window> {
     Some(Window { id, from, to: winners().filter_map(Attempt::finish).max()?.seconds() })
 }
 
-/// The stage whose end a stage waited for: the last of its parents, else the last that ended before it began.
+/// The stage whose end a stage waited for: the last of its parents, otherwise the last stage that ended
+/// before it started.
 fn waited_for(trace: &JobTrace, windows: &[Window], own: Window) -> Option<Window> {
     let stage = trace.stage(own.id)?;
     let parents = stage.parents.as_deref().unwrap_or(&[]);
@@ -174,7 +176,7 @@ fn path_stage(trace: &JobTrace, windows: &[Window], own: Window, before: Option<
     PathStage { stage: stage_name(trace, own.id), tasks: tasks.collect(), end: own.to, floor: floor.min(own.to) }
 }
 
-/// The task before each in its slot, by position: of the slots of an executor that are free, that which became free last.
+/// The task before each in its slot, by position: among the free slots of an executor, the slot that became free last.
 fn slots(tasks: &[Done<'_>]) -> Vec<Option<usize>> {
     let mut slots: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     let mut before = Vec::with_capacity(tasks.len());

@@ -26,7 +26,7 @@ impl Default for PoolOptions {
     }
 }
 
-/// Fewest tasks that must succeed for a stage to have peers.
+/// Minimum number of tasks that must succeed for a stage to have peers.
 const FEWEST: usize = 3;
 /// A task of the first wave must have started at least this many seconds before the first end on its node: Spark launches the next task of a slot
 /// some milliseconds before it records the end of the previous one.
@@ -50,7 +50,7 @@ pub struct PoolTask {
     pub straggler: bool,
     /// True if it succeeded in a usual time: a peer.
     pub normal: bool,
-    /// True if it belongs to a first wave that is slow as a whole, and is not slow within that wave.
+    /// True if it belongs to a slow first wave, and is not slow within that wave.
     pub cold: bool,
     /// Features; none if unknown.
     pub values: [Option<f64>; FEATURES],
@@ -92,16 +92,18 @@ pub struct Pool {
     /// Sums over the normal tasks of each node, and of all nodes.
     by_node: BTreeMap<usize, [Sum; FEATURES]>,
     all: [Sum; FEATURES],
-    /// Most bytes that any node transferred in a second.
+    /// Maximum number of bytes that any node transferred in a second.
     network_peak: f64,
 }
 
 impl Pool {
-    /// Computes the features of a stage's tasks; `nodes` are the meters of each node, by its number, in seconds since the start of the log. None if
-    /// fewer than 3 tasks succeeded: then there is no baseline.
+    /// Computes the features of a stage's tasks; `nodes` are the meters of each node, by its number, in
+    /// seconds since the start of the log. None if fewer than 3 tasks succeeded, because there is then no
+    /// baseline.
     ///
-    /// Numerical features are the value over the stage's mean (0 where that is 0), time features the value over the task's
-    /// duration, resources the mean of the node's samples over the task's time (equations 1 to 3).
+    /// Numerical features are the value divided by the stage's mean (0 if the mean is 0), time features the
+    /// value divided by the task's duration, resources the mean of the node's samples over the task's time
+    /// (equations 1 to 3).
     pub fn new(records: Vec<TaskRecord>, nodes: &[NodeMeters], options: &PoolOptions) -> Option<Self> {
         let mut done: Vec<f64> = records.iter().filter(|r| r.succeeded).map(TaskRecord::seconds).collect();
         done.sort_unstable_by(f64::total_cmp);
@@ -170,8 +172,9 @@ impl Pool {
         &self.usual[feature as usize]
     }
 
-    /// Returns the mean of a feature over the normal tasks on other nodes (inter-node peers) and on the same node (intra-node peers); none if there
-    /// are no such tasks. If the node is unknown, all tasks count as tasks of other nodes.
+    /// Returns the mean of a feature over the normal tasks on other nodes (inter-node peers) and on the same
+    /// node (intra-node peers); none without such tasks. If the node is unknown, all tasks count as tasks of
+    /// other nodes.
     pub fn peers(&self, task: usize, feature: Feature) -> (Option<f64>, Option<f64>) {
         let own = &self.tasks[task];
         let mut same =
@@ -231,8 +234,9 @@ fn measure(task: &mut PoolTask, node: &NodeMeters, edge_width: f64) {
     }
 }
 
-/// Marks tasks that are slow only because their whole first wave is: they started before any task of the stage had ended on their node, the median of
-/// all such tasks exceeds `cold_factor` times the median of the rest, and they are not stragglers among them.
+/// Marks tasks that are slow only because their whole first wave is: they started before any task of the stage had
+/// ended on their node, the median of all such tasks exceeds `cold_factor` times the median of the other tasks, and
+/// they are not stragglers among them.
 fn cold_wave(records: &[TaskRecord], options: &PoolOptions) -> Vec<bool> {
     let mut first_end: BTreeMap<Option<usize>, f64> = BTreeMap::new();
     for record in records {

@@ -15,7 +15,7 @@ pub struct TaskRecord {
     pub node: Option<usize>,
     /// Launch time, in seconds since the start of the log.
     pub from: f64,
-    /// Time at which it ended, or was last seen.
+    /// Time at which it ended, or was last observed.
     pub to: f64,
     /// True if it would have run longer: it was killed, or the log has no end for it.
     pub at_least: bool,

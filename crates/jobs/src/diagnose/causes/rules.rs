@@ -30,7 +30,7 @@ pub enum Edge {
     Printed,
 }
 
-/// The thresholds. The paper gives no values for them; docs/diagnose.md explains how these were found.
+/// The thresholds. The paper gives no values; docs/diagnose.md explains the choice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
     /// λq: a cause exceeds this quantile of the feature over all tasks. Default 0.7.
@@ -44,8 +44,8 @@ pub struct Rules {
     pub time_rule: TimeRule,
     /// The threshold of that rule. Default 0.2.
     pub time_floor: f64,
-    /// Least use of a resource that can slow a task, as a share of its capacity; for the network, of the most bytes that any node transferred in a
-    /// second. Default 0.1; 0 is the paper.
+    /// Minimum use of a resource that can slow a task, as a share of its capacity; for the network, of
+    /// the maximum bytes per second of any node. Default 0.1; 0 is the paper.
     pub resource_floor: f64,
     /// Reading of edge detection. Default: the intent of the text.
     pub edge: Edge,
@@ -119,9 +119,9 @@ pub struct RootCause {
 
 /// Robust standard deviations per median absolute deviation, for normal values.
 const MAD: f64 = 1.4826;
-/// Fewest normal tasks for computing deviations from their median.
+/// Minimum number of normal tasks for computing deviations from their median.
 const FEWEST: usize = 8;
-/// Least excess over the median for an outlier.
+/// Minimum excess over the median for an outlier.
 const EXCESS: f64 = 1.02;
 
 /// Decides whether a feature explains the slowness of a task; none if it does not, or is unknown.
@@ -160,7 +160,7 @@ pub fn judge(pool: &Pool, task: usize, feature: Feature, rules: &Rules) -> Optio
     }
 }
 
-/// Applies equation 5 for both kinds of peers; if several criteria hold, the one exceeded most counts.
+/// Applies equation 5 for both kinds of peers; if several criteria hold, the one exceeded most is used.
 fn beyond_peers(
     pool: &Pool,
     task: usize,
@@ -215,7 +215,7 @@ fn long_enough(value: f64, usual: f64, rules: &Rules) -> bool {
     }
 }
 
-/// Applies edge detection, equation 6. A side without samples drops nothing.
+/// Applies edge detection, equation 6. A side without samples does not exclude a cause.
 fn stands(value: f64, around: Surroundings, rules: &Rules) -> bool {
     let loaded = |side: Option<f64>| side.map(|mean| mean > rules.edge_factor * value);
     let (head, tail) = (loaded(around.head), loaded(around.tail));

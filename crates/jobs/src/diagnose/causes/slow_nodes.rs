@@ -1,4 +1,4 @@
-//! Nodes that are slow as such: not a straggler here and there, but most of their tasks.
+//! Slow nodes: most of their tasks are slow, not just single stragglers.
 
 use tailspn_common::order::{median, quantile};
 
@@ -6,13 +6,13 @@ use crate::diagnose::causes::pool::{Pool, PoolTask};
 use crate::diagnose::finding::{Cause, Evidence, Finding, FindingMethod, Subject};
 use crate::trace::JobTrace;
 
-/// A node is slow where the median of its tasks' times, each over the median of its stage on other nodes, is above this: what makes
-/// a straggler of a task. Healthy nodes of the labelled runs reach 1.31.
+/// A node is slow if the median of its task times, each divided by the stage's median on other nodes, exceeds
+/// this value, which is also the threshold for stragglers. Healthy nodes of the labelled runs reach 1.31.
 const SLOW_NODE: f64 = 1.5;
-/// Fewest tasks of a node that say anything about it, and of others to compare it with.
+/// Minimum number of tasks on a node, and on other nodes, for a comparison.
 const FEWEST: usize = 8;
-/// A slow node gets few tasks, and may be slow for a while only. So many tasks of one stage are enough where all of them are among its
-/// slowest, and that has at most this probability by chance.
+/// A slow node gets few tasks, and may be slow only for a while. This many tasks of one stage suffice if all
+/// of them are among its slowest, with at most this probability by chance.
 const CHANCE: f64 = 1e-3;
 const FEWEST_APART: usize = 3;
 
@@ -21,7 +21,8 @@ const FEWEST_APART: usize = 3;
 pub(super) struct NodeTimes {
     /// Their times, each over the median of the stage's tasks on other nodes.
     ratios: Vec<f64>,
-    /// The same for one stage only: the largest in which all tasks of the node are among the slowest, which is unlikely by chance.
+    /// The same for a single stage: the largest stage in which all tasks of the node are among the slowest,
+    /// which is unlikely by chance.
     apart: Vec<f64>,
 }
 
@@ -49,20 +50,21 @@ pub(super) fn compare_nodes(pool: &Pool, times: &mut [NodeTimes]) {
     }
 }
 
-/// The probability that all of a node's tasks are among its number plus `slower` slowest of a stage, where it is left to chance: the rank of
-/// its fastest task, C(own + slower, own) / C(own + others, own). 1 of no tasks.
+/// The probability that all of a node's tasks are among its number plus `slower` slowest of a stage
+/// by chance: the rank of its fastest task, C(own + slower, own) / C(own + others, own). 1 for no
+/// tasks.
 fn chance(own: usize, others: usize, slower: usize) -> f64 {
     (1..=own).map(|i| (slower + i) as f64 / (others + i) as f64).product()
 }
 
-/// Nodes whose tasks are slow as a rule: not a straggler here and there, but the median.
+/// Nodes whose median task is slow, not just single stragglers.
 pub(super) fn slow_nodes(trace: &JobTrace, times: Vec<NodeTimes>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (node, NodeTimes { ratios, apart }) in trace.nodes.iter().zip(times) {
         let middle = |ratios: &[f64]| median(ratios.iter().copied()).filter(|slowness| *slowness > SLOW_NODE);
         let of_all = middle(&ratios).filter(|_| ratios.len() >= FEWEST).map(|slowness| (slowness, ratios.len()));
         let Some((slowness, tasks)) = of_all.or_else(|| Some((middle(&apart)?, apart.len()))) else { continue };
-        let what = format!("time of {tasks} of its tasks, in medians of other nodes");
+        let what = format!("time of {tasks} of its tasks, in medians of the other nodes");
         findings.push(Finding {
             method: FindingMethod::SlowNode,
             subject: Subject::Node { node: node.name.clone() },
@@ -80,7 +82,8 @@ pub(super) fn slow_nodes(trace: &JobTrace, times: Vec<NodeTimes>) -> Vec<Finding
     findings
 }
 
-/// Gives a cause to the stragglers of slow nodes that have none. Of executors that had just started more would be said than is known.
+/// Gives a cause to the stragglers of slow nodes that have none. Excludes executors that had just started,
+/// for which the data do not support a conclusion.
 pub(super) fn blame(findings: &mut [Finding], slow: &[Finding]) {
     let node_of = |finding: &Finding| match &finding.subject {
         Subject::Node { node } | Subject::Task { node: Some(node), .. } => Some(node.clone()),

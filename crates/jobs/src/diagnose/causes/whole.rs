@@ -8,11 +8,11 @@ use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
 use crate::trace::analysis::bounds_of;
 use crate::trace::{ApplicationId, Attempt, JobTrace, StageId};
 
-/// Least share of the job's time that is a finding.
+/// Minimum share of the job's time that is a finding.
 const SHARE: f64 = 0.05;
-/// Least time that is a finding \[s\].
+/// Minimum time that is a finding \[s\].
 const LEAST_S: f64 = 1.0;
-/// The last stage is long where it took more than this share of the job's time with more than half of the slots free.
+/// The last stage is long if it took more than this share of the job's time with more than half of the slots free.
 const LONG: f64 = 0.25;
 
 /// The time in which one stage ran alone.
@@ -32,7 +32,7 @@ struct Elapsed<S> {
     idle: [f64; 3],
 }
 
-/// Goes through attempts in time: stage, launch and end of each. `span`: begin and end of the application \[s\].
+/// Goes through attempts in time: stage, launch and end of each. `span`: start and end of the application \[s\].
 fn elapsed<S: Ord + Copy>(runs: impl Iterator<Item = (S, f64, f64)>, slots: f64, span: (f64, f64)) -> Elapsed<S> {
     let mut steps: Vec<(f64, i64, S)> = Vec::new();
     for (stage, from, to) in runs {
@@ -68,7 +68,7 @@ fn elapsed<S: Ord + Copy>(runs: impl Iterator<Item = (S, f64, f64)>, slots: f64,
     found
 }
 
-/// Findings about the job as a whole.
+/// Findings for the whole job.
 #[derive(Debug, Default)]
 pub(super) struct Whole {
     /// About stages and the job.
@@ -77,7 +77,7 @@ pub(super) struct Whole {
     pub(super) start_s: f64,
 }
 
-/// Looks at the job of a log with one application as a whole.
+/// Examines the whole job of a log with one application.
 pub(super) fn whole(trace: &JobTrace) -> Whole {
     let one = trace.applications_with_ids().map(|(id, _)| id).collect::<Vec<ApplicationId>>();
     let [application] = one[..] else { return Whole::default() };
@@ -122,9 +122,9 @@ impl Told<'_> {
             false => return None,
         };
         let evidence = vec![
-            evidence("tasks of the stage, against slots", tasks, self.slots, ""),
+            evidence("tasks of the stage, compared with slots", tasks, self.slots, ""),
             evidence(
-                "time of this stage alone, against its work on all slots",
+                "time of this stage alone, compared with its work spread over all slots",
                 alone.time,
                 alone.time - alone.free,
                 "s",
@@ -136,12 +136,12 @@ impl Told<'_> {
     fn of_driver(&self, idle: [(&str, f64); 2]) -> Option<Finding> {
         let lost = idle[0].1 + idle[1].1;
         let most = if idle[1].1 > idle[0].1 { idle[1].0 } else { idle[0].0 };
-        let mut all = vec![evidence(&format!("time without a running task, most of it {most}"), lost, 0.0, "s")];
+        let mut all = vec![evidence(&format!("time without a running task, mainly {most}"), lost, 0.0, "s")];
         all.extend(idle.iter().map(|(what, time)| evidence(what, *time, 0.0, "s")));
         self.finding(Subject::Job, Cause::Driver, lost, all)
     }
 
-    /// A finding, if the time that was lost is worth one.
+    /// A finding, if the lost time is large enough.
     fn finding(&self, subject: Subject, cause: Cause, lost: f64, evidence: Vec<Evidence>) -> Option<Finding> {
         let share = lost / self.whole;
         (share > SHARE && lost > LEAST_S).then(|| Finding::on_the_way(subject, cause, share, SHARE, evidence))

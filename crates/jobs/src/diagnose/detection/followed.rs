@@ -1,6 +1,7 @@
 //! The attempts of a stage as a master could have followed them: the time and the reports of each.
 //!
-//! Reports count from the launch in the log. Without reports, progress is taken as even, which no detector could have known at the time.
+//! Reports count from the launch in the log. Without reports, even progress is assumed, which no detector
+//! could have known at the time.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,7 +23,7 @@ pub(super) struct Followed {
     pub(super) is_copy: bool,
     /// Size of its input, 1 on average.
     pub(super) size: f64,
-    /// Age \[s\] and progress; none if progress is taken as even.
+    /// Age \[s\] and progress; none if even progress is assumed.
     pub(super) reports: Option<Vec<Point>>,
 }
 

@@ -13,28 +13,26 @@ use crate::estimate::{FloatMoments, Measured, clopper_pearson};
 use crate::trace::analysis::{Usual, times_of};
 use crate::trace::{JobTrace, StageKind};
 
-/// Fewest successful tasks of a stage for which the median is the expected time.
+/// Minimum number of successful tasks of a stage for which the median is the expected time.
 const FEWEST: u64 = 3;
 
-/// A recorded job and the progress of its tasks; without reports, progress is taken as even.
+/// A recorded job and the progress of its tasks; without reports, even progress is assumed.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordedRun<'t> {
     /// The log of the job.
     pub trace: &'t JobTrace,
-    /// Reports of its tasks ([`History::from_reports`]), or the curves in the log itself ([`History::from_trace`]). Stages without reports are
-    /// left out.
+    /// Reports of its tasks ([`History::from_reports`]), or the curves in the log itself
+    /// ([`History::from_trace`]). Stages without reports are excluded.
     pub progress: &'t History,
 }
 
-/// Reason why nothing can be judged.
+/// Reason why detectors cannot be judged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DetectionError {
     /// No stage has enough tasks with a start and an end to estimate the expected time. Give the log of a finished job, or other runs that
     /// give the expected times.
-    #[error(
-        "{log}: no stage with progress has {FEWEST} tasks that ended well, so that nothing says which were stragglers"
-    )]
+    #[error("{log}: no stage with progress has {FEWEST} tasks that succeeded, so stragglers cannot be identified")]
     NothingToJudge {
         /// The log.
         log: String,
@@ -54,7 +52,7 @@ pub struct JudgedStage {
     pub stragglers: u64,
     /// Tasks with an expected time from other runs; for all other tasks it is the median of the stage.
     pub usual_from_runs: u64,
-    /// True if the progress of its tasks was reported; otherwise it is taken as even.
+    /// True if the progress of its tasks was reported; otherwise even progress is assumed.
     pub reported: bool,
 }
 
@@ -96,7 +94,7 @@ pub struct JudgedDetector {
 pub struct Judged {
     /// The stages, run by run.
     pub stages: Vec<JudgedStage>,
-    /// Names of stages that were left out because other stages have progress reports and these have none.
+    /// Names of stages that were excluded because they have no progress reports although other stages do.
     pub left_out: Vec<String>,
     /// Stragglers and flagged tasks, stage by stage.
     pub tasks: Vec<JudgedTask>,

@@ -1,4 +1,4 @@
-//! The checks of a detector on a recorded stage: their times, the state that it sees, and its first flags.
+//! The checks of a detector on a recorded stage: their times, the state that it observes, and its first flags.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,7 +7,7 @@ use crate::cluster::formulas::{looks_for_stragglers, task_speed};
 use crate::cluster::{PolicyPlan, Watching};
 use crate::diagnose::detection::followed::{Followed, FollowedStage};
 
-/// Most checks of a stage: in a long stage, a detector checks less often than its interval.
+/// Maximum number of checks of a stage: in a long stage, a detector checks less often than its interval.
 const MOST_LOOKS: f64 = 100_000.0;
 
 /// The tasks of a stage that a policy flags, with the time of the first flag \[s since the start of the trace\].
@@ -83,7 +83,7 @@ impl<'a> Looking<'a> {
         &self.stage.attempts[number as usize]
     }
 
-    /// Lets time pass: attempts begin and end.
+    /// Advances time: attempts start and end.
     fn advance(&mut self, now_s: f64) {
         while let Some(attempt) = self.stage.attempts.get(self.begun).filter(|attempt| attempt.start_s <= now_s) {
             self.running.push((self.begun as u32, 0));

@@ -1,7 +1,8 @@
 //! The online agent: reads reports as they arrive, and flags a task as soon as enough consecutive samples predict a straggler.
 //!
-//! Owns the set of live attempts and the counts. `group` judges a sample. The agent's clock is the clock of the reports, so a replay gives the same
-//! flags as the live run; memory grows with running attempts only, not with finished ones.
+//! Implements the set of live attempts and the counts. `group` judges a sample. The agent's clock is the clock of the
+//! reports, so a replay gives the same flags as the live run; memory grows only with running attempts, not with
+//! finished ones.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -14,7 +15,7 @@ use crate::diagnose::long_tail::record::ProgressRecord;
 use crate::diagnose::long_tail::settings::AgentSettings;
 use crate::diagnose::long_tail::task::{Sample, TaskState};
 
-/// Finished attempts whose late reports are recognised: this many, plus as many as are running.
+/// Finished attempts whose late reports are recognised: this many, plus the number of running attempts.
 const REMEMBERED: usize = 4096;
 
 /// Reports arrive slightly early or late; a sample is due when all but this share of the interval has passed.
@@ -80,7 +81,7 @@ type Key = (u32, u64, u32);
 pub struct Agent<'m> {
     model: Option<&'m Model>,
     settings: AgentSettings,
-    /// Groups by their number; a number is reused after its group is gone.
+    /// Groups by their number; a number is reused after its group is removed.
     groups: Vec<Option<Group>>,
     /// Numbers of groups by job, kind and stage, with a 0 between them.
     names: HashMap<String, u32>,
@@ -99,7 +100,7 @@ pub struct Agent<'m> {
 }
 
 impl<'m> Agent<'m> {
-    /// Creates an agent with a learned model; without one, the tasks of a job are only compared with each other.
+    /// Creates an agent with a learned model; without one, the tasks of a job are compared only with each other.
     pub fn new(model: Option<&'m Model>, settings: AgentSettings) -> Self {
         Self {
             model,
@@ -143,8 +144,9 @@ impl<'m> Agent<'m> {
         None
     }
 
-    /// Returns true if a time is plausible: a leap longer than the silence after which attempts are forgotten must be confirmed by the next report,
-    /// so that a single wrong time does not end all attempts.
+    /// Returns true if a time is plausible: a jump longer than the silence after which attempts are
+    /// forgotten must be confirmed by the next report, so that a single wrong time does not end all
+    /// attempts.
     fn tick(&mut self, time_s: f64) -> bool {
         let limit = self.now_s + self.settings.forget_s;
         if self.now_s.is_finite() && time_s > limit && self.leap_s.replace(time_s).is_none() {

@@ -1,6 +1,6 @@
 //! Progress of a usual task by age: a line, pieces, or any monotone curve, with its inverse.
 //!
-//! Owns the forms, their values and their least-squares fit. `profile` decides which form suits a history.
+//! Defines the forms, their values and their least-squares fit. `profile` decides which form suits a history.
 
 use serde::{Deserialize, Serialize};
 
@@ -186,7 +186,7 @@ fn between(points: &[Point], age_s: f64, slopes: impl Fn(usize) -> Option<(f64, 
     }
 }
 
-/// Returns the value of Hermite's cubic between two points with these slopes, at a share of the way.
+/// Returns the value of Hermite's cubic between two points with these slopes, at a given share of the distance.
 fn cubic([(t0, p0), (t1, p1)]: [Point; 2], (d0, d1): (f64, f64), u: f64) -> f64 {
     let v = 1.0 - u;
     // in this form it is exactly constant between equal points

@@ -27,16 +27,19 @@ const CLOCKS: f64 = 2.0;
 
 /// Finds stragglers by the progress of tasks, as an agent would have flagged them while the job ran.
 ///
-/// `trace` is the log of the job; without one, times count from the first report, and stages have their names in the reports. `progress` is its
-/// curves: [`History::from_reports`] of a file of reports, or [`History::from_trace`] if the log itself has curves, as Hadoop's histories do. `model`
-/// was learned from earlier runs of the same program ([`Model::learn`]); without one, the tasks of each stage are only compared with each other.
+/// `trace` is the log of the job; without one, times count from the first report, and stages have their names in the
+/// reports. `progress` is its curves: [`History::from_reports`] of a file of reports, or [`History::from_trace`] if the
+/// log itself has curves, as Hadoop's histories do. `model` was learned from earlier runs of the same program
+/// ([`Model::learn`]); without one, the tasks of each stage are compared only with each other.
 ///
-/// A finding's `from` and `to` are the launch and the end of the attempt \[s since the start of the trace\]; `score` is its slow-down relative to the
-/// tasks of its job when it was flagged, `threshold` the boundary at that time. The cause is [`Cause::DataSkew`] if the task has more than 1 + Diff
-/// times the median input of its stage, [`Cause::ShuffleSkew`] if that input comes from a shuffle; its `confidence` is the share of the excess time
-/// that the excess input explains, at most 1. Otherwise the cause is [`Cause::Unknown`] with confidence 0. The evidence: progress against the usual
-/// progress at the flag, with the age; the probability of a straggler against the required probability; the input, if known; and the whole time of
-/// the attempt (`time`) against the median, from the log or else from the reports. Findings are in the order of the flags.
+/// A finding's `from` and `to` are the launch and the end of the attempt \[s since the start of the trace\]; `score` is
+/// its slow-down relative to the tasks of its job when it was flagged, `threshold` the boundary at that time. The cause
+/// is [`Cause::DataSkew`] if the task has more than 1 + Diff times the median input of its stage,
+/// [`Cause::ShuffleSkew`] if that input comes from a shuffle; its `confidence` is the share of the excess time that the
+/// excess input explains, at most 1. Otherwise the cause is [`Cause::Unknown`] with confidence 0. The evidence:
+/// progress compared with the usual progress at the flag, with the age; the probability of a straggler against the
+/// required probability; the input, if known; and the total time of the attempt (`time`) compared with the median, from
+/// the log, otherwise from the reports. Findings are in the order of the flags.
 ///
 /// A flagged task that caught up and finished within 1 + Diff medians of its stage is not reported: in hindsight it was not a straggler.
 ///
@@ -78,7 +81,7 @@ pub fn clock_ahead(trace: &JobTrace, progress: &History) -> Option<f64> {
     median(progress.tasks.iter().filter_map(ahead)).filter(|ahead| ahead.abs() > CLOCKS)
 }
 
-/// Splits the reports into those of attempts in the log and the rest.
+/// Splits the reports into those of attempts in the log and all others.
 pub fn by_log(trace: &JobTrace, progress: History) -> [History; 2] {
     let logged = logged_ends(trace);
     let (known, others) = progress

@@ -1,6 +1,6 @@
-//! The tasks of a running stage: their common speed, and the slowness of each relative to the rest.
+//! The tasks of a running stage: their common speed, and the slowness of each relative to the other tasks.
 //!
-//! Owns the judgement of a single sample. `agent` decides which reports become samples, and how many in a row raise a flag.
+//! Implements the judgement of a single sample. `agent` decides which reports become samples, and how many in a row raise a flag.
 
 use crate::diagnose::long_tail::curve::ProgressCurve;
 use crate::diagnose::long_tail::profile::Profile;
@@ -11,11 +11,11 @@ use crate::estimate::{normal_cdf, normal_quantile};
 /// Number of finished attempts whose slow-downs are kept, the latest ones: the memory of an endless group stays bounded.
 const MOST_ENDED: usize = 1024;
 
-/// Fewest peers that determine the speed of a job without history.
+/// Minimum number of peers that determine the speed of a job without history.
 const FEWEST_PEERS: usize = 3;
 
-/// Without a profile: error of an early prediction, shrinking in proportion to the remaining work. About right for tasks with even progress whose
-/// speed changes by half from time to time.
+/// Without a profile: error of an early prediction, shrinking in proportion to the remaining work.
+/// Appropriate for tasks with even progress whose speed occasionally changes by half.
 const UNKNOWN_SPREAD: f64 = 0.5;
 
 /// Without a profile: the spread of tasks of a stage.
@@ -101,7 +101,7 @@ pub(super) struct Group {
     next_ended: usize,
     /// Time of its latest report.
     pub(super) last_s: f64,
-    /// Logarithm of the slow-down of the job as a whole, and its uncertainty; none without data.
+    /// Logarithm of the slow-down of the whole job, and its uncertainty; none without data.
     centre: Option<(f64, f64)>,
     /// Time at which that was computed.
     centre_s: f64,
@@ -206,7 +206,7 @@ impl Group {
     }
 }
 
-/// Returns the value with half of the weight below it; the middle of two values if it lies between them.
+/// Returns the value with half of the weight below it; the mean of two values if the median is between them.
 fn weighted_median(sorted: &[(f64, f64)], weight: f64) -> Option<f64> {
     let mut below = 0.0;
     for (i, &(value, own)) in sorted.iter().enumerate() {

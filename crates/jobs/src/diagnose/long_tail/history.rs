@@ -1,6 +1,6 @@
-//! Attempts with their whole progress curves: the input for learning a profile and for replays.
+//! Attempts with their complete progress curves: the input for learning a profile and for replays.
 //!
-//! Owns the sources of curves: reports as text, the twelve points of Hadoop's histories, recordings of the cluster simulator.
+//! Defines the sources of curves: reports as text, the twelve points of Hadoop's histories, recordings of the cluster simulator.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use crate::trace::{Attempt, JobTrace, Stage};
 /// An attempt and its curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskHistory {
-    /// The run it belongs to: attempts of a run are peers.
+    /// The run of the attempt; attempts of a run are peers.
     pub run: u32,
     /// The job; empty if not given.
     pub job: String,
@@ -113,7 +113,7 @@ impl History {
         Self { tasks: tasks.iter().map(recorded).collect(), oddities: Oddities::default() }
     }
 
-    /// Returns all reports in time order, as a monitor would have seen them.
+    /// Returns all reports in time order, as a monitor would have recorded them.
     pub fn replay(&self) -> Vec<ProgressRecord<'_>> {
         let mut records: Vec<_> =
             self.tasks.iter().flat_map(|task| task.points.iter().map(|&point| task.record(point))).collect();

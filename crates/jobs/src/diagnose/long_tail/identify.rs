@@ -1,6 +1,6 @@
 //! The straggler identifier: the stragglers of a log by the common rules, and their nodes.
 //!
-//! Owns rules over all stages of a log, and shares in percent. It looks back; `agent` looks ahead.
+//! Implements rules over all stages of a log, and shares in percent. It is retrospective; `agent` predicts.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// Returns the share in hundredths of a percent, rounded half up; none for an empty whole. Exact.
+    /// Returns the share in hundredths of a percent, rounded half up; none for a total of 0. Exact.
     ///
     /// ```
     /// # use tailspn_jobs::diagnose::long_tail::Share;
@@ -87,11 +87,12 @@ pub struct Identified {
     pub per_node: Vec<(String, u64)>,
 }
 
-/// Fewest attempts that must succeed for the mean and median of a stage to be a baseline.
+/// Minimum successful attempts of a stage for its mean and median to be a baseline.
 const FEWEST: usize = 3;
 
-/// Finds the stragglers of a log by a rule. Failed attempts are left out; an attempt that was killed or has no end counts with its observed run time,
-/// as in [`stragglers`](crate::trace::analysis::stragglers()). Jobs are applications.
+/// Finds the stragglers of a log by a rule. Failed attempts are excluded; an attempt that was
+/// killed or has no end counts with its observed run time, as in
+/// [`stragglers`](crate::trace::analysis::stragglers()). Jobs are applications.
 pub fn identify(trace: &JobTrace, rule: StragglerRule) -> Identified {
     identify_where(trace, rule, |_, _| true)
 }

@@ -20,10 +20,11 @@
 //! | what an agent is worth | [`Score`], [`replay`], [`score`](score()) |
 //! | findings for a diagnosis | [`find`](find()) |
 //!
-//! Source: \[Garraghan2015\]; what of it could be reproduced, and where and why not: docs/replications/long-tail.md.
+//! Source: \[Garraghan2015\]; docs/replications/long-tail.md lists the reproduced results, and the
+//! differences with their reasons.
 //!
-//! Guarantees: an agent reads no clock and draws no random number: the same reports give the same flags. Reports that cannot be right are
-//! counted by kind and left out. Memory grows with the attempts that run.
+//! Guarantees: an agent reads no clock and draws no random number: the same reports give the same flags.
+//! Invalid reports are counted by kind and skipped. Memory grows with the attempts that run.
 
 mod agent;
 mod curve;

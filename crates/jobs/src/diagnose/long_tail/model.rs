@@ -103,17 +103,14 @@ impl Model {
             let spread = |value: f64| value > 0.0 && value < 100.0;
             to.range("task_spread", profile.task_spread, spread(profile.task_spread), "above 0 and below 100");
             if !is_sound(&profile.curve) {
-                to.add(
-                    "curve",
-                    "is not a curve that rises from an age and a progress of at least 0 to a progress of 1",
-                );
+                to.add("curve", "is not a curve that rises from an age and progress of at least 0 to progress 1");
             }
             let ascends = profile.spread.is_sorted_by(|a, b| a.0 < b.0);
             if let Some(&(level, value)) = profile.spread.iter().find(|(p, s)| !(0.0..=1.0).contains(p) || !spread(*s))
             {
                 to.range("spread", if spread(value) { level } else { value }, false, "a progress, or a spread above 0");
             } else if !ascends {
-                to.range("spread", 0.0, false, "in the order of progress");
+                to.range("spread", 0.0, false, "sorted by progress");
             }
         }
         to.problems

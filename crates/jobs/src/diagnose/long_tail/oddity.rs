@@ -1,4 +1,4 @@
-//! Oddities in progress reports: counted by kind, with the first line and an example. Nothing is printed here.
+//! Oddities in progress reports: counted by kind, with the first line and an example. This module does not print.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,15 +28,15 @@ pub enum Oddity {
     BadNumber,
     /// No work: a total of 0.
     NothingToDo,
-    /// A report with a time before that of an earlier one of the same attempt.
+    /// A report with a time before an earlier report of the same attempt.
     TimeBackwards,
     /// A report with a time far after all other reports that the next report did not confirm.
     TimeLeaps,
     /// A report much older than the latest one overall.
     OutOfOrder,
-    /// More done than the total.
+    /// More completed than the total.
     AboveOne,
-    /// Less done than before.
+    /// Less completed than before.
     ProgressFell,
     /// A total that changed.
     TotalChanged,
@@ -50,45 +50,45 @@ pub enum Oddity {
     StillRunning,
     /// More simultaneous attempts than the limit.
     TooManyTasks,
-    /// A kind of task that the model does not know.
+    /// A kind of task without a profile in the model.
     UnknownKind,
     /// A file that became shorter while being read.
     FileShrank,
 }
 
 impl Oddity {
-    /// Returns a description of the oddity and of its handling.
+    /// Returns a description of the problem and its handling.
     pub fn text(self) -> &'static str {
         match self {
-            Self::BadLine => "neither a row of the table nor a JSON object; left out",
-            Self::CutLastLine => "the last line is cut off; left out",
-            Self::CutFile => "the compressed file ends too early or is damaged; what was before is used",
-            Self::LongLine => "a line longer than the limit; left out",
-            Self::NoHeader => "a row before any header; left out",
-            Self::UnknownColumn => "a column that is not known; ignored",
-            Self::MissingField => "a report without task, time or progress; left out",
-            Self::BadNumber => "not a number in its range; the report is left out",
-            Self::NothingToDo => "a total of 0; the report is left out",
-            Self::TimeBackwards => "a time before an earlier report's; left out",
-            Self::TimeLeaps => "a time far after all others; left out unless the next one is as late",
+            Self::BadLine => "neither a row of the table nor a JSON object; skipped",
+            Self::CutLastLine => "the last line is cut off; skipped",
+            Self::CutFile => "the compressed file ends too early or is damaged; the part before is used",
+            Self::LongLine => "a line longer than the limit; skipped",
+            Self::NoHeader => "a row before the first header; skipped",
+            Self::UnknownColumn => "an unknown column; ignored",
+            Self::MissingField => "a report without task, time or progress; skipped",
+            Self::BadNumber => "not a number in its range; the report is skipped",
+            Self::NothingToDo => "a total of 0; the report is skipped",
+            Self::TimeBackwards => "a time before an earlier report's; skipped",
+            Self::TimeLeaps => "a time far after all others; skipped unless the next report is as late",
             Self::OutOfOrder => {
-                "a report much older than the latest one; used, but tasks are misjudged unless reports come in the order of time"
+                "a report much older than the latest one; used, but reports out of time order can make verdicts wrong"
             }
-            Self::AboveOne => "more done than there is; left out",
-            Self::ProgressFell => "less done than before; left out",
-            Self::TotalChanged => "a total that changed; the new one counts",
-            Self::AfterEnd => "a report after the end of its attempt; left out",
-            Self::DoneAtOnce => "done in its first report; its time is not known",
-            Self::Silent => "an attempt fell silent before its end; forgotten",
-            Self::StillRunning => "an attempt still ran when the reports ended",
-            Self::TooManyTasks => "more running attempts than the limit; left out",
-            Self::UnknownKind => "a kind of task without a profile; judged by its peers alone",
-            Self::FileShrank => "the file became shorter; read again from its beginning",
+            Self::AboveOne => "more done than the total; skipped",
+            Self::ProgressFell => "less done than before; skipped",
+            Self::TotalChanged => "the total changed; the new total is used",
+            Self::AfterEnd => "a report after the end of its attempt; skipped",
+            Self::DoneAtOnce => "complete in its first report; its time is unknown",
+            Self::Silent => "an attempt stopped reporting before its end; dropped",
+            Self::StillRunning => "an attempt was still running when the reports ended",
+            Self::TooManyTasks => "more running attempts than the limit; skipped",
+            Self::UnknownKind => "a kind of task without a profile; compared only with its peers",
+            Self::FileShrank => "the file was truncated; reading it again from the start",
         }
     }
 }
 
-/// One kind of oddity.
+/// Warnings of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Counted {
     /// Kind of oddity.
@@ -122,7 +122,7 @@ const EXAMPLE: usize = 80;
 pub struct Oddities(BTreeMap<Oddity, Counted>);
 
 impl Oddities {
-    /// Counts an oddity at a line from 1, or 0 for none.
+    /// Counts a warning at a line, from 1; 0 for none.
     pub fn add(&mut self, kind: Oddity, line: u64, example: &str) {
         let counted = self.0.entry(kind).or_insert_with(|| {
             let clean: String = example.chars().take(EXAMPLE).map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -132,12 +132,12 @@ impl Oddities {
         counted.count += 1;
     }
 
-    /// Returns the number of oddities of one kind; 0 for none.
+    /// Returns the number of warnings of one kind; 0 for none.
     pub fn count(&self, kind: Oddity) -> u64 {
         self.0.get(&kind).map_or(0, |counted| counted.count)
     }
 
-    /// Returns all oddities, in the order of [`Oddity`].
+    /// Returns all warnings, in the order of [`Oddity`].
     pub fn list(&self) -> impl Iterator<Item = &Counted> {
         self.0.values()
     }
@@ -154,7 +154,7 @@ mod tests {
         oddities.add(Oddity::BadLine, 9, "c");
         oddities.add(Oddity::Silent, 0, &"x".repeat(200));
         let told: Vec<String> = oddities.list().map(ToString::to_string).collect();
-        assert_eq!(told[0], "line 7: neither a row of the table nor a JSON object; left out (2 times): a b");
+        assert_eq!(told[0], "line 7: neither a row of the table nor a JSON object; skipped (2 times): a b");
         assert!(told[1].ends_with(&format!("{}...", "x".repeat(EXAMPLE))));
         assert_eq!((oddities.count(Oddity::BadLine), oddities.count(Oddity::LongLine)), (2, 0));
     }

@@ -1,6 +1,6 @@
 //! The job profiler: the typical progress of tasks of a kind, learned from finished attempts.
 //!
-//! Owns the choice of the form of curve, by the error on held-out attempts, and the error of early predictions. The forms themselves are in `curve`.
+//! Implements the choice of the form of curve, by the error on held-out attempts, and the error of early predictions. The forms themselves are in `curve`.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,20 +9,22 @@ use tailspn_common::order::{median, quantile};
 use crate::diagnose::long_tail::curve::{CurveForm, Point, ProgressCurve, rises};
 use crate::diagnose::long_tail::history::TaskHistory;
 
-/// Levels of progress at which the usual age is computed: 24 even ones, and closer ones at the start, where tasks are still setting up.
+/// Levels of progress at which the usual age is computed: 24 evenly spaced levels, and closer ones at the
+/// start, where tasks are still setting up.
 const LEVELS: usize = EARLY.len() + 24;
 const EARLY: [f64; 4] = [0.005, 0.01, 0.02, 0.03];
 
-/// Number of parts of the attempts for cross-validation: each part is predicted from the rest.
+/// Number of parts of the attempts for cross-validation: each part is predicted from the other parts.
 const FOLDS: usize = 5;
 
-/// Fewest attempts for a profile.
+/// Minimum number of attempts for a profile.
 pub const FEWEST_TASKS: usize = 4;
 
-/// A form whose error is at most this many times the least error counts as equally good: the simpler form is chosen.
+/// A form whose error is at most this multiple of the smallest error counts as equally good: the simpler form
+/// is chosen.
 const AS_GOOD: f64 = 1.001;
 
-/// Least spread assumed: clocks and samples are not more accurate.
+/// Minimum spread assumed: clocks and samples are not more accurate.
 const LEAST_SPREAD: f64 = 0.02;
 
 /// Factor from a median absolute deviation to the standard deviation of a normal distribution.
@@ -92,7 +94,7 @@ pub struct FittedProfile {
 #[non_exhaustive]
 pub enum ProfileError {
     /// Too few attempts ended. Provide more runs.
-    #[error("{got} attempts of kind `{kind}` ended after their first report; a profile needs {FEWEST_TASKS}")]
+    #[error("{got} attempts of kind `{kind}` finished after their first report; a profile needs {FEWEST_TASKS}")]
     TooFewTasks {
         /// The kind.
         kind: String,
@@ -121,9 +123,10 @@ const FORMS: [Fit; 5] = [
 
 /// Learns the profile of a kind from finished attempts; unfinished attempts are ignored.
 ///
-/// The usual age at a progress is the median over the attempts of the ages at which they reached it, at 28 levels: no attempt drops out early, as it
-/// would from a mean at an age. A line, polygons of two to four pieces and a smooth curve are fitted to these points; each fifth of the attempts is
-/// predicted from the rest. The simplest form whose error is at most 0.1% above the least error is chosen.
+/// The usual age at a progress is the median over the attempts of the ages at which they reached it, at 28
+/// levels: no attempt drops out early, unlike for a mean at an age. A line, polygons of two to four pieces
+/// and a smooth curve are fitted to these points; each fifth of the attempts is predicted from the other
+/// attempts. The simplest form whose error is at most 0.1% above the least error is chosen.
 ///
 /// # Errors
 ///
@@ -175,9 +178,10 @@ const UPPER: [(f64, f64); 4] = [(0.75, 0.674_490), (0.9, 1.281_552), (0.95, 1.64
 /// Number of values above a quantile that make it usable.
 const FEWEST_ABOVE: f64 = 3.0;
 
-/// Returns the standard deviation of the narrowest normal distribution whose upper quantiles are all at or above those of the values: tasks that are
-/// delayed from time to time do not show in a robust measure, yet they cause the false alarms. The distribution is centred at 0, or at the median if
-/// that is less: values that are too high overall, because the curve does not fit there, count as uncertainty.
+/// Returns the standard deviation of the narrowest normal distribution whose upper quantiles are all at or
+/// above those of the values: occasionally delayed tasks do not affect a robust measure, but cause false
+/// alarms. The distribution is centred at 0, or at the median if that is less: values that are too high
+/// overall, because of a poor fit, count as uncertainty.
 fn upper_sd(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let Some(centre) = quantile(&values, 0.5) else { return LEAST_SPREAD };

@@ -1,6 +1,6 @@
 //! Progress reports of tasks as text: a table with a header, or JSON lines, read as the bytes arrive.
 //!
-//! Owns the columns and their valid values. `task` interprets a report for its task.
+//! Defines the columns and their valid values. `task` interprets a report for its task.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -73,7 +73,7 @@ impl Column {
         }
     }
 
-    /// Returns the accepted names of the column, for people.
+    /// Returns the accepted names of the column, for display.
     fn text(self) -> &'static str {
         match self {
             Self::Job => "job",
@@ -87,12 +87,12 @@ impl Column {
             Self::Done => "done",
             Self::Total => "total",
             Self::Progress => "progress",
-            Self::Unknown => "a column that is not known",
+            Self::Unknown => "an unknown column",
         }
     }
 }
 
-/// Reason why a row is not a report, and the faulty column if there is one.
+/// Reason why a row is not a report, and the faulty column if any.
 type Fault = (Oddity, Option<Column>);
 
 /// Reads lines of reports.
@@ -105,12 +105,13 @@ pub struct ProgressReader {
 type Cells<'a> = [Option<Cow<'a, str>>; COLUMNS];
 
 impl ProgressReader {
-    /// Creates a reader that has not seen a header.
+    /// Creates a reader before its header.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns true if a text looks like progress reports: its first line is a header with a time, or a JSON object with one.
+    /// Returns true if a text appears to be progress reports: its first line is a header with a time, or a
+    /// JSON object with one.
     pub fn is_meant(text: &str) -> bool {
         let first = text.trim_start_matches('\u{feff}').lines().find(|line| !line.trim().is_empty()).unwrap_or("");
         let table = first.split('\t').any(|name| Column::named(name) == Column::Time);
@@ -253,7 +254,7 @@ impl ProgressFeed {
         Self { reader: ProgressReader::new(), open: Vec::new(), dropped: false, lines: 0, longest }
     }
 
-    /// Takes the next bytes; `take` gets each report with the number of its line.
+    /// Processes the next bytes; `take` gets each report with the number of its line.
     pub fn push(
         &mut self,
         bytes: &[u8],
@@ -282,7 +283,7 @@ impl ProgressFeed {
         }
     }
 
-    /// Ends the stream: reads an incomplete last line if it is a whole record, otherwise counts it.
+    /// Ends the stream: reads an incomplete last line if it is a complete record, otherwise counts it.
     pub fn finish(&mut self, oddities: &mut Oddities, take: &mut dyn FnMut(ProgressRecord<'_>, u64, &mut Oddities)) {
         let line = std::mem::take(&mut self.open);
         if line.is_empty() {

@@ -1,7 +1,7 @@
-//! Reports that are all available before the first is judged, such as a file that does not grow. They are sorted by time, because an agent compares
-//! tasks that run at the same time, and files are often sorted by task.
-//! Owns only the order: nothing is left out, so the agent counts invalid reports with their lines.
-//! Owns the order only: nothing is left out, so that the agent counts what cannot be true, with its line.
+//! Reports that are all available before the first is judged, such as a file that does not grow. They are sorted by
+//! time, because an agent compares tasks that run at the same time, and files are often sorted by task. Only sorts: no
+//! report is dropped, so the agent counts invalid reports with their lines. Only sorts: no report is dropped, so that
+//! the agent counts invalid reports with their lines.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -81,9 +81,9 @@ impl Recording {
         number
     }
 
-    /// Returns all reports with their lines in time order. Reports of one attempt keep their original order, so that a time before an earlier
-    /// report's time is still detected as wrong. A time more than `leap_s` \[s\] ahead that the next report of the attempt takes back does not move
-    /// later reports.
+    /// Returns all reports with their lines in time order. Reports of one attempt keep their original order, so that a
+    /// time before an earlier report's time is still detected as invalid. A time more than `leap_s` \[s\] ahead that
+    /// the next report of the attempt takes back does not move later reports.
     pub fn replay(&self, leap_s: f64) -> impl Iterator<Item = (u64, ProgressRecord<'_>)> {
         let mut order: Vec<(f64, u32)> = self.places(leap_s).into_iter().zip(0..).collect();
         // a stable sort: reports of the same time keep their order

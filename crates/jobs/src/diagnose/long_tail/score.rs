@@ -10,7 +10,7 @@ use crate::diagnose::long_tail::oddity::Oddities;
 use crate::diagnose::long_tail::settings::AgentSettings;
 use crate::trace::{Attempt, JobTrace};
 
-/// Returns the flags of an agent that sees a history as it happened.
+/// Returns the flags of an agent that receives a history in time order.
 pub fn replay(history: &History, model: Option<&Model>, settings: AgentSettings) -> (Vec<StragglerFlag>, Oddities) {
     let (mut agent, mut oddities) = (Agent::new(model, settings), Oddities::default());
     let flags = history.replay().iter().filter_map(|record| agent.take(record, 0, &mut oddities)).collect();

@@ -1,4 +1,4 @@
-//! One attempt of a task as seen in its reports: the consequences of a report, and invalid reports.
+//! One attempt of a task as described by its reports: the consequences of a report, and invalid reports.
 
 use crate::diagnose::long_tail::oddity::Oddity;
 use crate::diagnose::long_tail::record::ProgressRecord;
@@ -36,8 +36,8 @@ impl TaskState {
         Self { start_s: record.time_s, last_s: record.time_s, progress: record.progress, total: record.total }
     }
 
-    /// Takes the next report; returns an error for a report that cannot follow the last one, which is then left out. A changed total is returned with
-    /// the sample.
+    /// Processes the next report; returns an error for a report that cannot follow the last one,
+    /// which is then skipped. A changed total is returned with the sample.
     pub(super) fn follow(&mut self, record: &ProgressRecord<'_>) -> Result<(Sample, Option<Oddity>), Oddity> {
         if record.time_s < self.last_s {
             return Err(Oddity::TimeBackwards);

@@ -3,7 +3,7 @@
 /// Seconds of a day.
 pub(super) const DAY: f64 = 86_400.0;
 
-/// A date as days since 1970-01-01, and whether day and month could be meant the other way round.
+/// A date as days since 1970-01-01, and true if day and month are ambiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Date {
     pub(super) days: i64,
@@ -57,7 +57,7 @@ pub(super) fn time_of_day(text: &str) -> Option<f64> {
     (hours < 24 && minutes < 60).then(|| f64::from(hours * 3600 + minutes * 60) + seconds)
 }
 
-/// The half of the day that a word names: 0 before noon, 1 after it.
+/// The half of the day that a word means: 0 before noon, 1 after noon.
 pub(super) fn half(word: &str) -> Option<u8> {
     match word {
         "AM" | "am" | "a.m." => Some(0),
@@ -77,7 +77,7 @@ pub(super) fn number(text: &str) -> Option<f64> {
     parsed.ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Reads a number that a kernel may get wrong: `nan` and `inf` are not a number, and are counted where they are used.
+/// Reads a number that a kernel may report incorrectly: `nan` and `inf` are not numbers, and are counted where used.
 pub(super) fn number_or_nan(text: &str) -> Option<f64> {
     number(text).or_else(|| text.parse::<f64>().is_ok().then_some(f64::NAN))
 }

@@ -1,4 +1,4 @@
-//! Collector of the samples of one file: series by host, device and meter, and oddities.
+//! Collector of the samples of one file: series by host, device and meter, and warnings.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::diagnose::samples::warning::{SampleWarning, SampleWarningKind};
 
 /// Maximum length of a stored example, in characters.
 const EXAMPLE: usize = 80;
-/// Tolerance beyond 0 and 1 for a share from kernel counters: those of CPUs and disks are read one after the other.
+/// Tolerance beyond 0 and 1 for a share from kernel counters: counters of CPUs and disks are read in sequence.
 const SLACK: f64 = 0.2;
 
 /// Host, device and meter.
@@ -26,7 +26,7 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    /// Counts an oddity of the current line.
+    /// Counts a warning for the current line.
     pub(super) fn warn(&mut self, kind: SampleWarningKind, example: &str) {
         let line = self.line;
         let new = || {
@@ -36,7 +36,7 @@ impl Collector {
         self.warnings.entry(kind).or_insert_with(new).count += 1;
     }
 
-    /// Returns the oddities, in the order of [`SampleWarningKind`].
+    /// Returns the warnings, in the order of [`SampleWarningKind`].
     pub(super) fn warnings(&self, file: &str) -> Vec<SampleWarning> {
         self.warnings.values().map(|warning| SampleWarning { file: file.to_owned(), ..warning.clone() }).collect()
     }

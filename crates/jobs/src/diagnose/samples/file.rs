@@ -1,8 +1,8 @@
-//! A file of samples: its name, its format and what it covers.
+//! A file of samples: its name, format and coverage.
 
 use serde::Serialize;
 
-/// A format of samples. The later ones say more of their times, and are preferred where two files have the same series.
+/// A format of samples. Later formats have more complete times, and are preferred if two files have the same series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SampleFormat {

@@ -103,12 +103,12 @@ impl Read for Placed<'_> {
     }
 }
 
-/// A walk through a text that processes its reports as they arrive.
+/// Streaming reader of a text that processes its reports as they arrive.
 struct Walk<'w> {
     host: Host,
     collector: &'w mut Collector,
     place: &'w Place,
-    /// True if there was a list of reports.
+    /// True if a list of reports was found.
     found: bool,
 }
 
@@ -264,7 +264,7 @@ impl Host {
         }
     }
 
-    /// Returns the interval of a report, and whether its clock is known to be UTC.
+    /// Returns the interval of a report, and true if its clock is known to be UTC.
     fn span(&mut self, timestamp: &Value) -> Option<((f64, f64), bool)> {
         let (to, utc, interval) = match timestamp {
             Value::String(text) => match stamp(text) {

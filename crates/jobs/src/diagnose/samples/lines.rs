@@ -5,10 +5,10 @@ use std::io::{self, BufRead, Read};
 use crate::diagnose::samples::collect::Collector;
 use crate::diagnose::samples::warning::SampleWarningKind;
 
-/// Longest line, in bytes. A longer one is left out and counted.
+/// Longest line, in bytes. Longer lines are skipped and counted.
 const LONGEST_LINE: usize = 1 << 20;
 
-/// A reader that fails behind its last permitted byte, unless the source ends there.
+/// A reader that fails after its last permitted byte, unless the source ends there.
 pub(super) struct Limited<R> {
     source: R,
     most: u64,
@@ -36,7 +36,7 @@ impl<R: Read> Read for Limited<R> {
     }
 }
 
-/// A reader that has nothing but an error.
+/// A reader that only returns an error.
 pub(super) struct Failing(pub(super) Option<io::Error>);
 
 impl Read for Failing {
@@ -65,7 +65,7 @@ impl<'r> Lines<'r> {
         Self { source, line: Vec::new(), longest: LONGEST_LINE, damage: None }
     }
 
-    /// Returns the next line, and counts it; none at the end of the text, or where it cannot be read.
+    /// Returns the next line, and counts it; none at the end of the text, or if it cannot be read.
     pub(super) fn next(&mut self, collector: &mut Collector) -> Option<Line<'_>> {
         loop {
             if self.damage.is_some() {

@@ -19,8 +19,9 @@
 //!
 //! * A file is read as a stream: memory holds the series and one line, or one report of JSON, up to a limit.
 //! * Formats are detected by content, never by name. Unknown columns are ignored; errors are counted, with their first place.
-//! * A sample is a mean over an interval, not a point: it lasts from the previous report to its own. If that interval is unknown (the first report of
-//!   iostat may be "since boot") the sample is left out and counted.
+//! * A sample is a mean over an interval, not a point: it covers the time since the previous
+//!   report. If that interval is unknown (the first report of iostat may be "since boot") the
+//!   sample is skipped and counted.
 //! * All times are seconds since 1970, in UTC. A text states no time zone; UTC is assumed, unless the caller gives another offset.
 
 mod clock;

@@ -27,7 +27,7 @@ const LINES: usize = 40;
 pub struct SampleOptions {
     /// Seconds by which the clock of a text without time zone is ahead of UTC. Default 0.
     pub utc_offset: f64,
-    /// Maximum number of bytes of a file after decompression; the rest is left out, with a warning. Default 1 GiB.
+    /// Maximum number of bytes of a file after decompression; the rest is skipped, with a warning. Default 1 GiB.
     pub most_bytes: u64,
 }
 
@@ -37,7 +37,8 @@ impl Default for SampleOptions {
     }
 }
 
-/// Error for samples that cannot be read. Nothing of the file is kept; for oddities that do not stop the reading see [`SampleWarning`].
+/// Error for samples that cannot be read. No content of the file is kept; for warnings that do not stop
+/// reading, see [`SampleWarning`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SampleError {
@@ -49,7 +50,7 @@ pub enum SampleError {
         /// The cause.
         source: io::Error,
     },
-    /// The file is something else, or in an unsupported form.
+    /// The file is of another kind, or in an unsupported form.
     #[error("`{file}` is {what}")]
     NotSamples {
         /// Name.
@@ -86,7 +87,7 @@ enum Sniffed {
 fn sniff(head: &[u8]) -> Sniffed {
     if head.starts_with(&[0x96, 0xd5]) || head.starts_with(&[0xd5, 0x96]) {
         let help = "write it as text: sadf -j FILE -- -u ALL -P ALL -d -n DEV > FILE.json";
-        return Sniffed::Other("a binary file of sar, which only the same version of sysstat reads", help);
+        return Sniffed::Other("a binary sar file, which only the same version of sysstat can read", help);
     }
     let text = String::from_utf8_lossy(head);
     let text = text.trim_start_matches('\u{feff}').trim_start();
@@ -105,7 +106,7 @@ fn sniff(head: &[u8]) -> Sniffed {
         }
         let words: Vec<&str> = line.split_whitespace().collect();
         if words.contains(&"PID") && (words.contains(&"Command") || words.contains(&"UID")) {
-            return Sniffed::Other("what pidstat writes: processes, not nodes", GIVE_SAMPLES);
+            return Sniffed::Other("output of pidstat: it describes processes, not nodes", GIVE_SAMPLES);
         }
         if text::is_header(line) {
             return Sniffed::Samples(SampleFormat::Text);
@@ -222,7 +223,7 @@ fn format_of(name: &str, head: &[u8]) -> Result<SampleFormat, SampleError> {
         Sniffed::Samples(format) => Ok(format),
         Sniffed::Other(what, help) => refuse(what, help),
         Sniffed::Unknown if head.is_empty() => refuse("empty", GIVE_SAMPLES),
-        Sniffed::Unknown => refuse("nothing that sysstat writes", GIVE_SAMPLES),
+        Sniffed::Unknown => refuse("not output of sysstat", GIVE_SAMPLES),
     }
 }
 
@@ -272,7 +273,7 @@ fn joined(mut read: Vec<Read1>) -> Samples {
     samples
 }
 
-/// Returns true if the middle of a sample lies between the first and the last of the existing samples.
+/// Returns true if the middle of a sample is between the first and the last of the existing samples.
 fn is_covered(there: &[Sample], sample: &Sample) -> bool {
     let middle = 0.5 * (sample.from + sample.to);
     there.first().zip(there.last()).is_some_and(|(first, last)| first.from <= middle && middle <= last.to)

@@ -22,7 +22,7 @@ impl Meter {
     /// All meters, in the order of this type.
     pub const ALL: [Self; 5] = [Self::CpuUser, Self::CpuBusy, Self::DiskBusy, Self::Received, Self::Sent];
 
-    /// Returns the name of the quantity, for people.
+    /// Returns the name of the quantity, for display.
     pub fn text(self) -> &'static str {
         match self {
             Self::CpuUser => "user share of the CPU",

@@ -139,7 +139,7 @@ impl Reader {
         self.section = None;
     }
 
-    /// Warns once about times without a zone.
+    /// Warns once about times without a time zone.
     fn zone(&mut self, utc: bool, line: &str, collector: &mut Collector) {
         if !utc && !self.told_zone {
             self.told_zone = true;

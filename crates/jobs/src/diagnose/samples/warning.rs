@@ -1,4 +1,4 @@
-//! Oddities in samples: counted by kind and file, with the first line and an example. Nothing is printed here.
+//! Oddities in samples: counted by kind and file, with the first line and an example. This module does not print.
 
 use std::fmt;
 
@@ -11,25 +11,25 @@ use crate::trace::tell;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SampleWarningKind {
-    /// A line that is not a row of its section; it is left out.
+    /// A line that is not a row of its section; it is skipped.
     BadRow,
-    /// An impossible share or rate; the sample is left out.
+    /// An impossible share or rate; the sample is skipped.
     BadNumber,
-    /// A line longer than the limit; it is left out.
+    /// A line longer than the limit; it is skipped.
     LongLine,
-    /// The last line is truncated; it is left out.
+    /// The last line is truncated; it is skipped.
     CutLastLine,
     /// The file ends too early or is damaged; the part before is used.
     CutFile,
-    /// Rows without date or time, which cannot be matched with tasks; they are left out.
+    /// Rows without date or time, which cannot be matched with tasks; they are skipped.
     NoTime,
-    /// The interval covered by a row is unknown, as in a first report since boot; it is left out.
+    /// The interval covered by a row is unknown, as in a first report since boot; it is skipped.
     SinceBoot,
     /// An ambiguous date; it is read as month/day.
     AmbiguousDate,
     /// Times without a time zone; UTC is assumed, or the caller's time zone.
     NoZone,
-    /// Time goes backwards; the sample is left out.
+    /// Time goes backwards; the sample is skipped.
     Backwards,
     /// The host was restarted between samples.
     Restart,
@@ -37,7 +37,7 @@ pub enum SampleWarningKind {
     NoHost,
     /// Disks without `%util`: their utilisation is unknown.
     NoUtilisation,
-    /// The same series in a second file, or twice in one; the second one is left out.
+    /// The same series in a second file, or twice in one; the second one is skipped.
     Twice,
 }
 
@@ -45,32 +45,32 @@ impl SampleWarningKind {
     /// Returns a description, for one or several cases.
     pub fn text(self) -> &'static str {
         match self {
-            Self::BadRow => "not a row of its section; left out",
-            Self::BadNumber => "a number that cannot be right; left out",
-            Self::LongLine => "a line longer than the limit; left out",
-            Self::CutLastLine => "the last line is cut off; left out",
-            Self::CutFile => "ends too early or is damaged; what was before is used",
-            Self::NoTime => "rows without date and time (iostat needs -t); left out",
-            Self::SinceBoot => "a report whose beginning is not known, such as a first one since boot; left out",
-            Self::AmbiguousDate => "a date that could be read in two ways; taken as month/day",
-            Self::NoZone => "times without a time zone; taken as UTC unless --utc-offset says otherwise",
-            Self::Backwards => "time goes backwards; left out",
-            Self::Restart => "the host was restarted in between",
-            Self::NoHost => "no banner, so the host is not known",
-            Self::NoUtilisation => "disks without %util (iostat needs -x); left out",
-            Self::Twice => "a series that was read already; left out",
+            Self::BadRow => "not a row of its section; skipped",
+            Self::BadNumber => "an implausible number; skipped",
+            Self::LongLine => "a line longer than the limit; skipped",
+            Self::CutLastLine => "the last line is cut off; skipped",
+            Self::CutFile => "ends too early or is damaged; the part before is used",
+            Self::NoTime => "rows without date and time (iostat needs -t); skipped",
+            Self::SinceBoot => "a report whose start is unknown, such as the first one since boot; skipped",
+            Self::AmbiguousDate => "an ambiguous date; read as month/day",
+            Self::NoZone => "times without a time zone; read as UTC unless --utc-offset is given",
+            Self::Backwards => "time goes backwards; skipped",
+            Self::Restart => "the host was rebooted in between",
+            Self::NoHost => "no banner, so the host is unknown",
+            Self::NoUtilisation => "disks without %util (iostat needs -x); skipped",
+            Self::Twice => "a duplicate series; skipped",
         }
     }
 }
 
-/// One kind of oddity of one file: its count, first line and an example.
+/// Warnings of one kind for one file: its count, first line and an example.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SampleWarning {
     /// Kind of oddity.
     pub kind: SampleWarningKind,
     /// The file.
     pub file: String,
-    /// The first line, from 1; 0 for the file as a whole.
+    /// The first line, from 1; 0 for the whole file.
     pub line: u64,
     /// Number of occurrences.
     pub count: u64,

@@ -44,7 +44,7 @@ pub struct Answer {
     pub method: Method,
     /// Cause of the fault; `None` without a verdict.
     pub cause: Option<Cause>,
-    /// The output node set of the paper, the likeliest first.
+    /// The output node set of the paper, the most likely first.
     pub nodes: Vec<String>,
     /// The same with evidence; may also hold links if neither end could be identified as faulty.
     pub findings: Vec<Finding>,

@@ -1,8 +1,9 @@
 //! Truncated logs: their nodes made more calls than the logs show.
 //!
-//! A log ends early if the other logs of the run continue for more than a tenth of the run. Either it was cut at the end of a line, or its node had
-//! no more work. The node is therefore judged by its times per call, and its low number of calls is ignored. A log is certainly cut if it ends inside
-//! a line, inside its compressed data, or without the last row of its table. Then its node is judged only if the log ends when the others do.
+//! A log ends early if the other logs of the run continue for more than a tenth of the run. Such a log was truncated at
+//! the end of a line, or its node had no more work. The node is therefore judged by its times per call, and its low
+//! number of calls is ignored. A log is certainly truncated if it ends inside a line, inside its compressed data, or
+//! without the last row of its table. Then its node is judged only if the log ends when the others do.
 
 use tailspn_common::order::median;
 
@@ -30,11 +31,14 @@ pub(super) fn incomplete(nodes: &[NodeCalls]) -> Vec<Incomplete> {
         let note = match (node.span, others_span(others())) {
             (Some([_, end]), Some([from, to])) if to - end > EARLY_SHARE * (to - from) => {
                 let early = format!("{name}: its log ends {:.1} s before those of the other nodes", to - end);
-                let then = if node.cut { "and was cut; not judged" } else { "so its number of calls is not compared" };
+                let then =
+                    if node.cut { "and was truncated; not judged" } else { "so its number of calls is not compared" };
                 format!("{early}, {then}")
             }
             (Some(_), Some(_)) => return None,
-            _ if node.cut => format!("{name}: its log was cut, and no times in it say how much is missing; not judged"),
+            _ if node.cut => {
+                format!("{name}: its log was truncated, and without times the missing part is unknown; not judged")
+            }
             _ => return None,
         };
         Some(Incomplete { node: at, is_judged: !node.cut, note })

@@ -29,13 +29,13 @@ pub enum SyscallError {
         file: String,
     },
     /// The given paths contain no log.
-    #[error("there is no strace log in {places}")]
+    #[error("no strace log in {places}")]
     NoLog {
         /// The given paths.
         places: String,
     },
     /// Two logs of the same node in one run.
-    #[error("`{first}` and `{second}` are both of node `{node}`")]
+    #[error("`{first}` and `{second}` both belong to node `{node}`")]
     TwoLogs {
         /// The node.
         node: String,
@@ -68,12 +68,12 @@ impl SyscallError {
     pub fn help(&self) -> Option<&'static str> {
         Some(match self {
             Self::NotStrace { .. } | Self::Empty { .. } => {
-                "logs are written by `strace -f -T -ttt -o FILE` or `strace -c -f -w -o FILE`, a file for each node"
+                "logs are written by `strace -f -T -ttt -o FILE` or `strace -c -f -w -o FILE`, one file per node"
             }
-            Self::NoLog { .. } => "give the folder of a run with a file for each node, or the files themselves",
+            Self::NoLog { .. } => "give the folder of a run with one file per node, or the files themselves",
             Self::TwoLogs { .. } => "name the nodes: n1=FILE n2=OTHER",
             Self::NothingToJudge { .. } => {
-                "write logs with times on the wall: `strace -f -T -ttt`, or `strace -c -f -w`; --clock wall where totals were taken with -w"
+                "write logs with wall-clock times: `strace -f -T -ttt`, or `strace -c -f -w`; use --clock wall if totals were recorded with -w"
             }
             Self::BadProfile { .. } => "make it with `tailspn syscalls profile RUN... -o PROFILE.json`",
             Self::Io { .. } | Self::Stopped => return None,

@@ -1,9 +1,10 @@
 //! A diagnosis that does not mistake a busy node, or the peers of a faulty node, for the faulty node: times per call instead of totals, calls on data
 //! instead of all calls, and pairs of nodes for the network.
 //!
-//! Each node has a *level* for each cause. Disk: the mean time of a `stat` or `access` call on a path with data. Network: the median over its peers
-//! of the mean time of connecting the two nodes, in either direction. A fault of one node raises all of its own pairs, but only one pair of every
-//! other node, so the other nodes' medians stay. Without single calls, or without addresses, the level is the mean time of `connect`.
+//! Each node has a *level* for each cause. Disk: the mean time of a `stat` or `access` call on a path with data.
+//! Network: the median over its peers of the mean time of connecting the two nodes, in either direction. A fault of one
+//! node raises the times of all its pairs, but of only one pair of every other node, so the medians of other nodes do
+//! not change. Without single calls, or without addresses, the level is the mean time of `connect`.
 //!
 //! A node's *score* compares it with the other nodes of the same run, so the load of the whole cluster does not matter:
 //!
@@ -11,11 +12,12 @@
 //! score = (level + usual) / (median level of the others + usual) × median calls made by the others / calls made
 //! ```
 //!
-//! where *usual* is the median level in the control runs: differences far below it do not count. The second factor is there because slow slots get
-//! fewer tasks, and their nodes make fewer calls; if all nodes have the same share of the work it is 1. Accepted connections (`accept`) are not the
-//! node's own action and do not count. For a node whose log ends early the second factor is at most 1. The threshold is a margin times the largest
-//! score of any node in a control run. The first factor alone must exceed its largest value in a control run too: a node that only makes few calls is
-//! idle, not faulty.
+//! where *usual* is the median level in the control runs: differences far below it do not count. The second factor is
+//! needed because slow slots get fewer tasks, and their nodes make fewer calls; if all nodes have the same share of the
+//! work, it is 1. Accepted connections (`accept`) are not the node's own action and do not count. For a node whose log
+//! ends early the second factor is at most 1. The threshold is a margin times the largest score of any node in a
+//! control run. The first factor alone must also exceed its largest value in a control run: a node that only makes few
+//! calls is idle, not faulty.
 
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +55,7 @@ impl Default for ImprovedSettings {
 const LEAST_USUAL: f64 = 1e-6;
 /// A confidence below this is shown as 0, and no node is listed.
 const LEAST_CONFIDENCE: f64 = 0.005;
-/// Number of nodes needed to compare a node with the rest of its run.
+/// Number of nodes needed to compare a node with the other nodes of its run.
 const ENOUGH_NODES: usize = 3;
 
 /// A node's data for the comparison.
@@ -149,7 +151,7 @@ impl By {
     }
 }
 
-/// Returns the median, the lower of the middle two for an even number.
+/// Returns the median, the lower of the two middle values for an even number.
 fn lower_median(sorted: &[f64]) -> Option<f64> {
     sorted.get(sorted.len().checked_sub(1)? / 2).copied()
 }
@@ -255,11 +257,11 @@ pub fn improved(run: &Run, profile: &Profile, settings: &ImprovedSettings) -> An
     let judged = [By::Files, network].into_iter().filter_map(|by| Judged::new(by, &view, &controls, settings));
     let judged: Vec<Judged> = judged.collect();
     let Some(first) = judged.iter().max_by(|a, b| a.excess().total_cmp(&b.excess())) else {
-        return Answer::silent(method, "the control runs have too few calls on data and between nodes");
+        return Answer::silent(method, "the control runs have too few data and connect calls");
     };
     let above = first.above();
     if above.is_empty() {
-        return Answer::silent(method, "no node is further from the others than in the control runs");
+        return Answer::silent(method, "no node deviates from the others more than in the control runs");
     }
     let few_nodes = first.scored.len() < ENOUGH_NODES;
     let cause = first.by.cause();
@@ -271,7 +273,7 @@ pub fn improved(run: &Run, profile: &Profile, settings: &ImprovedSettings) -> An
             confidence: 0.0,
             ..finding(first, scored, cause)
         };
-        let why = "connecting is slow, but with fewer than three nodes the log does not tell at which end";
+        let why = "connecting is slow, but with fewer than three nodes the log does not show which end is slow";
         return Answer { findings: above.into_iter().map(unknown).collect(), ..Answer::silent(method, why) };
     }
     let above: Vec<&Scored> = above.into_iter().take(settings.most_nodes).collect();
@@ -308,7 +310,7 @@ fn evidence(judged: &Judged, scored: &Scored) -> Vec<Evidence> {
         unit: unit.into(),
     };
     let calls = |others: Others| Evidence {
-        what: "calls made, in times the other nodes' median".to_owned(),
+        what: "number of calls, relative to the median of the other nodes".to_owned(),
         value: 1.0 / others.fewer,
         usual: 1.0,
         unit: "".into(),

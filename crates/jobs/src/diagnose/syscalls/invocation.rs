@@ -123,7 +123,7 @@ impl Extremes {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sides {
-    /// Below the least and above the greatest time, like the paper's "outside". The default.
+    /// Below the minimum and above the maximum time, like the paper's "outside". The default.
     #[default]
     Both,
     /// Only above the greatest: an unusually fast call is not a sign of a fault.

@@ -42,7 +42,7 @@ pub(super) enum Time {
     Clock(f64),
 }
 
-/// Least value of a time in seconds since 1970; a smaller value is a relative time of `-r`.
+/// Minimum value of a time in seconds since 1970; a smaller value is a relative time of `-r`.
 pub(super) const EPOCH: f64 = 1e8;
 /// Largest process number in Linux; a larger integer at the start of a line is a time.
 const MOST_PROCESSES: u64 = 1 << 22;

@@ -18,9 +18,9 @@
 //! | the diagnoses as published | [`statistical()`], [`semantic()`] |
 //! | an improved diagnosis | [`improved()`] |
 //!
-//! Guarantees: a log is read line by line; memory holds the sums, the open calls, and, while learning, the different invocations
-//! ([`ReadSettings::most_invocations`]). Times are summed in whole nanoseconds. Everything left out is reported: see [`NodeCalls::odd`] and
-//! [`Run::notes`].
+//! Guarantees: a log is read line by line; memory holds the sums, the open calls, and, while learning, the different
+//! invocations ([`ReadSettings::most_invocations`]). Times are summed in whole nanoseconds. All skipped input is
+//! reported: see [`NodeCalls::odd`] and [`Run::notes`].
 
 mod answer;
 mod class;
@@ -78,7 +78,7 @@ pub struct DiagnosisSettings {
     pub improved: ImprovedSettings,
 }
 
-/// Returns the answer of each method for a run that was read to be judged by this profile.
+/// Returns the answer of each method for a run that was read for this profile.
 pub fn diagnose(run: &Run, profile: &Profile, methods: &[Method], settings: &DiagnosisSettings) -> Vec<Answer> {
     let answer = |method: &Method| match method {
         Method::Statistical => statistical(run, profile, &settings.statistical),
@@ -106,7 +106,7 @@ pub fn findings(
 }
 
 impl Profile {
-    /// Returns the settings for reading logs to be judged by this profile: the same intervals, data and matching.
+    /// Returns the settings for reading logs for this profile: the same intervals, data and matching.
     pub fn read_settings(&self) -> ReadSettings {
         ReadSettings {
             buckets: self.buckets,

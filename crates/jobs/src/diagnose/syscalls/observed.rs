@@ -1,4 +1,4 @@
-//! Summary of one node's log for a diagnosis: sums, histograms, peers, and oddities of the log.
+//! Summary of one node's log for a diagnosis: sums, histograms, peers, and warnings about the log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ impl Form {
         match self {
             Self::Calls => "calls with times (-T)",
             Self::WallTotals => "totals of elapsed time (-c -w)",
-            Self::ProcessorTotals => "totals of processor time (-c without -w)",
+            Self::ProcessorTotals => "totals of CPU time (-c without -w)",
             Self::Untimed => "calls without times (no -T)",
         }
     }
@@ -66,7 +66,7 @@ pub struct NodeCalls {
     pub classes: [ClassCalls; 7],
     /// Calls of `stat` (except on open files) and `access` on paths with data; for totals, on any path.
     pub data_files: Tally,
-    /// Blocking calls of `connect` by destination address; none for totals.
+    /// Blocking `connect` calls by destination address; none for totals.
     pub peers: BTreeMap<String, Tally>,
     /// Own addresses visible in the log.
     pub addresses: BTreeSet<String>,
@@ -78,14 +78,14 @@ pub struct NodeCalls {
     pub span: Option<[f64; 2]>,
     /// The extremes of each invocation, if learned.
     pub extremes: Extremes,
-    /// Calls outside the extremes of a profile, if one was given.
+    /// Calls outside the ranges of a profile, if given.
     pub outside: Outside,
     /// Numbers of lines.
     pub lines: LineCounts,
     /// True if the log ends inside a line, inside its compressed data, or without the last row of its table.
     pub cut: bool,
-    /// True if the logs of the other nodes continue for much longer, so a small number of calls means nothing. Set by
-    /// [`Run::of`](crate::diagnose::syscalls::Run::of).
+    /// True if the logs of the other nodes continue for much longer, so a small number of calls has
+    /// no meaning. Set by [`Run::of`](crate::diagnose::syscalls::Run::of).
     pub ends_early: bool,
     /// Oddities of the log.
     pub odd: Vec<Oddity>,

@@ -221,7 +221,7 @@ impl<'de> Deserialize<'de> for Extremes {
         let number = |(key, range): (String, [u64; 2])| {
             let key = u64::from_str_radix(&key, 16).map_err(serde::de::Error::custom)?;
             if range[0] > range[1] {
-                return Err(serde::de::Error::custom(format!("{key:016x}: the least is above the greatest")));
+                return Err(serde::de::Error::custom(format!("{key:016x}: the minimum is above the maximum")));
             }
             Ok((key, range))
         };

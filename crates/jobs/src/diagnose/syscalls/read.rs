@@ -42,8 +42,8 @@ impl NodeLog {
     }
 }
 
-/// Returns the files that a path stands for: the file itself, or all files in the folder; `true` if the files were named explicitly, so each must be
-/// a log.
+/// Returns the files of a path: the file itself, or all files in the folder; `true` if the files
+/// were named explicitly, so each must be a log.
 ///
 /// # Errors
 ///
@@ -69,8 +69,8 @@ pub fn logs_at(text: &str) -> Result<(Vec<NodeLog>, bool), SyscallError> {
 /// Number of bytes used to detect whether a file is a strace log.
 const SNIFFED: u64 = 1 << 14;
 
-/// Returns true if a file looks like a strace log, plain or compressed: most of its first lines are calls with a process number, a time or a
-/// duration, or there is a table of totals.
+/// Returns true if a file appears to be a strace log, plain or compressed: most of its first lines
+/// are calls with a process number, a time or a duration, or there is a table of totals.
 pub fn is_strace(path: &Path) -> bool {
     let head = |path: &Path| -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
@@ -103,14 +103,15 @@ fn looks_like_strace(head: &[u8]) -> bool {
 
 /// Lines between two checks for Ctrl-C.
 const LINES_BETWEEN_LOOKS: u64 = 4096;
-/// Lines without any strace content after which a file is treated as something else.
+/// Lines without any strace content after which a file is not treated as a log.
 const PATIENCE: u64 = 1000;
 
 /// Reads the log of a node.
 ///
 /// # Errors
 ///
-/// [`SyscallError`] if the file cannot be read or is not a strace log. Oddities that do not stop the reading are in [`NodeCalls::odd`].
+/// [`SyscallError`] if the file cannot be read or is not a strace log. Warnings that do not stop reading are
+/// in [`NodeCalls::odd`].
 pub fn read_log(
     log: &NodeLog,
     invocations: Invocations<'_>,
@@ -193,7 +194,7 @@ fn read_from(
     if stream.saw_nothing() {
         return Err(match bytes {
             0 => SyscallError::Empty { file: file.to_owned() },
-            _ => SyscallError::NotStrace { file: file.to_owned(), what: "no line of strace".to_owned() },
+            _ => SyscallError::NotStrace { file: file.to_owned(), what: "not a line of strace".to_owned() },
         });
     }
     Ok(stream.end())

@@ -18,11 +18,12 @@ pub enum Purpose<'p> {
     Judge(&'p Profile),
 }
 
-/// Reads a run: a folder with a file for each node, or files, each with `NODE=` in front if its name does not identify the node.
+/// Reads a run: a folder with one file per node, or files, each with `NODE=` in front if its name does not identify the node.
 ///
 /// # Errors
 ///
-/// [`SyscallError`] if a named file cannot be read, if there is no log, if two logs are of one node, or if no log has times that can be judged.
+/// [`SyscallError`] if a named file cannot be read, if there is no log, if two logs belong to the same node,
+/// or if no log has times that can be judged.
 pub fn read_run(
     paths: &[String],
     purpose: Purpose<'_>,
@@ -33,7 +34,7 @@ pub fn read_run(
     Run::of(name_of(paths), nodes, notes)
 }
 
-/// Reads the logs of a run's nodes, at least one, and records the files left out; [`Run::of`] joins them.
+/// Reads the logs of a run's nodes, at least one, and records the skipped files; [`Run::of`] joins them.
 ///
 /// # Errors
 ///
@@ -51,7 +52,7 @@ pub fn read_nodes(
             match read_for(&log, purpose, settings, watch) {
                 Ok(calls) => nodes.push(calls),
                 Err(error @ (SyscallError::NotStrace { .. } | SyscallError::Empty { .. })) if !named => {
-                    notes.push(format!("{error}; left out"));
+                    notes.push(format!("{error}; skipped"));
                 }
                 Err(error) => return Err(error),
             }

@@ -13,12 +13,12 @@ pub struct Run {
     pub nodes: Vec<NodeCalls>,
     /// The form of their logs.
     pub form: Form,
-    /// Nodes left out, files that are not logs, and other reasons to doubt the results.
+    /// Excluded nodes, files that are not logs, and other reasons to doubt the results.
     pub notes: Vec<String>,
 }
 
 impl Run {
-    /// Joins nodes, and leaves out nodes that cannot be judged with the rest.
+    /// Joins nodes, and excludes nodes that cannot be judged with the others.
     ///
     /// # Errors
     ///
@@ -60,7 +60,7 @@ impl Run {
     }
 }
 
-/// Marks or leaves out the nodes with truncated logs. Logs that do not overlap are all kept: see [`Run::apart`].
+/// Marks or excludes the nodes with truncated logs. Logs that do not overlap are all kept: see [`Run::apart`].
 fn without_incomplete(mut nodes: Vec<NodeCalls>, notes: &mut Vec<String>) -> Result<Vec<NodeCalls>, SyscallError> {
     if apart(&nodes).is_some() {
         return Ok(nodes);
@@ -76,7 +76,7 @@ fn without_incomplete(mut nodes: Vec<NodeCalls>, notes: &mut Vec<String>) -> Res
         }
     }
     if nodes.is_empty() {
-        return Err(SyscallError::NothingToJudge { why: "the logs of all nodes were cut".to_owned() });
+        return Err(SyscallError::NothingToJudge { why: "the logs of all nodes were truncated".to_owned() });
     }
     Ok(nodes)
 }
@@ -85,9 +85,8 @@ fn without_incomplete(mut nodes: Vec<NodeCalls>, notes: &mut Vec<String>) -> Res
 fn not_waited(node: &NodeCalls) -> Option<String> {
     let name = &node.node;
     let count = node.not_waited;
-    (count > 0).then(|| {
-        format!("{name}: {count} connections were made without waiting (EINPROGRESS): their time is not in the log")
-    })
+    (count > 0)
+        .then(|| format!("{name}: {count} connections were asynchronous (EINPROGRESS): their time is not in the log"))
 }
 
 /// Returns a note on logs that do not overlap in time: they are of different runs, or of clocks that disagree.
@@ -97,7 +96,7 @@ fn apart(nodes: &[NodeCalls]) -> Option<String> {
     let (early, [_, to]) = spans.iter().min_by(|a, b| a.1[1].total_cmp(&b.1[1]))?;
     (from > to).then(|| {
         format!(
-            "the log of {early} ends {:.1} s before that of {late} begins: other runs, or clocks that disagree",
+            "the log of {early} ends {:.1} s before the log of {late} starts: they are from different runs, or clocks disagree",
             from - to
         )
     })

@@ -42,13 +42,13 @@ pub fn semantic(run: &Run, settings: &SemanticSettings) -> Answer {
         return Answer::silent(method, why);
     }
     if run.form != Form::Calls {
-        return Answer::silent(method, "totals have no single invocations (-T -ttt does)");
+        return Answer::silent(method, "totals do not contain single invocations (logs of -T -ttt do)");
     }
     if run.nodes.len() < 3 {
-        return Answer::silent(method, "pairs tell nodes apart from three nodes on");
+        return Answer::silent(method, "comparing pairs needs at least three nodes");
     }
     if run.nodes.iter().all(|node| node.outside.classes.iter().all(|judged| judged.known == 0)) {
-        return Answer::silent(method, "no invocation of these logs is in the profile");
+        return Answer::silent(method, "the profile contains no invocation of these logs");
     }
     let highest = settings.highest_pairs.unwrap_or(run.nodes.len() - 1).max(1);
     let mut found: Vec<(Scores, String)> = [network(run), files(run)]
@@ -57,7 +57,7 @@ pub fn semantic(run: &Run, settings: &SemanticSettings) -> Answer {
         .collect();
     found.sort_by(|a, b| b.0.beyond_s.total_cmp(&a.0.beyond_s));
     let Some((scores, node)) = found.into_iter().next() else {
-        return Answer::silent(method, "the highest scores are not those of one node's pairs");
+        return Answer::silent(method, "the highest scores do not belong to the pairs of one node");
     };
     let finding = finding(run, &scores, &node);
     Answer::of(method, scores.cause, vec![node], vec![finding])
@@ -153,7 +153,7 @@ fn finding(run: &Run, scores: &Scores, name: &str) -> Finding {
         confidence: if all > 0.0 { own / all } else { 0.0 },
         evidence: vec![
             Evidence {
-                what: format!("{what} outside the range of their invocation, among the calls in the profile"),
+                what: format!("{what} outside the range of their invocation, of the calls in the profile"),
                 value: judged.outside as f64,
                 usual: judged.known as f64,
                 unit: "".into(),

@@ -10,7 +10,7 @@ use crate::diagnose::syscalls::tally::Buckets;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DataFolders {
-    /// Prefixes of paths with data; none: all paths outside the folders of the system and of programs.
+    /// Prefixes of paths with data; none means all paths outside the folders of the system and of programs.
     pub folders: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ pub struct ReadSettings {
     pub sides: Sides,
     /// Clock of the totals; `None` to detect it from the totals.
     pub clock: Option<Clock>,
-    /// Maximum bytes of a line; longer lines are left out and counted. Default 1 MiB.
+    /// Maximum bytes of a line; longer lines are skipped and counted. Default 1 MiB.
     pub longest_line: usize,
     /// Maximum number of different invocations kept per node, at about 40 bytes each. Default 1 million.
     pub most_invocations: usize,

@@ -81,8 +81,8 @@ struct Hog<'r> {
 
 /// Diagnoses a run by the statistical method.
 ///
-/// Nodes missing from the profile cannot be outside of it. Step 3 needs single calls: totals (`-c`) skip it. If steps 1 and 2 find nothing, neither
-/// does the diagnosis: there is no *max* to return.
+/// Nodes missing from the profile cannot be outside of it. Step 3 needs single calls: totals (`-c`) skip it.
+/// If steps 1 and 2 find no node, neither does the method: there is no *max* to return.
 pub fn statistical(run: &Run, profile: &Profile, settings: &StatisticalSettings) -> Answer {
     let method = Method::Statistical;
     if let Some(why) = run.apart() {
@@ -92,13 +92,13 @@ pub fn statistical(run: &Run, profile: &Profile, settings: &StatisticalSettings)
         return Answer::silent(method, "pairwise differences need two nodes");
     }
     if !run.nodes.iter().any(|node| profile.knows(run.form, &node.node)) {
-        return Answer::silent(method, "no control run has logs of this form with these nodes");
+        return Answer::silent(method, "no control run has logs of this form for these nodes");
     }
     let judge = Judge { run, profile, settings };
     let Some(hog) = judge.disk_hog().or_else(|| judge.network_hog()) else {
         return Answer::silent(
             method,
-            "no total time of stat or connect is outside its range and apart from the other nodes",
+            "no total time of stat or connect is both outside its range and different from the other nodes",
         );
     };
     let mut nodes = vec![hog.node.node.clone()];
@@ -208,7 +208,7 @@ impl<'a> Judge<'a> {
         let node = self.run.node(name).unwrap_or(hog.node);
         let evidence = |class: CallClass| {
             let usual = self.range(node, class).map_or(0.0, |range| range.high);
-            let what = format!("total time in {}, against the most of the control runs", class.name());
+            let what = format!("total time in {}, compared with the maximum of the control runs", class.name());
             Evidence { what, value: node.total(class), usual, unit: "s".into() }
         };
         let seen = match (is_max, hog.cause) {

@@ -73,20 +73,20 @@ impl<'s> Stream<'s> {
         Self { settings, invocations, open, totals, in_table: false, odd, relative: 0.0, calls }
     }
 
-    /// Returns true if nothing so far looked like strace.
+    /// Returns true if no line so far was strace output.
     pub(super) fn saw_nothing(&self) -> bool {
         let lines = &self.calls.lines;
         lines.whole + lines.begun + lines.resumed + lines.rows == 0
     }
 
-    /// Records an oddity met by the line reader.
+    /// Records a warning of the line reader.
     pub(super) fn odd(&mut self, kind: OddKind, text: &[u8]) {
         let line = self.calls.lines.lines + 1;
         self.calls.cut |= kind == OddKind::CutFile;
         self.odd.add(kind, line, text);
     }
 
-    /// Takes a line; `whole` is true if it has its line end.
+    /// Processes a line; `whole` is true if it has its line break.
     pub(super) fn line(&mut self, line: &[u8], whole: bool) {
         self.calls.lines.lines += 1;
         if self.in_table {
@@ -248,7 +248,7 @@ impl<'s> Stream<'s> {
         }
     }
 
-    /// Records own addresses: the address that a socket is bound to, and those shown by `-yy`.
+    /// Records own addresses: the address to which a socket is bound, and the addresses shown by `-yy`.
     fn note_addresses(&mut self, class: CallClass, arguments: [&[u8]; 2], result: &[u8]) {
         let bound = || inet_address(arguments[0]).or_else(|| inet_address(arguments[1]));
         let own = match class {

@@ -5,7 +5,7 @@ use crate::diagnose::syscalls::line::{decimal, whole};
 use crate::diagnose::syscalls::observed::{ClassCalls, Form, totals_of};
 use crate::diagnose::syscalls::tally::Tally;
 
-/// Clock of totals, if the user knows it.
+/// Clock of totals, if given by the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// Wall clock: `-w` was given.
@@ -14,9 +14,9 @@ pub enum Clock {
     Processor,
 }
 
-/// Least wall-clock time of a `stat` or `access` call, which strace stops twice; its CPU time is less.
+/// Minimum wall-clock time of a `stat` or `access` call, which strace stops twice; its CPU time is less.
 const FASTEST_FILE_CALL_S: f64 = 4e-6;
-/// Least wall-clock time that a server waits in each `accept`, unless it is never idle.
+/// Minimum wall-clock time that a server waits in each `accept`, unless it is never idle.
 const FASTEST_ACCEPT_S: f64 = 0.02;
 
 /// Names of columns in their header and in `-U`.
@@ -54,8 +54,9 @@ impl Totals {
         self.has_total = false;
     }
 
-    /// Reads a line of the table: true if it is the row of a call. Cells are identified by their count: only the cell of the errors may be empty. In
-    /// a line without its end, the last cell may be cut: only `total` is known to be whole.
+    /// Reads a line of the table: true if it is the row of a call. Cells are identified by their count: only
+    /// the cell of the errors may be empty. In a truncated line, the last cell may be incomplete: only
+    /// `total` is known to be complete.
     pub(super) fn row(&mut self, line: &[u8], is_whole: bool) -> Result<bool, ()> {
         let text = line.trim_ascii();
         if text.is_empty() || text.starts_with(b"---") || text.starts_with(b"strace: ") {

@@ -333,9 +333,13 @@ fn cut_tables_and_cut_logs_without_times_are_not_judged() {
     let run =
         Run::of("r".into(), vec![read("n1", &whole), without_total, in_name, without_newline], Vec::new()).unwrap();
     assert_eq!(run.nodes.iter().map(|node| node.node.as_str()).collect::<Vec<_>>(), ["n1", "n4"]);
-    assert!(run.notes.iter().all(|note| note.contains("its log was cut")) && run.notes.len() == 2, "{:?}", run.notes);
+    assert!(
+        run.notes.iter().all(|note| note.contains("its log was truncated")) && run.notes.len() == 2,
+        "{:?}",
+        run.notes
+    );
     let all = Run::of("r".into(), vec![read("n1", &[head, rows].concat())], Vec::new()).unwrap_err();
-    assert_eq!(all.to_string(), "no node can be judged: the logs of all nodes were cut");
+    assert_eq!(all.to_string(), "no node can be judged: the logs of all nodes were truncated");
     // a log of calls that is cut inside its last line: with times, it ends when the others do; without, its end is unknown
     for (time, judged) in [("1700000000.5 ", 2), ("", 1)] {
         let calls = format!("7 {time}stat(\"/data/a\", 0) = 0 <0.001>\n");
@@ -359,6 +363,6 @@ fn logs_that_do_not_overlap_name_no_node() {
     for answer in say(&run) {
         assert!(answer.nodes.is_empty() && answer.findings.is_empty(), "{answer:?}");
         let why = answer.silence.unwrap();
-        assert!(why.contains("before that of n4 begins: other runs, or clocks that disagree"), "{why}");
+        assert!(why.contains("before the log of n4 starts: they are from different runs, or clocks disagree"), "{why}");
     }
 }

@@ -19,11 +19,11 @@ pub enum OddKind {
     LongLine,
     /// A compressed file ends too early or is damaged.
     CutFile,
-    /// The end of a call that never began in this log.
+    /// The end of a call that did not begin in this log.
     EndWithoutBeginning,
     /// The start of a call while another call of the same process was open: its end is missing.
     BeginningWithoutEnd,
-    /// More calls open at once than are kept.
+    /// More unfinished calls than can be tracked.
     ManyOpen,
     /// More different invocations than are kept.
     ManyInvocations,
@@ -45,25 +45,25 @@ impl OddKind {
     /// Returns a description, with the handling.
     pub fn text(self) -> &'static str {
         match self {
-            Self::UnknownLine => "not a line of strace; left out",
-            Self::CutCall => "a call that is cut off; left out",
-            Self::LongLine => "a line longer than the limit; left out",
-            Self::CutFile => "the compressed file ends too early or is damaged; what was before is used",
-            Self::EndWithoutBeginning => "the end of a call that never began in this log; left out",
-            Self::BeginningWithoutEnd => "a call without an end before the next one of its process; left out",
-            Self::ManyOpen => "too many calls open at once; left out",
-            Self::ManyInvocations => "too many different invocations; left out of the semantic profile",
-            Self::ManyPeers => "too many addresses; left out",
-            Self::NoTime => "a call without its time; counted, but in no sum",
-            Self::BadRow => "a row of totals that cannot be read; left out",
-            Self::CutRow => "a row of totals that is cut off; left out",
-            Self::TableWithoutTotal => "the table has no row `total`: the file was cut, and calls are missing",
-            Self::TableAfterCalls => "a table of totals after the calls themselves; left out",
+            Self::UnknownLine => "not a line of strace; skipped",
+            Self::CutCall => "a truncated call; skipped",
+            Self::LongLine => "a line longer than the limit; skipped",
+            Self::CutFile => "the compressed file ends too early or is damaged; the part before is used",
+            Self::EndWithoutBeginning => "the end of a call that did not begin in this log; skipped",
+            Self::BeginningWithoutEnd => "a call without an end before the next call of its process; skipped",
+            Self::ManyOpen => "too many unfinished calls at once; skipped",
+            Self::ManyInvocations => "too many different invocations; the semantic profile omits the rest",
+            Self::ManyPeers => "too many addresses; skipped",
+            Self::NoTime => "a call without a time; counted, but not summed",
+            Self::BadRow => "an unreadable row of totals; skipped",
+            Self::CutRow => "a truncated row of totals; skipped",
+            Self::TableWithoutTotal => "the table has no row `total`: the file is truncated, and calls are missing",
+            Self::TableAfterCalls => "a table of totals after the calls themselves; skipped",
         }
     }
 }
 
-/// One kind of oddity of one log.
+/// Warnings of one kind for one log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Oddity {
     /// Kind of oddity.

@@ -57,14 +57,14 @@ impl Bounds {
     }
 }
 
-/// The parts of a trace that belong to one application.
+/// The parts of a trace for one application.
 struct Own<'t> {
     stages: Vec<StageId>,
     jobs: &'t [Job],
     attempts: &'t [Attempt],
 }
 
-/// Returns the bounds of an application; none if no task of it was completed in a known time.
+/// Returns the bounds of an application; none if no task finished in a known time.
 pub fn bounds_of(trace: &JobTrace, application: ApplicationId) -> Option<Bounds> {
     let stages = trace.stages_of(application).map(StageId::from_index).collect();
     let attempts = trace.attempts_of_application(application);
@@ -166,7 +166,8 @@ fn critical_path(trace: &JobTrace, own: &Own<'_>) -> f64 {
     after_each_other(&jobs)
 }
 
-/// Returns the length of the longest chain of stages that ends in each stage. A stage that waits for itself, which no valid log has, counts once.
+/// Returns the length of the longest chain of stages that ends in each stage. A stage that waits for itself,
+/// which is impossible in a valid log, counts once.
 fn chain_lengths(lengths: &HashMap<u32, f64>, parents: &HashMap<u32, &[u32]>) -> HashMap<u32, f64> {
     let mut ends: HashMap<u32, f64> = HashMap::new();
     let mut numbers: Vec<u32> = lengths.keys().copied().collect();

@@ -8,7 +8,7 @@
 //! | number of tasks that could run at once | `slots` |
 //! | lower bounds of an application's time | `bounds` |
 //!
-//! Everything here follows from the trace alone; nothing is simulated or estimated.
+//! All results follow from the trace only, without simulation or estimation.
 
 mod bounds;
 mod copies;

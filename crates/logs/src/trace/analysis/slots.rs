@@ -1,15 +1,15 @@
-//! Number of tasks that could run at once.
+//! Number of tasks that could run simultaneously.
 
 use crate::trace::attempt::Attempt;
 use crate::trace::ids::ApplicationId;
 use crate::trace::job_trace::JobTrace;
 
-/// Number of tasks that can run at once.
+/// Number of tasks that can run simultaneously.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slots {
     /// Number.
     pub count: u64,
-    /// True if the log has the cores; otherwise it is the maximum number of attempts observed at once, which is a lower bound.
+    /// True if the log states the cores; otherwise it is the observed maximum of simultaneous attempts, a lower bound.
     pub stated: bool,
 }
 
@@ -34,8 +34,9 @@ pub fn most_at_once(spans: impl Iterator<Item = (i64, i64)>, weight: impl Fn(usi
 /// Spark launches the next task of a core some milliseconds before it records the end of the previous one \[µs\].
 const OVERLAP: i64 = 20_000;
 
-/// Returns the slots of an application: the maximum number of executor cores at one time, divided by the cores of a task. If the log lacks the cores
-/// of an executor that ran tasks, the maximum number of attempts at once, without overlaps of up to 20 ms.
+/// Returns the slots of an application: the maximum number of executor cores at one time, divided by the cores of a
+/// task. If the log lacks the cores of an executor that ran tasks, the maximum number of simultaneous attempts, without
+/// overlaps of up to 20 ms.
 pub fn slots_of(trace: &JobTrace, application: ApplicationId) -> Slots {
     let executors: Vec<_> = trace.executors.iter().filter(|e| e.application == application).collect();
     let attempts = trace.attempts_of_application(application);
@@ -55,7 +56,7 @@ pub fn slots_of(trace: &JobTrace, application: ApplicationId) -> Slots {
     Slots { count: most_attempts_at_once(attempts), stated: false }
 }
 
-/// Returns the maximum number of attempts that ran at once, without overlaps of up to 20 ms.
+/// Returns the maximum number of simultaneous attempts, without overlaps of up to 20 ms.
 pub fn most_attempts_at_once(attempts: &[Attempt]) -> u64 {
     let runs = attempts.iter().filter_map(|attempt| {
         Some((attempt.launch()?.microseconds(), attempt.finish()?.microseconds().saturating_sub(OVERLAP)))

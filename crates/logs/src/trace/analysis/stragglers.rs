@@ -15,7 +15,7 @@ pub const MEDIAN_FACTOR: f64 = 1.5;
 /// An attempt that takes more than this many times its task's usual time is a straggler \[Phan2018\].
 pub const USUAL_FACTOR: f64 = 1.2;
 
-/// Fewest attempts of a stage that must succeed for its median to be a baseline.
+/// Minimum successful attempts of a stage for its median to be a baseline.
 const FEWEST: usize = 3;
 
 /// Usual times of tasks, from other runs of the same program: for each task, identified by the numbers of its stage and of itself, the median over

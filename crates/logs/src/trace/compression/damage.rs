@@ -1,4 +1,4 @@
-//! Compressed data that cannot be right.
+//! Invalid compressed data.
 
 use std::io;
 

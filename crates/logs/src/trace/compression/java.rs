@@ -96,7 +96,7 @@ impl Framing for Lz4Block {
                 return Ok(false);
             }
             if !header.starts_with(b"LZ4Block") {
-                return Err(damaged("no head of an lz4 block"));
+                return Err(damaged("no header of an lz4 block"));
             }
             let size = |at: usize| usize::try_from(little(&header[at..at + 4])).unwrap_or(usize::MAX);
             let (packed, length, checksum) = (size(9), size(13), little(&header[17..]));
@@ -117,7 +117,7 @@ impl Framing for Lz4Block {
             let found = twox_hash::XxHash32::oneshot(LZ4_SEED, block) & LZ4_CHECKSUM;
             if block.len() != length || found != checksum {
                 block.clear();
-                return Err(damaged("the checksum of an lz4 block is wrong"));
+                return Err(damaged("the checksum of an lz4 block does not match"));
             }
             return Ok(true);
         }
@@ -176,7 +176,7 @@ impl Framing for Lzf {
                     .filter(|()| block.len() == length)
                     .ok_or_else(|| damaged("a damaged lzf chunk"))?;
             }
-            _ => return Err(damaged("no head of an lzf chunk")),
+            _ => return Err(damaged("no header of an lzf chunk")),
         }
         Ok(true)
     }

@@ -17,7 +17,7 @@ pub(in crate::trace) use crate::trace::compression::damage::damaged;
 
 /// Maximum number of nested compressions.
 const MOST_LAYERS: usize = 4;
-/// Number of bytes read at once.
+/// Bytes per read.
 const CHUNK: usize = 1 << 18;
 
 /// An unsupported compression, with a recommendation.
@@ -65,7 +65,7 @@ pub fn plain<'r>(source: impl Read + 'r) -> io::Result<Plain<'r>> {
 /// Number of bytes used to detect the compression of a stream.
 const MAGIC: usize = 10;
 
-/// Returns the first bytes of a stream, and the rest. Damage in them is treated as the start of plain text.
+/// Returns the first bytes of a stream, and the remaining stream. Damage in them is treated as the start of plain text.
 fn peek<'r>(mut reader: Box<dyn BufRead + 'r>) -> io::Result<(Vec<u8>, Box<dyn BufRead + 'r>)> {
     let mut head = Vec::with_capacity(MAGIC);
     reader.by_ref().take(MAGIC as u64).read_to_end(&mut head)?;
@@ -82,13 +82,13 @@ fn refused(head: &[u8]) -> Option<Refused> {
         (
             b"PK\x03\x04",
             "a zip archive",
-            "save it as a file, or unpack it: the directory of a zip archive is at its end",
+            "save it as a file or unpack it: the directory of a zip archive is at its end",
         ),
         (b"\x04\x22\x4d\x18", "an lz4 frame file, which Spark does not write", "unpack it with `lz4 -d`"),
         (b"BZh", "compressed with bzip2", "unpack it with `bunzip2`"),
         (b"\xfd7zXZ\0", "compressed with xz", "unpack it with `unxz`"),
         (b"Obj\x01", "an Avro container", "convert it to JSON with `avro-tools tojson`"),
-        (b"PAR1", "a Parquet file", "tables in Parquet are not read; write them as CSV"),
+        (b"PAR1", "a Parquet file", "Parquet tables are not supported; write them as CSV"),
         (b"\x7fELF", "a program", "give the log of a job"),
         (b"SQLite for", "a database", "give the log of a job"),
     ];

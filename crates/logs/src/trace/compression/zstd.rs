@@ -43,7 +43,7 @@ impl<R: BufRead> ZstdFrames<R> {
         }
     }
 
-    /// Ends a frame whose rest is missing or damaged, so that the decoded part can be read.
+    /// Ends a frame whose remaining data are missing or damaged, so that the decoded part can be read.
     fn cut(&mut self, error: io::Error) {
         self.failed = Some(error);
         self.ended = true;
@@ -76,7 +76,7 @@ impl<R: BufRead> Read for ZstdFrames<R> {
                 self.inside = false;
                 if !self.ended && !self.is_checked() {
                     self.ended = true;
-                    return Err(damaged("the checksum of a zstd frame is wrong"));
+                    return Err(damaged("the checksum of a zstd frame does not match"));
                 }
             }
             if let Some(error) = self.failed.take() {

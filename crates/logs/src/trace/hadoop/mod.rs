@@ -9,8 +9,9 @@
 //! | `text` | the records of 0.20 and 1.x, over several lines, with escapes |
 //! | `rumen` | JSON objects of whole jobs, read task by task |
 //!
-//! A MapReduce job is an application with one job. Its stages are 0 (map), 1 (reduce), 2 (setup) and 3 (cleanup). Reduce
-//! attempts may begin while maps run: their shuffle waits, and the shuffle phase says how long.
+//! A MapReduce job is an application with one job. Its stages are 0 (map), 1 (reduce), 2 (setup) and 3
+//! (cleanup). Reduce attempts may start while maps run: their shuffle waits, and the shuffle phase shows how
+//! long.
 
 mod counters;
 mod history;

@@ -10,7 +10,7 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 use crate::trace::loose::{Number, Text, or_default};
 use crate::trace::spark::sql::Accumulable;
 
-/// Returns the name of an event without its package, found without reading the whole line if it comes first, as Spark writes it.
+/// Returns the name of an event without its package, without reading the whole line if it is first, as Spark writes it.
 pub(super) fn name(line: &[u8]) -> Option<&[u8]> {
     let mut rest = line;
     for token in ["{", "\"Event\"", ":", "\""] {
@@ -237,7 +237,7 @@ pub(super) struct TaskInfo<'a> {
     pub(super) measures: Measures<'a>,
 }
 
-/// Accumulables of a task: those of RAPIDS, by name. The rest, which may be hundreds, are read and dropped.
+/// Accumulables of a task: the RAPIDS metrics, by name. The rest, which may be hundreds, are read and dropped.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measures<'a>(pub(super) Vec<(Text<'a>, Text<'a>)>);
 

@@ -6,7 +6,7 @@ use crate::trace::error::TraceError;
 use crate::trace::input::files_of;
 use crate::trace::warning::WarningKind;
 
-/// An oddity of a log's files.
+/// A warning about a log's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::trace) struct PartOddity {
     pub(in crate::trace) kind: WarningKind,
@@ -26,7 +26,7 @@ pub(in crate::trace) fn parts_of(folder: &Path) -> Result<Option<Parts<PathBuf>>
     Ok(parts_by_name(files_of(folder)?.into_iter().map(|file| (name(&file), file))))
 }
 
-/// Returns the named files of a folder that form a Spark log, in order; none if they do not.
+/// Returns the named files of a folder that form a Spark log, in order; none if they do not form one.
 ///
 /// * Rolled since 3.0: `events_<n>_<application>`, by number; a compacted part replaces all parts up to its number.
 /// * 1.0 to 1.2: `EVENT_LOG_1`, `EVENT_LOG_2`, ... next to files whose names carry information.

@@ -16,7 +16,8 @@ use crate::trace::spark::state::{MILLISECOND, State, small};
 use crate::trace::spark::task::{end_task, start_task, unfinished};
 use crate::trace::warning::WarningKind;
 
-/// Settings that are kept, because they determine how tasks are cut, placed, copied, sized and run. User-defined settings are dropped.
+/// Settings to store, because they determine the splitting, placement, copying, sizing and execution of
+/// tasks. User-defined settings are dropped.
 const SETTINGS: &[&str] = &[
     "spark.speculation",
     "spark.locality.wait",

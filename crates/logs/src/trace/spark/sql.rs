@@ -13,7 +13,7 @@ use crate::trace::loose::{Number, Text, or_default};
 
 /// Longest description that is kept, in characters.
 const DESCRIPTION: usize = 300;
-/// Most operators that are kept of a stage.
+/// Maximum number of operators that are kept of a stage.
 const OPERATORS: usize = 12;
 
 /// The start of a query, or a new plan of it.
@@ -27,7 +27,7 @@ pub(super) struct PlanEvent<'a> {
     plan: Option<PlanNode<'a>>,
 }
 
-/// The same without the plan, for plans that are nested too deeply to be read, and the end of a query.
+/// The same without the plan, for plans nested too deeply to be read; and the end of a query.
 #[derive(Deserialize)]
 pub(super) struct QueryEvent<'a> {
     #[serde(rename = "executionId", default)]
@@ -89,7 +89,7 @@ pub(super) struct Queries {
 #[derive(Debug, Default)]
 struct Query {
     description: String,
-    /// The operator that each accumulator counts for: its place in data order, and its name.
+    /// The operator that each accumulator counts for: its position in data order, and its name.
     operators: HashMap<i64, (usize, String)>,
     /// Stages that were submitted, with the accumulators that their tasks updated.
     stages: Vec<(StageId, Vec<i64>)>,
@@ -186,7 +186,8 @@ fn walk(node: &PlanNode<'_>, place: &mut usize, operators: &mut HashMap<i64, (us
     }
 }
 
-/// Returns the name of an operator; none for an operator without work of its own. A scan of files without a table has the name of its folder.
+/// Returns the name of an operator; none for an operator that does no work itself. A scan of files without a
+/// table has the name of its folder.
 fn operator(node: &PlanNode<'_>) -> Option<String> {
     const LEFT_OUT: [&str; 10] = [
         "WholeStageCodegen",

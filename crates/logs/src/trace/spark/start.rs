@@ -1,4 +1,4 @@
-//! The application of a log, by its beginning.
+//! The application of a log, from its start.
 
 use crate::trace::spark::event::{ApplicationStart, name};
 
@@ -15,7 +15,7 @@ pub(in crate::trace) struct Start {
     pub(in crate::trace) unix_ms: Option<i64>,
 }
 
-/// Returns the first start of an application in the beginning of a log; none if there is no such event.
+/// Returns the first application start at the beginning of a log; none if there is no such event.
 pub(in crate::trace) fn start_in(head: &[u8]) -> Option<Start> {
     head.split(|&byte| byte == b'\n').find_map(|line| {
         let is_start = name(line).is_none_or(|name| name == b"SparkListenerApplicationStart");

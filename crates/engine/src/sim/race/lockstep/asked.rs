@@ -6,7 +6,7 @@ use crate::sim::question::{Goal, Question};
 use crate::sim::race::lockstep::guard::Bound;
 use crate::sim::race::lockstep::lanes::Values;
 
-/// Most rewards at firings: every firing checks all of them.
+/// Maximum number of rewards at firings: every firing checks all of them.
 const MAX_IMPULSES: usize = 64;
 
 /// Goal of the lanes.
@@ -14,7 +14,7 @@ const MAX_IMPULSES: usize = 64;
 pub(super) enum Aim {
     /// Never by their marking.
     None,
-    /// With at least these tokens in all of these counters.
+    /// At least these tokens in all of these counters.
     Tokens(Vec<Bound>),
     /// With a value of an expression that is not 0.
     Expression(Code),
@@ -39,7 +39,7 @@ pub(super) struct Asked {
     pub(super) groups: Vec<Vec<usize>>,
     pub(super) tokens: bool,
     pub(super) throughput: bool,
-    /// From when on averages and rewards are collected, in ticks.
+    /// Start of the collection of averages and rewards, in ticks.
     pub(super) warm_up: u64,
     /// Seconds per tick.
     pub(super) tick: f64,

@@ -12,14 +12,14 @@ pub(super) struct Bound {
 /// When a transition is enabled.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guard {
-    /// Tokens that must be there.
+    /// Required tokens.
     pub(super) least: Vec<Bound>,
     /// Tokens that must not be exceeded.
     pub(super) most: Vec<Bound>,
 }
 
-/// When a transition is enabled; none if it never is, because it puts more tokens into a place than that may ever hold or
-/// is inhibited by no token at all.
+/// Enabling condition of a transition; none if it is never enabled, because it produces more tokens than a
+/// place may ever hold or is inhibited by 0 tokens.
 pub(super) fn guard(program: &Program, t: usize) -> Option<Guard> {
     let needs = program.inputs.row(t).iter().chain(program.tests.row(t));
     let least = needs.map(|term| Bound { counter: term.counter, tokens: term.weight }).collect();

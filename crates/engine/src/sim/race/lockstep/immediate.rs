@@ -4,12 +4,12 @@ use crate::compile::{Firing, Program};
 use crate::sim::question::{Goal, Question};
 use crate::sim::race::lockstep::guard::{Guard, guard};
 
-/// Most transitions of a group: one bit each.
+/// Maximum number of transitions of a group: one bit each.
 const MAX_IN_GROUP: usize = 64;
-/// Most immediate firings between two timed ones. The direct form reports a net that never stops firing; this limit is far
-/// below its own, so that all lanes reach it quickly.
+/// Maximum number of immediate firings between two timed ones. The direct form reports a net that never stops firing;
+/// this limit is far below its own, so that all lanes reach it quickly.
 const MAX_IN_A_ROW: u32 = 1 << 14;
-/// Most tokens that immediate transitions may add to one counter between two timed firings.
+/// Maximum number of tokens that immediate transitions may add to one counter between two timed firings.
 const MAX_GROWTH: u32 = 1 << 30;
 
 /// An immediate transition that can be enabled.
@@ -41,7 +41,7 @@ pub(super) struct Group {
 #[derive(Clone, Debug)]
 pub(super) struct Immediates {
     pub(super) groups: Vec<Group>,
-    /// Firings between two timed ones above which a replication is left to the direct form.
+    /// Firings between two timed ones above which a replication moves to the direct form.
     pub(super) max_in_a_row: u32,
 }
 
@@ -100,7 +100,8 @@ fn immediate(program: &Program, t: usize, rows: &[u32]) -> Option<Immediate> {
     Some(Immediate { row: rows[t], guard: guard(program, t)?, weight, priority, changes })
 }
 
-/// Returns the inputs of a transition if the smallest input alone sets the number of firings; none if anything else may stop it.
+/// Returns the inputs of a transition if only the smallest input determines the number of firings; none if
+/// anything else may stop it.
 fn drained(program: &Program, t: usize) -> Vec<u32> {
     let changes = program.changes.row(t);
     let change = |counter: u32| changes.iter().find(|change| change.counter == counter).map_or(0, |change| change.by);

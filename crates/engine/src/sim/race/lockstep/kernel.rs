@@ -211,8 +211,9 @@ impl<S: Sum> State<S> {
         sum
     }
 
-    /// Lets the time to the next firing pass, as [`DirectLaw::delay`](crate::sim::race::direct_law::DirectLaw::delay) has
-    /// it, and stops the lanes that do not get there. `time` is exponential.
+    /// Lets the time to the next firing pass, as computed by
+    /// [`DirectLaw::delay`](crate::sim::race::direct_law::DirectLaw::delay), and stops the lanes that do not
+    /// reach it. `time` is exponential.
     #[inline(always)]
     fn pass(&mut self, limits: &Limits, total: &Lane<S>, time: &Lane<u32>) {
         for l in 0..LANES {

@@ -8,7 +8,7 @@ use crate::sim::simd::Level;
 
 /// Replications side by side.
 pub(super) const LANES: usize = 64;
-/// Most arguments of a function.
+/// Maximum number of arguments of a function.
 const MAX_ARGUMENTS: usize = 8;
 
 /// One number per lane, so aligned that no vector straddles two cache lines.

@@ -22,9 +22,9 @@ pub(super) struct Tally {
 pub(super) struct Ledger {
     /// Rows of one lane: one per transition, and one for lanes that do not fire.
     rows: usize,
-    /// Per lane and row: first and last firing, see [`UNSEEN`]. Empty if not asked for.
+    /// Per lane and row: first and last firing, see [`UNSEEN`]. Empty if not requested.
     seen: Vec<[u64; 2]>,
-    /// Per lane and row. Empty if not asked for.
+    /// Per lane and row. Empty if not requested.
     tallies: Vec<Tally>,
     /// Per reward: the amount collected so far.
     pub(super) rewards: Vec<Lane<f64>>,
@@ -68,7 +68,7 @@ impl Ledger {
         self.due[lane] = asked.snapshots.first().map_or(u64::MAX, |(time, _)| *time);
     }
 
-    /// Notes one timed firing of every lane; rows beyond the last are those of lanes that do not fire.
+    /// Records one timed firing of every lane; rows beyond the last belong to lanes that do not fire.
     #[inline(always)]
     pub(super) fn note(&mut self, warm_up: u64, rows: &Lane<u32>, now: &Lane<u64>) {
         let last = self.rows - 1;

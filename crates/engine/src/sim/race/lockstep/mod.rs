@@ -1,9 +1,9 @@
 //! The direct form for small nets, 64 replications side by side.
 //!
-//! All lanes fire at once; a lane whose replication has ended takes the next one. The arithmetic is that of
+//! All lanes fire at once; a lane whose replication has ended takes the next one. The arithmetic is the same as in
 //! [`direct_law`](crate::sim::race::direct_law), so every replication equals the direct form bit for bit. In rare cases
-//! (totals above 32 bits, very many tokens, very many immediate firings in a row, an error to explain) the direct form itself
-//! runs the replication from its start.
+//! (totals above 32 bits, very many tokens, very many immediate firings in a row, an error to explain) the direct form
+//! itself runs the replication from its start.
 
 mod asked;
 mod guard;
@@ -131,7 +131,7 @@ impl<'a> LockstepForm<'a> {
         next.begun += 1;
     }
 
-    /// Returns the end of a replication that the status of a lane stands for.
+    /// Returns the end of a replication that the status of a lane represents.
     fn end<S>(&self, state: &State<S>, lane: usize) -> End {
         let (now, firings) = (state.now[lane], state.firings[lane]);
         let question = self.setup.question;

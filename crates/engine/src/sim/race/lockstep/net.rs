@@ -11,10 +11,11 @@ use crate::sim::race::lockstep::guard::{Bound, Guard, guard};
 use crate::sim::race::lockstep::immediate::Immediates;
 use crate::sim::race::lockstep::lanes::Values;
 
-/// Most transitions; above, looking at all of them at every firing costs more than the vectors save. Measured, see
-/// docs/performance.md: the direct form catches up at about 130 with AVX2 and 220 with AVX-512.
+/// Maximum number of transitions; above it, checking all of them at every firing costs more than
+/// vectorisation saves. Measured, see docs/performance.md: the direct form catches up at about 130
+/// with AVX2 and 220 with AVX-512.
 const MAX_TRANSITIONS: usize = 128;
-/// Most counters.
+/// Maximum number of counters.
 const MAX_COUNTERS: usize = 128;
 
 /// Units of a transition, as a function of its enabling.
@@ -36,7 +37,7 @@ pub(super) struct Transition {
     pub(super) guard: Guard,
     /// Counters and weights: the smallest of the quotients is the enabling degree.
     pub(super) inputs: Vec<Bound>,
-    /// Most enablings that are served at once.
+    /// Maximum number of enablings that are served simultaneously.
     pub(super) servers: u32,
     pub(super) units: Units,
 }
@@ -67,7 +68,7 @@ pub(super) struct Net {
     pub(super) safe_firings: u64,
 }
 
-/// Totals of more bits are left to the direct form, even if sums have 64 bits.
+/// Totals of more bits need the direct form, even if sums have 64 bits.
 const WIDE_BITS: u32 = 50;
 
 impl Net {
@@ -84,7 +85,7 @@ impl Net {
         let transitions: Option<Vec<Transition>> =
             program.timed.iter().map(|&t| transition(program, t as usize, law)).collect();
         if transitions.is_none() {
-            obstacles.push("a rate cannot be evaluated side by side".to_owned());
+            obstacles.push("a rate cannot be evaluated in lockstep".to_owned());
         }
         let transitions = transitions.filter(|_| obstacles.is_empty()).ok_or(obstacles)?;
         // rates by the marking may grow far; the shift of a time is base plus the bits of the total, those of one transition at least
@@ -136,9 +137,9 @@ fn obstacles(program: &Program) -> Vec<String> {
     check(program.classes() == 1, "the net has several token classes");
     check(
         program.transitions() <= MAX_TRANSITIONS,
-        "the net has too many transitions to look at all of them at every firing",
+        "the net has too many transitions to check all of them at every firing",
     );
-    check(program.counters() <= MAX_COUNTERS, "the net has too many places to keep them side by side");
+    check(program.counters() <= MAX_COUNTERS, "the net has too many places for lockstep");
     obstacles
 }
 
@@ -189,8 +190,8 @@ fn per_token(rate: &Code, law: DirectLaw) -> Option<Units> {
     fits.then_some(Units::PerToken { rate, counter })
 }
 
-/// Largest sum of units to which the units of all transitions with one server can be added; below the largest number of the
-/// type, which stands for too many.
+/// Largest sum of units to which the units of all transitions with one server can be added; below the largest
+/// number of the type, which represents overflow.
 fn most_units(transitions: &[Transition], law: DirectLaw, is_wide: bool) -> u64 {
     let plain = transitions.iter().map(|transition| match transition.units {
         Units::Plain(units) if !law.fits_32_bits => u64::from(units),

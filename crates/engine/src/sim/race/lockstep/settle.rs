@@ -1,7 +1,8 @@
 //! Immediate firings of every lane, between two timed ones.
 //!
-//! No group reads the counters that another group writes, so each settles once. A transition without a rival fires in all
-//! lanes at once, as often as it can; a choice is made lane by lane, with the words that the direct form takes for it.
+//! No group reads the counters that another group writes, so each is resolved once. A transition without
+//! competitors fires in all lanes at once, as often as it can; a choice is made lane by lane, with the same
+//! random words as in the direct form.
 
 use crate::rng::{Address, Purpose};
 use crate::sim::race::lockstep::immediate::{Group, Immediate};

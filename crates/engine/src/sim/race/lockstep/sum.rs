@@ -15,7 +15,7 @@ pub(super) trait Sum: Copy + PartialOrd {
     fn round(units: f64) -> Self;
     /// The sum, modulo the largest of the type.
     fn plus(self, other: Self) -> Self;
-    /// Number of significant bits, and the highest 32 bits with the top bit set; 0 gives the same as 1.
+    /// Number of significant bits, and the highest 32 bits with the top bit set; 0 gives the same result as 1.
     fn normal(self) -> (i32, u32);
     /// The share of a sum that a word selects.
     fn share(self, word: u32) -> Self;
