@@ -35,7 +35,9 @@ fn problems(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String
             "oneOf" => rule.as_array().unwrap().iter().filter(|one| fits(one)).count() == 1,
             "required" => {
                 let has = |name: &Value| value.as_object().is_none_or(|keys| keys.contains_key(name.as_str().unwrap()));
-                found.extend(rule.as_array().unwrap().iter().filter(|name| !has(name)).map(|name| format!("{at}: lacks {name}")));
+                found.extend(
+                    rule.as_array().unwrap().iter().filter(|name| !has(name)).map(|name| format!("{at}: lacks {name}")),
+                );
                 true
             }
             "allOf" => {
@@ -51,7 +53,8 @@ fn problems(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String
                 for (name, inner) in value.as_object().into_iter().flatten() {
                     let own = schema.get("properties").and_then(|all| all.get(name));
                     let rule = if keyword == "properties" { own } else { Some(rule).filter(|_| own.is_none()) };
-                    found.extend(rule.into_iter().flat_map(|rule| problems(root, rule, inner, &format!("{at}/{name}"))));
+                    found
+                        .extend(rule.into_iter().flat_map(|rule| problems(root, rule, inner, &format!("{at}/{name}"))));
                 }
                 true
             }
@@ -98,10 +101,12 @@ fn plans() -> Vec<(String, &'static str, String)> {
     for folder in ["models", "models/mapreduce", "models/tutorial", "models/cluster", "tests/data/cli"] {
         let entries = std::fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path());
         // one plan has wrong values
-        let is_plan = |path: &PathBuf| path.extension().is_some_and(|end| end == "toml") && !path.ends_with("wrong-plan.toml");
+        let is_plan =
+            |path: &PathBuf| path.extension().is_some_and(|end| end == "toml") && !path.ends_with("wrong-plan.toml");
         let mut files: Vec<PathBuf> = entries.filter(is_plan).collect();
         files.sort();
-        texts.extend(files.into_iter().map(|file| (file.display().to_string(), std::fs::read_to_string(file).unwrap())));
+        texts
+            .extend(files.into_iter().map(|file| (file.display().to_string(), std::fs::read_to_string(file).unwrap())));
     }
     let mut pages: Vec<PathBuf> =
         std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -149,7 +154,10 @@ fn a_misspelt_key_does_not_fit() {
         ("plan-profile", "[cluster]\nnodes = []"),
         ("plan-tasks", "[[job]]\nmap = 3"),
         ("plan-tasks", "deadline = 3"),
-        ("plan-stages", "[job]\ninput_mb = 1\nexecutors = 1\ncores = 1\nhost = 3\n[[stage]]\ntasks = {}\ncold = {}\nwarm = {}"),
+        (
+            "plan-stages",
+            "[job]\ninput_mb = 1\nexecutors = 1\ncores = 1\nhost = 3\n[[stage]]\ntasks = {}\ncold = {}\nwarm = {}",
+        ),
         ("plan-sweep", "[sweep]\nreps = 3"),
         ("plan-optimize", "[optimize]\ndeadline = 3"),
     ];
