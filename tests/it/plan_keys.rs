@@ -157,7 +157,9 @@ fn part_of<'s>(path: &str, schema: &'s Value) -> Option<Part<'s>> {
         [] if has_keys(schema) => (format!("`[{path}]`"), text, schema),
         [] if has_keys(&schema["items"]) => {
             let items = &schema["items"];
-            (format!("`[[{path}]]`"), format!("{text} {}", description(items)), items)
+            // one sentence about an entry repeats the sentence about the list
+            let more = Some(description(items)).filter(|text| text.contains(". ")).unwrap_or_default();
+            (format!("`[[{path}]]`"), format!("{text} {more}").trim_end().to_owned(), items)
         }
         [] => return None,
         forms if forms.iter().all(is_word) => return None,
@@ -184,7 +186,11 @@ fn kind_of(schema: &Value) -> String {
         Some("integer") => "whole number".to_owned(),
         Some("boolean") => "true or false".to_owned(),
         Some("string") => "text".to_owned(),
-        Some("array") => format!("list of {}", kind_of(&schema["items"])),
+        Some("array") => match kind_of(&schema["items"]).as_str() {
+            "any value" => "list of values".to_owned(),
+            inner if inner.starts_with("list") => inner.replacen("list", "list of lists", 1),
+            inner => format!("list of {inner}s"),
+        },
         Some("object") => "table".to_owned(),
         Some(other) => other.to_owned(),
         None => "any value".to_owned(),
@@ -203,21 +209,24 @@ fn meaning(schema: &Value, required: bool) -> (String, String, String) {
         }
     }
     let mut default = literal(&schema["default"]);
+    let bare = default.trim_matches('"').to_owned();
     if let Some(start) = text.find("Default ") {
         let end = text[start..].find(". ").map_or(text.len(), |end| start + end + 1);
         let stated = text[start + "Default ".len()..end].trim_end_matches('.').to_owned();
-        let plain = stated.trim_matches('`').replace(',', "");
-        if stated == "none" || plain == default.trim_matches('"') {
+        let first = stated.split([' ', ':', ';']).next().unwrap();
+        let value = first.trim_matches('`').replace(',', "");
+        if default.is_empty() && (first == "none" || first.contains('`') || value.parse::<f64>().is_ok()) {
+            default.clone_from(&value);
+        }
+        let is_literal = first.contains('`') || value.parse::<f64>().is_ok();
+        assert!(!is_literal || bare.is_empty() || value == bare, "the type says {bare}: {text}");
+        // the column says the same
+        if first == stated && (value == bare || bare.is_empty()) && default.trim_matches('"') == value {
             text = format!("{}{}", text[..start].trim_end(), &text[end..]);
-            default = plain;
-        } else if default.is_empty() {
-            default = "none".repeat(usize::from(stated.starts_with("none")));
-        } else {
-            let value = stated.split([' ', ':', ';']).next().unwrap().trim_matches('`').replace(',', "");
-            assert_eq!(value, default.trim_matches('"'), "{text}");
         }
     }
-    for one in alternatives(schema).iter().filter(|one| is_word(one)) {
+    let words = alternatives(schema);
+    for one in words.iter().filter(|_| words.iter().all(is_word)) {
         let _ = write!(text, " {}: {}", kind_of(one), description(one));
     }
     let shown = match (required, default.is_empty()) {

@@ -114,7 +114,8 @@ fn plans() -> Vec<(String, &'static str, String)> {
     for page in pages.iter().filter(|page| page.extension().is_some_and(|end| end == "md")) {
         let text = std::fs::read_to_string(page).unwrap();
         let blocks = text.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned());
-        let indented = text.split("\n\n").filter(|part| part.starts_with("    [") && part.contains("]\n"));
+        let indented =
+            text.split("\n\n").filter(|part| part.starts_with("    [sweep]\n") || part.starts_with("    [[axis]]\n"));
         let dedented = indented.map(|part| part.lines().map(|line| line.trim_start().to_owned() + "\n").collect());
         texts.extend(blocks.chain(dedented).map(|block: String| (page.display().to_string(), block)));
     }

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-
-use crate::cli::schema;
+use tailspn::report::PLAN_SCHEMAS;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -21,7 +20,7 @@ Examples:
 ")]
 pub(crate) struct SchemaArgs {
     /// Name of the schema [default: the list of names]
-    #[arg(hide_possible_values = true, value_parser = PossibleValuesParser::new(schema::names()))]
+    #[arg(hide_possible_values = true, value_parser = PossibleValuesParser::new(PLAN_SCHEMAS.map(|schema| schema.name)))]
     pub(crate) name: Option<String>,
 }
 

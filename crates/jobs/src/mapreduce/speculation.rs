@@ -21,7 +21,7 @@ use crate::net::Net;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Speculation {
-    /// Tasks that get a copy. Default flagged tasks.
+    /// Tasks that get a copy. Default `detect`.
     pub policy: CopyPolicy,
     /// r, share of stragglers that are flagged in time, 0 to 1. Default 0.6: LATE in scenario C2 of \[Phan2018, Table 6\], as for the next two.
     pub recall: f64,
@@ -41,7 +41,7 @@ pub struct Speculation {
     /// Probability that a copy also draws a slow node, 0 to 1. Default: as for tasks; 0 if slow nodes get no copies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_copies: Option<f64>,
-    /// Slots that copies take. Default idle slots.
+    /// Slots that copies take. Default `idle`.
     pub slots: CopySlots,
 }
 

@@ -48,7 +48,7 @@ pub struct JobSize {
     pub executors: u32,
     /// Tasks that an executor runs at a time, >= 1.
     pub cores: u32,
-    /// Hosts shared by the executors, >= 1. Default: the number that keeps `sharing.executors_per_host`.
+    /// Hosts shared by the executors, >= 1. Default: the number that keeps `sharing.executors_per_host`; without `[sharing]`, one for each executor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<u32>,
     /// GPUs of an executor, >= 1; needs `concurrent_gpu_tasks`. Default none: tasks use no GPU.

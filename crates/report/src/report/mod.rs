@@ -42,7 +42,7 @@
 //! | common parts of SVG pictures, and a [`Picture`] at two widths | `plot` |
 //! | a time's histogram, distribution function and tail; rows on one axis; stragglers over time | `times_plot`, `rows_plot`, `stragglers_plot` |
 //! | reports read back from JSON, and shown on a page | [`read_json`], [`page()`] |
-//! | JSON Schemas of plans and results | `schema` |
+//! | JSON Schemas of plans | `schema` |
 //!
 //! Guarantees: the same report gives the same bytes; numbers in JSON and CSV have full precision; keys and
 //! rows have a documented order; the crate does not print. The JSON is described in docs/json.md.

@@ -1,7 +1,6 @@
-//! JSON Schemas of plans and results, generated from the types that read and write them.
+//! JSON Schemas of plans, generated from the types that read them.
 //!
-//! Plans have no references, so that an editor shows the description of each key; results have shared definitions. The schemas keep to draft 7,
-//! which all editors support.
+//! The schemas have no references, so that an editor shows the description of each key. They keep to draft 7, which editors support best.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::transform_subschemas;
@@ -39,11 +38,11 @@ pub const PLAN_SCHEMAS: [NamedSchema; 6] = [
     NamedSchema { name: "plan", about: "Any plan of a job", make: plan::<JobPlan> },
     NamedSchema {
         name: "plan-profile",
-        about: "Plan of a job with [profile] or [phases]",
+        about: "Plan of a job with `[profile]` or `[phases]`",
         make: plan::<mapreduce::Plan>,
     },
-    NamedSchema { name: "plan-stages", about: "Plan of a job with [[stage]]", make: plan::<StagePlan> },
-    NamedSchema { name: "plan-tasks", about: "Plan of `whatif` with [[job]]", make: plan::<cluster::Plan> },
+    NamedSchema { name: "plan-stages", about: "Plan of a job with `[[stage]]`", make: plan::<StagePlan> },
+    NamedSchema { name: "plan-tasks", about: "Plan of `whatif` with `[[job]]`", make: plan::<cluster::Plan> },
     NamedSchema { name: "plan-sweep", about: "Plan of `sweep` and `sensitivity`", make: plan::<SweepPlan> },
     NamedSchema { name: "plan-optimize", about: "Plan of `optimize`", make: plan::<OptimizePlan> },
 ];
@@ -67,7 +66,9 @@ fn drop_null(schema: &mut Schema) {
         match (forms.pop(), forms.is_empty()) {
             (Some(Value::Object(only)), true) => {
                 let keys = schema.ensure_object();
-                only.into_iter().for_each(|(key, value)| drop(keys.entry(key).or_insert(value)));
+                for (key, value) in only {
+                    keys.entry(key).or_insert(value);
+                }
             }
             (last, _) => {
                 forms.extend(last);
