@@ -199,7 +199,7 @@ fn groups(help: &str) -> Vec<(String, Vec<String>)> {
         }
         let indent = line.len() - line.trim_start().len();
         if let (2 | 6, true, Some((_, options))) = (indent, line.trim_start().starts_with('-'), groups.last_mut()) {
-            let names = line.split(|c: char| c == ' ' || c == ',').filter(|word| word.starts_with('-'));
+            let names = line.split([' ', ',']).filter(|word| word.starts_with('-'));
             let names = names.map(|word| word.split(['=', '[', '.']).next().unwrap_or(word).to_owned());
             options.extend(names.filter(|name| !matches!(&name[..], "-h" | "--help" | "-V" | "--version")));
         }
