@@ -23,8 +23,8 @@ Examples:
     tailspn trace slow.gz --usual usual1.gz --usual usual2.gz
 
     # one attempt of one of several applications in an archive
-    tailspn trace logs.zip --app application_1724877841851_0016_4 \\
-        --max-attempts 1000000
+    tailspn trace logs.zip --max-attempts 1000000 \\
+        --app application_1724877841851_0016_4
 
     # every attempt of every task, for other programs
     tailspn trace app.gz --csv > attempts.csv
