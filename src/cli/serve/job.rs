@@ -267,7 +267,7 @@ fn estimated(job: &Job, call: &Arc<Call>, question: &Question, options: &Options
 }
 
 /// Replications of a first answer: as many as have `FIRST_TASKS` in all, between the fewest and the most.
-const FIRST_TASKS: u64 = 80_000;
+const FIRST_TASKS: u64 = 32_000;
 const FIRST: [u64; 2] = [16, 200];
 /// Time of a task that may straggle in a net, in times of one that does not.
 const STRAGGLING: u64 = 4;
