@@ -5,11 +5,12 @@ use std::path::Path;
 
 use tailspn::answer::with_phases;
 use tailspn::compile::Program;
-use tailspn::fold::{Keep, fold, fold_markings};
+use tailspn::fold::{Keep, Symmetry, fold, fold_markings};
 use tailspn::formats::pipe::{ReadOptions, Reading, pipe_report};
 use tailspn::net::{ArcKind, Delay, Net, Timing, differences};
 use tailspn::report::{
-    CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, ParameterRow, count, counted, plain,
+    CheckReport, ClassRow, DifferenceRow, EngineRow, ExchangedParts, FileWarningRow, ParameterRow, count, counted,
+    plain,
 };
 use tailspn::sim::{
     Ending, EngineChoice, Ensemble, FoldedParts, NotFolded, Question, RunError, Unwatched, run as replicate,
@@ -57,7 +58,7 @@ fn report_on(loaded: &Loaded, program: &Program) -> CheckReport {
     let delays = |wanted: fn(&Timing) -> bool| net.transitions().iter().filter(|t| wanted(&t.timing)).count();
     let arcs = |kind: ArcKind| net.arcs().iter().filter(|arc| arc.kind == kind).count();
     let (trial, fault) = trial(program);
-    let (folded, folded_by_solve, not_folded) = equal_parts(net);
+    let EqualParts { folded, folded_by_solve, exchanged, not_folded } = EqualParts::of(net);
     CheckReport {
         name: net.name().to_owned(),
         dialect: loaded.dialect.to_string(),
@@ -84,6 +85,7 @@ fn report_on(loaded: &Loaded, program: &Program) -> CheckReport {
         engines: engine_rows(program),
         folded,
         folded_by_solve,
+        exchanged,
         not_folded,
         trial,
         fault,
@@ -92,14 +94,31 @@ fn report_on(loaded: &Loaded, program: &Program) -> CheckReport {
     }
 }
 
-/// Returns the parts that fold, the parts that fold in `solve` if that is more, and the parts that fold in neither.
-fn equal_parts(net: &Net) -> (Option<FoldedParts>, Option<FoldedParts>, Vec<NotFolded>) {
-    let simulated = fold(net, &Keep::default());
-    let phases = with_phases(net).ok();
-    let solved = fold_markings(phases.as_ref().map_or(net, |phases| &phases.net), &Keep::default());
-    let has_phases = phases.is_some_and(|phases| !phases.hidden_places.is_empty());
-    let more = solved.has_machines() || (has_phases && !simulated.is_folded());
-    (FoldedParts::of(&simulated), FoldedParts::of(&solved).filter(|_| more), NotFolded::all(&solved))
+/// What becomes of equal parts.
+struct EqualParts {
+    folded: Option<FoldedParts>,
+    /// The same in `solve`, if that is more.
+    folded_by_solve: Option<FoldedParts>,
+    exchanged: Vec<ExchangedParts>,
+    not_folded: Vec<NotFolded>,
+}
+
+impl EqualParts {
+    fn of(net: &Net) -> Self {
+        let simulated = fold(net, &Keep::default());
+        let phases = with_phases(net).ok();
+        let solved = fold_markings(phases.as_ref().map_or(net, |phases| &phases.net), &Keep::default());
+        let symmetry =
+            if phases.is_some() { Symmetry::of(solved.net(), &Keep::default()) } else { Symmetry::default() };
+        let has_phases = phases.is_some_and(|phases| !phases.hidden_places.is_empty());
+        let more = solved.has_machines() || (has_phases && !simulated.is_folded());
+        Self {
+            folded: FoldedParts::of(&simulated),
+            folded_by_solve: FoldedParts::of(&solved).filter(|_| more),
+            exchanged: ExchangedParts::all(&symmetry, solved.net()),
+            not_folded: NotFolded::all(&solved),
+        }
+    }
 }
 
 fn class_rows(net: &Net) -> Vec<ClassRow> {

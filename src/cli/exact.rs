@@ -4,9 +4,10 @@ use std::fmt::Display;
 
 use tailspn::answer::{AnswerError, with_phases};
 use tailspn::compile::{Code, Program};
+use tailspn::fold::Symmetry;
 use tailspn::net::Net;
 use tailspn::report::{Hidden, counted};
-use tailspn::solve::{Expanded, ExploreError, Limits, SeriesParallelError, StateSpace, explore};
+use tailspn::solve::{Expanded, ExploreError, Limits, SeriesParallelError, StateSpace, explore_canonical};
 
 use crate::cli::exit::Exit;
 use crate::cli::load::compile_failure;
@@ -29,15 +30,16 @@ pub(super) fn hidden(expanded: &Expanded) -> Hidden {
     }
 }
 
-/// Explores the markings of a net, with progress.
+/// Explores the markings of a net, with progress; of parts that may be exchanged, canonical markings.
 pub(super) fn find_states(
     program: &Program,
     goal: Option<&Code>,
+    symmetry: &Symmetry,
     limits: &Limits,
     terminal: &Terminal,
 ) -> Result<StateSpace, ExploreError> {
     let progress = Progress::new(terminal.shows_progress(), "states");
-    explore(program, goal, limits, &progress)
+    explore_canonical(program, goal, symmetry, limits, &progress)
 }
 
 /// Returns the failure of a question that this method cannot answer, or of stopped work.

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use tailspn::compile::Program;
+use tailspn::fold::Symmetry;
 use tailspn::formats::jani::Property;
 use tailspn::net::Net;
 use tailspn::report::{MethodRow, PropertyRow, SolveReport, Subject, solve_report};
@@ -30,7 +31,8 @@ pub(super) fn run(
     let net = &loaded.net;
     let program = compile_net(net)?;
     catch_interrupt(terminal);
-    let space = find_states(&program, None, &limits(args, watch), terminal).map_err(|error| failure(&error))?;
+    let space = find_states(&program, None, &Symmetry::default(), &limits(args, watch), terminal)
+        .map_err(|error| failure(&error))?;
     space.complete().map_err(|error| refused(&error))?;
     let subject = Subject::of(net.name(), &program);
     let mut report = solve_report(&space, None, &program, &subject).map_err(|error| failure(&error))?;

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use tailspn::compile::Program;
+use tailspn::fold::Symmetry;
 use tailspn::net::Net;
 use tailspn::report::{NetSummary, QueryReport, QueryRow, Subject};
 use tailspn::solve::{Asking, CslQuery, Limits, StateSpace};
@@ -33,7 +34,8 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Exit, Failure
     let quiet = Progress::new(Shown::Nothing, "");
     let time = TimeLimit::new(&quiet, args.max_time);
     let limits = limits(args);
-    let space = find_states(&program, None, &limits, terminal).map_err(|error| failure(&error))?;
+    let space =
+        find_states(&program, None, &Symmetry::default(), &limits, terminal).map_err(|error| failure(&error))?;
     if let Some(incomplete) = space.stopped() {
         let exit = if interrupted() { Exit::Interrupted } else { Exit::Refused };
         return Err(Failure::helped(exit, incomplete.to_string(), LIMITS));

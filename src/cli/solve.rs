@@ -2,7 +2,7 @@
 
 use tailspn::answer::can_stop;
 use tailspn::compile::{Code, Program, lower};
-use tailspn::fold::{Folding, Keep, fold_markings};
+use tailspn::fold::{Folding, Keep, Symmetry, fold_markings};
 use tailspn::net::Net;
 use tailspn::report::{
     AverageSection, FoldedStates, Hidden, MethodRow, NumberRow, SolveReport, Subject, average_section, passage_section,
@@ -10,8 +10,8 @@ use tailspn::report::{
 };
 use tailspn::sim::NotFolded;
 use tailspn::solve::{
-    Averages, Chain, Coverability, ExploreError, LinearSettings, PassageSettings, StateSpace, TransientSettings,
-    Unbounded, Verdicts, coverability, has_fixed_delays, passage, steady_state, transient,
+    Averages, Chain, Coverability, ExploreError, Limits, LinearSettings, PassageSettings, StateSpace,
+    TransientSettings, Unbounded, Verdicts, coverability, has_fixed_delays, passage, steady_state, transient,
 };
 use tailspn::watch::{TimeLimit, Watch as _};
 
@@ -76,11 +76,17 @@ fn by_states(
     let (net, hidden) = phases(net)?;
     let asked = Asked::parse(&net, args)?;
     let folding = may_fold(args).then(|| fold_markings(&net, &asked.keep(&net)));
-    let not_folded = folding.as_ref().map(NotFolded::all).unwrap_or_default();
-    let counted = Counted::new(folding, args, terminal, watch)?;
-    if let Some(Counted { folding, program, space, folded }) = counted.as_ref().filter(|all| all.folded.stand_for > FEW)
-    {
-        let asked = asked.folded(folding, &net);
+    let mut not_folded = folding.as_ref().map(NotFolded::all).unwrap_or_default();
+    let counted = match folding {
+        Some(folding) => Counted::new(folding, &net, &asked, args, terminal, watch)?,
+        None => None,
+    };
+    if let Some(counted) = &counted {
+        not_folded.retain(|parts| !counted.exchanges(&parts.example));
+    }
+    if let Some(counted) = counted.as_ref().filter(|all| all.folded.stand_for > FEW) {
+        let Counted { folding, symmetry, program, space, folded } = counted;
+        let asked = Asked { symmetry: symmetry.clone(), ..asked.folded(folding, &net) };
         let subject = Subject::of(net.name(), program);
         let (mut report, numbers) = solved(space, program, &subject, &asked, args, terminal, watch)?;
         report.method = method;
@@ -90,7 +96,8 @@ fn by_states(
     }
     let program = compile_net(&net)?;
     let subject = Subject::of(net.name(), &program);
-    let space = match find_states(&program, None, &limits(args, watch), terminal) {
+    let apart = Symmetry::default();
+    let space = match find_states(&program, None, &apart, &limits(args, watch), terminal) {
         Ok(space) => space,
         Err(ExploreError::Unbounded(unbounded)) => {
             let found = Infinite { unbounded, graph: coverability(&program, MOST_COVERED).ok() };
@@ -114,25 +121,52 @@ fn may_fold(args: &SolveArgs) -> bool {
 /// A net with counted equal parts, and its states.
 struct Counted {
     folding: Folding,
+    /// Parts of the folded net that may be exchanged.
+    symmetry: Symmetry,
     program: Program,
     space: StateSpace,
     folded: FoldedStates,
 }
 
 impl Counted {
-    /// Finds the states of a folded net; none if nothing was folded.
+    /// Finds the states of a folded net, in canonical markings; none if no parts are equal.
     fn new(
-        folding: Option<Folding>,
+        folding: Folding,
+        net: &Net,
+        asked: &Asked,
         args: &SolveArgs,
         terminal: &Terminal,
         watch: &TimeLimit<'_>,
     ) -> Result<Option<Self>, Failure> {
-        let Some(folding) = folding.filter(Folding::is_folded) else { return Ok(None) };
+        let keep = asked.folded(&folding, net).keep(folding.net());
+        // times from one set of markings to another count firings within a set, which exchanges hide
+        let symmetry = if args.from.is_some() { Symmetry::default() } else { Symmetry::of(folding.net(), &keep) };
+        if !folding.is_folded() && symmetry.is_empty() {
+            return Ok(None);
+        }
+        let limits = limits(args, watch);
+        if !symmetry.is_empty() {
+            // growth is not noticed in canonical markings, and shows early
+            let few = Limits { states: limits.states.min(FEW as u64), ..limits };
+            if find_states(&compile_net(net)?, None, &Symmetry::default(), &few, terminal).is_err() {
+                return Ok(None);
+            }
+        }
         let program = compile_net(folding.net())?;
         // problems refer to the net as it was read
-        let Ok(space) = find_states(&program, None, &limits(args, watch), terminal) else { return Ok(None) };
-        let folded = FoldedStates::new(&folding, &space);
-        Ok(Some(Self { folding, program, space, folded }))
+        let Ok(space) = find_states(&program, None, &symmetry, &limits, terminal) else { return Ok(None) };
+        let folded = FoldedStates::new(&folding, &symmetry, &space);
+        Ok(Some(Self { folding, symmetry, program, space, folded }))
+    }
+
+    /// Returns true if the part of a place or transition of this name is exchanged.
+    fn exchanges(&self, name: &str) -> bool {
+        let (net, classes) = (self.folding.net(), self.symmetry.classes());
+        let place = net
+            .find_place(name)
+            .is_some_and(|place| classes.iter().any(|c| c.places.iter().flatten().any(|p| *p == place)));
+        let t = net.find_transition(name);
+        place || t.is_some_and(|t| classes.iter().any(|c| c.transitions.iter().flatten().any(|own| *own == t)))
     }
 }
 
@@ -223,6 +257,8 @@ pub(super) struct Asked {
     goal: Option<Code>,
     from: Option<Code>,
     measures: Vec<(String, Code)>,
+    /// Parts of the net that it does not tell apart; canonical markings are enough.
+    symmetry: Symmetry,
 }
 
 impl Asked {
@@ -244,6 +280,7 @@ impl Asked {
             goal: self.goal.as_ref().map(code),
             from: self.from.as_ref().map(code),
             measures: self.measures.iter().map(|(name, measure)| (name.clone(), code(measure))).collect(),
+            symmetry: Symmetry::default(),
         }
     }
 
@@ -254,6 +291,7 @@ impl Asked {
             goal: goal.map(|text| expression(net, "--until", text)).transpose()?,
             from: args.from.as_deref().map(|text| expression(net, "--from", text)).transpose()?,
             measures: measures.collect::<Result<_, Failure>>()?,
+            symmetry: Symmetry::default(),
         })
     }
 
@@ -312,7 +350,8 @@ impl Numbers<'_> {
     fn goal(&self, report: &mut SolveReport, goal: &Code) -> Result<(), Failure> {
         let limits = limits(self.args, self.watch);
         let program = self.program.clone().observing(goal);
-        let space = find_states(&program, Some(goal), &limits, self.terminal).map_err(|error| failure(&error))?;
+        let space = find_states(&program, Some(goal), &self.asked.symmetry, &limits, self.terminal)
+            .map_err(|error| failure(&error))?;
         let chain = space.complete().map_err(|error| refused(&error))?;
         self.passage(report, &space, chain, space.goals(), self.args.until().unwrap_or_default())
     }

@@ -6,6 +6,8 @@ use tailspn_engine::net::{Net, NetBuilder, PlaceId, Servers, Timing};
 use tailspn_engine::watch::Unwatched;
 use tailspn_exact::solve::{Averages, Limits, TransientSettings, explore, transient};
 
+#[path = "folding/canonical.rs"]
+mod canonical;
 #[path = "folding/local_markings.rs"]
 mod local_markings;
 #[path = "folding/phases.rs"]

@@ -28,8 +28,10 @@ impl Colours {
     /// Colours by attributes and by the distinctions of a question.
     pub(super) fn new(graph: &Graph<'_>, keep: &Keep) -> Self {
         let net = graph.net;
-        let places =
-            net.places().iter().map(|p| mix_all(p.initial_total(), [p.capacity.map_or(0, |c| u64::from(c) + 1)]));
+        let places = net.places().iter().map(|p| {
+            let classes = p.initial.iter().skip(1).map(|&tokens| u64::from(tokens));
+            mix_all(p.initial_total(), [p.capacity.map_or(0, |c| u64::from(c) + 1)].into_iter().chain(classes))
+        });
         let transitions = net.transitions().iter().map(|t| mix(51, timing(&t.timing)));
         let mut colours = Self {
             places: net.places().len(),
@@ -40,6 +42,7 @@ impl Colours {
         for (t, links) in graph.links.iter().enumerate() {
             for link in links {
                 let label = mix(mix(61, link.kind as u64), link.weight.map_or(u64::MAX, u64::from));
+                let label = if link.class == 0 { label } else { mix(label, link.class as u64) };
                 colours.edge(link.place, t, label);
                 if link.weight.is_none() {
                     colours.edge(link.place, t, shape(link.expression));
@@ -108,28 +111,26 @@ impl Colours {
 
     /// Refines until colours no longer split.
     pub(super) fn refine(&mut self) {
-        self.distinct = self.count();
-        for _ in 0..MOST_ROUNDS {
-            let mut next: Vec<u64> = self.colour.iter().map(|&own| mix(91, own)).collect();
-            for &(place, t, label) in &self.edges {
-                let (place, t) = (place as usize, t as usize);
-                next[place] = next[place].wrapping_add(mix(label, self.colour[t]));
-                next[t] = next[t].wrapping_add(mix(label, self.colour[place]));
-            }
-            self.colour = next;
-            let distinct = self.count();
-            if distinct == self.distinct {
-                break;
-            }
-            self.distinct = distinct;
-        }
+        self.distinct = refine(&mut self.colour, &self.edges);
     }
 
-    fn count(&self) -> usize {
-        let mut sorted = self.colour.clone();
-        sorted.sort_unstable();
-        sorted.dedup();
-        sorted.len()
+    /// Per part, given by its nodes (transitions after all places): the edges within it, by the positions of the nodes.
+    pub(super) fn edges_within(&self, parts: &[Vec<usize>]) -> Vec<Vec<(u32, u32, u64)>> {
+        let mut position = vec![None; self.colour.len()];
+        for (i, nodes) in parts.iter().enumerate() {
+            for (slot, &node) in (0_u32..).zip(nodes) {
+                position[node] = Some((i, slot));
+            }
+        }
+        let mut edges = vec![Vec::new(); parts.len()];
+        for &(place, t, label) in &self.edges {
+            if let (Some((i, place)), Some((j, t))) = (position[place as usize], position[t as usize])
+                && i == j
+            {
+                edges[i].push((place, t, label));
+            }
+        }
+        edges
     }
 
     /// Per place and transition: true if another one has its colour.
@@ -148,4 +149,31 @@ impl Colours {
     pub(super) fn of_transition(&self, t: usize) -> u64 {
         self.colour[self.places + t]
     }
+}
+
+/// Refines colours along edges, each given by both ends and a label, until they no longer split; returns the number of different ones.
+pub(super) fn refine(colour: &mut Vec<u64>, edges: &[(u32, u32, u64)]) -> usize {
+    let mut before = count(colour);
+    for _ in 0..MOST_ROUNDS {
+        let mut next: Vec<u64> = colour.iter().map(|&own| mix(91, own)).collect();
+        for &(a, b, label) in edges {
+            let (a, b) = (a as usize, b as usize);
+            next[a] = next[a].wrapping_add(mix(label, colour[b]));
+            next[b] = next[b].wrapping_add(mix(label, colour[a]));
+        }
+        *colour = next;
+        let distinct = count(colour);
+        if distinct == before {
+            break;
+        }
+        before = distinct;
+    }
+    before
+}
+
+fn count(colour: &[u64]) -> usize {
+    let mut sorted = colour.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    sorted.len()
 }

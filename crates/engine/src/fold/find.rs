@@ -16,7 +16,7 @@ use crate::net::expr::Expr;
 use crate::net::{Net, PlaceId, TransitionId};
 
 /// Number of rounds that distinguish the parts that join replicas.
-const MOST_HUBS: usize = 12;
+pub(super) const MOST_HUBS: usize = 12;
 
 /// Folds a net as far as `keep` allows.
 ///
@@ -265,7 +265,7 @@ impl Candidates {
 }
 
 /// The place of a part that many of its transitions share, such as the slots of one of several equal workers.
-fn hub(graph: &Graph<'_>, part: &Part) -> Option<usize> {
+pub(super) fn hub(graph: &Graph<'_>, part: &Part) -> Option<usize> {
     let degree = |place: usize| graph.touching[place].len();
     let most = part.places.iter().copied().max_by_key(|&place| (degree(place), std::cmp::Reverse(place)))?;
     let total: usize = part.places.iter().map(|&place| degree(place)).sum();

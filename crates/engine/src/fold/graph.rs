@@ -9,6 +9,8 @@ use crate::net::{ArcKind, Net, PlaceId};
 pub(super) struct Link<'a> {
     pub(super) kind: ArcKind,
     pub(super) place: usize,
+    /// Token class of the arc's weight.
+    pub(super) class: usize,
     /// Weight of the arc as a number; none if it depends on the marking.
     pub(super) weight: Option<u32>,
     pub(super) expression: &'a Expr,
@@ -34,7 +36,8 @@ impl<'a> Graph<'a> {
                 let value = constant(net, &entry.weight).map(f64::round);
                 let weight = value.filter(|value| (0.0..2_147_483_648.0).contains(value)).map(|value| value as u32);
                 touching[place].push((transition, links[transition].len()));
-                links[transition].push(Link { kind: arc.kind, place, weight, expression: &entry.weight });
+                let (kind, class) = (arc.kind, entry.class.index());
+                links[transition].push(Link { kind, place, class, weight, expression: &entry.weight });
             }
         }
         Self { net, links, touching }

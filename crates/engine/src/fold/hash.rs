@@ -121,7 +121,8 @@ pub(super) fn operands<L>(expression: &Expr<L>) -> Option<Vec<&Expr<L>>> {
     Some(found)
 }
 
-fn is_symmetric(function: Function) -> bool {
+/// Returns true if the arguments of a function may stand in any order.
+pub(super) fn is_symmetric(function: Function) -> bool {
     matches!(function, Function::Max | Function::Min)
 }
 

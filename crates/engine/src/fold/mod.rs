@@ -9,6 +9,9 @@
 //!  ▲                                │
 //!  └── unroll ◀── machine (local markings of parts of several tokens)
 //! ```
+//!
+//! Parts that cannot be counted may still be exchangeable ([`Symmetry`]): of the markings that exchanges make of each other, one is
+//! enough.
 
 mod build;
 mod colours;
@@ -22,6 +25,7 @@ mod parts;
 mod replay;
 mod rewrite;
 mod safe;
+mod symmetry;
 mod unroll;
 
 pub use find::{fold, fold_markings};
@@ -29,3 +33,4 @@ pub use folding::{FoldedClass, FoldedPlace, FoldedTransition, Folding, Obstacle}
 pub use keep::Keep;
 pub use parts::Hindrance;
 pub use replay::Replay;
+pub use symmetry::{Exchangeable, Symmetry};

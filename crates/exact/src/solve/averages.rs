@@ -76,17 +76,37 @@ impl StateSpace {
             throughputs[firing.transition as usize].add(firing.flow);
         })?;
         let values = |sums: Vec<Sum>| sums.into_iter().map(Sum::get).collect::<Vec<f64>>();
-        Ok(Averages {
+        let mut averages = Averages {
             tokens: values(tokens),
             distributions: distributions.into_iter().map(values).collect(),
             throughputs: values(throughputs),
-        })
+        };
+        if let Some(canonical) = &self.canonical {
+            canonical.equal_counters().for_each(|all| level(&mut averages.tokens, &all));
+            canonical.equal_transitions().for_each(|all| level(&mut averages.throughputs, &all));
+            canonical.equal_places().for_each(|all| level_rows(&mut averages.distributions, &all));
+        }
+        Ok(averages)
     }
 
     /// Mean sojourn time of each state \[s\]; infinite if no transition leaves it.
     pub fn sojourns(&self) -> Vec<f64> {
         let rates = &self.partial_chain().rates;
         (0..self.states()).map(|state| 1.0 / rates.row(state).iter().map(|&(_, rate)| rate).sum::<f64>()).collect()
+    }
+}
+
+/// Gives the values at these positions their mean.
+fn level(values: &mut [f64], all: &[u32]) {
+    let mean = all.iter().map(|&i| values[i as usize]).sum::<f64>() / all.len() as f64;
+    all.iter().for_each(|&i| values[i as usize] = mean);
+}
+
+/// Gives the rows at these positions, of equal lengths, their mean.
+fn level_rows(rows: &mut [Vec<f64>], all: &[u32]) {
+    for tokens in 0..rows[all[0] as usize].len() {
+        let mean = all.iter().map(|&i| rows[i as usize][tokens]).sum::<f64>() / all.len() as f64;
+        all.iter().for_each(|&i| rows[i as usize][tokens] = mean);
     }
 }
 

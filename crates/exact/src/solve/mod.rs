@@ -15,6 +15,7 @@
 mod absorb;
 mod ask;
 mod averages;
+mod canonical;
 #[cfg(test)]
 mod cases;
 mod chain;
@@ -71,7 +72,7 @@ pub use linear::{LinearError, LinearMethod, LinearOutcome, LinearSettings};
 pub use passage::{Passage, PassageMoments, PassageSettings, passage};
 pub use passage_error::PassageError;
 pub use phases::{Expanded, PhaseError, PhaseObstacle, expand_phases, expand_phases_except};
-pub use reach::{Limits, explore};
+pub use reach::{Limits, explore, explore_canonical};
 pub use reward::{RewardAt, accumulated_until, expected, rewards_at};
 pub use series_parallel::{SeriesParallelError, completion_time, is_series_parallel};
 pub use solution::{AverageResult, PassageResult, Solution, SolutionError, Solve, StateResult};

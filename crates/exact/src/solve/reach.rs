@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use crate::compile::{Code, Csr, Firing, Program};
+use crate::fold::Symmetry;
 use crate::semantics::{Candidates, fire, rate};
+use crate::solve::canonical::Canonical;
 use crate::solve::chain::Chain;
 use crate::solve::explore_error::{ExploreError, Incomplete};
 use crate::solve::growth::{Growth, prove};
@@ -66,19 +68,61 @@ pub fn explore(
     limits: &Limits,
     watch: &dyn Watch,
 ) -> Result<StateSpace, ExploreError> {
+    explore_with(program, goal, None, limits, watch)
+}
+
+/// The same in canonical markings: of the markings that exchanges of equal parts make of each other, one is explored. The chain is
+/// lumped exactly. Averages, verdicts and firing sequences of the state space are in terms of the net, the numbers of its states are
+/// not: [`StateSpace::orbit`] has the markings that each stands for.
+///
+/// The goal, and everything that is asked about the states, must not distinguish the parts. Growth is not noticed: a net that may be
+/// unbounded is better explored a little without canonical markings first.
+///
+/// # Errors
+///
+/// As [`explore`].
+pub fn explore_canonical(
+    program: &Program,
+    goal: Option<&Code>,
+    symmetry: &Symmetry,
+    limits: &Limits,
+    watch: &dyn Watch,
+) -> Result<StateSpace, ExploreError> {
+    let canonical = (!symmetry.is_empty()).then(|| Canonical::new(symmetry, program));
+    explore_with(program, goal, canonical, limits, watch)
+}
+
+fn explore_with(
+    program: &Program,
+    goal: Option<&Code>,
+    canonical: Option<Canonical>,
+    limits: &Limits,
+    watch: &dyn Watch,
+) -> Result<StateSpace, ExploreError> {
     for (t, firing) in program.firing.iter().enumerate() {
         if let Firing::General { law, .. } = firing {
             let transition = program.transition_names[t].clone();
             return Err(ExploreError::NotExponential { transition, law: law.name() });
         }
     }
-    let mut explorer = Explorer::new(Rules { program, goal }, limits, watch);
+    let rules = Rules { program, goal, canonical: canonical.as_ref() };
+    let mut explorer = Explorer::new(rules, limits, watch);
     let stopped = match explorer.run() {
         Ok(()) => None,
         Err(Halt::Limit(incomplete)) => Some(incomplete),
         Err(Halt::Error(error)) => return Err(error),
     };
-    Ok(explorer.finish(stopped))
+    let mut space = explorer.finish(stopped);
+    if let Some(canonical) = canonical {
+        for all in canonical.equal_places() {
+            let key = |peak: &Peak| (peak.tokens, !peak.vanishing, std::cmp::Reverse(peak.state));
+            if let Some(highest) = all.iter().map(|&place| space.peaks[place as usize]).max_by_key(key) {
+                all.iter().for_each(|&place| space.peaks[place as usize] = highest);
+            }
+        }
+        space.canonical = Some(canonical);
+    }
+    Ok(space)
 }
 
 /// The vanishing markings met so far, and the end of the first settling of each.
@@ -163,7 +207,7 @@ impl<'a> Explorer<'a> {
         let mut row = Vec::new();
         let mut marking = program.initial.clone();
         let groups: Vec<u32> = (0..program.groups.rows()).map(|group| group as u32).collect();
-        self.arrive(None, &marking, &groups, 1.0, &mut row)?;
+        self.arrive(None, &mut marking, &groups, 1.0, &mut row)?;
         merge(&mut row, u32::MAX);
         self.initial.append(&mut row);
         let mut next = marking.clone();
@@ -233,12 +277,14 @@ impl<'a> Explorer<'a> {
     fn arrive(
         &mut self,
         from: Option<u32>,
-        marking: &[u32],
+        marking: &mut [u32],
         groups: &[u32],
         rate: f64,
         row: &mut Vec<(u32, f64)>,
     ) -> Result<(), Halt> {
-        if !self.rules.is_vanishing(marking, groups, &mut self.found)? {
+        let vanishing = self.rules.is_vanishing(marking, groups, &mut self.found)?;
+        self.rules.sort(marking);
+        if !vanishing {
             let state = self.state(from, marking)?;
             row.push((state, rate));
             return Ok(());
@@ -288,6 +334,9 @@ impl<'a> Explorer<'a> {
             }
             self.parents.push(from.unwrap_or(state));
             self.rise(state, marking, false);
+            if self.rules.canonical.is_some() {
+                return Ok(state);
+            }
             let (rules, store, parents) = (&self.rules, &self.store, &self.parents);
             let parent = |state: u32| parents[state as usize];
             let proof = |from: u32| prove(rules, store, parents, from, state);
@@ -325,6 +374,7 @@ impl<'a> Explorer<'a> {
         self.offsets.resize(self.store.len() + 1, self.offsets[explored]);
         StateSpace {
             goal: self.rules.goal.cloned(),
+            canonical: None,
             vanishing: self.memo.seen.len() as u64 + self.memo.forgotten,
             vanishing_is_exact: self.memo.forgotten == 0,
             store: self.store,

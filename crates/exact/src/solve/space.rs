@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::compile::{Code, Program};
 use crate::semantics::{Candidates, Fault, fire, rate};
+use crate::solve::canonical::Canonical;
 use crate::solve::chain::Chain;
 use crate::solve::explore_error::{ExploreError, Incomplete};
 use crate::solve::store::Store;
@@ -25,6 +26,8 @@ pub struct Peak {
 #[derive(Clone, Debug)]
 pub struct StateSpace {
     pub(crate) goal: Option<Code>,
+    /// Parts whose exchange makes the markings that a state stands for; none if it stands for its own.
+    pub(crate) canonical: Option<Canonical>,
     pub(crate) store: Store,
     pub(crate) parents: Vec<u32>,
     pub(crate) chain: Chain,
@@ -89,7 +92,27 @@ impl StateSpace {
 
     /// The state of a marking.
     pub fn find(&self, marking: &[u32]) -> Option<u32> {
-        self.store.find(marking)
+        match &self.canonical {
+            None => self.store.find(marking),
+            Some(canonical) => {
+                let mut sorted = marking.to_vec();
+                canonical.sort(&mut sorted);
+                self.store.find(&sorted)
+            }
+        }
+    }
+
+    /// Number of markings that a state stands for: 1 unless equal parts may be exchanged; exact below 2^40.
+    pub fn orbit(&self, state: usize) -> f64 {
+        let Some(canonical) = &self.canonical else { return 1.0 };
+        let mut marking = vec![0; self.chain_counters()];
+        self.store.read(state, &mut marking);
+        canonical.orbit(&marking)
+    }
+
+    /// Returns true if a transition belongs to a part that may be exchanged with others.
+    pub fn is_exchangeable(&self, transition: u32) -> bool {
+        self.canonical.as_ref().is_some_and(|canonical| canonical.with_equals(transition).len() > 1)
     }
 
     /// States in which no transition can fire, in order; for a partial state space, among the explored states.
@@ -162,7 +185,7 @@ impl StateSpace {
     }
 
     pub(crate) fn rules<'a>(&'a self, program: &'a Program) -> Rules<'a> {
-        Rules { program, goal: self.goal.as_ref() }
+        Rules { program, goal: self.goal.as_ref(), canonical: self.canonical.as_ref() }
     }
 
     /// Calls `visit` for every firing that is possible in a state with a weight above 0: a timed transition with weight times
@@ -207,6 +230,7 @@ impl StateSpace {
                     next.copy_from_slice(&marking);
                     fire(program, t as usize, &mut next)?;
                     if rules.is_vanishing(&next, program.affects_groups.row(t as usize), &mut found)? {
+                        rules.sort(&mut next);
                         entries.add(&next, flow);
                     }
                 }

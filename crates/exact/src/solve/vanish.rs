@@ -11,6 +11,7 @@ use hashbrown::hash_table::Entry;
 
 use crate::compile::{Code, Program};
 use crate::semantics::{Candidates, Fault, find_candidates, fire};
+use crate::solve::canonical::Canonical;
 use crate::solve::components::components;
 use crate::solve::explore_error::ExploreError;
 
@@ -25,9 +26,31 @@ pub(crate) struct Rules<'a> {
     pub(crate) program: &'a Program,
     /// The goal: in markings in which it is not 0, no transition fires.
     pub(crate) goal: Option<&'a Code>,
+    /// Parts that may be exchanged: markings are kept in their canonical form; none if every marking counts.
+    pub(crate) canonical: Option<&'a Canonical>,
 }
 
 impl Rules<'_> {
+    /// Brings a marking into its canonical form.
+    #[inline]
+    pub(crate) fn sort(&self, marking: &mut [u32]) {
+        if let Some(canonical) = self.canonical {
+            canonical.sort(marking);
+        }
+    }
+
+    /// Returns true if a marking, in its canonical form, is `target`.
+    pub(crate) fn is_as(&self, marking: &[u32], target: &[u32]) -> bool {
+        match self.canonical {
+            None => marking == target,
+            Some(canonical) => {
+                let mut sorted = marking.to_vec();
+                canonical.sort(&mut sorted);
+                sorted == target
+            }
+        }
+    }
+
     /// Returns true if the replication ends in `marking`.
     pub(crate) fn is_goal(&self, marking: &[u32]) -> Result<bool, Fault> {
         let Some(goal) = self.goal else { return Ok(false) };
@@ -94,7 +117,7 @@ pub(crate) struct Settling {
 }
 
 impl Settling {
-    /// Looks at everything that can happen in zero time from `start`.
+    /// Looks at everything that can happen in zero time from `start`, in canonical markings.
     pub(crate) fn explore(&mut self, rules: &Rules<'_>, start: &[u32]) -> Result<(), ExploreError> {
         self.counters = start.len();
         self.markings.clear();
@@ -103,7 +126,12 @@ impl Settling {
         self.before.clear();
         self.starts.clear();
         self.starts.push(0);
-        self.add(start, (0, u32::MAX));
+        let mut first = std::mem::take(&mut self.marking);
+        first.clear();
+        first.extend_from_slice(start);
+        rules.sort(&mut first);
+        self.add(&first, (0, u32::MAX));
+        self.marking = first;
         let mut at = 0;
         while at < self.before.len() {
             if self.before.len() > MOST_VANISHING {
@@ -125,6 +153,7 @@ impl Settling {
                 marking.clear();
                 marking.extend_from_slice(self.marking(at));
                 fire(rules.program, transition as usize, &mut marking)?;
+                rules.sort(&mut marking);
                 let to = self.add(&marking, (number(at), transition));
                 self.steps.push(Step { to, transition, probability: weight / total });
             }

@@ -102,7 +102,13 @@ impl StateSpace {
         }
         recurrent.sort_unstable_by_key(|class| class.first);
         let (liveness, lost) = judge.liveness(recurrent.len());
-        Ok(Some(Verdicts { reversible: found.count == 1, recurrent, liveness, lost }))
+        // with exchangeable parts, a way back to the first state leads to each of the markings that it stands for
+        let starts_alone = match self.chain.initial[..] {
+            _ if self.canonical.is_none() => true,
+            [(state, _)] => self.orbit(state as usize) < 1.5,
+            _ => false,
+        };
+        Ok(Some(Verdicts { reversible: found.count == 1 && starts_alone, recurrent, liveness, lost }))
     }
 }
 
@@ -144,6 +150,7 @@ impl<'a> Judge<'a> {
     fn start(&mut self) -> Result<(), ExploreError> {
         let initial = self.rules.program.initial.clone();
         self.zero_time(&initial, u32::MAX, false)?;
+        self.level();
         for (fires, here) in self.fires.iter_mut().zip(&self.here) {
             *fires |= here;
         }
@@ -167,6 +174,7 @@ impl<'a> Judge<'a> {
                 self.state(state, &marking, &mut next, terminal)?;
             }
         }
+        self.level();
         for t in 0..self.here.len() {
             self.fires[t] |= self.here[t];
             if terminal {
@@ -178,6 +186,14 @@ impl<'a> Judge<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Transitions of exchangeable parts fire in equal numbers of markings.
+    fn level(&mut self) {
+        if let Some(canonical) = &self.space.canonical {
+            canonical.level_flags(&mut self.here);
+            canonical.level_flags(&mut self.returns);
+        }
     }
 
     fn state(&mut self, state: u32, marking: &[u32], next: &mut [u32], terminal: bool) -> Result<(), ExploreError> {

@@ -53,7 +53,7 @@ pub fn replay(program: &Program, transitions: &[u32], marking: &mut [u32]) -> Re
     Ok(())
 }
 
-/// The transitions that lead from the initial marking to a state.
+/// The transitions that lead from the initial marking to a state, each named as in the canonical marking that it fires in.
 pub(crate) fn sequence(
     rules: &Rules<'_>,
     store: &Store,
@@ -72,11 +72,11 @@ pub(crate) fn sequence(
     let mut path = Vec::new();
     let mut settling = Settling::default();
     store.read(at as usize, &mut target);
-    settle_to(rules, &marking, &mut settling, &|marking| marking == target, &mut path)?;
+    settle_to(rules, &marking, &mut settling, &|marking| rules.is_as(marking, &target), &mut path)?;
     for pair in states.windows(2).rev() {
         store.read(pair[1] as usize, &mut marking);
         store.read(pair[0] as usize, &mut target);
-        step_to(rules, &marking, &mut settling, &|marking| marking == target, &mut path)?;
+        step_to(rules, &marking, &mut settling, &|marking| rules.is_as(marking, &target), &mut path)?;
     }
     Ok(path)
 }

@@ -48,6 +48,9 @@ impl StateSpace {
                 found.stuck.push(state);
             }
         }
+        if let Some(canonical) = &self.canonical {
+            found.held = found.held.iter().flat_map(|&t| canonical.with_equals(t)).collect();
+        }
         found.held.sort_unstable();
         found.held.dedup();
         found.never = self.never(program, suspects)?;
@@ -68,7 +71,10 @@ impl StateSpace {
                 if is_enabled(program, *t as usize, &marking)? {
                     *enabled = true;
                     if rate(program, *t as usize, &marking)? > 0.0 {
-                        fires.push(*t);
+                        match &self.canonical {
+                            None => fires.push(*t),
+                            Some(canonical) => fires.extend(canonical.with_equals(*t)),
+                        }
                     }
                 }
             }

@@ -208,6 +208,12 @@ fn build(net: &Cells, odd: bool) -> Net {
     b.build().unwrap()
 }
 
+/// A random net, the number of its replicas, and a text that tells it from others.
+pub(super) fn random_net(dice: &mut Dice) -> (Net, usize, String) {
+    let cells = random(dice);
+    (build(&cells, false), cells.replicas, format!("{cells:?}"))
+}
+
 /// Returns true if so many replicas became machines of several tokens, which saved states.
 fn is_folded(found: &Compared, replicas: usize) -> bool {
     let Compared { folding, states, folded_states, .. } = found;

@@ -7,6 +7,7 @@ use crate::document::{Cell, Document, Form, Number, Report, Show, Table};
 use crate::formats::pipe::PipeFinding;
 use crate::report::json::{Word, key_of};
 use crate::report::number::count;
+use crate::report::solve::ExchangedParts;
 use crate::sim::{FoldedParts, NotFolded};
 
 /// Number of reasons that are listed for one engine.
@@ -59,6 +60,9 @@ pub struct CheckReport {
     /// The folded net in `solve`, with phases instead of delays; none unless that folds more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded_by_solve: Option<FoldedParts>,
+    /// Parts that `solve` does not fold but exchanges: it solves canonical markings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exchanged: Vec<ExchangedParts>,
     /// Similar parts that do not fold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
@@ -209,7 +213,8 @@ fn equal_parts(report: &CheckReport) -> Table {
         both.into_iter().filter_map(|(name, parts)| Some(vec![name.into(), folded_words(parts.as_ref()?).into()]));
     let row = |row: &NotFolded| vec!["not folded".into(), Cell::prose(not_folded_words(row))];
     let table = Table { form: Form::Fields, ..Table::new("Equal parts", "", ["", ""]) };
-    table.rows(folded.chain(report.not_folded.iter().map(row)))
+    let exchanged = report.exchanged.iter().map(|parts| vec!["canonical in `solve`".into(), parts.words().into()]);
+    table.rows(folded.chain(exchanged).chain(report.not_folded.iter().map(row)))
 }
 
 fn pipe_table(findings: &[PipeFinding], oddities: usize) -> Table {

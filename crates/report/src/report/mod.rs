@@ -164,8 +164,8 @@ pub use remaining::{DoneByRow, RemainingBasis, RemainingReport, RemainingStageRo
 #[cfg(feature = "schema")]
 pub use schema::{NamedSchema, PLAN_SCHEMAS};
 pub use solve::{
-    CoverabilityRow, DeadMarkings, FoldedStates, Hidden, LivenessRow, MarkingBound, MethodRow, PropertyRow,
-    SolveReport, StateSpaceRow, UnboundedRow, VerdictRow, ZeroRateRow, solve_report,
+    CoverabilityRow, DeadMarkings, ExchangedParts, FoldedStates, Hidden, LivenessRow, MarkingBound, MethodRow,
+    PropertyRow, SolveReport, StateSpaceRow, UnboundedRow, VerdictRow, ZeroRateRow, solve_report,
 };
 pub use solve_numbers::{
     AverageSection, DistributionRow, NumberRow, StateRow, SteadySection, TimeSection, average_section, steady_section,

@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::compile::Program;
+use crate::fold::{Exchangeable, Symmetry};
+use crate::net::Net;
 use crate::report::json::{Word, whole};
+use crate::report::number::count;
 use crate::report::passage::PassageSection;
 use crate::report::solve_numbers::{SteadySection, TimeSection, marked};
 use crate::report::summary::{NetSummary, Subject};
@@ -133,6 +136,32 @@ pub struct FoldedStates {
     pub places: usize,
     /// Transitions of the folded net.
     pub transitions: usize,
+    /// Parts that were not folded and may be exchanged: of the markings that exchanges make of each other, one was solved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exchanged: Vec<ExchangedParts>,
+}
+
+/// Parts of a net of which any two may be exchanged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExchangedParts {
+    /// Number of parts.
+    pub parts: usize,
+    /// A place of one of the parts.
+    pub example: String,
+}
+
+impl ExchangedParts {
+    /// The classes of parts of a net.
+    pub fn all(symmetry: &Symmetry, net: &Net) -> Vec<Self> {
+        let example = |class: &Exchangeable| class.places[0].iter().min().map(|&place| net.place(place).id.clone());
+        let one = |class: &Exchangeable| Some(Self { parts: class.places.len(), example: example(class)? });
+        symmetry.classes().iter().filter_map(one).collect()
+    }
+
+    /// Describes the parts.
+    pub(crate) fn words(&self) -> String {
+        format!("{} parts like that of `{}`", count(self.parts as u128), self.example)
+    }
 }
 
 /// A proof that the net is unbounded.

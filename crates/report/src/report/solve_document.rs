@@ -306,6 +306,8 @@ fn provenance(report: &SolveReport) -> Vec<[String; 2]> {
         let size = format!("{}, {}", counted(places, "place"), counted(transitions, "transition"));
         rows.push(("folded", format!("to {} of a net with {size}", counted(states, "state"))));
     }
+    let exchanged = report.folded.iter().flat_map(|folded| &folded.exchanged);
+    rows.extend(exchanged.map(|parts| ("canonical markings", parts.words())));
     rows.extend(report.not_folded.iter().map(|parts| ("not folded", not_folded_words(parts))));
     if let Some(steady) = &report.steady {
         rows.push(("long run", format!("by {}, residual {:.1e}", steady.method, steady.residual)));

@@ -1,8 +1,8 @@
 //! Results from the states of a folded net, in terms of the original net.
 
-use crate::fold::{FoldedPlace, Folding, Replay};
+use crate::fold::{FoldedPlace, Folding, Replay, Symmetry};
 use crate::net::{Net, PlaceId, TransitionId};
-use crate::report::solve::{FoldedStates, LivenessRow, MarkingBound, SolveReport, VerdictRow};
+use crate::report::solve::{ExchangedParts, FoldedStates, LivenessRow, MarkingBound, SolveReport, VerdictRow};
 use crate::report::solve_numbers::{AverageSection, DistributionRow, NumberRow};
 use crate::report::summary::NetSummary;
 use crate::solve::{Liveness, StateSpace};
@@ -11,8 +11,8 @@ use crate::solve::{Liveness, StateSpace};
 const MOST_CLASSES: f64 = 10_000.0;
 
 impl FoldedStates {
-    /// Counts the original states that the states of a folded net represent.
-    pub fn new(folding: &Folding, space: &StateSpace) -> Self {
+    /// Counts the original states that the states of a folded net represent, in canonical markings of the parts of `symmetry`.
+    pub fn new(folding: &Folding, symmetry: &Symmetry, space: &StateSpace) -> Self {
         let net = folding.net();
         let all = 0..space.states() as u32;
         Self {
@@ -20,17 +20,18 @@ impl FoldedStates {
             stand_for: stand_for(folding, space, all),
             places: net.places().len(),
             transitions: net.transitions().len(),
+            exchanged: ExchangedParts::all(symmetry, net),
         }
     }
 }
 
 /// Number of markings of the original net that states of the folded net represent.
 fn stand_for(folding: &Folding, space: &StateSpace, states: impl Iterator<Item = u32>) -> f64 {
-    let mut marking = vec![0; folding.net().places().len()];
+    let mut marking = vec![0; folding.net().places().len() * folding.net().classes().len()];
     states
         .map(|state| {
             space.marking(state as usize, &mut marking);
-            folding.orbit(&marking)
+            folding.orbit(&marking) * space.orbit(state as usize)
         })
         .sum()
 }
@@ -40,7 +41,7 @@ impl SolveReport {
     /// refer to the solved chain.
     #[must_use]
     pub fn unfolded(mut self, folding: &Folding, folded: FoldedStates, net: &Net, space: &StateSpace) -> Self {
-        let view = View { folding, net };
+        let view = View { folding, net, space };
         let names = |names: &mut Vec<String>| *names = names.iter().flat_map(|name| view.all(name)).collect();
         self.net = NetSummary { places: net.places().len(), transitions: net.transitions().len(), ..self.net };
         if let Some(row) = &mut self.state_space {
@@ -99,6 +100,7 @@ fn verdicts(row: VerdictRow, space: &StateSpace, folded: &FoldedStates, dead: f6
 struct View<'a> {
     folding: &'a Folding,
     net: &'a Net,
+    space: &'a StateSpace,
 }
 
 impl View<'_> {
@@ -176,7 +178,8 @@ impl View<'_> {
             };
             let found = &folded[own.transition.index()];
             let level = if all.len() == 1 { Liveness::Live } else { Liveness::Repeated }.level();
-            let sure = all_known || (own.replicas == 1 && all.len() == 1) || found.level < level;
+            let is_alone = own.replicas == 1 && !self.space.is_exchangeable(own.transition.index() as u32);
+            let sure = all_known || (is_alone && all.len() == 1) || found.level < level;
             let lost = found.lost_after.as_ref().filter(|_| all.len() == 1);
             sure.then(|| LivenessRow { name, level: found.level, lost_after: lost.map(|path| self.path(path).0) })
         };
@@ -204,6 +207,9 @@ impl View<'_> {
     }
 
     fn averages(&self, section: &mut AverageSection) {
+        if !self.folding.is_folded() {
+            return;
+        }
         let sum = |terms: &[(&NumberRow, f64)]| terms.iter().map(|(row, share)| row.value * share).sum::<f64>();
         let named =
             |name: &String, value: f64, like: &NumberRow| NumberRow { name: name.clone(), value, ..like.clone() };

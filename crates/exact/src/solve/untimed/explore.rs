@@ -181,7 +181,9 @@ fn prove(
     to: u32,
 ) -> Result<Option<Unbounded>, ExploreError> {
     let program = rules.program;
-    let Some(grown) = Grown::between(&vanish::Rules { program, goal: None }, store, from, to) else { return Ok(None) };
+    let Some(grown) = Grown::between(&vanish::Rules { program, goal: None, canonical: None }, store, from, to) else {
+        return Ok(None);
+    };
     let (prefix, cycle) = (path(parents, 0, from), path(parents, from, to));
     let mut found = Vec::new();
     let mut fires = |t: u32, marking: &[u32]| rules.find(marking, &mut found).map(|()| found.contains(&t));
