@@ -12,7 +12,7 @@ use tailspn_exact::solve::{
 use super::{Dice, Odd, Symmetric, local_markings};
 
 /// Most markings of a net.
-const MOST: u64 = 4000;
+const MOST: u64 = 8000;
 
 /// Adds to the first transition of each replica a test arc whose weight depends on a shared place: then no replica folds.
 fn with_varying_weights(net: &Net, replicas: usize) -> Net {

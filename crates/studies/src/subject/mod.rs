@@ -163,7 +163,7 @@ impl Subject {
             Kind::Net { text, .. } => text.clone(),
         };
         // other random numbers
-        if self.fold { text } else { text + "\n# equal parts kept apart\n" }
+        if self.fold { text } else { format!("{}\n# equal parts kept apart\n", text.trim_end()) }
     }
 
     /// Returns the names of the net's rate parameters; none for a job.
