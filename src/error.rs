@@ -113,6 +113,7 @@ converts![
     crate::solve::CoverabilityError,
     crate::solve::DrawError,
     crate::solve::ExploreError,
+    crate::solve::FixedDelayError,
     crate::solve::FormulaError,
     crate::solve::GridError,
     crate::solve::Incomplete,

@@ -51,6 +51,7 @@ mod solve;
 mod solve_files;
 mod solve_fixed;
 mod solve_method;
+mod solve_question;
 mod solve_untimed;
 mod spn_gc;
 mod steady;

@@ -1,16 +1,16 @@
 //! `solve`: all markings of a net, and the results that follow from them.
 
-use tailspn::answer::can_stop;
-use tailspn::compile::{Code, Program, lower};
+use tailspn::answer::{RouteMethod, can_stop};
+use tailspn::compile::{Code, Program};
 use tailspn::fold::{Folding, Keep, Symmetry, fold_markings};
 use tailspn::net::Net;
 use tailspn::report::{
-    AverageSection, FoldedStates, Hidden, MethodRow, NumberRow, SolveReport, Subject, average_section, passage_section,
+    AverageSection, FoldedStates, Hidden, MethodRow, SolveReport, Subject, passage_section,
     solve_report, steady_section, time_section,
 };
 use tailspn::sim::NotFolded;
 use tailspn::solve::{
-    Averages, Chain, Coverability, ExploreError, Limits, LinearSettings, PassageSettings, StateSpace,
+    Chain, Coverability, ExploreError, Limits, LinearSettings, PassageSettings, StateSpace,
     TransientSettings, Unbounded, Verdicts, coverability, has_fixed_delays, passage, steady_state, transient,
 };
 use tailspn::watch::{TimeLimit, Watch as _};
@@ -22,7 +22,7 @@ use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Shown, Terminal};
 use crate::cli::properties;
-use crate::cli::question::expression;
+use crate::cli::solve_question::Asked;
 use crate::cli::solve_method::{LIMITS, MOST_COVERED, Method, limits, method};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 use crate::cli::{solve_files, solve_fixed, solve_untimed};
@@ -48,7 +48,8 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     solve_files::may_write_all(args)?;
     catch_interrupt(terminal);
     let method = method(&loaded.net, &program, args, terminal, &watch);
-    if has_fixed_delays(&program) && solve_fixed::asks_long_run(args) && !matches!(method, Ok(Method::Parts(..))) {
+    let by_parts = args.method.0 == RouteMethod::SeriesParallel;
+    if has_fixed_delays(&program) && !by_parts && solve_fixed::asks_long_run(&program, args) {
         return solve_fixed::run(&loaded.net, args, terminal, &watch);
     }
     match method? {
@@ -251,68 +252,6 @@ impl Infinite {
 
 /// Advice for the steady state of an unbounded net.
 const NO_LONG_RUN: &str = "whether it has a steady state depends on its rates: `tailspn simulate --steady --tokens` shows whether the token counts converge";
-
-/// The questions, as expressions of the net.
-pub(super) struct Asked {
-    goal: Option<Code>,
-    from: Option<Code>,
-    measures: Vec<(String, Code)>,
-    /// Parts of the net that it does not tell apart; canonical markings are enough.
-    symmetry: Symmetry,
-}
-
-impl Asked {
-    fn codes(&self) -> impl Iterator<Item = &Code> {
-        self.goal.iter().chain(&self.from).chain(self.measures.iter().map(|(_, code)| code))
-    }
-
-    fn keep(&self, net: &Net) -> Keep {
-        Keep { expressions: self.codes().map(|code| code.expression(net)).collect(), ..Keep::default() }
-    }
-
-    /// The same about the folded net.
-    fn folded(&self, folding: &Folding, net: &Net) -> Self {
-        let code = |code: &Code| {
-            let expression = folding.expression(&code.expression(net));
-            expression.map_or_else(|| code.clone(), |expression| lower(folding.net(), &expression))
-        };
-        Self {
-            goal: self.goal.as_ref().map(code),
-            from: self.from.as_ref().map(code),
-            measures: self.measures.iter().map(|(name, measure)| (name.clone(), code(measure))).collect(),
-            symmetry: Symmetry::default(),
-        }
-    }
-
-    pub(super) fn parse(net: &Net, args: &SolveArgs) -> Result<Self, Failure> {
-        let goal = args.until().filter(|goal| *goal != "dead");
-        let measures = args.measure.iter().map(|(name, text)| Ok((name.clone(), expression(net, "--measure", text)?)));
-        Ok(Self {
-            goal: goal.map(|text| expression(net, "--until", text)).transpose()?,
-            from: args.from.as_deref().map(|text| expression(net, "--from", text)).transpose()?,
-            measures: measures.collect::<Result<_, Failure>>()?,
-            symmetry: Symmetry::default(),
-        })
-    }
-
-    /// The averages over the states, with the measures.
-    pub(super) fn averages(
-        &self,
-        space: &StateSpace,
-        program: &Program,
-        probabilities: &[f64],
-        averages: &Averages,
-    ) -> Result<AverageSection, Failure> {
-        let mut measures = Vec::new();
-        for (name, code) in &self.measures {
-            let values = space.values(code, &format!("measure `{name}`"));
-            let values = values.map_err(|fault| Failure::plain(Exit::Model, fault.to_string()))?;
-            let value = tailspn::solve::expected(probabilities, &values);
-            measures.push(NumberRow { name: name.clone(), unit: "".into(), value });
-        }
-        Ok(average_section(program, averages, measures))
-    }
-}
 
 /// The numbers of a complete chain.
 struct Numbers<'a> {

@@ -1,5 +1,6 @@
 //! `solve` for nets with fixed delays: their long run.
 
+use tailspn::compile::{Program, plan_schedule};
 use tailspn::net::Net;
 use tailspn::report::{MethodRow, Subject, solve_report, steady_section};
 use tailspn::solve::{
@@ -13,13 +14,15 @@ use crate::cli::exit::Exit;
 use crate::cli::load::compile_net;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
-use crate::cli::solve::Asked;
 use crate::cli::solve_method::{LIMITS, limits};
+use crate::cli::solve_question::Asked;
 
-/// Returns true if the arguments ask about nothing but the long run.
-pub(super) fn asks_long_run(args: &SolveArgs) -> bool {
+/// Returns true if the arguments ask about the long run and nothing else: by `--steady`, or without a question about a net that is no
+/// schedule, which would have an end.
+pub(super) fn asks_long_run(program: &Program, args: &SolveArgs) -> bool {
     let files = [&args.export_dot, &args.export_svg, &args.export_mtx, &args.export_prism];
-    args.until().is_none() && args.from.is_none() && args.at.is_empty() && !files.into_iter().any(Option::is_some)
+    let is_requested = args.steady || plan_schedule(program).is_err();
+    is_requested && args.until().is_none() && args.from.is_none() && args.at.is_empty() && !files.into_iter().any(Option::is_some)
 }
 
 /// Solves the long run and prints it.

@@ -156,12 +156,12 @@ fn progress_beside_a_log_tells_who_lags() {
     let progress = at("skew5/progress.tsv.gz");
     let alone = diagnosed(&[&progress, "--model", &model]);
     assert_eq!((found(&alone, "long-tail"), alone["stages"].as_array().unwrap().len()), (skewed, 0));
-    assert!(alone["missing"][0].as_str().unwrap().contains("no log of a job"), "{alone}");
+    assert!(alone["missing"][0].as_str().unwrap().contains("without a job log"), "{alone}");
     let other = diagnosed(&[&at("skew3"), &at("hist1/progress.tsv.gz")]);
     assert!(other["missing"].to_string().contains("they are of another run"), "{other}");
     let picture = made.path().join("x.svg").display().to_string();
     let text = shown(&["diagnose", &progress, "--timeline", &picture]);
-    assert!(text.starts_with("exit 2") && text.contains("--timeline draws the log"), "{text}");
+    assert!(text.starts_with("exit 2") && text.contains("--timeline needs the log of a job"), "{text}");
 }
 
 /// The reports of a run, with some columns changed.
@@ -214,7 +214,7 @@ fn reports_and_log_of_a_run_are_matched() {
     let missing = other["missing"].to_string();
     assert!(missing.contains("1 of ") && missing.contains("such as task 103 of stage 1"), "{missing}");
     let none = with(&|columns| columns[1] = "9".to_owned());
-    assert!(none["missing"].to_string().contains("is in the log: they are compared among themselves"), "{none}");
+    assert!(none["missing"].to_string().contains("is in the log: they are compared only with each other"), "{none}");
 }
 
 #[test]
@@ -224,9 +224,9 @@ fn where_nothing_can_be_compared_nothing_is_said_to_be_well() {
     let [wrong, profile, empty] = [path("wrong.tsv"), path("usual.json"), path("empty")];
     std::fs::write(&wrong, "partition\tt_ms\tprogress\nx\t1\t0.0\nx\t1000\t1.0\n").unwrap();
     let text = shown(&["diagnose", &wrong]);
-    assert!(text.starts_with("exit 4") && text.contains("none of the reports of progress can be used"), "{text}");
+    assert!(text.starts_with("exit 4") && text.contains("the progress reports are unusable"), "{text}");
     std::fs::create_dir(&empty).unwrap();
-    assert!(shown(&["diagnose", &empty]).contains("there is nothing to diagnose"));
+    assert!(shown(&["diagnose", &empty]).contains("the inputs contain nothing to diagnose"));
     let Some(runs) = labelled().map(|folder| folder.join("strace-minimr")) else { return };
     let at = |run: &str| runs.join(run).display().to_string();
     data(&["syscalls", "profile", "-o", &profile, &at("t_none_1"), &at("t_none_2"), &at("t_none_3")]);
@@ -234,7 +234,7 @@ fn where_nothing_can_be_compared_nothing_is_said_to_be_well() {
     let args = [at("c_disk_n3"), "--profile".to_owned(), profile];
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let text = unwrapped(&shown(&[&["diagnose"], &args[..]].concat()));
-    assert!(text.contains("There was nothing to compare, so nothing can be said"), "{text}");
+    assert!(text.contains("There was nothing to compare, so there are no findings"), "{text}");
     assert_eq!(diagnosed(&args)["compared"], false);
 }
 
@@ -292,10 +292,10 @@ fn system_calls_tell_which_node_is_at_fault() {
         );
     }
     let healthy = unwrapped(&shown(&["diagnose", &at("t_none_5"), "--profile", &profile, "--quiet"]));
-    assert!(healthy.contains("system calls name no node") && healthy.contains("No findings."), "{healthy}");
+    assert!(healthy.contains("system calls do not identify a faulty node") && healthy.contains("No findings."), "{healthy}");
     let named = format!("slow={}", folder.join("c_slowdisk_n3/n3.c.strace.gz").display());
     let text = unwrapped(&shown(&["diagnose", LOG, &named]));
-    assert!(text.starts_with("exit 0") && text.contains("logs of strace were not read"), "{text}");
+    assert!(text.starts_with("exit 0") && text.contains("strace logs were not read"), "{text}");
     assert!(text.contains("--profile usual.json"), "{text}");
 }
 
@@ -432,7 +432,7 @@ fn what_is_nothing_known_is_told() {
     let beside = unwrapped(&shown(&["diagnose", LOG, &garbage]));
     assert!(beside.starts_with("exit 0") && beside.contains("skipped, because they are unrecognised"), "{beside}");
     let text = unwrapped(&shown(&["diagnose", folder.path().to_str().unwrap()]));
-    assert!(text.starts_with("exit 0") && text.contains("2 reports on 1 attempts"), "{text}");
+    assert!(text.starts_with("exit 0") && text.contains("2 reports on 1 task attempts"), "{text}");
     assert!(text.contains("skipped, because they are unrecognised or folders: ") && text.contains("garbage"), "{text}");
     let text = shown(&["diagnose", &format!("n1={garbage}")]);
     assert!(text.starts_with("exit 4") && text.contains("is not a strace log"), "{text}");

@@ -99,7 +99,7 @@ fn costs_of_time_that_cannot_be_compared_are_refused() {
         assert!(text.starts_with("exit 3") && flat.contains(said), "{text}");
     };
     told(&HOURS.replace("10 / reduce", "2 - reduce"), "must not be negative");
-    told(&HOURS.replace("10 / reduce", "10 / speed"), "there is no `speed`");
+    told(&HOURS.replace("10 / reduce", "10 / speed"), "unknown name `speed`");
     told(&HOURS.replace("10 / reduce", "10 /"), "the cost: expected a number");
     told(&HOURS.replace("cost = ", "search = \"rising\"\ncost = "), "`comparison` is required");
     told(&HOURS.replace("cost_per_s = \"10 / reduce\"", "search = \"comparison\""), "`comparison` is required");
@@ -171,7 +171,7 @@ fn a_price_that_does_not_fit_and_a_deadline_that_is_not_met_have_exit_codes() {
         "{none}"
     );
     for (more, text) in [
-        (&["--deadline", "1m", "--price", "1/node-hour"][..], "does not fit a job of stages"),
+        (&["--deadline", "1m", "--price", "1/node-hour"][..], "does not apply to a job of stages"),
         (&["--price", "1/core-hour"], "--deadline TIME"),
         (&["--deadline", "1m", "--price", "cheap"], "is not a price"),
         (&["--deadline", "1m", "--workers", "1..4"], "--workers"),

@@ -181,7 +181,7 @@ fn parts_that_are_no_whole_are_refused() {
     let head = "{\"tailspn_part\":1,\"version\":\"VERSION\",\"shard\":{\"index\":1,\"of\":1},\"arguments\":[\"convert\",\"a.xml\",\"b.xml\"]}";
     let head = head.replace("VERSION", env!("CARGO_PKG_VERSION"));
     fs::write(&copy, [head.as_bytes(), &bytes[rest..]].concat()).unwrap();
-    refused(&[&copy], 3, "is a part of a command that cannot be split into parts");
+    refused(&[&copy], 3, "is a part of a command that cannot be split into");
     // the first shards are a shorter run
     let first = merged(&files[..2], &["--partial"]);
     let shorter = comparable(&data(&["simulate", &net, "--method", "simulate", "--reps", "336", "--json"]));
@@ -200,7 +200,7 @@ fn a_shard_says_what_it_needs() {
     let file = path(&folder, "part");
     for (command, expected) in [
         (&["simulate", NET, "--rel-error", "1%"][..], "shards need a fixed number of replications"),
-        (&["estimate", "--method", "exact"], "there is nothing to share"),
+        (&["estimate", "--method", "exact"], "there is nothing to split"),
     ] {
         let message = refusal(&[command, &["--shard", "1/2", "--output", &file]].concat(), 2);
         assert!(message.contains(expected), "{message}");

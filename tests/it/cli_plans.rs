@@ -50,7 +50,7 @@ fn a_plan_of_tasks_is_refused_by_commands_that_need_a_net() {
     {
         let text = shown(&args);
         let flat = text.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
-        assert!(text.starts_with("exit 3") && flat.contains("a plan of `[[job]]`, task by task"), "{text}");
+        assert!(text.starts_with("exit 3") && flat.contains("a plan of `[[job]]`, which is simulated task by task"), "{text}");
         assert!(flat.contains("`tailspn whatif PLAN` runs it"), "{text}");
     }
 }
@@ -64,7 +64,7 @@ fn old_names_are_read_with_a_warning_that_names_the_line() {
     assert_eq!(run("old.toml"), run("new.toml"));
     let text = shown(&["whatif", &folder.at("old.toml"), "--reps", "10"]).replace("\n  │ ", " ");
     for warning in [
-        "`cluster.nodes` is now `[[cluster.node]]` (line 1); the old name is read until 0.3",
+        "`cluster.nodes` is now `[[cluster.node]]` (line 1); the old name is accepted until 0.3",
         "`cluster.node[0].active` is now `cluster.node[0].active_cores` (line 3)",
         "`job[0].slow_start` is now `job[0].slowstart` (line 7)",
     ] {

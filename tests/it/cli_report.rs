@@ -449,7 +449,7 @@ fn page_of(args: &[&str]) -> (String, Value) {
     let output = tool(&[args, &["--json", "--quiet"]].concat()).output().unwrap();
     std::fs::write(at("result.json"), &output.stdout).unwrap();
     let page = data(&["report", &at("result.json"), "-o", "-"]);
-    (with_backticks(&text_of(&page)), serde_json::from_slice(&output.stdout).unwrap())
+    (text_of(&with_backticks(&page)), serde_json::from_slice(&output.stdout).unwrap())
 }
 
 /// A page in which code has backticks, as in the JSON.

@@ -239,7 +239,7 @@ fn wrong_questions_are_refused() {
         "derivatives of quantiles need a schedule",
     );
     told(&["sensitivity", &net, "--until=#(fre) == 0"], "2", "fre");
-    told(&["sensitivity", &plan, "--until=#(free) == 0"], "2", "applies only to a net");
+    told(&["sensitivity", &plan, "--until=#(free) == 0"], "2", "applies to nets; a plan states its goal");
     told(&["sensitivity", &plan, "--measure=p100"], "2", "expected `mean`, or a quantile");
     told(&["sensitivity", &plan, "--method=sobol", "--rows=3"], "5", "3 rows of points are too few");
     told(&["sensitivity", &plan, "--method=morris", "--reps=2"], "2", "replications are needed to measure their noise");

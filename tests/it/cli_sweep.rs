@@ -239,7 +239,7 @@ fn a_damaged_part_is_named_and_its_points_are_run_again() {
     for args in [["report", &cut, "-o", &page].as_slice(), &["merge", &cut, "-o", &folder.at("no")]] {
         let refused = unbroken(&shown(args));
         assert!(
-            refused.starts_with("exit 3") && refused.contains("part-000002.jsonl` is damaged: it was cut"),
+            refused.starts_with("exit 3") && refused.contains("part-000002.jsonl` is damaged: it is truncated"),
             "{refused}"
         );
         assert!(refused.contains("--resume` runs its points again"), "{refused}");
@@ -271,7 +271,7 @@ fn changed_points_are_refused_until_they_are_removed() {
     ] {
         let refused = unbroken(&shown(args));
         assert!(
-            refused.starts_with("exit 3") && refused.contains("points.parquet` is damaged: its bytes were changed"),
+            refused.starts_with("exit 3") && refused.contains("points.parquet` is damaged: it was changed"),
             "{refused}"
         );
         assert!(refused.contains("or remove it and"), "{refused}");
@@ -319,13 +319,13 @@ fn merged_shards_equal_the_unsharded_result() {
     };
     told(&[a, c], "shard 2 of 3 is missing");
     told(&[a, b, a], "are the same shard");
-    told(&[a, &whole], "the number of shards is different");
+    told(&[a, &whole], "the number of shards differs");
     // in any order
     assert_eq!(data(&["merge", c, a, b, "-o", &merged]), expected);
     assert_eq!(files(&whole), files(&merged));
     let other = folder.at("other");
     data(&["sweep", &plan, "-o", &other, "--shard=2/3", "--seed=8"]);
-    told(&[a, &other, c], "are not of one sweep: the seed is different");
+    told(&[a, &other, c], "belong to different sweeps: the seed differs");
     assert!(shown(&["merge", &folder.at("job.toml"), "-o", &merged]).starts_with("exit"));
 }
 

@@ -92,7 +92,7 @@ fn wrong_keys_and_values_are_shown_where_they_stand() {
     for (axis, told) in [
         ("key = \"job.executers\"\nvalues = [1]", "executers"),
         ("key = \"job.executors\"\nvalues = [1, 0]", "point 2 (job.executors = 0)"),
-        ("key = \"stage[1].setup_s\"\nvalues = [1]", "there is no `stage[1]`"),
+        ("key = \"stage[1].setup_s\"\nvalues = [1]", "no `stage[1]`"),
     ] {
         let folder = Folder::new(&[("job.toml", &plan(2)), ("sweep.toml", &sweep(axis))]);
         let text = unbroken(&shown(&["sweep", &folder.at("sweep.toml")]));

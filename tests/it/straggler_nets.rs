@@ -459,7 +459,7 @@ fn impossible_settings_are_refused() {
     let fake = Speculation { fake: 0.5, ..plain() };
     assert!(message(slow(0.1, 3.0), fake).contains("flagged too late"));
     let all = small_job_error("[model]\nslots = true\n[stragglers]\n[speculation]\nslots = { reserved = 2 }\n");
-    assert!(all.contains("2 slots for copies leave none of the 2 on `mapSlots`"), "{all}");
+    assert!(all.contains("2 slots for copies leave none of the 2 slots on `mapSlots`"), "{all}");
 }
 
 fn small_job_error(more: &str) -> String {

@@ -141,7 +141,7 @@ fn a_zip_of_the_history_server_is_read_by_application_and_attempt() {
              (application_7_0002.gz)\n  application_7_0001 attempt 2 `sort` {time} (eventlog_v2_application_7_0001_2)"
         )), "{error}");
         let error = get(&path, &app("app-9")).unwrap_err();
-        assert!(error.to_string().contains("does not hold the application `app-9`") && error.help().is_some());
+        assert!(error.to_string().contains("does not contain the application `app-9`") && error.help().is_some());
     }
 }
 
@@ -306,7 +306,7 @@ fn commands_take_applications_of_folders_and_archives() {
         let (code, text) = stderr(&mut tailspn(&[command, path]));
         assert!(code == 4 && text.contains("holds 3 logs") && text.contains("--app ID"), "{command}: {text}");
         let (code, text) = stderr(&mut tailspn(&[command, path, "--app", "app-4"]));
-        assert!(code == 4 && text.contains("does not hold the application `app-4`"), "{command}: {text}");
+        assert!(code == 4 && text.contains("does not contain the application `app-4`"), "{command}: {text}");
     }
     tailspn(&["trace", path, "--app", "app-2"]).assert().success();
     // the reader takes the log; that the small log has no data is what `fit` says of it

@@ -248,9 +248,9 @@ mod tests {
     }
 
     /// Verbs that a short description may start with.
-    const VERBS: [&str; 24] = [
+    const VERBS: [&str; 25] = [
         "Analyse", "Answer", "Check", "Compare", "Estimate", "Explain", "Find", "Fit", "Install", "Learn", "List",
-        "Make", "Measure", "Merge", "Predict", "Print", "Put", "Rank", "Run", "Show", "Simulate", "Solve", "Split",
+        "Make", "Measure", "Merge", "Predict", "Print", "Put", "Rank", "Run", "Serve", "Show", "Simulate", "Solve", "Split",
         "Write",
     ];
 
@@ -286,7 +286,7 @@ mod tests {
             let usage = required(&sub.render_usage().to_string());
             let alone = format!("tailspn {name}");
             let runs_alone = Cli::command().try_get_matches_from(alone.split(' ')).is_ok();
-            assert_eq!(usage.contains(&alone), runs_alone, "{usage:?}");
+            assert_eq!(usage.iter().any(|line| line.trim_end_matches(" ...") == alone), runs_alone, "{usage:?}");
             // each line is enough
             for line in usage {
                 let words = line.replace("...", "").replace("<KEY=VALUE>", "a=1").replace(['<', '>'], "");

@@ -13,7 +13,7 @@ use tailspn::report::{Part, html, read_json};
 
 use crate::cli::call::Call;
 use crate::cli::serve::game::{Games, Rates};
-use crate::cli::serve::net::{game_of, unmarked};
+use crate::cli::serve::marked::{game_of, unmarked};
 use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, parsed, unfinished};
 
 /// Wall time of a command.

@@ -10,6 +10,7 @@ mod game;
 mod guard;
 mod job;
 mod log;
+mod marked;
 mod net;
 mod pages;
 mod reply;

@@ -8,12 +8,12 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
-use tailspn::net::BuildError;
 use tailspn::semantics::Fault;
 use tailspn::sim::Ending;
 
 use crate::cli::serve::ask::{FORMS, Form, ask};
 use crate::cli::serve::game::{Change, Game, Games, Move, Rates, Stuck, When};
+use crate::cli::serve::marked::{game_of, unmarked};
 use crate::cli::serve::reply::{Refusal, Reply, apart, json, parsed};
 
 /// Most firings of a recorded run.
@@ -145,12 +145,6 @@ pub(crate) fn routes(games: Arc<Games>) -> Router {
         .with_state(games)
 }
 
-/// The game with these rates, in which the marking is possible.
-pub(crate) fn game_of(games: &Games, rates: Rates, marking: &[u32]) -> Result<Arc<Game>, Refusal> {
-    let game = games.with(rates).map_err(Refusal::unanswerable)?;
-    game.fault_of(marking).map_or(Ok(game), |fault| Err(Refusal::bad(fault)))
-}
-
 fn start(games: &Games, body: &[u8]) -> Reply {
     let StartRequest { marking, rates } = parsed(body)?;
     let marking = marking.unwrap_or_else(|| games.original.program().initial.clone());
@@ -252,8 +246,4 @@ fn move_row<'a>(game: &'a Game, one: &Move) -> MoveRow<'a> {
 
 fn faulty(fault: &Fault) -> Refusal {
     Refusal::unanswerable(fault.to_string())
-}
-
-pub(crate) fn unmarked(error: &BuildError) -> Refusal {
-    Refusal::unanswerable(format!("the net cannot have this marking: {error}"))
 }

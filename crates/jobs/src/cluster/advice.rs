@@ -191,8 +191,8 @@ mod tests {
     #[test]
     fn a_gain_counts_beyond_the_error_of_the_replay_and_has_its_price() {
         let replay = Replayed { hosts: 4, error_s: 1.0, work_s: 120.0 };
-        let expected = "use `late`: jobs finish 4.0 ± 0.0 s (4.0%) earlier than with `none`, at the price of 30.0 s of killed work (25% of the \
-                        tasks' own)";
+        let expected = "use `late`: jobs finish 4.0 ± 0.0 s (4.0%) earlier than with `none`, at the cost of 30.0 s of killed work (25% of the \
+                        tasks' own work)";
         assert_eq!(advice(&replay), expected);
         let close = advice(&Replayed { error_s: 4.0, ..replay });
         assert_eq!(

@@ -277,7 +277,7 @@ fn jobs_that_cannot_end_are_an_error_and_no_hang() {
     plan.failure = Failure { mean_between_s: Some(1.0), repair_s: 1.0, expiry_s: 0.0 };
     let settings = Replications { count: 1, seed: 1, threads: NonZeroUsize::new(1), ..Replications::default() };
     let error = Experiment::new(&plan, settings).unwrap().run(&mut |_| true).unwrap_err();
-    assert!(error.to_string().contains("0 of 1 tasks are done"), "{error}");
+    assert!(error.to_string().contains("0 of 1 tasks have finished"), "{error}");
 }
 
 #[test]

@@ -223,12 +223,7 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
         hosts: workers.hosts,
         start_s,
         partitions: partitions.map(|p| p as u32).filter(|p| *p > 0),
-        gpus: [
-            "spark.executor.resource.gpu.amount",
-            "spark.rapids.sql.concurrentGpuTasks",
-            "spark.task.resource.gpu.amount",
-        ]
-        .map(|key| application.number(key).filter(|amount| *amount > 0.0)),
+        gpus: GPU_KEYS.map(|key| application.number(key).filter(|amount| *amount > 0.0)),
         job_s: end.seconds_since(start),
         end_s: end.seconds_since(last).max(0.0),
         stages,
@@ -236,6 +231,10 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
         log,
     })
 }
+
+/// Spark's properties for [`ObservedRun::gpus`].
+const GPU_KEYS: [&str; 3] =
+    ["spark.executor.resource.gpu.amount", "spark.rapids.sql.concurrentGpuTasks", "spark.task.resource.gpu.amount"];
 
 /// Returns a note on GPU memory shortage; none for a log without retries.
 fn gpu_memory_note(trace: &JobTrace) -> Option<String> {

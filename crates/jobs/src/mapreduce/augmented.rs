@@ -66,7 +66,7 @@ pub enum AugmentError {
         Vec<ChainProblem>,
     ),
     /// All slots are reserved for copies. Reserve fewer.
-    #[error("{reserved} slots for copies leave none of the {slots} slots slots on `{place}` for tasks")]
+    #[error("{reserved} slots for copies leave none of the {slots} slots on `{place}` for tasks")]
     NoTaskSlot {
         /// The place.
         place: String,

@@ -525,7 +525,7 @@ mod tests {
         assert_eq!(times(&plan).warnings, []);
         plan.profile.map_data_mb = 8.0;
         assert_eq!(times(&plan).warnings.len(), 1);
-        assert!(times(&plan).warnings[0].to_string().contains("outweigh the map's data (2 MB)"));
+        assert!(times(&plan).warnings[0].to_string().contains("exceed the map's data (2 MB)"));
     }
 
     #[test]

@@ -252,10 +252,10 @@ mod tests {
         assert_eq!(
             warnings,
             [
-                "`kind` has no meaning any more (line 1); it is read until 0.3",
-                "`cluster.nodes` is now `[[cluster.node]]` (line 2); the old name is read until 0.3",
-                "`cluster.node[0].active` is now `cluster.node[0].active_cores` (line 3); the old name is read until 0.3",
-                "`noise.slow` is now `stragglers.factor` (line 7); the old name is read until 0.3",
+                "`kind` no longer has any meaning (line 1); it is accepted until 0.3",
+                "`cluster.nodes` is now `[[cluster.node]]` (line 2); the old name is accepted until 0.3",
+                "`cluster.node[0].active` is now `cluster.node[0].active_cores` (line 3); the old name is accepted until 0.3",
+                "`noise.slow` is now `stragglers.factor` (line 7); the old name is accepted until 0.3",
             ]
         );
         assert_eq!(problems, Vec::<String>::new());

@@ -485,7 +485,7 @@ mod tests {
         let list =
             "[sweep]\ndesign = 'list'\n[[axis]]\nkey = 'a'\nvalues = [1, 2, 3]\n[[axis]]\nkey = 'b'\nvalues = [1, 2]";
         assert!(told(list)[0].starts_with("`axis[1]`: 2 values, but 3 on the first axis"), "{:?}", told(list));
-        assert!(told("[sweep]\nseed = 1")[0].starts_with("`axis`: nothing varies"));
+        assert!(told("[sweep]\nseed = 1")[0].starts_with("`axis`: no axis"));
         assert!(told("[[axis]]\nkey = 'a'\n")[0].starts_with("`axis[0]`: an axis needs `values`, or `from` and `to`"));
     }
 }

@@ -558,7 +558,7 @@ mod tests {
         assert!(told(header("p"), false).ends_with("holds a sweep already"));
         assert!(
             told(header("q"), true)
-                .ends_with("the plan of the sweep (from `key = 'p'` to `key = 'q'`) has changed since")
+                .ends_with("the plan of the sweep (from `key = 'p'` to `key = 'q'`) has changed")
         );
         let other = |change: fn(&mut Header)| {
             let mut header = header("p");

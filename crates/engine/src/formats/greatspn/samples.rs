@@ -140,7 +140,7 @@ fn what_is_not_read_is_refused_by_name_with_its_line() {
         (node("<transition name='t' type='EXP' delay='a * 2'/>"), "there is no rate parameter `a`"),
         (node("<transition name='t' type='EXP' delay='FromList[\"a\", 1]'/>"), "has no meaning here"),
         (node("<transition name='t' type='EXP' nservers='1.5'/>"), "`1.5` is not a whole number"),
-        (node("<transition name='t' type='EXP' nservers='0'/>"), "has no server"),
+        (node("<transition name='t' type='EXP' nservers='0'/>"), "has 0 servers"),
         (node("<transition name='t' type='IMM' priority='-1'/>"), "is not a whole number"),
         (node("<place name='p' marking='#q'/>"), "it counts tokens"),
         (node("<place name='p' marking='99999999999'/>"), "is not a whole number from 0 to 4294967295"),

@@ -386,8 +386,8 @@ mod tests {
         let wrong = [
             ("s01_infserver", Pipe43, "its rate is ignored"),
             ("s01_infserver", Pipe5, "those of a single one"),
-            ("s02_inhibitor_w2", Pipe43, "inhibitor arc `inh` is taken for 1"),
-            ("s02_inhibitor_w2", Pipe5, "inhibitor arc `inh` is taken for 1"),
+            ("s02_inhibitor_w2", Pipe43, "inhibitor arc `inh` is treated as 1"),
+            ("s02_inhibitor_w2", Pipe5, "inhibitor arc `inh` is treated as 1"),
             ("s03_parallel_same_effect", Pipe43, "counts twice"),
             ("s06_weight0", Pipe43, "which is treated as 1"),
             ("s06_weight0", Pipe5, "must not be empty"),

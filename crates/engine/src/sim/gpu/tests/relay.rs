@@ -62,8 +62,8 @@ impl DeviceEngine for Scripted<'_> {
             self.twin
                 .run(first + from + self.off, 16.min(count - from), &mut part)
                 .map_err(|_| DeviceFault::Replication)?;
-            if let Some(at) = self.flipped.filter(|at| (from..from + 16).contains(&(at - first.min(*at)))) {
-                part.passage_times[(at - first - from) as usize] ^= 1;
+            if let Some(time) = self.flipped.and_then(|at| at.checked_sub(first + from)) {
+                part.passage_times.get_mut(time as usize).into_iter().for_each(|time| *time ^= 1);
             }
             samples.append(&part);
         }
@@ -164,7 +164,7 @@ fn a_fault_loses_nothing_and_counts_nothing_twice() {
     type Make = fn() -> DeviceFault;
     let faults: [(Make, &str); 5] = [
         (lost, "the device was lost: the driver was updated"),
-        (|| GpuError::OutOfMemory { bytes: 1 << 40 }.into(), "no room for 1099511627776 bytes"),
+        (|| GpuError::OutOfMemory { bytes: 1 << 40 }.into(), "no free memory for 1099511627776 bytes"),
         (|| GpuError::Timeout { seconds: 120 }.into(), "within 120 s"),
         (|| GpuError::Validation { message: "a binding is missing".into() }.into(), "a binding is missing"),
         (|| DeviceFault::DoesNotFit(vec!["it grew".into()]), "it grew"),
@@ -448,7 +448,7 @@ fn a_device_whose_replications_differ_is_refused() {
         }
         assert_eq!(auto.samples, case(Backend::Auto).on_cpu(3_000));
         assert_eq!((placement.backend, placement.device.unwrap().replications), (RanOn::Cpu, 0));
-        assert!(placement.reason.contains("256 replications of this net come out otherwise"), "{}", placement.reason);
+        assert!(placement.reason.contains("256 replications of this net differ from the CPU"), "{}", placement.reason);
         let Err(RunError::Gpu(GpuError::SelfTest { adapter, .. })) = required else { panic!("{required:?}") };
         assert_eq!(adapter, "Card 9000");
     }
