@@ -5,13 +5,13 @@ use tailspn::compile::{Code, Program};
 use tailspn::fold::{Folding, Keep, Symmetry, fold_markings};
 use tailspn::net::Net;
 use tailspn::report::{
-    AverageSection, FoldedStates, Hidden, MethodRow, SolveReport, Subject, passage_section,
-    solve_report, steady_section, time_section,
+    AverageSection, FoldedStates, Hidden, MethodRow, SolveReport, Subject, passage_section, solve_report,
+    steady_section, time_section,
 };
 use tailspn::sim::NotFolded;
 use tailspn::solve::{
-    Chain, Coverability, ExploreError, Limits, LinearSettings, PassageSettings, StateSpace,
-    TransientSettings, Unbounded, Verdicts, coverability, has_fixed_delays, passage, steady_state, transient,
+    Chain, Coverability, ExploreError, Limits, LinearSettings, PassageSettings, StateSpace, TransientSettings,
+    Unbounded, Verdicts, coverability, has_fixed_delays, passage, steady_state, transient,
 };
 use tailspn::watch::{TimeLimit, Watch as _};
 
@@ -22,8 +22,8 @@ use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Shown, Terminal};
 use crate::cli::properties;
-use crate::cli::solve_question::Asked;
 use crate::cli::solve_method::{LIMITS, MOST_COVERED, Method, limits, method};
+use crate::cli::solve_question::Asked;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 use crate::cli::{solve_files, solve_fixed, solve_untimed};
 

@@ -22,7 +22,11 @@ use crate::cli::solve_question::Asked;
 pub(super) fn asks_long_run(program: &Program, args: &SolveArgs) -> bool {
     let files = [&args.export_dot, &args.export_svg, &args.export_mtx, &args.export_prism];
     let is_requested = args.steady || plan_schedule(program).is_err();
-    is_requested && args.until().is_none() && args.from.is_none() && args.at.is_empty() && !files.into_iter().any(Option::is_some)
+    is_requested
+        && args.until().is_none()
+        && args.from.is_none()
+        && args.at.is_empty()
+        && !files.into_iter().any(Option::is_some)
 }
 
 /// Solves the long run and prints it.

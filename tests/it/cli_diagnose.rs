@@ -292,7 +292,10 @@ fn system_calls_tell_which_node_is_at_fault() {
         );
     }
     let healthy = unwrapped(&shown(&["diagnose", &at("t_none_5"), "--profile", &profile, "--quiet"]));
-    assert!(healthy.contains("system calls do not identify a faulty node") && healthy.contains("No findings."), "{healthy}");
+    assert!(
+        healthy.contains("system calls do not identify a faulty node") && healthy.contains("No findings."),
+        "{healthy}"
+    );
     let named = format!("slow={}", folder.join("c_slowdisk_n3/n3.c.strace.gz").display());
     let text = unwrapped(&shown(&["diagnose", LOG, &named]));
     assert!(text.starts_with("exit 0") && text.contains("strace logs were not read"), "{text}");

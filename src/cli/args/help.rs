@@ -250,8 +250,8 @@ mod tests {
     /// Verbs that a short description may start with.
     const VERBS: [&str; 25] = [
         "Analyse", "Answer", "Check", "Compare", "Estimate", "Explain", "Find", "Fit", "Install", "Learn", "List",
-        "Make", "Measure", "Merge", "Predict", "Print", "Put", "Rank", "Run", "Serve", "Show", "Simulate", "Solve", "Split",
-        "Write",
+        "Make", "Measure", "Merge", "Predict", "Print", "Put", "Rank", "Run", "Serve", "Show", "Simulate", "Solve",
+        "Split", "Write",
     ];
 
     #[test]

@@ -557,8 +557,7 @@ mod tests {
         let told = |header, resume| Store::open(&path, header, resume).unwrap_err().to_string();
         assert!(told(header("p"), false).ends_with("holds a sweep already"));
         assert!(
-            told(header("q"), true)
-                .ends_with("the plan of the sweep (from `key = 'p'` to `key = 'q'`) has changed")
+            told(header("q"), true).ends_with("the plan of the sweep (from `key = 'p'` to `key = 'q'`) has changed")
         );
         let other = |change: fn(&mut Header)| {
             let mut header = header("p");
