@@ -94,7 +94,7 @@ fn report_on(loaded: &Loaded, program: &Program) -> CheckReport {
     }
 }
 
-/// What becomes of equal parts.
+/// Equal parts of a net: those that fold, those that `solve` exchanges, and the rest.
 struct EqualParts {
     folded: Option<FoldedParts>,
     /// The same in `solve`, if that is more.

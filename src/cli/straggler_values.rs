@@ -28,9 +28,9 @@ const DETECTOR: [&str; 8] = ["r", "p", "dl", "ut", "fake", "alarm", "slow", "slo
 /// Speculative copies, as the kind of plan has them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Copies {
-    /// Those of Spark, for a plan of stages; without copies, for any plan.
+    /// Spark's speculation, for a plan of stages; `none` is for any plan.
     Spark(SparkSpeculation),
-    /// Those of a detector, for a plan of phases.
+    /// The copies of a detector, for a plan of phases.
     Detector(Speculation),
 }
 

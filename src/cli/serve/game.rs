@@ -46,7 +46,7 @@ pub(crate) enum When {
     General,
 }
 
-/// What a firing changes.
+/// The changes of a marking by a firing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     /// Per counter of the marking that changes: its number, its tokens before and after.

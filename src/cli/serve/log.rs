@@ -56,7 +56,7 @@ struct Size {
     size: String,
 }
 
-/// The time left by `remaining`: its JSON and its report as a page of HTML, or why there is none.
+/// The time left by `remaining`: its JSON and its report as a page of HTML, or the reason why `remaining` has no answer.
 #[derive(Serialize)]
 struct Left {
     /// True if the log will not change the answer: the application has ended, or the format has no time left.

@@ -21,7 +21,7 @@ impl Report for SensitivityReport {
         let mut document = Document {
             kind: "sensitivity",
             title: format!("Effects on the {} time", self.measure),
-            question: format!("Effect of each setting. {}.", words.question),
+            question: format!("{}.", words.question),
             answer: answer(self),
             headline: base(self),
             plan: self.plan.clone(),
@@ -61,7 +61,7 @@ fn words(report: &SensitivityReport) -> Words {
     match report.method {
         Method::Derivatives => Words {
             method: "derivatives at the base",
-            question: "What a small change of each does, at the base",
+            question: "Effect of a small change of each setting, at the base",
             figure: "Effect of one percent more of each setting",
             caption: format!("Change of the {measure} time: left of 0 the job gets faster. The thin lines are intervals."),
             ranked: "Ranked by seconds for one percent more; with a minus sign, more is faster.",

@@ -164,7 +164,7 @@ pub(super) fn timeline(trace: &JobTrace, usual: &Usual) -> Option<TimelineRow> {
 }
 
 impl TimelineRow {
-    /// What the picture of it shows; a file may hold anything, and what is no bar is left out.
+    /// Returns the bars of the picture. A file may contain anything, so invalid bars are left out.
     fn scene(&self) -> Scene {
         let mut nodes: Vec<(String, usize)> = Vec::new();
         let mut bars = Vec::new();
