@@ -2,7 +2,7 @@
 
 use tailspn::answer::{RouteMethod, can_stop};
 use tailspn::compile::{Code, Program};
-use tailspn::fold::{Folding, Keep, Symmetry, fold_markings};
+use tailspn::fold::{Folding, Symmetry, fold_markings};
 use tailspn::net::Net;
 use tailspn::report::{
     AverageSection, FoldedStates, Hidden, MethodRow, SolveReport, Subject, passage_section, solve_report,
