@@ -80,7 +80,7 @@ fn judges_detectors_on_a_run() {
     assert_eq!(run(&["run/app-1", "run/progress.tsv", "--json"]), whole);
     assert!(run(&["run", "calm"]).contains("24 tasks were stragglers"), "{}", run(&["run", "calm"]));
     assert!(run(&["run/app-1"]).contains("even progress is assumed"));
-    assert!(run(&["run/progress.tsv"]).contains("reports of progress"));
+    assert!(run(&["run/progress.tsv"]).contains("has progress reports"));
     assert!(run(&["run/app-1", "calm/missing.tsv"]).contains("missing.tsv"));
 }
 

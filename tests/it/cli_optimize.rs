@@ -175,7 +175,7 @@ fn a_price_that_does_not_fit_and_a_deadline_that_is_not_met_have_exit_codes() {
         (&["--price", "1/core-hour"], "--deadline TIME"),
         (&["--deadline", "1m", "--price", "cheap"], "is not a price"),
         (&["--deadline", "1m", "--workers", "1..4"], "--workers"),
-        (&["--deadline", "1m", "--executors", "4..1"], "goes down"),
+        (&["--deadline", "1m", "--executors", "4..1"], "is descending"),
     ] {
         let wrong = with(more);
         assert!(wrong.starts_with("exit 2") && wrong.contains(text), "{more:?}: {wrong}");

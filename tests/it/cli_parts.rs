@@ -189,7 +189,7 @@ fn parts_that_are_no_whole_are_refused() {
     assert_eq!((&first["replications"], &first["partial"]), (&Value::from(336), &Value::from(true)));
     // the net is another one now
     fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("models/textbook/forkjoin_retry.xml"), &net).unwrap();
-    refused(&[one, two, three], 5, "the net, the plan or an option has");
+    refused(&[one, two, three], 5, "the parts belong to another computation");
 }
 
 #[test]

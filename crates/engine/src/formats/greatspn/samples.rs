@@ -155,7 +155,7 @@ fn what_is_not_read_is_refused_by_name_with_its_line() {
             node(
                 "<place name='p'/><constant name='a' consttype='REAL' value='b'/><constant name='b' consttype='REAL' value='a'/>",
             ),
-            "uses a name that has no value, or itself",
+            "uses a name without a value, or itself",
         ),
         (node("<place name='p'/><template name='a' type='REAL'/>"), "`a` has no value in the file"),
         (node("<place name='p'/><template name='a' type='ACTION'/>"), "has the type `ACTION`"),
