@@ -51,7 +51,9 @@ fn a_plan_of_tasks_is_refused_by_commands_that_need_a_net() {
         let text = shown(&args);
         let flat = text.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
         assert!(
-            text.starts_with("exit 3") && flat.contains("a plan of `[[job]]`, ") && flat.contains("simulated task by task"),
+            text.starts_with("exit 3")
+                && flat.contains("a plan of `[[job]]`, ")
+                && flat.contains("simulated task by task"),
             "{text}"
         );
         assert!(flat.contains("`tailspn whatif PLAN` runs it"), "{text}");

@@ -290,7 +290,8 @@ mod tests {
             // each line is enough
             for line in usage {
                 let words = line.replace("...", "").replace("<KEY=VALUE>", "a=1").replace(['<', '>'], "");
-                let words: Vec<&str> = words.split_whitespace().map(|word| word.split('|').next().unwrap_or(word)).collect();
+                let words: Vec<&str> =
+                    words.split_whitespace().map(|word| word.split('|').next().unwrap_or(word)).collect();
                 // a shell and a command are not any word
                 let taken = matches!(&name[..], "completions" | "syscalls")
                     || Cli::command().try_get_matches_from(&words).is_ok();
