@@ -41,7 +41,7 @@ pub enum Method {
 ///             [[axis]]\nkey = \"cluster.node[*].network_mb_per_s\"\nfrom = 112\nto = 224";
 /// let mut study = Sensitivity::new(SweepPlan::from_toml(axes)?, "".as_ref())?;
 /// study.method = Method::Each;
-/// assert_eq!(study.run(&Unwatched)?.settings[0].name, "cluster.node[*].gpu_speed");
+/// assert_eq!(study.run(&Unwatched)?.knobs[0].name, "cluster.node[*].gpu_speed");
 /// # Ok::<(), tailspn_studies::StudyError>(())
 /// ```
 #[derive(Debug)]
