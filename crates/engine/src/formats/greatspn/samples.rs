@@ -167,7 +167,7 @@ fn what_is_not_read_is_refused_by_name_with_its_line() {
         assert!(error.contains(part) && error.starts_with("line 2, "), "{error}, not {part}");
     }
     let edges = [
-        ("tail='p' head='q'", "head `q` of arc `p to q` is not a place"),
+        ("tail='p' head='q'", "head `q` of arc `p to q` is neither a place"),
         ("tail='p' head='p'", "joins two places"),
         ("tail='t' head='p' kind='INHIBITOR'", "must start at a place"),
         ("tail='p' head='t' kind='RESET'", "has the kind `RESET`"),
