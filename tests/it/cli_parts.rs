@@ -215,6 +215,7 @@ fn a_shard_says_what_it_needs() {
 }
 
 #[test]
+#[ignore = "takes a minute; `.ci/nightly` runs it"]
 fn a_million_replications_in_64_parts_are_one_run() {
     let folder = tempfile::tempdir().unwrap();
     let command = ["estimate", "--method", "simulate", "--reps", "1e6", "--backend", "cpu"];

@@ -71,6 +71,7 @@ fn prices_by_core_and_by_executor_choose_other_cores() {
 /// All sizes with many replications, one by one, agree with the search over the same sizes and with the search that finds its own: within
 /// the indifference of the search, and the error of the comparison.
 #[test]
+#[ignore = "takes half a minute; `.ci/nightly` runs it"]
 fn all_sizes_with_many_replications_agree() {
     for deadline_s in [130.0, 250.0] {
         let plan = stages(100, "{ lognormal = { cv = 0.8 } }", deadline_s);
