@@ -94,7 +94,7 @@ fn report_on(loaded: &Loaded, program: &Program) -> CheckReport {
     }
 }
 
-/// Equal parts of a net: those that fold, those that `solve` exchanges, and the rest.
+/// Equal parts of a net: parts that fold, parts that `solve` exchanges, and parts that stay apart.
 struct EqualParts {
     folded: Option<FoldedParts>,
     /// The same in `solve`, if that is more.

@@ -170,7 +170,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // the driver ends its browser; a failure here must not hide that of the test
+        // the driver ends its browser; a failure here must not hide the test's own failure
         if let Ok(mut stream) = TcpStream::connect(&self.host) {
             let request =
                 format!("DELETE {} HTTP/1.1\r\nHost: {}\r\nContent-Length: 0\r\n\r\n", self.session, self.host);

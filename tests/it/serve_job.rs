@@ -157,7 +157,7 @@ fn the_cheapest_size_is_that_of_optimize() {
     assert_eq!(found["answer"]["result"]["looked_at"], expected["looked_at"]);
     assert!(expected["chosen"]["cost"].is_number(), "{expected}");
 
-    // what cannot be searched is said
+    // the answer says what cannot be searched
     server.post("/job/cheapest", &json!({ "plan": plan, "price": "much" }));
     let started = Instant::now();
     while server.ask("/job/cheapest").status != 422 {

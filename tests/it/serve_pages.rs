@@ -114,7 +114,7 @@ fn tokens_have_the_colours_of_their_classes() {
     page.assert_no_errors();
 }
 
-/// A recorded run is played to its end, which is that of the simulator, and the slider goes back to any of its firings.
+/// The page plays a recorded run to the simulator's end, and the slider goes back to any of its firings.
 #[test]
 fn a_recorded_run_is_played_and_searched() {
     let path = "models/textbook/small_job.xml";

@@ -38,7 +38,7 @@ pub(super) struct Kind {
 /// A bar in time.
 #[derive(Clone, Debug)]
 pub(super) struct Bar {
-    /// Its start and its end \[s\].
+    /// Start and end \[s\].
     pub(super) span: [f64; 2],
     /// The node, by its position in the scene.
     pub(super) node: usize,
@@ -50,7 +50,7 @@ pub(super) struct Bar {
     pub(super) text: Option<String>,
 }
 
-/// What a picture shows.
+/// Contents of a picture.
 #[derive(Debug)]
 pub(super) struct Scene {
     /// Words at the left and the right of the line above the picture.

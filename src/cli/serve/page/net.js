@@ -3,7 +3,7 @@
 const { ask, begin, button, element, picture, report, short, table } = await import(`/common.js${location.search}`);
 const { Zoom } = await import(`/zoom.js${location.search}`);
 
-// Milliseconds after the last firing until the rates of the enabled transitions are asked for.
+// Milliseconds after the last firing until the page asks for the rates of the enabled transitions.
 const REST_MS = 100;
 
 // Most tokens drawn as dots, and the places of one to five dots around the centre of a place, as the pictures of tailspn have them.
@@ -354,7 +354,7 @@ function showRates() {
   ratesPart.replaceChildren(element("summary", {}, "Rates and weights"), table(["transition", "kind", "value"], rows));
 }
 
-// Compiles the net with another rate, or that of the file if the field is empty, and starts a new history at this marking.
+// Compiles the net with another rate, or with the file's rate if the field is empty, and starts a new history at this marking.
 async function changeRate(id, input) {
   pause();
   problem.hidden = true;

@@ -76,7 +76,7 @@ export function planned(fields, plan) {
   }
 }
 
-// A text field, and a slider beside it; at the value of the plan, the slider empties the field.
+// A text field with a slider; at the value of the plan, the slider empties the field.
 function control({ option, label, hint, choices, at }, later, now) {
   const input = element("input", { type: "text", placeholder: hint, spellcheck: false });
   const box = element("div", { className: "field" }, element("label", {}, label, input));
