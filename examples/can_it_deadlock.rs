@@ -1,7 +1,7 @@
 //! Can a net deadlock, and can its queues grow without bound? Answered without exploring a single state.
 //!
 //! ```text
-//!          gpu      disk                    Two kinds of tasks need a GPU and a disk at once. They take
+//!          gpu      disk                    Two kinds of tasks need both a GPU and a disk. They take
 //!           │        │                      one after the other and give both back together. If the
 //! idle ─first─▶ has one ─second─▶ runs ─ends─▶ idle     kinds take them in opposite orders, each may
 //!                                           wait for what the other holds.

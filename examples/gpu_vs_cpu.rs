@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut found = Vec::new();
     for (backend, adapter) in [(Backend::Cpu, None), (Backend::Gpu, Some(adapter))] {
         let simulation = job.net.simulation().replications(50_000).seed(1).keep_times().backend(backend);
-        // a software adapter is used only by its name
+        // a software adapter is used only if its name is given
         let run = match adapter {
             Some(adapter) => simulation.adapter(adapter).run()?,
             None => simulation.run()?,

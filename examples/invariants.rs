@@ -14,7 +14,7 @@ use tailspn::compile::compile;
 use tailspn::net::{NetBuilder, Timing};
 use tailspn::structure::{Flows, Limits, Wanted, analyse};
 
-/// `a + 2 b` of each vector.
+/// Formats each vector as a sum such as `a + 2 b`.
 fn sums(flows: &Flows, names: &[String]) -> Vec<String> {
     let term = |&(i, weight): &(u32, i128)| match weight {
         1 => names[i as usize].clone(),

@@ -8,9 +8,9 @@
 
 use tailspn::prelude::*;
 
-/// Per hour and machine that stands still.
+/// Cost per hour of a machine that stands still.
 const LOSS: f64 = 80.0;
-/// Per repair.
+/// Fee for a repair.
 const FEE: f64 = 50.0;
 
 fn main() -> Result<(), tailspn::Error> {

@@ -16,7 +16,7 @@ use tailspn::report::graph_dot;
 use tailspn::solve::{ExploreError, Limits, coverability, coverability_graph, explore};
 use tailspn::watch::Unwatched;
 
-/// A producer and a consumer, with this much room between them.
+/// A producer and a consumer, with a buffer of capacity `room` between them.
 fn program(room: Option<u32>) -> Result<Program, Box<dyn Error>> {
     let mut b = NetBuilder::new("producer and consumer");
     let (ready, buffer) = (b.place("ready", 1), b.place("buffer", 0));
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     print!("{dot}");
     assert!(graph.is_exact() && graph.nodes() == 2 && dot.contains("ready + ω buffer"));
 
-    // with room for three tokens the states are few
+    // with room for three tokens, the net has few states
     let space = explore(&program(Some(3))?, None, &Limits::default(), &Unwatched)?;
     println!("with room for 3 tokens: {} states", space.complete()?.states());
     assert_eq!((space.states(), space.peaks()[1].tokens), (4, 3));
