@@ -217,7 +217,7 @@ impl Metrics {
     }
 }
 
-/// Place of an attempt's metrics in the store.
+/// Position of an attempt's metrics in the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct MetricSpan {
     /// Bit `m` is set if metric `m` is known; [`PROGRESS`] if there is a progress curve.
@@ -228,8 +228,9 @@ pub(super) struct MetricSpan {
 /// The bit of a progress curve.
 const PROGRESS: u64 = 1 << 63;
 
-/// The metrics of all attempts, as bytes: for each attempt the known numbers in the order of [`Metric`], then the progress curve, each number in
-/// groups of seven bits, the lowest first, all but the last with the eighth bit set (LEB128).
+/// The metrics of all attempts as bytes. Each attempt has its known numbers in the order of [`Metric`], then its
+/// progress curve. Each number is stored as LEB128: groups of seven bits, lowest first, with the eighth bit set in
+/// all but the last byte.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MetricStore(Vec<u8>);
 
