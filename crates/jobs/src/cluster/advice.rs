@@ -27,9 +27,9 @@ pub enum Advice {
         policy: String,
         /// Name of the baseline policy.
         baseline: String,
-        /// Seconds by which jobs finish earlier, > 0, and half of its interval's width.
+        /// Seconds by which jobs finish earlier, > 0, and the half-width of the interval.
         earlier_s: [f64; 2],
-        /// The same as a share of the baseline's job time.
+        /// Gain as a share of the baseline's job time.
         share: f64,
         /// Relative change of the energy, if its interval excludes 0.
         energy: Option<f64>,

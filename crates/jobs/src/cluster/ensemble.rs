@@ -1,4 +1,4 @@
-//! Many replications of all policies, on all cores; before them, the usual time of each task.
+//! Runs many replications of all policies, on all cores; first determines the usual time of each task.
 
 use std::fmt;
 use std::num::NonZeroUsize;

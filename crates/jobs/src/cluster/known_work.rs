@@ -3,7 +3,7 @@
 use crate::cluster::draw::uniform;
 use crate::mapreduce::Stragglers;
 
-/// Known attempts of such a job.
+/// Known attempts of a recorded job.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub(super) first: Vec<Option<(usize, f64)>>,

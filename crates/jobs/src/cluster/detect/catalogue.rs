@@ -15,7 +15,7 @@ pub struct CatalogueEntry {
     pub name: &'static str,
     /// Condition under which a task is flagged.
     pub rule: &'static str,
-    /// Information that it needs.
+    /// Information that the detector needs.
     pub needs: &'static str,
     /// Key in docs/references.md.
     pub source: &'static str,

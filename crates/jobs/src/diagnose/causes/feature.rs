@@ -7,9 +7,9 @@ use crate::diagnose::finding::Cause;
 /// A kind of features, each with its own rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Category {
-    /// An amount of data over the stage's mean.
+    /// An amount of data, divided by the stage's mean.
     Numerical,
-    /// A time over the task's duration.
+    /// A time, divided by the task's duration.
     Time,
     /// Activity of the node's CPUs, disk and network during the task.
     Resource,

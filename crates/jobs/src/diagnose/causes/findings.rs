@@ -30,7 +30,7 @@ pub struct StageSummary {
     pub explained: usize,
     /// Features that the input lacks for all of its tasks.
     pub unknown: Vec<Feature>,
-    /// Stragglers less than half covered by samples of a resource that covers other tasks of the stage.
+    /// Stragglers with samples of a resource for less than half of their time, although other tasks of the stage have such samples.
     pub uncovered: usize,
 }
 
@@ -105,8 +105,8 @@ fn summary(pool: &Pool, stage: &str) -> StageSummary {
     }
 }
 
-/// Returns the findings about one straggler, the most confident first; a finding of unknown cause if no feature explains it. The second pool has the
-/// user share of the CPUs.
+/// Returns the findings about one straggler, the most confident first; if no feature explains it, one finding of
+/// unknown cause. The second pool contains the time of the CPUs in user mode.
 fn of_straggler(
     trace: &JobTrace,
     pool: &Pool,
@@ -162,7 +162,7 @@ fn of_straggler(
     each.collect()
 }
 
-/// Returns the confidence of a cause: its distance beyond its threshold, times the share of the task that samples cover.
+/// Returns the confidence of a cause: how far its value is beyond the threshold, times the share of the task's time that samples cover.
 fn confidence(task: &PoolTask, cause: &RootCause) -> f64 {
     let covered = cause.feature.resource().map_or(1.0, |i| task.covered[i]);
     (cause.strength * covered).clamp(0.0, 1.0)

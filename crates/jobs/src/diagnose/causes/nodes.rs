@@ -17,7 +17,7 @@ pub enum CpuShare {
     Busy,
     /// Time in user mode, as in equation 1 of the paper.
     User,
-    /// A cause by either of the two measures.
+    /// Either of the two measures may show a cause.
     Either,
 }
 
