@@ -30,9 +30,9 @@ pub struct RecordedRun<'t> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DetectionError {
-    /// No stage has enough tasks with a start and an end to estimate the expected time. Give the log of a finished job, or other runs that
-    /// give the expected times.
-    #[error("{log}: no stage with progress has {FEWEST} tasks that succeeded, so stragglers cannot be identified")]
+    /// No stage has enough tasks with a start and an end to estimate the expected time. Use the log of a finished
+    /// job, or other runs from which to take the expected times.
+    #[error("{log}: no stage with progress has at least {FEWEST} successful tasks, so stragglers cannot be identified")]
     NothingToJudge {
         /// The log.
         log: String,
@@ -98,7 +98,7 @@ pub struct Judged {
     pub left_out: Vec<String>,
     /// Stragglers and flagged tasks, stage by stage.
     pub tasks: Vec<JudgedTask>,
-    /// In the order of the policies.
+    /// Detectors in the order of the policies.
     pub detectors: Vec<JudgedDetector>,
     /// Stragglers among the tasks.
     pub straggling_tasks: Share,
@@ -237,7 +237,7 @@ impl<'a> Judging<'a> {
     }
 }
 
-/// A metric with its interval.
+/// Returns a metric with its interval.
 fn measured(metric: Metric, tally: &Tally, records: &[TaskRecord], factor: f64, level: f64) -> Option<Measured> {
     let value = tally.metric(metric)?;
     let slow = records.iter().filter(|record| is_straggler(record.time_s, record.usual_s, factor));

@@ -15,14 +15,14 @@ use crate::diagnose::long_tail::record::ProgressRecord;
 use crate::diagnose::long_tail::settings::AgentSettings;
 use crate::diagnose::long_tail::task::{Sample, TaskState};
 
-/// Finished attempts whose late reports are recognised: this many, plus the number of running attempts.
+/// Number of finished attempts whose late reports are recognised, in addition to the number of running attempts.
 const REMEMBERED: usize = 4096;
 
 /// Reports arrive slightly early or late; a sample is due when all but this share of the interval has passed.
 const JITTER: f64 = 0.02;
 
-/// Maximum lag of a report behind the latest one, in samples: half of a task's usual time, or half a minute. Beyond it the reports are out of time
-/// order.
+/// Maximum lag of a report behind the latest one, in samples: half of a task's usual time, or half a minute. If a
+/// report lags more, the reports are out of time order.
 const MOST_BEHIND: f64 = 30.0;
 
 /// A flagged task.
@@ -95,7 +95,7 @@ pub struct Agent<'m> {
     leap_s: Option<f64>,
     next_sweep_s: f64,
     counts: AgentCounts,
-    /// Kept for its memory.
+    /// Kept to reuse the memory.
     name: String,
 }
 
@@ -128,7 +128,7 @@ impl<'m> Agent<'m> {
         self.positions.len()
     }
 
-    /// Takes a report of line number `line`, or 0 for none; returns a flag if this report triggers it.
+    /// Takes a report from line `line`, 0 if unknown; returns a flag if the report triggers one.
     pub fn take(&mut self, record: &ProgressRecord<'_>, line: u64, oddities: &mut Oddities) -> Option<StragglerFlag> {
         if !self.tick(record.time_s) {
             oddities.add(Oddity::TimeLeaps, line, "");
@@ -286,7 +286,7 @@ impl<'m> Agent<'m> {
         Some(flag(group, position, sample, &judged))
     }
 
-    /// Removes an attempt from its group; another one may have taken its place.
+    /// Removes an attempt from its group; records the position of the attempt that has taken its place, if any.
     fn leave(&mut self, key: Key, group: &Group, position: usize) {
         self.positions.remove(&key);
         if let Some(moved) = group.live.get(position) {

@@ -48,7 +48,7 @@ impl OddKind {
             Self::UnknownLine => "not a line of strace; skipped",
             Self::CutCall => "a truncated call; skipped",
             Self::LongLine => "a line longer than the limit; skipped",
-            Self::CutFile => "the compressed file ends too early or is damaged; the part before is used",
+            Self::CutFile => "the compressed file ends too early or is damaged; the data before that point are used",
             Self::EndWithoutBeginning => "the end of a call that did not begin in this log; skipped",
             Self::BeginningWithoutEnd => "a call without an end before the next call of its process; skipped",
             Self::ManyOpen => "too many unfinished calls at once; skipped",
