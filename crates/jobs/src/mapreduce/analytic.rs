@@ -58,16 +58,16 @@ pub enum JobTimeError {
     /// Tasks wait for slots. Set `model.slots = false`, or give each task a slot.
     #[error("tasks wait for slots (`model.slots`); `--method exact` includes them exactly")]
     Slots,
-    /// Tasks wait for GPUs. Leave out `gpus` of the workers.
+    /// Tasks wait for GPUs. Remove `gpus` of the workers.
     #[error("tasks wait for GPUs (`gpus`); `--method exact` includes them exactly")]
     Gpus,
-    /// The shuffle overlaps with the maps. Leave out `model.slowstart`.
+    /// The shuffle overlaps with the maps. Remove `model.slowstart`.
     #[error("the shuffle overlaps with the maps (`model.slowstart`)")]
     Slowstart,
-    /// Tasks may be slow, or have copies. Leave out `[stragglers]` and `[speculation]`.
+    /// Tasks may be slow, or have copies. Remove `[stragglers]` and `[speculation]`.
     #[error("tasks may be stragglers or have speculative copies")]
     Stragglers,
-    /// A task of fixed length may or may not be the last. Give one of its phases a random distribution.
+    /// A task of fixed length may or may not be the last to end. Give one of its phases a random distribution.
     #[error(transparent)]
     Mixed(#[from] FixedBesideRandom),
 }
