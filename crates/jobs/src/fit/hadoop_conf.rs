@@ -63,7 +63,7 @@ settings! {
     SORT_RECORD_PERCENT = ["io.sort.record.percent"];
     /// Number of spills merged at a time.
     SORT_FACTOR = ["mapreduce.task.io.sort.factor", "io.sort.factor"];
-    /// Number of copies that a reduce task fetches at a time.
+    /// Number of parallel fetches of a reduce task.
     PARALLEL_COPIES = ["mapreduce.reduce.shuffle.parallelcopies", "mapred.reduce.parallel.copies"];
     /// Share of a reduce task's heap that buffers map output.
     SHUFFLE_BUFFER_PERCENT =

@@ -17,7 +17,7 @@
 //! 6M + 4R + 4, transitions 6M + 3R + 2. If workers differ, each kind of worker has its own slots, `mapSlots1` and `reduceSlots1` for the first of
 //! the plan, and a task takes a slot of the kind it was placed on: places 6M + 4R + 2, plus one for each kind with map tasks and one for each kind
 //! with reduce tasks. The start is a separate transition because a timed `readj` that took the slot itself would take it when it *ends*, and all
-//! tasks would read at once. Waiting tasks start in random order; a slot belongs to all workers of its kind, not to a single worker.
+//! tasks would read simultaneously. Waiting tasks start in random order; a slot belongs to all workers of its kind, not to a single worker.
 //!
 //! With `gpus`, a map waits on `waitingGpuj` until the immediate transition `startGpuj` gives it a token of `gpus` (`gpus1` for the first kind of
 //! worker if kinds differ), which `toHostj` gives back: two more places per map task, and one pool.

@@ -1,4 +1,4 @@
-//! Valid ranges of a plan's values, and the places of invalid values in the text.
+//! Valid ranges of a plan's values, and the positions of invalid values in the text.
 //!
 //! Defines the ranges. It reports every problem, not only the first, each with the key's path.
 
@@ -44,7 +44,7 @@ impl Ranges for Checker {
 }
 
 impl Plan {
-    /// Returns all problems with the values, in the order of the sections; empty for a sound plan.
+    /// Returns all problems with the values, in the order of the sections; empty for a valid plan.
     pub fn problems(&self) -> Vec<PlanProblem> {
         let mut to = Checker::new();
         check_job(&self.job, self.phases.as_ref(), &mut to);

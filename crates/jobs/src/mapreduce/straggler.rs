@@ -1,6 +1,6 @@
 //! Stragglers in a net: with some probability a task draws a slow node, and all of its stages take longer.
 //!
-//! Defines the definition of a slow node, and the nets with stragglers but without a response; `speculation` adds copies.
+//! Contains the definition of a slow node, and the nets with stragglers but without a response; `speculation` adds copies.
 
 use serde::Deserialize;
 use serde::Serialize;

@@ -21,12 +21,12 @@ pub struct TaskChain {
     pub start: PlaceId,
     /// Transitions, in order; timed, or immediate for a stage that takes no time.
     pub stages: Vec<TransitionId>,
-    /// Place of the slots; the task holds a slot from its start until its last stage returns it; none if it
+    /// Place of the slots; the task holds a slot from its start until its last stage returns it; none if the task
     /// needs no slot.
     pub slots: Option<PlaceId>,
 }
 
-/// Reasons why transitions do not form a chain. List others, or change the net.
+/// Reasons why transitions do not form a chain. List other transitions, or change the net.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChainProblem {
@@ -49,7 +49,7 @@ pub enum ChainProblem {
         task: String,
         /// The transition.
         transition: String,
-        /// The place it should take its token from.
+        /// The place that the transition must take its token from.
         place: String,
     },
     /// A place between the stages has other uses, a capacity or tokens.
@@ -69,7 +69,7 @@ pub enum ChainProblem {
         transition: String,
     },
     /// The last stage does not give the slot back.
-    #[error("task `{task}`: its last stage must put one token to `{place}`")]
+    #[error("task `{task}`: its last stage must return one token to `{place}`")]
     Slot {
         /// The task.
         task: String,
@@ -123,7 +123,7 @@ pub(super) struct Checked {
     pub(super) places: Vec<PlaceId>,
     /// Mean of each stage \[s\].
     pub(super) means: Vec<f64>,
-    /// Their sum, the task's usual time \[s\].
+    /// Sum of the means, which is the task's usual time \[s\].
     pub(super) usual: f64,
 }
 
