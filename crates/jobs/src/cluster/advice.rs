@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::cluster::compare::{Comparison, PolicySummary};
 
-/// Smallest relative gain that counts. A replay uses the times of one run, and the next run would differ by more than this.
+/// Minimum relative gain that counts. A replay uses the times of one run, and the next run would differ by more than this.
 const LEAST_SHARE: f64 = 0.01;
 
 /// The parts of a replay that its advice depends on.
@@ -42,7 +42,7 @@ pub enum Advice {
         policy: String,
         /// Seconds by which the job finishes earlier.
         earlier_s: f64,
-        /// Smallest gain that counts \[s\].
+        /// Minimum gain that counts \[s\].
         error_s: f64,
     },
     /// All tasks of a replay ran on one host; a copy never runs on the host of its original.

@@ -13,7 +13,7 @@ pub const MAX_NODES: u64 = 100_000;
 /// Maximum number of tasks of all jobs together.
 pub const MAX_TASKS: u64 = 1_000_000;
 
-/// Longest time and largest factor in a plan: beyond it, clocks lose precision.
+/// Maximum time and maximum factor in a plan: beyond it, clocks lose precision.
 const LARGEST: f64 = 1e9;
 
 /// Widest spread of sizes and noise: a factor of e^5 for one standard deviation.

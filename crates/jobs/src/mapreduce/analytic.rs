@@ -6,7 +6,7 @@
 //! T = load + max over maps (phases 2..6) + shuffle + max over reduces (phases 8, 9)
 //! ```
 //!
-//! for exponential, Erlang and deterministic phases and all tasks running at once (a slot for each). Other
+//! for exponential, Erlang and deterministic phases if all tasks run simultaneously (a slot for each). Other
 //! distributions and waiting tasks need a simulation. The parts are independent, so mean and variance add. The
 //! distribution of the sum is computed on piecewise polynomials (`curve`), the distribution of a maximum by
 //! uniformisation (`chain`). Errors: mean below 1e-8 relative, probabilities below 1e-8 absolute. Derived in

@@ -16,7 +16,7 @@ use crate::mapreduce::task_times::{PhaseTimesError, last_map_ratio, phase_times,
 const VALUES: usize = 1_009;
 /// Strides of the phases: a lattice in as many dimensions as a map has phases.
 const STRIDES: [usize; 5] = [1, 390, 750, 899, 487];
-/// Shortest mean time of a task \[s\].
+/// Minimum mean time of a task \[s\].
 const SHORTEST_S: f64 = 1e-6;
 
 /// Maps or reduces.

@@ -181,7 +181,7 @@ impl PhaseLaw {
     }
 }
 
-/// Smallest Weibull shape: below it Γ(1 + 1/shape) is near the limit of the number range.
+/// Minimum Weibull shape: below it Γ(1 + 1/shape) is near the limit of the number range.
 const MIN_WEIBULL_SHAPE: f64 = 0.01;
 
 #[cfg(test)]

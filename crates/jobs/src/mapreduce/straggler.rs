@@ -60,7 +60,7 @@ pub enum WhichTasks {
     Reduces,
 }
 
-/// Largest factor: beyond it, clocks lose precision.
+/// Maximum factor: beyond it, clocks lose precision.
 const LARGEST_FACTOR: f64 = 1e6;
 
 /// Tolerance for the sum of the factors' probabilities.

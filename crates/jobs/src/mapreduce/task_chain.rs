@@ -127,7 +127,7 @@ pub(super) struct Checked {
     pub(super) usual: f64,
 }
 
-/// Checks chains; returns all problems at once, in their order.
+/// Checks chains; returns all problems, in the order of the chains.
 pub(super) fn check(net: &Net, index: &ArcIndex, chains: &[TaskChain]) -> Result<Vec<Checked>, Vec<ChainProblem>> {
     let mut problems = Vec::new();
     let mut checked = Vec::with_capacity(chains.len());

@@ -12,7 +12,7 @@ pub const MAX_TASKS: u32 = 1_000_000;
 /// Maximum number of stages of a plan.
 pub const MAX_STAGES: usize = 10_000;
 
-/// Largest number in a plan: beyond it, clocks lose precision.
+/// Maximum number in a plan: beyond it, clocks lose precision.
 const LARGEST: f64 = 1e12;
 
 impl StagePlan {

@@ -52,11 +52,11 @@ impl Application {
 /// A job of an application: for Spark an action, otherwise the whole application.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Its application.
+    /// The job's application.
     pub application: ApplicationId,
     /// Number in the log.
     pub number: u64,
-    /// Name, if the log has it.
+    /// Name of the job, if the log has it.
     pub name: String,
     /// Submission time.
     pub submitted: Option<Moment>,

@@ -46,7 +46,7 @@ impl Source {
 /// Bytes of text in which to search for the start of an application, which follows the settings.
 const MOST_HEAD: u64 = 1 << 22;
 
-/// Returns the id of the only job of a history of MapReduce: `job_`, two numbers and `_` between them.
+/// Returns the id of the only job of a MapReduce history: `job_`, two numbers and `_` between them.
 fn job_id(text: &[u8]) -> Option<String> {
     if text.starts_with(b"!!FILE=") {
         return None;

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use crate::diagnose::samples::collect::Collector;
 use crate::diagnose::samples::warning::SampleWarningKind;
 
-/// Longest line, in bytes. Longer lines are skipped and counted.
+/// Maximum length of a line, in bytes. Longer lines are skipped and counted.
 const LONGEST_LINE: usize = 1 << 20;
 
 /// A reader that fails after its last permitted byte, unless the source ends there.

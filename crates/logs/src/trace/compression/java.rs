@@ -6,7 +6,7 @@ use std::io::{self, Read};
 
 use crate::trace::compression::damage::damaged;
 
-/// Largest block accepted; the libraries write 32 to 64 KiB by default, and 32 MiB at most.
+/// Maximum size of a block; the libraries write 32 to 64 KiB by default, and 32 MiB at most.
 const LARGEST_BLOCK: usize = 1 << 26;
 
 /// Framing of blocks.

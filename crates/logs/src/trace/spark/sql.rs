@@ -12,7 +12,7 @@ use crate::trace::builder::Builder;
 use crate::trace::ids::StageId;
 use crate::trace::loose::{Number, Text, or_default};
 
-/// Longest description that is kept, in characters.
+/// Maximum length of a stored description, in characters.
 const DESCRIPTION: usize = 300;
 /// Maximum number of operators that are kept of a stage.
 const OPERATORS: usize = 12;
@@ -220,7 +220,7 @@ fn counts_here(operator: &str, metric: &str) -> bool {
     !operator.contains("Exchange") || metric.contains("written") || metric.contains("data size")
 }
 
-/// The first characters of a text, with single spaces in place of all white space.
+/// Returns the first characters of a text, with single spaces in place of all white space.
 fn short(text: &str) -> String {
     let mut short = String::new();
     for word in text.split_whitespace() {
