@@ -58,7 +58,7 @@ pub enum ExperimentError {
         fault: RunFault,
     },
     /// The usual times cannot be determined.
-    #[error("the typical times of the tasks: {0}")]
+    #[error("the typical times of the tasks cannot be estimated: {0}")]
     Usual(#[from] EstimateError),
     /// Threads cannot be started.
     #[error("cannot start threads: {0}")]

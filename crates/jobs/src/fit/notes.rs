@@ -79,7 +79,7 @@ impl Fitting<'_> {
         let ranks = |i: usize| tasks(i).map(|task| task.rank).max().unwrap_or(0);
         say(
             &|i| !times[i].saw_warm && grows(i),
-            "no slot ran a second task; times of later tasks are assumed from CPU time",
+            "no slot ran a second task; times of later tasks are estimated from CPU time",
         );
         say(
             &|i| times[i].saw_warm && ranks(i) < 4 && grows(i),

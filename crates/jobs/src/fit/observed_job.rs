@@ -98,7 +98,7 @@ pub fn observe_job(trace: &JobTrace, wanted: Option<&str>) -> Result<ObservedJob
     let log = trace.files.first().cloned().unwrap_or_default();
     let (app, application) = chosen(trace, wanted, &log)?;
     let incomplete = |what: String| FitError::Incomplete { log: log.clone(), what };
-    let job = trace.jobs_of(app).first().ok_or_else(|| incomplete("it has no job".to_owned()))?;
+    let job = trace.jobs_of(app).first().ok_or_else(|| incomplete("the log has no job".to_owned()))?;
     if job.succeeded == Some(false) {
         return Err(incomplete(format!("{} did not succeed", application.id)));
     }

@@ -232,11 +232,7 @@ impl Pool<'_> {
         let profile = &mut self.fitted.plan.profile;
         (profile.map_cpu_s, profile.map_fixed_s) = (whole, fixed);
         self.tell("profile.map_cpu_s", whole, format!("line through the times of {n} jobs, at their mean split"));
-        self.tell(
-            "profile.map_fixed_s",
-            fixed,
-            format!("intercept at no data of the line through the times of {n} jobs"),
-        );
+        self.tell("profile.map_fixed_s", fixed, format!("value at 0 MB of the line through the times of {n} jobs"));
         let each = |plan: &Plan| {
             let whole = plan.profile.reduce_cpu_s / plan.reduces() as f64 + plan.framework.reduce_fixed_s;
             (spn_gc::shuffled_mb(plan), whole, plan.framework.reduce_fixed_s)
@@ -255,7 +251,7 @@ impl Pool<'_> {
             total,
             format!("line through the reduce phases of {n} jobs, for all their data"),
         );
-        let from = format!("intercept at no data of the line through the reduce phases of {n} jobs");
+        let from = format!("value at 0 MB of the line through the reduce phases of {n} jobs");
         self.tell("framework.reduce_fixed_s", fixed, from);
     }
 

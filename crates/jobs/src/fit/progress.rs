@@ -136,7 +136,7 @@ pub fn observe_progress(trace: &JobTrace, now_s: Option<f64>) -> Result<RunProgr
         log,
     };
     if application.properties.get("spark.dynamicAllocation.enabled").is_some_and(|value| value == "true") {
-        run.notes.push("executors are allocated dynamically: the current number is assumed to stay".to_owned());
+        run.notes.push("executors are allocated dynamically: their number is assumed to remain as it is".to_owned());
     }
     if let Some(start) = start {
         add_submitted(&mut run, trace, start, now_s)?;

@@ -110,7 +110,10 @@ pub fn fit_job(
     maker.times(job);
     let problems = maker.plan.problems();
     if let Some(problem) = problems.first() {
-        return Err(FitError::Incomplete { log: job.log.clone(), what: format!("it gives no valid plan ({problem})") });
+        return Err(FitError::Incomplete {
+            log: job.log.clone(),
+            what: format!("the log yields no valid plan ({problem})"),
+        });
     }
     maker.values.sort_by_key(|value| ORDER.iter().position(|key| *key == value.key));
     let mut fitted = FittedJob {

@@ -10,7 +10,7 @@ use crate::plan::PlanProblem;
 #[non_exhaustive]
 pub enum JobNetError {
     /// The plan has invalid values. Correct them.
-    #[error("the plan has {} invalid values, first {}", .0.len(), .0[0])]
+    #[error("the plan has {} invalid values, first: {}", .0.len(), .0[0])]
     Plan(
         /// All problems, at least one.
         Vec<PlanProblem>,

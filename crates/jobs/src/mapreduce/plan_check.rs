@@ -145,7 +145,7 @@ fn check_cluster(plan: &Plan, cluster: &Cluster, to: &mut Checker) {
     }
     let waiting = cluster.node.iter().filter(|node| node.gpus.is_some()).count();
     if plan.phases.is_some() && waiting > 0 && waiting < cluster.node.len() {
-        to.add("node", "with given means, either all kinds of workers must have `gpus` or none");
+        to.add("node", "with given means, either all kinds of workers or none must have `gpus`");
     }
     for (i, node) in cluster.node.iter().enumerate() {
         to.section = format!("cluster.node[{i}]");

@@ -119,7 +119,7 @@ pub enum PhaseWarning {
 #[non_exhaustive]
 pub enum PhaseTimesError {
     /// The plan has invalid values. Correct them.
-    #[error("the plan has {} invalid values, first {}", .0.len(), .0[0])]
+    #[error("the plan has {} invalid values, first: {}", .0.len(), .0[0])]
     Plan(
         /// All problems, at least one.
         Vec<PlanProblem>,

@@ -35,7 +35,7 @@ pub(super) fn sniff(head: &[u8]) -> Sniffed {
         return Sniffed::Log(Format::HadoopText);
     }
     if starts("<") {
-        return Sniffed::Other("XML", "settings and nets are not logs; use the job history along with the settings");
+        return Sniffed::Other("XML", "settings and nets are not logs; pass the job history along with the settings");
     }
     if starts("JOB_ID=") || starts("TASK_TYPE=") || starts("STAGE_ID=") {
         return Sniffed::Other("a log of Spark's old JobLogger", "use the event log of the same run");

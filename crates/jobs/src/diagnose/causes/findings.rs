@@ -148,7 +148,7 @@ fn of_straggler(
     if causes.is_empty() {
         let mut evidence = vec![time];
         if own.cold {
-            let what = "slowness of the whole first wave, in medians".to_owned();
+            let what = "slowness of the whole first wave, relative to the median".to_owned();
             evidence.push(Evidence { what, value: own.record.seconds() / pool.median, usual: 1.0, unit: "".into() });
         }
         let slowness = own.record.seconds() / pool.median;

@@ -350,7 +350,7 @@ impl<'m> Agent<'m> {
 fn describe(group: &Group, task: &LiveTask) -> String {
     let parts = [&*group.job, &*group.kind, &*group.stage].into_iter().filter(|part| !part.is_empty());
     let name: String = parts.flat_map(|part| [part, " "]).collect();
-    format!("{name}task {} attempt {}, {:.0} % done", task.task, task.attempt, 100.0 * task.state.progress)
+    format!("{name}task {} attempt {}, {:.0}% complete", task.task, task.attempt, 100.0 * task.state.progress)
 }
 
 fn flag(group: &Group, position: usize, sample: &Sample, judged: &Judgement) -> StragglerFlag {

@@ -108,9 +108,14 @@ impl Model {
             let ascends = profile.spread.is_sorted_by(|a, b| a.0 < b.0);
             if let Some(&(level, value)) = profile.spread.iter().find(|(p, s)| !(0.0..=1.0).contains(p) || !spread(*s))
             {
-                to.range("spread", if spread(value) { level } else { value }, false, "a progress, or a spread above 0");
+                let (wrong, needs) = if spread(value) {
+                    (level, "a progress from 0 to 1")
+                } else {
+                    (value, "a spread above 0 and below 100")
+                };
+                to.range("spread", wrong, false, needs);
             } else if !ascends {
-                to.range("spread", 0.0, false, "in ascending order of progress");
+                to.add("spread", "the entries must be in ascending order of progress");
             }
         }
         to.problems

@@ -78,7 +78,7 @@ impl Oddity {
             Self::ProgressFell => "less completed than before; skipped",
             Self::TotalChanged => "the total changed; the new total is used",
             Self::AfterEnd => "a report after the end of its attempt; skipped",
-            Self::DoneAtOnce => "complete in its first report; its time is unknown",
+            Self::DoneAtOnce => "a task is complete in its first report; its time is unknown",
             Self::Silent => "an attempt stopped reporting before its end; dropped",
             Self::StillRunning => "an attempt was still running when the reports ended",
             Self::TooManyTasks => "more running attempts than the limit; skipped",
