@@ -18,7 +18,7 @@ use crate::rng::split;
 pub struct KnownNode {
     /// Tasks that may run at a time, >= 1.
     pub slots: u32,
-    /// Number of tasks that run at full speed, above 0, at most `slots`; if more tasks run, they share it.
+    /// Number of tasks that run at full speed, above 0, at most `slots`; if more tasks run, they share the cores.
     pub cores: f64,
     /// Time from which the node is available \[s\].
     pub from_s: f64,

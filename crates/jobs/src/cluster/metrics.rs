@@ -17,7 +17,7 @@ pub struct TaskRecord {
     pub detected_s: Option<f64>,
 }
 
-/// Tasks by fate.
+/// Number of tasks of each fate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// All tasks.

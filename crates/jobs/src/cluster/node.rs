@@ -86,7 +86,7 @@ impl Node {
         }
     }
 
-    /// Lets time pass.
+    /// Advances the node to a later time.
     pub(super) fn advance(&mut self, to: f64, heartbeat: f64) {
         let span = to - self.now;
         if span <= 0.0 {

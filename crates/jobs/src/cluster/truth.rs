@@ -22,9 +22,8 @@ pub fn is_straggler(time: f64, usual: f64, factor: f64) -> bool {
     time > factor * usual
 }
 
-/// Returns the share of times in homogeneous runs that exceed `factor` times the task's typical
-/// time, counted for several quantiles in \[Phan2018, Table 5\]. One list of times per task; each
-/// is sorted.
+/// Returns the share of times in homogeneous runs that exceed `factor` times the task's typical time. Takes one list of
+/// times per task, and sorts each. \[Phan2018, Table 5\] has this share for several quantiles.
 ///
 /// # Errors
 ///

@@ -129,7 +129,8 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// Returns the waits of tasks with these launches and ends on `slots` slots, which are free at `from_s`; earlier events count as at that time.
+    /// Returns the waits of tasks with these launches and ends on `slots` slots, which are free at `from_s`; earlier
+    /// events count as events at that time.
     pub(super) fn new(spans: impl Iterator<Item = (f64, f64)>, slots: u64, from_s: f64) -> Self {
         let (mut launches, mut ends): (Vec<f64>, Vec<f64>) =
             spans.map(|(launch, end)| ((launch - from_s).max(0.0), (end - from_s).max(0.0))).unzip();

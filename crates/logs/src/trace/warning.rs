@@ -45,7 +45,7 @@ pub enum WarningKind {
     NoApplication,
     /// The log contains another application; each keeps its jobs and stages.
     FurtherApplication,
-    /// Tasks of a stage without a submission event: its number of tasks and dependencies are missing.
+    /// Tasks of a stage without a submission event: the stage's number of tasks and dependencies are unknown.
     MissingStage,
     /// A stage succeeded although fewer of its tasks did: lines are missing.
     MissingTasks,

@@ -49,7 +49,8 @@ pub struct RootCauses {
     pub(super) start_s: f64,
 }
 
-/// Finds the root causes of all stragglers of a log; `nodes` are the meters of its nodes, in their order, empty for nodes without samples.
+/// Finds the root causes of all stragglers of a log. `nodes` has the meters of each node of the log, in order; they
+/// are empty for nodes without samples.
 pub fn root_causes(trace: &JobTrace, nodes: &[NodeMeters], options: &PoolOptions, rules: &Rules) -> RootCauses {
     let mut found = RootCauses { path: Path::of(trace), ..RootCauses::default() };
     let mut times: Vec<NodeTimes> = vec![NodeTimes::default(); trace.nodes.len()];

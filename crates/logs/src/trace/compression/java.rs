@@ -15,7 +15,7 @@ pub(super) trait Framing {
     fn next(&mut self, source: &mut dyn Read, block: &mut Vec<u8>) -> io::Result<bool>;
 }
 
-/// Decodes block after block.
+/// A decoder of a stream, block after block.
 pub(super) struct JavaBlocks<R, F> {
     source: R,
     framing: F,
