@@ -310,7 +310,7 @@ pub struct PolicyPlan {
     pub name: Option<String>,
     /// Rule that detects stragglers. Default none.
     pub detector: DetectorPlan,
-    /// Slots that copies may take. Default 1: copies take the slots that tasks leave idle.
+    /// Slots that copies may take. Default 1: all slots serve tasks first, and copies take the slots that tasks leave idle.
     pub slots: SlotShare,
     /// Age of a job before the first check \[s\], >= 0. Default 20.
     pub lag_s: f64,

@@ -1,6 +1,6 @@
 //! Validation of a plan: conditions on its values, and the positions of invalid values in the text.
 //!
-//! Defines the ranges. It reports every problem, not the first, each with the key's path.
+//! Defines the ranges. It reports every problem, not only the first, each with the key's path.
 
 use crate::cluster::detect::{Base, ByScore, DetectorPlan, Late};
 use crate::cluster::plan::{JobPlan, NodeGroup, Plan, PolicyPlan, SlotShare};

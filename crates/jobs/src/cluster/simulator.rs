@@ -363,7 +363,7 @@ impl<'w> Simulator<'w> {
         self.place_on(attempt.node as usize, policy);
     }
 
-    /// Returns the time that a killed attempt would have taken, estimated from its progress until then \[s\].
+    /// Returns the time that a killed attempt would have taken, estimated from its progress until it was killed \[s\].
     pub(super) fn whole_time(&self, killed: &Attempt, held: f64) -> f64 {
         let done = self.nodes[killed.node as usize].work - killed.from_work;
         held * ((killed.end_work - killed.from_work) / done).max(1.0)

@@ -1,4 +1,4 @@
-//! Runs of one program: those with the same stages.
+//! Runs of one program, namely runs with the same stages.
 
 use crate::fit::observe::{FitError, ObservedRun, ObservedStage};
 

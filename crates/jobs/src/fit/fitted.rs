@@ -64,7 +64,7 @@ pub struct FittedStages {
 }
 
 impl FittedStages {
-    /// Error factors of the mean time of a fitted line at this level: (low, high).
+    /// Returns the error factors of the mean time of a fitted line at this level: (low, high).
     pub fn factor_interval(&self, error: f64, level: f64) -> (f64, f64) {
         let reach = (student_quantile(0.5 + 0.5 * level, self.plan.run.degrees_of_freedom) * error).exp();
         (1.0 / reach, reach)

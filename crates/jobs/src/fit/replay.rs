@@ -162,7 +162,7 @@ pub fn replay(trace: &JobTrace) -> Result<Replay, FitError> {
     })
 }
 
-/// Places where attempts run: Spark executors by node, Hadoop nodes.
+/// The nodes on which attempts run: those of the Spark executors, or Hadoop nodes.
 struct Places {
     names: Vec<String>,
     slots: Vec<u32>,

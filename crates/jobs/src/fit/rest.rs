@@ -1,9 +1,9 @@
 //! The rest of a run, task by task: the stages of a plan compared with the stages in the log so far.
 //!
 //! Stages match as in [`crate::fit::fit_stages`]: by their action and by the stages they wait for. Similar stages are
-//! matched in the order of their numbers of tasks. Tasks in the log replace the
-//! plan's. Without a plan, the model is fitted to the run so far; stages without a finished task are then assumed to be
-//! like other stages of the run, with a wide error.
+//! matched in the order of their numbers of tasks. Tasks in the log replace the plan's. Without a plan, the model is
+//! fitted to the run so far; stages without a finished task are then assumed to be like other stages of the run, with a
+//! wide error.
 
 use crate::fit::alike::action;
 use crate::fit::job_text::short;

@@ -1,6 +1,6 @@
 //! The slowdown of executors that share a host, from runs with different numbers of executors.
 //!
-//! Three times grow with the load of a host, each by a power of it: the start-up time of executors, the warm-up time of
+//! Three times grow with the load of a host, each in proportion to a power of the load: the start-up time of executors, the warm-up time of
 //! tasks (the extra time of the first task of a slot, and of the following ones until the steady time), and the CPU
 //! time of steady tasks. Each run of a program gives one ratio of its time to the program's model; the powers are the
 //! slopes of the ratios' logarithms over the logarithms of the load, with a separate level for each program. Runs of
@@ -129,7 +129,7 @@ pub(super) fn told(runs: &[ObservedRun], times: &[Times]) -> Told {
 }
 
 /// Returns the extra time of the first tasks of a run compared with steady ones, divided by the model's extra time.
-/// None if the model has none.
+/// None if the model has no extra time.
 fn warm_up_ratio(run: &ObservedRun, times: &[Times]) -> Option<f64> {
     let (mut seen, mut model) = (0.0, 0.0);
     for (stage, times) in run.stages.iter().zip(times) {

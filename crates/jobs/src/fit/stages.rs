@@ -27,7 +27,7 @@ const LEAST_LOAD_SPREAD: f64 = 0.1;
 const SHORTEST_S: f64 = 0.002;
 /// Number of tasks of a stage above which errors come from the spread only, not from cross-validation.
 const MOST_LEFT_OUT: usize = 5_000;
-/// Data of a task \[MB\] above which its time is assumed to depend on them if the logs do not determine it.
+/// Amount of data of a task \[MB\] above which the task's time is assumed to depend on the data, if the logs do not determine this.
 const DATA_MATTERS_MB: f64 = 1.0;
 
 /// Fits the model to runs of one program.

@@ -302,7 +302,7 @@ impl<'a> Draft<'a> {
         gpus.map_or_else(Vec::new, |gpus| self.pool_of_each(&gpus, kinds, waits + 3.0))
     }
 
-    /// Returns the pool of each task, by its kind of worker. The pools are drawn above the tasks, `columns` columns further.
+    /// Returns the pool of each task, by its kind of worker. The pools are drawn above the tasks, `columns` columns further to the right.
     fn pool_of_each(&mut self, slots: &Slots, kinds: &[usize], columns: f64) -> Vec<Option<PlaceId>> {
         self.column += columns;
         let pools: Vec<PlaceId> =

@@ -35,8 +35,7 @@ struct Likeness {
     first: Vec<usize>,
 }
 
-/// Returns the structure that the net of a valid plan shares with other nets; none if it has stragglers or
-/// copies, or no net.
+/// Returns the structure that the net of a valid plan shares with other nets; none if the plan has stragglers or copies, or has no net.
 ///
 /// Exact: jobs of one shape have nets that are equal except for [`timings`]. If tasks wait, the same tasks also have
 /// equal timings in each of these

@@ -123,7 +123,7 @@ impl Stragglers {
         self.factors().iter().map(|[probability, factor]| probability * factor).sum()
     }
 
-    /// Returns an outcome for each kind of slow node, sharing `probability`; `at` gives the time of the flag
+    /// Returns an outcome for each kind of slow node; the outcomes share `probability`, and `at` gives the time of the flag
     /// for a factor.
     pub(super) fn slow(&self, name: &str, probability: f64, at: impl Fn(f64) -> Option<f64>) -> Vec<Fate<'_>> {
         let factors = self.factors();

@@ -64,7 +64,7 @@ pub enum Work {
     Tasks,
 }
 
-/// Sections that determine the kind of work; a plan must not have sections of two rows.
+/// Sections that determine the kind of work; a plan must not have sections of two kinds.
 const DECIDING: [(Work, &[&str]); 3] = [
     (Work::MapReduce, &["profile", "phases", "hadoop", "model"]),
     (Work::Stages, &["stage"]),

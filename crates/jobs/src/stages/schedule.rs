@@ -11,7 +11,7 @@ use crate::mapreduce::{LawTable, LawTables};
 use crate::rng::{Address, FRACTION_BITS, Purpose, exponential};
 use crate::stages::planned::{PlannedJob, PlannedStage, SharedGpus};
 
-/// Stages of the driver's times, as in the net.
+/// Number of Erlang stages of the driver's times, as in the net.
 pub(super) const DRIVER_STAGES: u32 = 4;
 
 /// A planned job, ready to run.

@@ -1,4 +1,4 @@
-//! One attempt to run a task: its place, time and outcome. Millions of them are kept, so the record is small.
+//! One attempt to run a task: its node, time and outcome. Millions of them are kept, so the record is small.
 
 use crate::trace::ids::{ExecutorId, Moment, NodeId, StageId};
 use crate::trace::metric::MetricSpan;

@@ -58,7 +58,7 @@ pub enum Metric {
     LocalReadBytes,
     /// Bytes written to local files.
     LocalWriteBytes,
-    /// CPUs requested, in thousandths of a machine's (Google) or of one CPU (Alibaba).
+    /// CPUs requested, in thousandths of a machine's CPUs (Google) or of one CPU (Alibaba).
     RequestedCpu,
     /// Time in which the task waited for a GPU permit \[s\].
     GpuWaitTime,
@@ -77,7 +77,7 @@ pub enum Metric {
 /// The number of metrics.
 pub(super) const METRICS: usize = Metric::GpuPeakBytes as usize + 1;
 
-/// Points of a progress curve: Hadoop measures the time in each twelfth of the progress.
+/// Number of points of a progress curve: Hadoop measures the time in each twelfth of the progress.
 pub(super) const PROGRESS_POINTS: usize = 12;
 
 /// Unit of a metric.

@@ -1,4 +1,4 @@
-//! Hadoop 2 and 3 as shipped: one task per check, for which a copy would save most. \[Hadoop2014\]
+//! Hadoop 2 and 3 as shipped: one task per check, namely the task for which a copy would save most. \[Hadoop2014\]
 //!
 //! Follows `DefaultSpeculator` with `LegacyTaskRuntimeEstimator`. There, the threshold "mean plus σ of
 //! finished tasks" only determines whether enough tasks have finished; a task is then flagged if a new

@@ -23,8 +23,7 @@ pub struct Mantri {
     /// γ, number of times a task may be killed and restarted elsewhere while other tasks wait. Default 3; 0
     /// means never.
     pub max_restarts: u32,
-    /// Δ, time by which a new attempt must be expected to finish sooner, for a restart \[s\], >= 0. Default 3, the
-    /// time between two reports.
+    /// Δ, minimum expected time that a restart must save \[s\], >= 0. Default 3, the time between two reports.
     pub restart_gain_s: f64,
     /// Time between two checks \[s\], > 0. Default 1.
     pub interval_s: f64,

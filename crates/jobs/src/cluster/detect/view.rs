@@ -26,7 +26,7 @@ pub struct RunningTask {
     pub size: f64,
     /// True for a copy.
     pub is_copy: bool,
-    /// True if it can be flagged: an original without a copy.
+    /// True if the attempt can be flagged: it is an original without a copy.
     pub open: bool,
     /// Number of times the task was killed to start again.
     pub restarts: u32,

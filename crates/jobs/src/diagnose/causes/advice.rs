@@ -25,7 +25,7 @@ pub enum Remedy {
     Serialization,
     /// Another workload uses the node: move it, or let copies of tasks run elsewhere.
     Neighbour,
-    /// Inspect the node, and keep tasks away from it until then.
+    /// Inspect the node, and keep tasks away from it until it is fixed.
     BadNode,
     /// More tasks, or fewer slots.
     Partitions,

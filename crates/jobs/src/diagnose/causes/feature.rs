@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::diagnose::finding::Cause;
 
-/// A kind of features, each with its own rule.
+/// A kind of feature, each with its own rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Category {
     /// An amount of data, divided by the stage's mean.
@@ -116,7 +116,7 @@ impl Feature {
         }
     }
 
-    /// Returns true if its values are shares that cannot exceed 1.
+    /// Returns true if the feature's values are shares that cannot exceed 1.
     pub fn is_share(self) -> bool {
         matches!(self, Self::Cpu | Self::Disk) || self.category() == Category::Time
     }

@@ -28,7 +28,7 @@ pub struct StageSummary {
     pub stragglers: usize,
     /// Stragglers with a cause.
     pub explained: usize,
-    /// Features that the input lacks for all of its tasks.
+    /// Features that are unknown for all tasks of the stage.
     pub unknown: Vec<Feature>,
     /// Stragglers with samples of a resource for less than half of their time, although other tasks of the stage have such samples.
     pub uncovered: usize,

@@ -135,7 +135,7 @@ impl NodeMeters {
         Self { cpu: self.user.clone(), ..self.clone() }
     }
 
-    /// Returns the sum of the maximum transfer rates of the node's interfaces [bytes/s]; each maximum is at its own time.
+    /// Returns the sum of the maximum transfer rates of the node's interfaces \[bytes/s\]; each maximum is at its own time.
     pub(super) fn network_peak(&self) -> f64 {
         let peak = |series: &Series| series.samples.iter().map(|sample| sample.value).fold(0.0, f64::max);
         self.network.iter().map(peak).sum()

@@ -111,7 +111,7 @@ pub struct RootCause {
     pub value: f64,
     /// Threshold of the criterion, including the quantile.
     pub threshold: f64,
-    /// Mean over the peers compared with, or their median for [`Sign::Outlier`].
+    /// Mean of the peers that were compared, or the median for [`Sign::Outlier`].
     pub usual: f64,
     /// Values before and after the task, for a resource.
     pub around: Option<Surroundings>,

@@ -50,7 +50,7 @@ pub struct JudgedStage {
     pub tasks: u64,
     /// Stragglers among them.
     pub stragglers: u64,
-    /// Tasks with an expected time from other runs; for all other tasks it is the median of the stage.
+    /// Tasks with an expected time from other runs; for all other tasks, the expected time is the median of the stage.
     pub usual_from_runs: u64,
     /// True if the progress of its tasks was reported; otherwise even progress is assumed.
     pub reported: bool,
@@ -109,7 +109,7 @@ pub struct Judged {
 }
 
 /// Judges detectors on runs. A straggler is a task that took more than `factor` times its expected time, which comes from the `usual`
-/// runs, or else is the median of its stage. \[Phan2018, 6.1\]: 1.2.
+/// runs, or else is the median of its stage. \[Phan2018, 6.1\] uses a factor of 1.2.
 ///
 /// The time of a killed attempt is extrapolated from its progress, as in \[Phan2018\]. A stage counts as a job: lags are compared with the
 /// age of the stage. `level` is the confidence level of the intervals.

@@ -48,11 +48,11 @@ pub struct StragglerFlag {
     pub progress: f64,
     /// Share that a usual task of its job has completed at that age.
     pub usual_progress: f64,
-    /// Factor by which it takes longer than its job's tasks usually do, estimated from its progress.
+    /// Factor by which the task takes longer than its job's tasks usually do, estimated from its progress.
     pub slowdown: f64,
     /// Threshold for the slow-down.
     pub boundary: f64,
-    /// Probability that it ends as a straggler, given the error of early predictions.
+    /// Probability that the task ends as a straggler, given the error of early predictions.
     pub probability: f64,
     /// Total work, in the source's unit, if known.
     pub total: Option<f64>,

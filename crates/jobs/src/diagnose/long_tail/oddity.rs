@@ -30,7 +30,7 @@ pub enum Oddity {
     NothingToDo,
     /// A report with a time before an earlier report of the same attempt.
     TimeBackwards,
-    /// A report with a time far after all other reports that the next report did not confirm.
+    /// A report whose time is far after all other reports, and is not confirmed by the next report.
     TimeLeaps,
     /// A report much older than the latest one overall.
     OutOfOrder,

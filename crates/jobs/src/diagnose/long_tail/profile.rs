@@ -126,8 +126,8 @@ const FORMS: [Fit; 5] = [
 
 /// Learns the profile of a kind from finished attempts; unfinished attempts are ignored.
 ///
+/// The usual age at a progress is the median over the attempts of the ages at which they reached it, at 28
 /// levels. Unlike with a mean at an age, no attempt drops out early. A line, polygons of two to four pieces
-/// and a smooth curve are fitted to these points; each fifth of the attempts is predicted from the other
 /// and a smooth curve are fitted to these points; each fifth of the attempts is predicted from the other
 /// attempts. The simplest form whose error is at most 0.1% above the least error is chosen.
 ///

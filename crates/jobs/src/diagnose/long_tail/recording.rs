@@ -51,7 +51,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Adds a report from line `line`, from 1; 0 if unknown.
+    /// Adds a report; `line` is its line, from 1, or 0 if unknown.
     pub fn take(&mut self, record: &ProgressRecord<'_>, line: u64) {
         let peers = self.peers_of(record);
         let next = self.attempts.len() as u32;

@@ -18,7 +18,7 @@ pub fn replay(history: &History, model: Option<&Model>, settings: AgentSettings)
     (flags, oddities)
 }
 
-/// Tasks classified by straggler or not, and flagged or not.
+/// Numbers of tasks that were stragglers or not, and flagged or not.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Score {
     /// Stragglers that were flagged.

@@ -49,7 +49,7 @@ pub struct AgentSettings {
     pub interval_share: f64,
     /// n: consecutive samples that must be above the boundary, at least 1.
     pub samples: u32,
-    /// Number of tasks that the history counts as when the speed of the running job is estimated.
+    /// Weight of the history, as a number of tasks, when the speed of the running job is estimated.
     pub history_weight: f64,
     /// Silence after which an attempt is forgotten \[s\], on the source's clock.
     pub forget_s: f64,

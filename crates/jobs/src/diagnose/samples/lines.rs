@@ -111,7 +111,7 @@ impl<'r> Lines<'r> {
         }
     }
 
-    /// Returns the reason why the text could not be read to its end; none if it was.
+    /// Returns the reason why the text could not be read to its end; none if the whole text was read.
     pub(super) fn into_damage(self) -> Option<String> {
         self.damage
     }

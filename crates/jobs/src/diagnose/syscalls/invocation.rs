@@ -11,7 +11,8 @@ use crate::diagnose::syscalls::class::CallClass;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Matching {
-    /// Identical call, arguments and result, as in the paper. Arguments with memory addresses, which change from run to run, then never match.
+    /// Identical call, arguments and result, as in the paper. Therefore arguments with memory addresses, which change
+    /// from run to run, never match.
     Literal,
     /// Identical call, arguments and result, except for memory addresses (`0x...`) and, for `accept`, the port of the
     /// peer, which the system assigns anew each time. The default.

@@ -64,7 +64,7 @@ struct Own<'t> {
     attempts: &'t [Attempt],
 }
 
-/// Returns the bounds of an application; none if no task finished in a known time.
+/// Returns the bounds of an application; none if no finished task has a known time.
 pub fn bounds_of(trace: &JobTrace, application: ApplicationId) -> Option<Bounds> {
     let stages = trace.stages_of(application).map(StageId::from_index).collect();
     let attempts = trace.attempts_of_application(application);

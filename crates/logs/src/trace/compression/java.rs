@@ -80,7 +80,7 @@ fn big(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0, |sum, &byte| sum << 8 | u32::from(byte))
 }
 
-/// `LZ4Block`, a token (method in the high half), compressed size, size and checksum of the text, little-endian; a block of
+/// A block is `LZ4Block`, a token (method in the high half), compressed size, size and checksum of the text, little-endian; a block of
 /// size 0 ends a stream, and another stream may follow.
 pub(super) struct Lz4Block;
 
@@ -159,7 +159,7 @@ impl Framing for Snappy {
     }
 }
 
-/// Chunks: `ZV`, 0 and a size for plain bytes, 1 and two sizes (compressed, plain) for packed ones, big-endian.
+/// A chunk is `ZV`, then 0 and a size for plain bytes, or 1 and two sizes (compressed, plain) for packed bytes, big-endian.
 pub(super) struct Lzf;
 
 impl Framing for Lzf {
