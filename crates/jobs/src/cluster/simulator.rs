@@ -118,7 +118,7 @@ pub(super) struct Job {
     pub(super) here: bool,
     /// Submission time \[s\]; infinite while it waits for other jobs.
     pub(super) arrival: f64,
-    /// Slots that it holds.
+    /// Number of slots that the job holds.
     pub(super) slots: u32,
     /// Time from submission to end \[s\]; NaN before.
     pub(super) time: f64,

@@ -23,7 +23,7 @@ pub(super) struct NodeSpec {
     pub(super) speed: f64,
     /// Slots.
     pub(super) slots: u32,
-    /// Time from which it is available \[s\].
+    /// Time from which the node is available \[s\].
     pub(super) from: f64,
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A single finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// The method that produced it.
+    /// The method that produced the finding.
     pub method: FindingMethod,
     /// Subject of the finding.
     pub subject: Subject,
@@ -100,7 +100,7 @@ pub enum Subject {
         task: u64,
         /// Attempt number, from 0.
         attempt: u32,
-        /// The node it ran on, if known.
+        /// The node that the attempt ran on, if known.
         node: Option<String>,
     },
     /// All tasks of a stage.
@@ -117,7 +117,7 @@ pub enum Subject {
     Link {
         /// The observed node.
         from: String,
-        /// The node it communicated with.
+        /// The node that the observed node communicated with.
         to: String,
     },
     /// The whole job.

@@ -18,7 +18,7 @@ const MB: f64 = 1_048_576.0;
 /// A running task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StartedTask {
-    /// Time for which it has run \[s\].
+    /// Time for which the task has run \[s\].
     pub age_s: f64,
     /// Position among the tasks of the stage in its slot, from 1.
     pub rank: u32,
@@ -31,11 +31,11 @@ pub struct StageProgress {
     pub number: u32,
     /// Name in the log.
     pub name: String,
-    /// Stages it waits for, by position.
+    /// Stages that this stage waits for, by position.
     pub after: Vec<usize>,
     /// Tasks.
     pub tasks: u32,
-    /// True if it was submitted.
+    /// True if the stage was submitted.
     pub submitted: bool,
     /// Finished tasks, in the order of their launch.
     pub ended: Vec<ObservedTask>,

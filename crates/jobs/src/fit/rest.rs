@@ -39,7 +39,7 @@ pub struct Shown {
 pub struct RestOfRun {
     /// The plan at the size of this run, with the number of tasks in the log.
     pub plan: StagePlan,
-    /// The complete job at that size.
+    /// The complete job at the size of this run.
     pub whole: PlannedJob,
     /// The job with the tasks that wait for a slot.
     pub job: PlannedJob,

@@ -30,7 +30,7 @@ pub(super) struct Reading<'a> {
 /// A source of the job's input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
-    /// The stages that read it, by position.
+    /// The stages that read the source, by position.
     pub stages: Vec<usize>,
     /// Size \[MB\].
     pub mb: f64,

@@ -52,7 +52,7 @@ pub enum JobTimeError {
     Law {
         /// The phase.
         phase: Phase,
-        /// The kind of its distribution.
+        /// The kind of the phase's distribution.
         law: &'static str,
     },
     /// Tasks wait for slots. Set `model.slots = false`, or give each task a slot.

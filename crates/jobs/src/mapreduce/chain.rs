@@ -166,7 +166,7 @@ pub struct LastTask {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("a task of exactly {fixed_s} s runs alongside tasks of random length; the exact solution cannot combine them")]
 pub struct FixedBesideRandom {
-    /// The length of the longest such task \[s\].
+    /// The length of the longest task without stages \[s\].
     pub fixed_s: f64,
 }
 

@@ -14,7 +14,7 @@ pub struct GpuTask {
     pub from_s: f64,
     /// Time before the task requests a permit \[s\].
     pub before_s: f64,
-    /// Time for which it holds the permit \[s\]; 0 if it requests none.
+    /// Time for which the task holds the permit \[s\]; 0 if the task requests none.
     pub hold_s: f64,
     /// Time after the task has released the permit \[s\].
     pub after_s: f64,

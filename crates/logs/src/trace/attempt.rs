@@ -102,15 +102,15 @@ pub struct Attempt {
     pub task: u32,
     /// The number of this attempt of the task, as counted by the log.
     pub number: u32,
-    /// The node it ran on, if known.
+    /// The node that the attempt ran on, if known.
     pub node: Option<NodeId>,
-    /// The executor it ran in, if the framework has executors.
+    /// The executor that the attempt ran in, if the framework has executors.
     pub executor: Option<ExecutorId>,
     /// Outcome.
     pub outcome: Outcome,
-    /// Distance from its data.
+    /// Distance between the attempt and its data.
     pub locality: Locality,
-    /// True if it was started as a copy of a running attempt; false if the log does not say.
+    /// True if the attempt was started as a copy of a running attempt; false if the log does not say.
     pub speculative: bool,
     /// Spark's task id; 0 if the log has none.
     pub id: u64,

@@ -89,7 +89,7 @@ pub enum TraceError {
     Folder {
         /// Name.
         folder: String,
-        /// The problem with it.
+        /// The problem with the folder.
         message: String,
     },
 }

@@ -43,7 +43,7 @@ id! {
 pub struct Moment(i64);
 
 impl Moment {
-    /// A time by its microseconds.
+    /// Creates a time from microseconds since the start of the trace.
     pub(super) fn from_microseconds(us: i64) -> Self {
         Self(us)
     }

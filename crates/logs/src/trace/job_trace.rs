@@ -151,7 +151,7 @@ pub struct Stage {
     pub submitted: Option<Moment>,
     /// End time.
     pub completed: Option<Moment>,
-    /// Reason of its failure, if it failed.
+    /// Reason for the failure of the stage, if it failed.
     pub failure: Option<String>,
     /// Range of its attempts in [`JobTrace::attempts`].
     pub attempts: Range<usize>,
@@ -164,15 +164,15 @@ pub struct Executor {
     pub application: ApplicationId,
     /// Id in the log.
     pub id: String,
-    /// The node it runs on.
+    /// The node that the executor runs on.
     pub node: Option<NodeId>,
     /// Cores, if the log has them.
     pub cores: Option<u32>,
-    /// Time at which it was added; none for an executor without such an event, such as the executor of a local run.
+    /// Time at which the executor was added; none for an executor without such an event, such as the executor of a local run.
     pub added: Option<Moment>,
-    /// Time at which it was removed.
+    /// Time at which the executor was removed.
     pub removed: Option<Moment>,
-    /// Reason of its removal.
+    /// Reason for the removal of the executor.
     pub removal: Option<String>,
 }
 

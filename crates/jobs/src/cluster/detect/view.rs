@@ -20,7 +20,7 @@ pub struct RunningTask {
     pub start_s: f64,
     /// Age at the last report \[s\]; 0 before the first.
     pub elapsed_s: f64,
-    /// Progress score in that report, 0 to 1.
+    /// Progress score in the last report, 0 to 1.
     pub score: f64,
     /// Size of its input, 1 for the mean of a job without skew.
     pub size: f64,

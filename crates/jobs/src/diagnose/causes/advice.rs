@@ -44,7 +44,7 @@ pub struct Advice {
     pub remedy: Remedy,
     /// Recommendation, as a sentence.
     pub text: String,
-    /// The cause that it addresses.
+    /// The cause that the advice addresses.
     pub cause: Cause,
     /// Number of supporting stragglers; 0 for advice about a node.
     pub stragglers: usize,

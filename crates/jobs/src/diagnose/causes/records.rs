@@ -15,11 +15,11 @@ pub struct TaskRecord {
     pub node: Option<usize>,
     /// Launch time, in seconds since the start of the log.
     pub from: f64,
-    /// Time at which it ended, or was last observed.
+    /// Time at which the attempt ended, or was last observed.
     pub to: f64,
     /// True if the attempt would have run longer because it was killed, or if the log does not have its end.
     pub at_least: bool,
-    /// True if it succeeded.
+    /// True if the attempt succeeded.
     pub succeeded: bool,
     /// Values in the log, by the number of the feature: bytes, seconds, or the code of its locality; none if missing.
     pub stated: [Option<f64>; FEATURES],

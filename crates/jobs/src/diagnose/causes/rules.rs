@@ -105,7 +105,7 @@ pub enum Sign {
 pub struct RootCause {
     /// The feature.
     pub feature: Feature,
-    /// Criterion that identified it.
+    /// Criterion that identified the feature.
     pub sign: Sign,
     /// Value F.
     pub value: f64,

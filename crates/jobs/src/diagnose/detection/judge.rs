@@ -48,7 +48,7 @@ pub struct JudgedStage {
     pub name: String,
     /// Tasks that were judged.
     pub tasks: u64,
-    /// Stragglers among them.
+    /// Stragglers among the judged tasks.
     pub stragglers: u64,
     /// Tasks with an expected time from other runs; for all other tasks, the expected time is the median of the stage.
     pub usual_from_runs: u64,

@@ -94,7 +94,7 @@ pub(super) struct Group {
     pub(super) job: Box<str>,
     pub(super) kind: Box<str>,
     pub(super) stage: Box<str>,
-    /// Position of its profile.
+    /// Position of the group's profile.
     pub(super) profile: Option<usize>,
     pub(super) live: Vec<LiveTask>,
     /// Logarithms of slow-downs of finished attempts, and the position of the next one.
