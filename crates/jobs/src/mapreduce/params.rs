@@ -304,7 +304,7 @@ pub enum Equation8 {
     /// CPU and GPU time are proportional to the bytes that a task processes.
     #[default]
     Bytes,
-    /// As printed in \[PESARO15, Eq. 8, 9, 12, 14\]: the CPU time is that of the test job's split, the GPU time that of one block. For the
+    /// As printed in \[PESARO15, Eq. 8, 9, 12, 14\]: the CPU time of the test job's split and the GPU time of one block are used. For the
     /// replication of the paper.
     Printed,
 }

@@ -48,7 +48,7 @@ pub struct PoolTask {
     pub record: TaskRecord,
     /// True if the task took more than 1.5 times the median.
     pub straggler: bool,
-    /// True if the task succeeded and is not a straggler, so that it is a peer of other tasks.
+    /// True if the task succeeded and is not a straggler. Such tasks are the peers.
     pub normal: bool,
     /// True if the task belongs to a slow first wave, but is not slow within that wave.
     pub cold: bool,

@@ -25,7 +25,7 @@ fn last_part(name: &[u8]) -> &[u8] {
     name.rsplit(|&byte| byte == b'.').next().unwrap_or(name)
 }
 
-/// An event of which only the name is needed.
+/// An event of any kind; only its name is read.
 #[derive(Deserialize)]
 pub(super) struct AnyEvent<'a> {
     #[serde(rename = "Event", borrow)]
