@@ -365,7 +365,7 @@ fn logs_of_strace_of_another_time_are_left_out() {
     let finding = &alone["findings"][0];
     assert_eq!((&finding["cause"], finding["evidence"].as_array().unwrap().len()), (&"disk".into(), 1), "{alone}");
     let evidence = &finding["evidence"][0];
-    assert!(evidence["what"].as_str().unwrap().ends_with("against the control runs"), "{evidence}");
+    assert!(evidence["what"].as_str().unwrap().ends_with("compared with the control runs"), "{evidence}");
     assert!(evidence["unit"] == "ms" && evidence["usual"].as_f64().unwrap() > 0.1, "{evidence}");
 }
 

@@ -136,7 +136,7 @@ fn a_made_history_gives_back_its_rates_and_times() {
     let value = fitted.values.iter().find(|value| value.key == "profile.map_cpu_s").unwrap();
     let (low, high) = value.interval.unwrap();
     assert!((0.5 * (high - low) - 2.093 * 0.1 / 19.0_f64.sqrt()).abs() < 1e-4, "{low} {high}");
-    assert!(plan.model.slots && fitted.notes.iter().any(|note| note.contains("all maps ran at once")));
+    assert!(plan.model.slots && fitted.notes.iter().any(|note| note.contains("all maps ran simultaneously")));
     assert!(fitted.notes.iter().any(|note| note.contains("logs do not record GPU times")));
     assert_eq!(Plan::from_toml(&fitted.plan_text().unwrap()).unwrap(), *plan);
     assert!(phase_times(plan, &mut || 0.5).is_ok());
@@ -152,7 +152,7 @@ fn settings_come_from_the_configuration() {
     assert_eq!((hadoop.reduce_heap_mb, hadoop.shuffle_merge_percent, hadoop.parallel_copies), (2048.0, 0.5, 5));
     assert_eq!((fitted.plan.cluster.replicas, fitted.plan.job.split_mb), (2, 64.0));
     let notes = fitted.notes.join("\n");
-    for said in ["`${copies}`", "splits of 128 MB would make other than 20 maps", "hadoop.sort_record_percent: not in"]
+    for said in ["`${copies}`", "splits of 128 MB do not give 20 maps", "hadoop.sort_record_percent: not in"]
     {
         assert!(notes.contains(said), "{said}: {notes}");
     }

@@ -1,8 +1,9 @@
 //! Job times of a future run: simulated times of a typical run, multiplied by the run-to-run factor.
 //!
-//! With s the plan's `sigma` from `freedom` ν, r runs and e the error of the fitted times, the logarithm of a new run's
-//! factor is √(s²(1 + 1/r) + e²) times Student's t with ν degrees of freedom: the predictive distribution of a normal variate whose mean and spread
-//! are estimated. The job time is the product with an independent simulated time.
+//! Let s be the plan's `sigma`, ν its degrees of freedom, r its number of runs, and e the relative error of the
+//! fitted times. Then the logarithm of a new run's factor is √(s²(1 + 1/r) + e²) times Student's t with ν degrees of
+//! freedom: the predictive distribution of a normal variate whose mean and spread are estimated. The job time is the
+//! product with an independent simulated time.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +23,7 @@ pub struct RunSpread {
     pub sigma: f64,
     /// Degrees of freedom of `sigma`, >= 1.
     pub degrees_of_freedom: f64,
-    /// Runs whose mean is the model's centre, >= 1.
+    /// Number of runs whose mean determines the times of the plan, >= 1.
     pub runs: u32,
 }
 
@@ -33,7 +34,7 @@ impl Default for RunSpread {
     }
 }
 
-/// The distribution of the factor between a future run and a usual run.
+/// The distribution of the factor between a future run and a typical run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunFactor {
     /// Scale of the factor's logarithm.
@@ -51,7 +52,7 @@ impl RunFactor {
         Self { scale, freedom, points: (0..POINTS).map(|i| point(scale, freedom, i)).collect() }
     }
 
-    /// Returns one of the equally likely factors without computing the others; `share`, in [0, 1), selects it.
+    /// Returns one of the equally likely factors without computing the others. It is selected by `share`, in [0, 1).
     pub fn at(spread: &RunSpread, error: f64, share: f64) -> f64 {
         let (scale, freedom) = scale_and_freedom(spread, error);
         // `as` is fine: below the number of points
@@ -80,13 +81,13 @@ impl RunFactor {
 /// The distribution of the job time of a future run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobTimes {
-    /// Simulated times \[s\] of a usual run with their weights, ascending.
+    /// Simulated times \[s\] of a typical run with their weights, ascending.
     times: Vec<(f64, f64)>,
     factor: RunFactor,
 }
 
 impl JobTimes {
-    /// Combines simulated times \[s\] of a usual run, each with its count, with the factor. Returns `None` without times.
+    /// Combines simulated times \[s\] of a typical run, each with its count, with the factor. Returns `None` without times.
     pub fn new(mut times: Vec<(f64, f64)>, factor: RunFactor) -> Option<Self> {
         times.retain(|(_, weight)| *weight > 0.0);
         times.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -101,12 +102,12 @@ impl JobTimes {
         Self::new(bars.map(|bar| (f64::midpoint(bar.low, bar.high) * tick, bar.count as f64)).collect(), factor)
     }
 
-    /// The factor between runs.
+    /// Returns the factor between runs.
     pub fn factor(&self) -> &RunFactor {
         &self.factor
     }
 
-    /// Returns the mean of a usual run \[s\], for a factor of 1.
+    /// Returns the mean of a typical run \[s\], for a factor of 1.
     pub fn usual_mean(&self) -> f64 {
         self.times.iter().map(|(time, weight)| time * weight).sum()
     }
@@ -129,7 +130,8 @@ impl JobTimes {
 
     /// Returns the probability that the job finishes within `seconds`, with its interval at confidence `level` given `samples` simulated times.
     ///
-    /// The interval is Student's over the times, whose probabilities average to the result; exact binomial if runs do not differ.
+    /// The result is the mean of a probability per simulated time, and the interval is Student's. If runs do not
+    /// differ, the interval is exact binomial.
     pub fn done_by(&self, seconds: f64, samples: u64, level: f64) -> Measured {
         let factors = self.factor.points();
         let chance =

@@ -15,7 +15,7 @@ impl Seconds {
         (value.is_finite() && value >= 0.0).then_some(Self(value))
     }
 
-    /// The number of seconds.
+    /// Returns the number of seconds.
     pub fn get(self) -> f64 {
         self.0
     }
@@ -40,7 +40,7 @@ impl Probability {
         (0.0..=1.0).contains(&value).then_some(Self(value))
     }
 
-    /// The number, between 0 and 1.
+    /// Returns the number, between 0 and 1.
     pub fn get(self) -> f64 {
         self.0
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::cluster::compare::{Comparison, PolicySummary};
 
-/// Smallest relative gain that counts. A replay uses the times of one run, and the next run would differ by more than this.
+/// Minimum relative gain that counts. A replay uses the times of one run, and the next run would differ by more than this.
 const LEAST_SHARE: f64 = 0.01;
 
 /// The parts of a replay that its advice depends on.
@@ -27,9 +27,9 @@ pub enum Advice {
         policy: String,
         /// Name of the baseline policy.
         baseline: String,
-        /// Seconds by which jobs finish earlier, > 0, and half of its interval's width.
+        /// Seconds by which jobs finish earlier, > 0, and the half-width of the interval.
         earlier_s: [f64; 2],
-        /// The same as a share of the baseline's job time.
+        /// Gain as a share of the baseline's job time.
         share: f64,
         /// Relative change of the energy, if its interval excludes 0.
         energy: Option<f64>,
@@ -42,7 +42,7 @@ pub enum Advice {
         policy: String,
         /// Seconds by which the job finishes earlier.
         earlier_s: f64,
-        /// Smallest gain that counts \[s\].
+        /// Minimum gain that counts \[s\].
         error_s: f64,
     },
     /// All tasks of a replay ran on one host; a copy never runs on the host of its original.

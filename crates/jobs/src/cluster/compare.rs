@@ -1,4 +1,4 @@
-//! Comparison of policies: means and tails with intervals, and the change of each against no speculation.
+//! Comparison of policies: means and tails with intervals, and their changes relative to no speculation.
 //!
 //! All policies see the same random numbers, so differences are taken replication by replication.
 
@@ -159,7 +159,8 @@ fn change(base: &[f64], variant: &[f64], level: f64) -> Result<Change, CompareEr
     Ok(Change { difference, ratio: paired_ratio(base, variant, level).ok() })
 }
 
-/// Returns a metric of the maps of all replications: the sum of the numerators over the sum of the denominators, with the interval of a ratio.
+/// Returns a metric of the maps of all replications: the sum of the numerators divided by the sum of the
+/// denominators, with the interval of a ratio.
 fn pooled(outcomes: &[Outcome], metric: Metric, level: f64) -> Option<Estimate> {
     let (above, below): (Vec<f64>, Vec<f64>) = outcomes.iter().map(|outcome| outcome.maps.parts(metric)).unzip();
     paired_ratio(&below, &above, level).ok()

@@ -23,11 +23,11 @@ pub fn node_power(power: &Power, tasks: u32, cores: f64) -> f64 {
 /// State of a node that determines the power of one more task. \[Phan2018, 4.1\]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeClass {
-    /// A: off, so a task switches it on: P_static + P_dyn.
+    /// A: the node is off, and a task switches it on, which adds P_static + P_dyn.
     Off,
-    /// B: a core is free: P_dyn.
+    /// B: a core is free, and a task adds P_dyn.
     FreeCore,
-    /// C: all cores are busy: no extra power.
+    /// C: all cores are busy, and a task adds no power.
     FreeSlot,
     /// No slot is free.
     Full,

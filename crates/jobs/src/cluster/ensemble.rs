@@ -1,4 +1,4 @@
-//! Many replications of all policies, on all cores; before them, the usual time of each task.
+//! Runs many replications of all policies, on all cores; first determines the usual time of each task.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -58,7 +58,7 @@ pub enum ExperimentError {
         fault: RunFault,
     },
     /// The usual times cannot be determined.
-    #[error("the typical times of the tasks: {0}")]
+    #[error("the typical times of the tasks cannot be estimated: {0}")]
     Usual(#[from] EstimateError),
     /// Threads cannot be started.
     #[error("cannot start threads: {0}")]

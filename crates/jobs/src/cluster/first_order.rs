@@ -14,9 +14,9 @@ pub struct DetectorQuality {
     pub precision: f64,
     /// r, share of stragglers that are flagged, 0 to 1.
     pub recall: f64,
-    /// DL, time to detection over the usual time, >= 0.
+    /// DL, time to detection divided by the usual time, >= 0.
     pub detection_latency: f64,
-    /// UT, time of a missed straggler over the usual time, >= 0.
+    /// UT, time of a missed straggler divided by the usual time, >= 0.
     pub undetected_time: f64,
 }
 
@@ -55,7 +55,7 @@ pub enum FirstOrderError {
     /// Precision and recall imply more flagged normal tasks than exist. Use the share of *tasks*
     /// that are stragglers, not the share of slow nodes.
     #[error(
-        "{stragglers} stragglers, recall {recall} and precision {precision} need {flagged:.4} flagged normal tasks per task; there are only {normal:.4}"
+        "a share of stragglers of {stragglers}, recall {recall} and precision {precision} need {flagged:.4} flagged normal tasks per task; there are only {normal:.4}"
     )]
     TooManyFlagged {
         /// α.

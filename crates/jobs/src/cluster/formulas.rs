@@ -45,7 +45,7 @@ pub fn mean_and_deviation(numbers: impl IntoIterator<Item = f64>) -> Option<(f64
     (count > 0.0).then(|| (mean, (squares / count).sqrt()))
 }
 
-/// Reading of the threshold of LATE.
+/// Interpretation of LATE's threshold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -58,7 +58,7 @@ pub enum LateForm {
     Printed,
 }
 
-/// Returns the progress rate below which LATE flags a task \[1/s\]. \[Phan2018, Eq. 10\], in either reading.
+/// Returns the progress rate below which LATE flags a task \[1/s\]. \[Phan2018, Eq. 10\], in either interpretation.
 ///
 /// ```
 /// # use tailspn_jobs::cluster::formulas::{LateForm, late_threshold};
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(mean_and_deviation([0.1; 7]), Some((0.1, 0.0)));
     }
 
-    /// The one statement of the paper that fits only one of the readings: 16% of normal rates are flagged.
+    /// The one statement of the paper that fits only one of the interpretations: 16% of normal rates are flagged.
     #[test]
     fn only_mean_minus_deviation_flags_sixteen_percent() {
         let rates: Vec<f64> =

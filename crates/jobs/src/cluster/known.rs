@@ -18,7 +18,7 @@ use crate::rng::split;
 pub struct KnownNode {
     /// Tasks that may run at a time, >= 1.
     pub slots: u32,
-    /// Tasks that run at full speed, > 0 to `slots`; more tasks share it.
+    /// Number of tasks that run at full speed, above 0, at most `slots`; if more tasks run, they share the cores.
     pub cores: f64,
     /// Time from which the node is available \[s\].
     pub from_s: f64,
@@ -36,18 +36,18 @@ pub struct KnownTask {
     pub size: f64,
 }
 
-/// Tasks that may run side by side.
+/// A stage, whose tasks may run simultaneously.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownStage {
     /// Indices of the stages that must have finished before, each less than this stage's index.
     pub after: Vec<usize>,
-    /// Time from their end to the first launch \[s\].
+    /// Time from the end of these stages to the first launch \[s\].
     pub setup_s: f64,
     /// True if `setup_s` is a mean, with a standard deviation of half its size (Erlang, four stages).
     pub setup_varies: bool,
     /// Tasks, in the order of their launch.
     pub tasks: Vec<KnownTask>,
-    /// Factor by which its tasks take longer than usual, for each node.
+    /// Factor by which the stage's tasks take longer than usual, for each node.
     pub slowness: Vec<f64>,
     /// Equally likely ratios of an attempt's time to the usual time, ascending; at least one.
     pub ratios: Vec<f64>,
@@ -69,7 +69,7 @@ pub struct KnownJob {
 }
 
 impl KnownJob {
-    /// Returns the world.
+    /// Returns the world of the simulation.
     pub(super) fn world(&self, seed: u64) -> World {
         let (mut jobs, mut categories, mut tasks) = (Vec::new(), Vec::new(), Vec::new());
         let mut known = Known {

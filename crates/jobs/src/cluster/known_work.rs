@@ -3,7 +3,7 @@
 use crate::cluster::draw::uniform;
 use crate::mapreduce::Stragglers;
 
-/// Known attempts of such a job.
+/// Known attempts of a recorded job.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub(super) first: Vec<Option<(usize, f64)>>,
@@ -32,7 +32,8 @@ impl Known {
         self.stage[task as usize] as usize
     }
 
-    /// Returns the work of an attempt that starts on a node after `before` other attempts of its task; the words draw its time, and whether it is slow.
+    /// Returns the work of an attempt that starts on a node after `before` other attempts of its task; the random
+    /// words determine the attempt's time, and whether it is slow.
     pub(super) fn work(&self, task: u32, node: usize, before: u32, [word, slow]: [u32; 2]) -> f64 {
         let stragglers = self.stragglers[self.stage(task)].as_ref();
         let factor = stragglers.map_or(1.0, |stragglers| stragglers.drawn_factor(uniform(slow), true));

@@ -8,7 +8,7 @@ use crate::cluster::policy::Policy;
 use crate::cluster::simulator::Simulator;
 
 impl Simulator<'_> {
-    /// Schedules the next check: no earlier than the first job that will be old enough.
+    /// Schedules the next check, no earlier than the time at which the first job is old enough.
     pub(super) fn set_look_timer(&mut self, policy: &Policy<'_>) {
         let Some(detector) = policy.detector else { return };
         let open = self.jobs.iter().filter(|job| job.time.is_nan());

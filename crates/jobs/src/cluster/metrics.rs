@@ -9,15 +9,15 @@ use crate::cluster::truth::is_straggler;
 /// Outcome of one task for detector quality.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TaskRecord {
-    /// Time of its original attempt \[s\]; if that was killed, estimated from its progress.
+    /// Time of its original attempt \[s\]; if the attempt was killed, the time is estimated from its progress.
     pub time_s: f64,
     /// Usual time \[s\].
     pub usual_s: f64,
-    /// Time from the start of that attempt to the first detection \[s\]; none if it was never flagged.
+    /// Time from the start of the original attempt to the first detection \[s\]; none if it was never flagged.
     pub detected_s: Option<f64>,
 }
 
-/// Tasks by fate.
+/// Number of tasks of each fate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// All tasks.
@@ -32,9 +32,9 @@ pub struct Tally {
     pub false_alarms: u32,
     /// Stragglers that were never flagged.
     pub missed: u32,
-    /// Sum of time to detection over usual time, of flagged stragglers.
+    /// Sum of time to detection divided by usual time, of flagged stragglers.
     pub latency: f64,
-    /// Sum of time over usual time, of missed stragglers.
+    /// Sum of time divided by usual time, of missed stragglers.
     pub undetected: f64,
 }
 
@@ -105,12 +105,12 @@ pub enum Metric {
     Precision,
     /// Share of stragglers that were flagged in time: TP / (TP + FN); stragglers flagged too late count in the denominator. \[Phan2018, Eq. 2\]
     Recall,
-    /// Mean of time to detection over usual time, of flagged stragglers. \[Phan2018, Eq. 3\]
+    /// Mean of time to detection divided by usual time, of flagged stragglers. \[Phan2018, Eq. 3\]
     DetectionLatency,
     /// Share of flagged tasks that are stragglers flagged when less than their typical time remained.
     /// \[Phan2018, Eq. 13\]
     FakePositives,
-    /// Mean of time over usual time, of stragglers that were not flagged. \[Phan2018, Eq. 4\]
+    /// Mean of time divided by usual time, of stragglers that were not flagged. \[Phan2018, Eq. 4\]
     UndetectedTime,
     /// Share of tasks that are stragglers.
     StragglerShare,

@@ -1,4 +1,4 @@
-//! Mishaps of nodes: temporary slow-downs, failures, and the losses with a node.
+//! Mishaps of nodes: temporary slow-downs, failures, and the loss of a node's tasks.
 
 use crate::cluster::node::NOBODY;
 use crate::cluster::policy::Policy;
@@ -6,7 +6,7 @@ use crate::cluster::simulator::{Simulator, Status};
 use crate::rng::{Address, FRACTION_BITS, Purpose, exponential};
 
 impl Simulator<'_> {
-    /// Words of a node's life; sample 0 is its initial state, odd samples are slow-downs, even samples failures.
+    /// Random words for the events of a node: sample 0 draws its initial state, odd samples slow-downs, even samples failures.
     pub(super) fn node_words(&self, node: usize, sample: u32) -> [u32; 4] {
         Address { purpose: Purpose::Node, owner: node as u32, sample }.words(self.world.key, self.replication)
     }
@@ -26,7 +26,7 @@ impl Simulator<'_> {
         self.nodes[node].slowdowns_drawn += 1;
     }
 
-    /// A slow-down starts or ends.
+    /// Starts or ends a slow-down of a node.
     pub(super) fn slow_down_or_recover(&mut self, node: usize) {
         // a factor of exactly 1 must still differ from no slow-down, or it would never end
         let slow = self.world.slowdown.factor.max(1.0 + f64::EPSILON);
@@ -43,7 +43,7 @@ impl Simulator<'_> {
         self.nodes[node].failures_drawn += 1;
     }
 
-    /// An up node fails, a failed one is back.
+    /// Fails a running node, or returns a failed node to service.
     pub(super) fn fail_or_return(&mut self, node: usize, policy: &Policy<'_>) {
         let failure = &self.world.failure;
         let now = self.now;
@@ -83,7 +83,7 @@ impl Simulator<'_> {
         tasks.again.push(task);
     }
 
-    /// Everything that ran on a node is lost.
+    /// Removes all attempts from a node that has failed.
     pub(super) fn lose_tasks(&mut self, node: usize) {
         let lost: Vec<u32> =
             self.running.iter().copied().filter(|&a| self.attempts[a as usize].node as usize == node).collect();

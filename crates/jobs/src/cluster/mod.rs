@@ -7,7 +7,7 @@
 //!             homogeneous runs          detect::*
 //! ```
 //!
-//! Detectors watch the progress of tasks, which no GSPN has; therefore this simulator has no net. Nodes have cores, slots and a
+//! Detectors watch the progress of tasks, which a GSPN does not model; therefore this simulator uses no net. Nodes have cores, slots and a
 //! speed; the tasks of a node share its active cores; jobs come in waves of maps, then reduces; nodes report by
 //! heartbeats, slow down and fail.
 //!

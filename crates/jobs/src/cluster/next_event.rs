@@ -1,4 +1,4 @@
-//! Next of a fixed set of timers to ring: a tournament over their times.
+//! Finds the next of a fixed set of timers to expire, by a tournament over their times.
 
 /// Numbered timers; after every change, the earliest timer is known; ties go to the lowest number.
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ pub(super) const NOBODY: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) spec: NodeSpec,
-    /// Slots for tasks first, and for copies only; how many of each are taken.
+    /// Slots that serve tasks first, slots for copies only, and the number taken of each.
     pub(super) task_slots: u32,
     pub(super) copy_slots: u32,
     pub(super) task_slots_used: u32,
@@ -25,13 +25,13 @@ pub(super) struct Node {
     /// Current slow-down factor of tasks.
     pub(super) slowness: f64,
     pub(super) up: bool,
-    /// Up to when the following holds \[s\].
+    /// Time for which the following values hold \[s\].
     pub(super) now: f64,
     /// Work done by each busy task since the start \[s\].
     pub(super) work: f64,
     /// Growth per second.
     pub(super) rate: f64,
-    /// The work at the last report, and when that was.
+    /// Work in the last report, and the time of that report.
     pub(super) reported_work: f64,
     pub(super) reported_at: f64,
     power: f64,
@@ -40,7 +40,7 @@ pub(super) struct Node {
     /// The busy attempt that ends first and the work at which it does.
     pub(super) first: u32,
     pub(super) first_work: f64,
-    /// Times of slow-downs, failures, repairs, and of abandoning its tasks \[s\].
+    /// Times of the next change of slowness, of the next failure or repair, and of abandoning the node's tasks \[s\].
     pub(super) next_slowdown: f64,
     pub(super) next_failure: f64,
     pub(super) expiry: f64,
@@ -48,14 +48,14 @@ pub(super) struct Node {
     pub(super) failures_drawn: u32,
     /// Attempts that ended on this node.
     pub(super) finished: u32,
-    /// Decides between nodes with equally many tasks.
+    /// Random number that breaks ties between nodes with equally many tasks.
     pub(super) lot: u32,
-    /// When reports come: this long after each multiple of the heartbeat \[s\].
+    /// Delay of each report after a multiple of the heartbeat \[s\].
     phase: f64,
 }
 
 impl Node {
-    /// An idle node at time 0.
+    /// Creates an idle node at time 0.
     pub(super) fn new(spec: NodeSpec, kept_for_copies: u32, phase: f64, power: &Power) -> Self {
         Self {
             spec,
@@ -86,7 +86,7 @@ impl Node {
         }
     }
 
-    /// Lets time pass.
+    /// Advances the node to a later time.
     pub(super) fn advance(&mut self, to: f64, heartbeat: f64) {
         let span = to - self.now;
         if span <= 0.0 {
@@ -98,8 +98,8 @@ impl Node {
         self.now = to;
     }
 
-    /// When the last report came up to `at`, and the work in it. Does not change the state: a check does not
-    /// affect later results.
+    /// Returns the time of the last report up to `at`, and the work in that report. Does not change the state, so a
+    /// check does not affect later results.
     pub(super) fn report(&self, at: f64, heartbeat: f64) -> (f64, f64) {
         if !self.up {
             return (self.reported_at, self.reported_work);
@@ -122,7 +122,7 @@ impl Node {
         self.power = node_power(power, self.busy, self.spec.cores);
     }
 
-    /// Time of the next event on this node \[s\].
+    /// Returns the time of the next event on this node \[s\].
     pub(super) fn next_event(&self) -> f64 {
         let end = if self.first != NOBODY && self.rate > 0.0 {
             self.now + ((self.first_work - self.work) / self.rate).max(0.0)
@@ -132,7 +132,7 @@ impl Node {
         end.min(self.next_slowdown).min(self.next_failure).min(self.expiry)
     }
 
-    /// Attempts that hold a slot.
+    /// Returns the number of attempts that hold a slot.
     pub(super) fn used(&self) -> u32 {
         self.task_slots_used + self.copy_slots_used
     }

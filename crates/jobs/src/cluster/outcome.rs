@@ -9,9 +9,9 @@ use crate::cluster::metrics::Tally;
 pub struct Outcome {
     /// Time from a job's submission to its end, the mean over the jobs \[s\].
     pub job_s: f64,
-    /// When the last job ended \[s\].
+    /// Time at which the last job ended \[s\].
     pub makespan_s: f64,
-    /// Energy of all nodes until then \[J\].
+    /// Energy of all nodes until the last job ended \[J\].
     pub energy_j: f64,
     /// Slot-seconds of attempts that were killed or lost \[s\].
     pub wasted_s: f64,
@@ -31,14 +31,14 @@ pub struct Outcome {
     pub reduces: Tally,
 }
 
-/// A run that does not come to its end.
+/// Reason why a run does not finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunFault {
     /// Nodes fail before their tasks can end, or no slot is left for tasks. Make failures rarer or tasks shorter.
     #[error("the jobs do not finish: after {events} events on the nodes, {done} of {tasks} tasks have finished")]
     NoEnd {
-        /// Events until then.
+        /// Number of events processed.
         events: u64,
         /// Finished tasks.
         done: u32,

@@ -102,7 +102,7 @@ impl Simulator<'_> {
         above > 0 && below + equal <= share * up().count() as f64
     }
 
-    /// Returns the progress of the attempts on a node, in attempts.
+    /// Returns the number of attempts that a node has completed, with running attempts counted by their progress.
     fn progress(&self, node: usize) -> f64 {
         let state = &self.nodes[node];
         let (_, work) = state.report(self.now, self.world.heartbeat);
@@ -282,7 +282,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// Creates an attempt of a recorded job with the given work; its progress starts at once.
+    /// Creates an attempt of a recorded job with the given work; its progress starts immediately.
     fn known_attempt(&self, work: f64, node: usize, placement: Placement) -> Attempt {
         let from_work = self.nodes[node].work;
         Attempt {

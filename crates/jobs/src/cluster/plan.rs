@@ -60,7 +60,7 @@ impl Default for Plan {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ClusterPlan {
-    /// Time between two progress reports of a node \[s\], >= 0; 0: always up to date. Default 3, as for Hadoop's tasks.
+    /// Time between two progress reports of a node \[s\], >= 0; with 0, reports are always up to date. Default 3, as for Hadoop's tasks.
     pub heartbeat_s: f64,
     /// Order in which jobs get free slots. Default `fifo`.
     pub order: JobOrder,
@@ -156,7 +156,8 @@ pub struct Failure {
     pub mean_between_s: Option<f64>,
     /// Time until a failed node is back \[s\], > 0. Default 300.
     pub repair_s: f64,
-    /// Silence after which the node's tasks are reassigned \[s\], >= 0; at the latest when it is back. Default 60.
+    /// Time without a report after which a failed node's tasks are reassigned \[s\], >= 0. Tasks are reassigned at
+    /// the latest when the node is back. Default 60.
     pub expiry_s: f64,
 }
 
@@ -222,11 +223,11 @@ pub struct JobPlan {
     pub map_start_s: f64,
     /// Spread of the maps' input: standard deviation of the logarithm of their size, >= 0. Default 0.
     pub map_skew: f64,
-    /// Nodes that hold a block, >= 1. Default 3.
+    /// Number of nodes that hold each block, >= 1. Default 3.
     pub replicas: u32,
     /// Factor of the work of a map whose block is on another node, >= 1. Default 1.
     pub remote_factor: f64,
-    /// Reduce tasks; 0: a job of maps only. Default 160.
+    /// Reduce tasks; 0 for a job of maps only. Default 160.
     pub reduces: u32,
     /// Work of a reduce for fetching its input \[s\], >= 0. Default 0.5.
     pub shuffle_s: f64,
@@ -234,7 +235,7 @@ pub struct JobPlan {
     pub reduce_s: f64,
     /// Work before a reduce shows progress \[s\], >= 0. Default 0.05.
     pub reduce_start_s: f64,
-    /// Spread of the reduces' input, as `map_skew`. Default 0.
+    /// Spread of the reduces' input, measured like `map_skew`. Default 0.
     pub reduce_skew: f64,
     /// Share of the maps that must have finished before reduces may take idle slots, 0 to 1. Default 1.
     pub slowstart: f64,
@@ -309,15 +310,15 @@ pub struct PolicyPlan {
     pub name: Option<String>,
     /// Rule that detects stragglers. Default none.
     pub detector: DetectorPlan,
-    /// Slots that copies may take. Default 1: copies take the slots that tasks leave idle.
+    /// Slots that copies may take. Default 1: all slots serve tasks first, and copies take the slots that tasks leave idle.
     pub slots: SlotShare,
     /// Age of a job before the first check \[s\], >= 0. Default 20.
     pub lag_s: f64,
-    /// Times at which the detector checks: also while tasks wait for a slot, or not. Default `last_wave`.
+    /// Condition under which the detector checks. Default `last_wave`.
     pub watch: Watching,
     /// True if stragglers get copies; otherwise they are only detected. Default true.
     pub copies: bool,
-    /// Share of the nodes, those with the least progress so far, that get no copies, at least 0 and below 1.
+    /// Share of the nodes that get no copies, namely those with the least progress so far; at least 0 and below 1.
     /// Default 0; \[Zaharia2008\] uses 0.25.
     pub slow_nodes: f64,
 }
@@ -370,15 +371,15 @@ fn shared_word(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({ "type": "string", "const": "shared" })
 }
 
-/// When to check for stragglers.
+/// Condition under which a detector checks for stragglers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Watching {
-    /// Only when no task of the job waits for a slot, as Hadoop does.
+    /// Checks only when no task of the job waits for a slot, as Hadoop does.
     #[default]
     LastWave,
-    /// As soon as the job is older than the lag.
+    /// Checks as soon as the job is older than the lag.
     FromLag,
 }
 

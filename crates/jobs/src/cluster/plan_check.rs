@@ -1,19 +1,19 @@
 //! Validation of a plan: conditions on its values, and the positions of invalid values in the text.
 //!
-//! Defines the ranges. It reports every problem, not the first, each with the key's path.
+//! Defines the ranges. It reports every problem, not only the first, each with the key's path.
 
 use crate::cluster::detect::{Base, ByScore, DetectorPlan, Late};
 use crate::cluster::plan::{JobPlan, NodeGroup, Plan, PolicyPlan, SlotShare};
 use crate::cluster::world::kept_slots;
 use crate::plan::{Checker, Document, JOB_RENAMES, Loaded, PlanError, PlanProblem};
 
-/// Maximum number of nodes, and most slots of one node.
+/// Maximum number of nodes, and maximum number of slots of one node.
 pub const MAX_NODES: u64 = 100_000;
 
 /// Maximum number of tasks of all jobs together.
 pub const MAX_TASKS: u64 = 1_000_000;
 
-/// Longest time and largest factor in a plan: beyond it, clocks lose their digits.
+/// Maximum time and maximum factor in a plan: beyond it, clocks lose precision.
 const LARGEST: f64 = 1e9;
 
 /// Widest spread of sizes and noise: a factor of e^5 for one standard deviation.
@@ -44,7 +44,7 @@ impl Plan {
         include_str!("../../models/phan-c2.toml")
     }
 
-    /// Everything that is wrong with the values, in the order of the sections; empty for a sound plan.
+    /// Returns all problems with the values, in the order of the sections; empty for a valid plan.
     pub fn problems(&self) -> Vec<PlanProblem> {
         let mut to = Checker::new();
         if let Some(deadline) = self.deadline_s {
@@ -137,7 +137,7 @@ fn check_nodes(group: &NodeGroup, to: &mut Checker) {
     if let Some(active) = group.active_cores {
         to.positive("active_cores", active);
         if active > group.cores {
-            to.add("active_cores", format!("{active} active cores of {}", group.cores));
+            to.add("active_cores", format!("{active} active cores, but only {} cores", group.cores));
         }
     }
     to.count("slots", group.slots.into(), "slots", 1, 10_000);
@@ -245,7 +245,7 @@ fn check_detector(detector: &DetectorPlan, to: &mut Checker) {
     }
 }
 
-/// Looks more often than this would take all of the time.
+/// Checks the interval: more frequent checks than allowed would take all of the run time.
 fn check_interval(interval_s: f64, to: &mut Checker) {
     to.range("interval_s", interval_s, (1e-2..=LARGEST).contains(&interval_s), "a number from 0.01 to 1e9");
 }

@@ -8,17 +8,17 @@ use crate::cluster::world::World;
 #[derive(Debug)]
 pub(super) struct Policy<'a> {
     pub(super) detector: Option<&'a dyn Detector>,
-    /// Every task gets a copy at its start.
+    /// True if every task gets a copy at its start.
     pub(super) clones: bool,
     /// Slots of each node that only copies may take.
     pub(super) kept: Vec<u32>,
-    /// A waiting copy has precedence over a waiting task.
+    /// True if a waiting copy has precedence over a waiting task.
     pub(super) copies_first: bool,
     pub(super) lag: f64,
     pub(super) watch: Watching,
     /// True if flagged tasks get copies.
     pub(super) copies: bool,
-    /// Share of the nodes, the slowest ones, that get no copies.
+    /// Share of the nodes that get no copies, namely the slowest ones.
     pub(super) slow_nodes: f64,
 }
 

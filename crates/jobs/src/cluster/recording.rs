@@ -1,4 +1,4 @@
-//! A recorder like a monitor on each node: the progress of every attempt, once per interval.
+//! Records the progress of every attempt once per interval, like a monitor on each node.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -17,7 +17,7 @@ pub struct RecordedTask {
     pub job: u32,
     /// The task's number among the maps or reduces of its job.
     pub task: u32,
-    /// The node it ran on.
+    /// The node the task ran on.
     pub node: u32,
     /// Start time \[s\].
     pub start_s: f64,
@@ -58,8 +58,8 @@ impl Detector for Recorder {
     }
 }
 
-/// Runs a checked plan once, without copies, and records the maps or the reduces. A task killed by the failure of its node keeps only the samples of
-/// its last attempt if failures are off; do not record plans with failures.
+/// Runs a checked plan once, without copies, and records the maps or the reduces. Do not record plans with failures:
+/// if a task is killed with its node, the samples of its attempts are mixed.
 ///
 /// # Errors
 ///

@@ -24,18 +24,18 @@ const MOST_EVENTS: u64 = 10_000;
 pub(super) struct Attempt {
     pub(super) task: u32,
     pub(super) node: u32,
-    /// Time at which it got its slot \[s\].
+    /// Time at which the attempt got its slot \[s\].
     pub(super) start: f64,
-    /// Work of the node at that time, when progress starts, and when it finishes \[s\].
+    /// Work of the node when the attempt got its slot, when its progress starts, and when it finishes \[s\].
     pub(super) from_work: f64,
     pub(super) progress_work: f64,
     pub(super) end_work: f64,
     /// Work of fetching, the first third of a reduce's score.
     pub(super) fetch: f64,
     pub(super) is_copy: bool,
-    /// True if it holds a slot that only copies may take.
+    /// True if the attempt holds a slot that only copies may take.
     pub(super) on_copy_slot: bool,
-    /// True if it holds a slot without using a core: a reduce before the maps have finished.
+    /// True if the attempt holds a slot without using a core, as a reduce does before the maps have finished.
     pub(super) idle: bool,
 }
 
@@ -80,9 +80,9 @@ pub(super) struct Task {
     pub(super) detected: f64,
     /// Time of the original attempt \[s\], estimated if it was killed.
     pub(super) time: f64,
-    /// Number of times it was killed and restarted; `time` is the estimate of the first of these attempts.
+    /// Number of times the task was killed and restarted; `time` is the estimate of the first of these attempts.
     pub(super) restarts: u32,
-    /// The node on which it was killed; it does not restart there.
+    /// The node on which the task was killed; the task does not restart there.
     pub(super) avoid: u32,
 }
 
@@ -118,7 +118,7 @@ pub(super) struct Job {
     pub(super) here: bool,
     /// Submission time \[s\]; infinite while it waits for other jobs.
     pub(super) arrival: f64,
-    /// Slots that it holds.
+    /// Number of slots that the job holds.
     pub(super) slots: u32,
     /// Time from submission to end \[s\]; NaN before.
     pub(super) time: f64,
@@ -139,7 +139,7 @@ pub(super) struct Simulator<'w> {
     pub(super) attempts: Vec<Attempt>,
     /// Attempts that hold a slot, in the order in which they started.
     pub(super) running: Vec<u32>,
-    /// The same attempts by node: `stride` places for each node, used from the first on.
+    /// The same attempts by node: `stride` entries for each node, filled from the first.
     pub(super) held: Vec<u32>,
     pub(super) stride: usize,
     /// Nodes that cannot use their slots, stored to reuse the memory.
@@ -154,7 +154,7 @@ pub(super) struct Simulator<'w> {
     /// One timer per node, then the next check, then the next job.
     pub(super) timers: Timers,
     pub(super) outcome: Outcome,
-    /// Input and output of a detector, kept for its memory.
+    /// Input and output of a detector, kept to reuse the memory.
     pub(super) seen: Vec<RunningTask>,
     pub(super) speeds: Vec<NodeSpeed>,
     pub(super) flags: Vec<Flag>,
@@ -363,7 +363,7 @@ impl<'w> Simulator<'w> {
         self.place_on(attempt.node as usize, policy);
     }
 
-    /// Returns the time that a killed attempt would have taken, estimated from its progress until then \[s\].
+    /// Returns the time that a killed attempt would have taken, estimated from its progress until it was killed \[s\].
     pub(super) fn whole_time(&self, killed: &Attempt, held: f64) -> f64 {
         let done = self.nodes[killed.node as usize].work - killed.from_work;
         held * ((killed.end_work - killed.from_work) / done).max(1.0)
@@ -393,7 +393,7 @@ impl<'w> Simulator<'w> {
         }
     }
 
-    /// Starts a reduce that waited in its slot and now has all its input: the input that it could not fetch before remains to be fetched.
+    /// Starts a reduce that waited in its slot until all maps finished. It still fetches the input that was not available earlier.
     fn begin_reduce(&mut self, number: u32) {
         let attempt = self.attempts[number as usize];
         let node = attempt.node as usize;

@@ -7,7 +7,7 @@ use crate::cluster::plan::{PolicyPlan, SlotShare};
 pub struct Sweep {
     /// Lags \[s\].
     pub lags_s: Vec<f64>,
-    /// Reservations.
+    /// Values of `slots`, the slots that copies may take.
     pub slots: Vec<SlotShare>,
     /// Values of each detector's threshold, see
     /// [`DetectorPlan::threshold`](crate::cluster::detect::DetectorPlan::threshold).

@@ -1,4 +1,4 @@
-//! Definition of a straggler: longer than a factor times the usual time; and the accuracy that the usual time needs.
+//! The definition of a straggler, a task that takes longer than a factor times its usual time; and the accuracy that the usual time needs.
 
 use crate::estimate::{EstimateError, quantile_of_sorted};
 
@@ -17,14 +17,13 @@ pub fn usual_time(times: &mut [f64], quantile: f64) -> Result<f64, EstimateError
     quantile_of_sorted(times, quantile)
 }
 
-/// Returns true if a task is a straggler: it took longer than `factor` times its usual time. \[Phan2018, 6.1\]: 1.2.
+/// Returns true if a task is a straggler: it took longer than `factor` times its usual time. \[Phan2018, 6.1\] uses 1.2.
 pub fn is_straggler(time: f64, usual: f64, factor: f64) -> bool {
     time > factor * usual
 }
 
-/// Returns the share of times in homogeneous runs that exceed `factor` times the task's typical
-/// time, counted for several quantiles in \[Phan2018, Table 5\]. One list of times per task; each
-/// is sorted.
+/// Returns the share of times in homogeneous runs that exceed `factor` times the task's typical time. Takes one list of
+/// times per task, and sorts each. \[Phan2018, Table 5\] has this share for several quantiles.
 ///
 /// # Errors
 ///

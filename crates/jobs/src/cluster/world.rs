@@ -1,7 +1,7 @@
-//! A plan as flat arrays: nodes, jobs, tasks with their work, and the places of blocks. The values do not
+//! A plan as flat arrays: nodes, jobs, tasks with their work, and the nodes of blocks. The values do not
 //! change during a run.
 //!
-//! Sizes and places of blocks are drawn once per seed: every replication and every policy has the same input.
+//! Sizes and nodes of blocks are drawn once per seed: every replication and every policy has the same input.
 
 use crate::cluster::detect::Category;
 use crate::cluster::draw::uniform;
@@ -23,7 +23,7 @@ pub(super) struct NodeSpec {
     pub(super) speed: f64,
     /// Slots.
     pub(super) slots: u32,
-    /// Time from which it is available \[s\].
+    /// Time from which the node is available \[s\].
     pub(super) from: f64,
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A single finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// The method that produced it.
+    /// The method that produced the finding.
     pub method: FindingMethod,
     /// Subject of the finding.
     pub subject: Subject,
@@ -15,7 +15,7 @@ pub struct Finding {
     pub from: Option<f64>,
     /// End, in seconds since the start of the input, if known.
     pub to: Option<f64>,
-    /// True if the subject ran longer than this: it was killed, or its end is unknown.
+    /// True if the subject would have run longer, because it was killed, or if its end is unknown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_least: bool,
     /// True for a task of a first wave that was slow because its executor had just started.
@@ -34,7 +34,8 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Creates a finding about a stage or the job on the critical path: `share` of the time, above the threshold `least`.
+    /// Creates a finding about a stage or the job on the critical path. Its score is `share`, a share of the time,
+    /// and its threshold is `least`.
     pub(crate) fn on_the_way(subject: Subject, cause: Cause, share: f64, least: f64, evidence: Vec<Evidence>) -> Self {
         Self {
             method: FindingMethod::CriticalPath,
@@ -99,7 +100,7 @@ pub enum Subject {
         task: u64,
         /// Attempt number, from 0.
         attempt: u32,
-        /// The node it ran on, if known.
+        /// The node that the attempt ran on, if known.
         node: Option<String>,
     },
     /// All tasks of a stage.
@@ -116,7 +117,7 @@ pub enum Subject {
     Link {
         /// The observed node.
         from: String,
-        /// The node it communicated with.
+        /// The node that the observed node communicated with.
         to: String,
     },
     /// The whole job.
@@ -168,7 +169,7 @@ pub struct Evidence {
     pub what: String,
     /// Value for the subject.
     pub value: f64,
-    /// Reference value: of its peers, of its past, or a threshold.
+    /// Reference value: the peers' value, an earlier value, or a threshold.
     pub usual: f64,
     /// Unit of both values; empty for a bare number.
     pub unit: Cow<'static, str>,

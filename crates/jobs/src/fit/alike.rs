@@ -1,8 +1,8 @@
-//! Runs of one program: those with the same stages.
+//! Runs of one program, namely runs with the same stages.
 
 use crate::fit::observe::{FitError, ObservedRun, ObservedStage};
 
-/// The runs with their stages in the order of the first run's.
+/// Returns the runs, each with its stages in the order of the first run's stages.
 ///
 /// Stages that do not wait for each other may be submitted in any order: they are distinguished by their
 /// names, or by their data if names are equal.
@@ -17,7 +17,7 @@ pub(super) fn alike(runs: &[ObservedRun]) -> Result<Vec<ObservedRun>, FitError> 
     Ok(all)
 }
 
-/// A run with its stages in the order of the first run's; none if the stages differ.
+/// Returns a run with its stages in the order of the first run's stages; none if the stages differ.
 fn ordered(run: &ObservedRun, first: &ObservedRun) -> Option<ObservedRun> {
     if run.stages.len() != first.stages.len() {
         return None;
@@ -43,12 +43,12 @@ fn ordered(run: &ObservedRun, first: &ObservedRun) -> Option<ObservedRun> {
     Some(ObservedRun { stages: stages.collect(), ..run.clone() })
 }
 
-/// The action of a stage, without the line of the program, which changes when the program is edited.
+/// Returns the action in a stage's name, without the line of the program, which changes when the program is edited.
 pub(super) fn action(name: &str) -> &str {
     name.split_once(" at ").map_or(name, |(action, _)| action)
 }
 
-/// Checks that a run has the stages of the first.
+/// Checks that a run has the stages of the first run.
 fn same_job(run: &ObservedRun, first: &ObservedRun) -> Result<(), FitError> {
     let other = |what: String, expected: String| FitError::OtherJob {
         log: run.log.clone(),
@@ -62,7 +62,7 @@ fn same_job(run: &ObservedRun, first: &ObservedRun) -> Result<(), FitError> {
     for (i, (a, b)) in run.stages.iter().zip(&first.stages).enumerate() {
         if action(&a.name) != action(&b.name) || a.after != b.after {
             let text = |s: &ObservedStage| format!("`{}` after {:?}", s.name, s.after);
-            return Err(other(format!("as stage {i} {}", text(a)), text(b)));
+            return Err(other(format!("stage {i} {}", text(a)), text(b)));
         }
     }
     Ok(())

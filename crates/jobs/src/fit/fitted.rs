@@ -15,7 +15,7 @@ pub struct FittedStage {
     pub tasks: usize,
     /// Mean data of a full task in the logs \[MB\], at which the errors apply.
     pub task_mb: f64,
-    /// Outlier tasks that were delayed by another cause; they are excluded.
+    /// Number of outlier tasks, which were delayed by another cause and are excluded.
     pub held_up: usize,
     /// The compared distributions, the best first; none if there were too few tasks.
     pub laws: Vec<LawScore>,
@@ -28,12 +28,12 @@ pub struct FittedRun {
     pub log: String,
     /// The job's input \[MB\].
     pub input_mb: f64,
-    /// Executors times cores.
+    /// Number of slots: executors times cores.
     pub slots: u32,
     /// Executors.
     #[serde(default)]
     pub executors: u32,
-    /// Machines that they shared.
+    /// Hosts shared by the executors.
     #[serde(default)]
     pub hosts: u32,
     /// The sources of the input \[MB\].
@@ -41,11 +41,11 @@ pub struct FittedRun {
     pub sources_mb: Vec<f64>,
     /// Tasks.
     pub tasks: usize,
-    /// First submission to last completion \[s\].
+    /// Time from the first submission to the last completion \[s\].
     pub job_s: f64,
-    /// The factor between its times and those of a typical run.
+    /// The factor between the run's times and those of a typical run.
     pub factor: f64,
-    /// Weight in the centre of the factors, 0 to 1.
+    /// Weight of the run in the centre of the factors, 0 to 1.
     pub weight: f64,
     /// The model's time for the size of the run, times the run's factor \[s\]; none before it is computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,7 +64,7 @@ pub struct FittedStages {
 }
 
 impl FittedStages {
-    /// Error factors of the mean time of a fitted line at this level: (low, high).
+    /// Returns the error factors of the mean time of a fitted line at this level: (low, high).
     pub fn factor_interval(&self, error: f64, level: f64) -> (f64, f64) {
         let reach = (student_quantile(0.5 + 0.5 * level, self.plan.run.degrees_of_freedom) * error).exp();
         (1.0 / reach, reach)

@@ -6,17 +6,17 @@ use crate::stages::{GpuTask, share_gpus};
 use crate::trace::analysis::most_at_once;
 use crate::trace::{Application, Attempt, JobTrace, Metric, StageId};
 
-/// Spark launches the next task some milliseconds before it notes the end of the last one \[µs\].
+/// Spark launches the next task some milliseconds before it records the end of the last one \[µs\].
 const OVERLAP: i64 = 20_000;
 
-/// The permits of an executor: permits per GPU times its GPUs, if the log states both.
+/// Returns the permits of an executor: permits per GPU times its GPUs, if the log states both.
 pub fn gpu_permits(application: &Application) -> Option<u32> {
     let of_gpu = application.number("spark.rapids.sql.concurrentGpuTasks").filter(|permits| *permits >= 1.0)?;
     let gpus = application.number("spark.executor.resource.gpu.amount").filter(|gpus| *gpus >= 1.0).unwrap_or(1.0);
     Some((of_gpu * gpus) as u32)
 }
 
-/// The predicted wait of the attempts of a stage for permits \[s\], in total, for a given number of
+/// Returns the total predicted wait of the attempts of a stage for permits \[s\], for a given number of
 /// permits per executor: each task requests one in the middle of its non-GPU time, since the log
 /// does not record when, and executors run as many tasks at a time as in the log. None for a stage
 /// without the measures.
@@ -46,7 +46,7 @@ pub fn predicted_gpu_wait(trace: &JobTrace, id: StageId, permits: u32) -> Option
     predicted
 }
 
-/// An attempt without its wait.
+/// Returns an attempt without its wait for a GPU.
 fn task(trace: &JobTrace, attempt: &Attempt) -> Option<GpuTask> {
     let value = |metric| trace.value(attempt, metric).unwrap_or(0.0);
     let hold_s = value(Metric::GpuHoldTime);

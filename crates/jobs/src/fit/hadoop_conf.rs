@@ -14,7 +14,7 @@ const MOST_BYTES: usize = 64 << 20;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfError {
-    /// It is not well-formed XML. Provide the file that Hadoop wrote.
+    /// The text is not well-formed XML. Provide the file that Hadoop wrote.
     #[error("line {line}: {reason}")]
     Xml {
         /// The line, from 1.
@@ -22,10 +22,10 @@ pub enum ConfError {
         /// The problem on that line.
         reason: String,
     },
-    /// It has no `<configuration>` with properties. Provide the `*_conf.xml` stored with the job's history.
+    /// The text has no `<configuration>` with properties. Provide the `*_conf.xml` stored with the job's history.
     #[error("no <configuration> with a <property>: this is not a Hadoop configuration")]
     NoProperty,
-    /// It is larger than any real configuration.
+    /// The text is larger than any real configuration.
     #[error("a Hadoop configuration of {bytes} bytes is too large; the limit is {MOST_BYTES} bytes")]
     TooLarge {
         /// Size.
@@ -42,7 +42,7 @@ pub struct HadoopConf {
 /// A setting used by the model, with all names it has had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// New names first.
+    /// Names, the newest first.
     names: &'static [&'static str],
 }
 
@@ -63,7 +63,7 @@ settings! {
     SORT_RECORD_PERCENT = ["io.sort.record.percent"];
     /// Number of spills merged at a time.
     SORT_FACTOR = ["mapreduce.task.io.sort.factor", "io.sort.factor"];
-    /// Number of copies that a reduce task fetches at a time.
+    /// Number of parallel fetches of a reduce task.
     PARALLEL_COPIES = ["mapreduce.reduce.shuffle.parallelcopies", "mapred.reduce.parallel.copies"];
     /// Share of a reduce task's heap that buffers map output.
     SHUFFLE_BUFFER_PERCENT =
@@ -193,7 +193,7 @@ fn resolved(reference: &BytesRef<'_>) -> Result<String, String> {
         "apos" => Some('\''),
         _ => None,
     };
-    known.map(String::from).ok_or_else(|| format!("the entity `&{};` is not known", &**reference))
+    known.map(String::from).ok_or_else(|| format!("unknown entity `&{};`", &**reference))
 }
 
 /// Returns the line of a byte, from 1.

@@ -41,7 +41,7 @@ type Make = fn(&[f64]) -> PhaseLaw;
 /// The distributions compared.
 const LAWS: [Make; 5] = [lognormal, erlang, weibull, |_| PhaseLaw::Exponential, empirical];
 
-/// Returns the distribution of ratios (time over the model's time), with the scores of all, the best first. Ratios must be above 0.
+/// Returns the distribution of ratios (time divided by the model's time), with the scores of all, the best first. Ratios must be above 0.
 pub(super) fn best_law(ratios: &[f64]) -> (PhaseLaw, Vec<LawScore>) {
     if ratios.len() < FEWEST {
         return (lognormal(ratios), Vec::new());
@@ -161,7 +161,7 @@ impl Smoothed {
         Self { width: (0.9 * least * n.powf(-0.2)).max(1e-3), logs }
     }
 
-    /// Returns the logarithm of the density at `time`; beyond the kernels' range, the density of the nearest one.
+    /// Returns the logarithm of the density at `time`; beyond the kernels' range, the density of the nearest kernel.
     fn log_density(&self, time: f64) -> f64 {
         let log = time.ln();
         let exponent = |other: &f64| -0.5 * ((log - other) / self.width) * ((log - other) / self.width);

@@ -11,15 +11,15 @@ pub(super) struct Line {
     pub(super) slope: f64,
 }
 
-/// Residuals within so many standard deviations have full weight: 95% efficiency for normal errors \[Huber1964\].
+/// Number of standard deviations within which residuals have full weight: 95% efficiency for normal errors \[Huber1964\].
 const HUBER: f64 = 1.345;
 /// Median absolute deviation of a normal distribution with standard deviation 1.
 const NORMAL_MAD: f64 = 0.674_489_75;
-/// Smallest scale of relative residuals that is believed.
+/// Minimum scale of relative residuals.
 const LEAST_SCALE: f64 = 0.05;
 /// Rounds of reweighting; weights settle in far fewer.
 const ROUNDS: usize = 30;
-/// Shortest time that a line is taken to mean \[s\].
+/// Minimum time that a line returns \[s\].
 const SHORTEST: f64 = 1e-4;
 
 impl Line {
@@ -28,22 +28,22 @@ impl Line {
     }
 }
 
-/// The middle of some numbers; 0 of none.
+/// Returns the median of some numbers; 0 without numbers.
 pub(super) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     order::median(values).unwrap_or(0.0)
 }
 
-/// Spread of residuals that a few wild ones do not move, as a standard deviation.
+/// Returns the robust spread of residuals, as a standard deviation.
 pub(super) fn scale(residuals: &[f64]) -> f64 {
     (median(residuals.iter().map(|r| r.abs())) / NORMAL_MAD).max(LEAST_SCALE)
 }
 
-/// Huber's weight of a residual.
+/// Returns Huber's weight of a residual.
 pub(super) fn weight(residual: f64, scale: f64) -> f64 {
     (HUBER * scale / residual.abs().max(1e-12)).min(1.0)
 }
 
-/// Huber's loss of a residual, in units of `scale` squared.
+/// Returns Huber's loss of a residual, in units of `scale` squared.
 pub(super) fn loss(residual: f64, scale: f64) -> f64 {
     let size = residual.abs() / scale;
     if size < HUBER { 0.5 * size * size } else { HUBER * size - 0.5 * HUBER * HUBER }
@@ -56,7 +56,7 @@ pub(super) fn has_slope(points: &[(f64, f64)]) -> bool {
     most > 1.2 * least && most - least > 1e-3
 }
 
-/// The level of times as if data did not matter: their robust geometric mean.
+/// Fits a level to times as if data did not matter: the robust geometric mean of the times.
 fn level(points: &[(f64, f64)]) -> Line {
     let logs: Vec<f64> = points.iter().map(|p| p.1.ln()).collect();
     let mut centre = median(logs.iter().copied());
@@ -74,7 +74,7 @@ fn level(points: &[(f64, f64)]) -> Line {
     Line { fixed: centre.exp(), slope: 0.0 }
 }
 
-/// The line through points (data, time > 0); a level where the data hardly differ. A default line without points.
+/// Fits a line through points (data, time > 0); a level if the data hardly differ, and a default line without points.
 pub(super) fn line(points: &[(f64, f64)]) -> Line {
     if points.is_empty() {
         return Line::default();
@@ -97,7 +97,7 @@ pub(super) fn line(points: &[(f64, f64)]) -> Line {
     found
 }
 
-/// Weighted least squares with both parts at least 0.
+/// Fits a line by weighted least squares with both parts at least 0.
 fn weighted(points: &[(f64, f64)], weights: &[f64]) -> Line {
     let (mut w, mut x, mut y, mut xx, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for (&(px, py), &pw) in points.iter().zip(weights) {

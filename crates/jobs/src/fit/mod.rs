@@ -14,12 +14,12 @@
 //! | one run of the job, from its log | [`observe()`] |
 //! | a run that has not ended, from its log; the rest of it, by a plan or by the run itself | `progress`, `rest` |
 //! | the sources of a run's input; its executors, their hosts and arrival times | `sources`, `workers` |
-//! | a line through positive times, unmoved by a few wild ones | `line` |
-//! | cold tasks, warm tasks and the way between | `task_time` |
+//! | a robust line through positive times | `line` |
+//! | cold tasks, warm tasks and the transition between them | `task_time` |
 //! | numbers of tasks and amounts of data at other inputs | `scaling` |
 //! | slowdown of executors that share a host | `sharing` |
 //! | distribution of the times around their means; recurring slow tasks | `law`, `tail` |
-//! | comparison of runs, and their joint fit; open questions | [`stages`], `notes` |
+//! | comparison of runs, and their joint fit; remarks on gaps in the logs | [`stages`], `notes` |
 //! | a MapReduce job, from its log | [`observed_job`] |
 //! | slots of its cluster, their waits for tasks, the start of a task | [`waits`] |
 //! | the settings of a MapReduce job | [`hadoop_conf`] |

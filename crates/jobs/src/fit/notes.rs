@@ -36,7 +36,7 @@ impl Fitting<'_> {
         let mut notes = Vec::new();
         if self.runs.len() == 1 {
             let percent = 100.0 * RunSpread::default().sigma;
-            notes.push(format!("only one log: run-to-run variation is assumed (standard deviation {percent:.0} %)"));
+            notes.push(format!("only one log: run-to-run variation is assumed (standard deviation {percent:.0}%)"));
         }
         let load = |run: &ObservedRun| (run.executors, run.hosts);
         let differ = self.runs.iter().any(|run| load(run) != load(&self.runs[0]));
@@ -60,7 +60,7 @@ impl Fitting<'_> {
         let note = |(how, stages): (&str, Vec<usize>)| {
             let stages = listed(&stages);
             format!(
-                "{stages}: all logs have the same input size; tasks are assumed to grow {how}, data in proportion to it"
+                "{stages}: all logs have the same input size; the number of tasks is assumed {how}, and the data to grow in proportion to the input"
             )
         };
         alike.into_iter().map(note).collect()
@@ -79,7 +79,7 @@ impl Fitting<'_> {
         let ranks = |i: usize| tasks(i).map(|task| task.rank).max().unwrap_or(0);
         say(
             &|i| !times[i].saw_warm && grows(i),
-            "no slot ran a second task; times of later tasks are assumed from CPU time",
+            "no slot ran a second task; times of later tasks are estimated from CPU time",
         );
         say(
             &|i| times[i].saw_warm && ranks(i) < 4 && grows(i),
@@ -91,13 +91,15 @@ impl Fitting<'_> {
         say(&|i| self.stages[i].held_up > 0 && !has_tail(i), &format!("outlier tasks excluded: {held_up}"));
         if !self.unseen.is_empty() {
             let stages = listed(self.unseen);
-            notes.push(format!("{stages}: all tasks had about the same data; times are assumed in proportion to it"));
+            notes.push(format!(
+                "{stages}: all tasks had about the same data; times are assumed to grow in proportion to the data"
+            ));
         }
         notes
     }
 }
 
-/// `stage 3`, `stages 0, 2 and 5`.
+/// Returns the numbers of stages as text, such as `stage 3` or `stages 0, 2 and 5`.
 fn listed(stages: &[usize]) -> String {
     let names: Vec<String> = stages.iter().map(ToString::to_string).collect();
     match &names[..] {

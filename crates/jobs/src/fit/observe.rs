@@ -38,7 +38,7 @@ pub enum FitError {
     SeveralJobs {
         /// The log.
         log: String,
-        /// Their ids.
+        /// Ids of the jobs.
         ids: Vec<String>,
     },
     /// The log has no job with this id. Choose one of its jobs.
@@ -103,11 +103,11 @@ pub struct ObservedTask {
     pub wall_s: f64,
     /// CPU time \[s\], if the log has it.
     pub cpu_s: Option<f64>,
-    /// Input and shuffle data that it read \[MB\].
+    /// Input and shuffle data that the task read \[MB\].
     pub mb: f64,
     /// Position among its slot's tasks of the stage, from 1.
     pub rank: u32,
-    /// Time for which it held a GPU \[s\].
+    /// Time for which the task held a GPU \[s\].
     pub gpu_s: f64,
 }
 
@@ -118,7 +118,7 @@ pub struct ObservedStage {
     pub number: u32,
     /// The stage's name.
     pub name: String,
-    /// Stages it waited for, by position.
+    /// Stages that this stage waited for, by position.
     pub after: Vec<usize>,
     /// Time from the last end of a task of those stages to the stage's first launch \[s\], excluding waits
     /// for a free slot or for executors to start.
@@ -177,7 +177,7 @@ pub(super) struct Span {
 pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, FitError> {
     let log = trace.files.first().cloned().unwrap_or_default();
     if trace.format != Format::SparkEventLog {
-        let what = format!("this is {}; a fit needs an event log of Spark", trace.format.text());
+        let what = format!("this is {}; a fit needs a Spark event log", trace.format.text());
         return Err(FitError::NotAStageGraph { log, what });
     }
     let (id, application) = match trace.applications_with_ids().collect::<Vec<_>>()[..] {
@@ -205,7 +205,7 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
     let attempts: usize = found.iter().map(|(id, ..)| trace.attempts_of(*id).len()).sum();
     let tasks: usize = stages.iter().map(|stage| stage.tasks.len()).sum();
     if attempts > tasks {
-        notes.push(format!("excluded attempts that did not run a task: {}", attempts - tasks));
+        notes.push(format!("attempts that did not complete a task are excluded: {}", attempts - tasks));
     }
     let sources = sources_of(trace, &found, &mut stages, &mut notes);
     let told: f64 = sources.iter().map(|source| source.mb).sum();
@@ -278,8 +278,9 @@ fn stages_of(
     (stages, start_s)
 }
 
-/// Returns the time from the end of the stages it waited for to its first launch \[s\], without the wait for a free slot, and the part of it in which
-/// executors were still missing. `times`: that end, and the submission time of the stage.
+/// Returns the time from the end of the stages that a stage waited for to its first launch \[s\], without the wait
+/// for a free slot, and the part of that time in which executors were still missing. `times` are the end of those
+/// stages, and the submission time of the stage.
 pub(super) fn setup_of(trace: &JobTrace, id: StageId, times: (Moment, Option<Moment>), cores: u32) -> (f64, f64) {
     let (before, submitted) = times;
     let first = trace.attempts_of(id).iter().filter(|attempt| attempt.launch().is_some()).min_by_key(|a| a.launch());
@@ -342,8 +343,7 @@ pub(super) fn executed<'t>(
         let end = attempts.iter().filter(|a| a.succeeded()).filter_map(Attempt::finish).max();
         let (Some(first_launch), Some(last_end)) = (launch, end) else { continue };
         if stage.parents.is_none() {
-            let what =
-                format!("stage {} has no dependencies in the log; a fit needs an event log of Spark", stage.number);
+            let what = format!("stage {} has no dependencies in the log; a fit needs a Spark event log", stage.number);
             return Err(FitError::NotAStageGraph { log: log.to_owned(), what });
         }
         let in_job = |job: &Job| job.stages.contains(&stage.number);

@@ -20,7 +20,7 @@ pub struct ObservedMap {
     pub map_s: Option<f64>,
     /// CPU time \[s\].
     pub cpu_s: Option<f64>,
-    /// Input that it read \[MB\].
+    /// Input that the task read \[MB\].
     pub input_mb: Option<f64>,
     /// Output before combining \[MB\].
     pub output_mb: Option<f64>,
@@ -37,15 +37,15 @@ pub struct ObservedReduce {
     pub launch_s: f64,
     /// Time from launch to end \[s\].
     pub wall_s: f64,
-    /// Time from its launch, or from the end of the last map if that was later, to its end \[s\].
+    /// Time from the task's launch, or from the end of the last map if that was later, to the task's end \[s\].
     pub after_maps_s: f64,
-    /// Time from the end of its sort to its end \[s\].
+    /// Time from the end of the task's sort to the task's end \[s\].
     pub reduce_s: Option<f64>,
-    /// Time of its shuffle \[s\], if it started after the last map.
+    /// Time of the task's shuffle \[s\], if the task started after the last map.
     pub fetch_s: Option<f64>,
-    /// Map output that it fetched \[MB\].
+    /// Map output that the task fetched \[MB\].
     pub fetched_mb: Option<f64>,
-    /// Output that it wrote \[MB\].
+    /// Output that the task wrote \[MB\].
     pub output_mb: Option<f64>,
 }
 
@@ -98,7 +98,7 @@ pub fn observe_job(trace: &JobTrace, wanted: Option<&str>) -> Result<ObservedJob
     let log = trace.files.first().cloned().unwrap_or_default();
     let (app, application) = chosen(trace, wanted, &log)?;
     let incomplete = |what: String| FitError::Incomplete { log: log.clone(), what };
-    let job = trace.jobs_of(app).first().ok_or_else(|| incomplete("it has no job".to_owned()))?;
+    let job = trace.jobs_of(app).first().ok_or_else(|| incomplete("the log has no job".to_owned()))?;
     if job.succeeded == Some(false) {
         return Err(incomplete(format!("{} did not succeed", application.id)));
     }
@@ -164,7 +164,7 @@ fn done<'t>(trace: &'t JobTrace, stage: Option<StageId>, what: &str, notes: &mut
     let timed: Vec<&Attempt> = found.iter().copied().filter(|a| a.duration().is_some()).collect();
     let extra = trace.attempts_of(stage).len() - timed.len();
     if extra > 0 {
-        notes.push(format!("{what}: {extra} attempts without a task or without times excluded"));
+        notes.push(format!("{what}: {extra} attempts that did not complete a task, or have no times, are excluded"));
     }
     timed
 }
@@ -212,7 +212,7 @@ impl ObservedJob {
         self.reduces.iter().map(|reduce| reduce.fetched_mb).sum()
     }
 
-    /// Returns the output of all reduces \[MB\], with the same rules.
+    /// Returns the output of all reduces \[MB\]; 0 without reduces, none if a reduce lacks the value.
     pub fn reduced_mb(&self) -> Option<f64> {
         self.reduces.iter().map(|reduce| reduce.output_mb).sum()
     }

@@ -1,7 +1,7 @@
 //! One plan from several test jobs of a program: jobs of different sizes show which quantities grow with the data.
 //!
-//! Each job is first fitted separately. Then sums (bytes, records) are added up, times of the framework are medians
-//! over the jobs, which one job that waited for others does not move, and the times of maps and reduces are robust
+//! Each job is first fitted separately. Then sums (bytes, records) are added up. Times of the framework are medians
+//! over the jobs, so that one job that waited for other jobs has no effect. The times of maps and reduces are robust
 //! lines over the data of a task. The shapes of the delays come from all tasks, with each time divided by the mean
 //! of its job. Settings, slots and the size to estimate come from the job with the most input.
 
@@ -17,7 +17,7 @@ use crate::mapreduce::{Phase, PhaseLaw, Plan, spn_gc};
 /// A plan fitted to several jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedJobs {
-    /// The plan of all.
+    /// The plan for all jobs.
     pub fitted: FittedJob,
     /// The separate fit to each job, in the order of the jobs.
     pub jobs: Vec<FittedJob>,
@@ -45,7 +45,7 @@ pub fn fit_jobs(
     Ok(FittedJobs { fitted, jobs })
 }
 
-/// A pooled plan in the making. It starts as the plan of the largest job.
+/// A pooled plan under construction. It starts as the plan of the largest job.
 struct Pool<'j> {
     jobs: &'j [FittedJob],
     fitted: FittedJob,
@@ -146,17 +146,17 @@ impl Pool<'_> {
         self.jobs.iter().map(|job| of(&job.plan)).sum()
     }
 
-    /// The median of a number over the jobs that have it (`tell`); none if no job has it.
+    /// Returns the median of a number over the jobs that have it (`tell`); none if no job has it.
     fn middle(&self, of: impl Fn(&Plan) -> f64, tells: impl Fn(&FittedJob) -> bool) -> Option<(f64, usize)> {
         let values: Vec<f64> = self.jobs.iter().filter(|job| tells(job)).map(|job| of(&job.plan)).collect();
         (!values.is_empty()).then(|| (median(values.iter().copied()), values.len()))
     }
 
-    /// Bytes and records of all jobs.
+    /// Sets the bytes and records to those of all jobs.
     fn sizes(&mut self) {
         let n = self.jobs.len();
         let input = self.sum(|plan| plan.profile.input_mb);
-        // where a job does not tell a sum, all are in proportion to the largest job's input
+        // if a job's log lacks a sum, the sum of the largest job is scaled with the input
         let share = input / self.fitted.plan.profile.input_mb;
         self.fitted.plan.profile.input_mb = input;
         self.tell("profile.input_mb", input, format!("total input of {n} jobs"));
@@ -167,7 +167,7 @@ impl Pool<'_> {
             if self.jobs.iter().all(|job| Self::told(job, key.name)) {
                 let sum = self.sum(key.get);
                 (key.set)(&mut self.fitted.plan, sum);
-                self.tell(key.name, sum, format!("of {n} jobs, summed up"));
+                self.tell(key.name, sum, format!("sum over {n} jobs"));
             } else {
                 let value = (key.get)(&self.fitted.plan) * share;
                 (key.set)(&mut self.fitted.plan, value);
@@ -177,13 +177,13 @@ impl Pool<'_> {
         if self.jobs.iter().all(|job| Self::told(job, "profile.spilled_records")) {
             *records = self.jobs.iter().map(|job| job.plan.profile.spilled_records).sum();
             let sum = *records as f64;
-            self.tell("profile.spilled_records", sum, format!("of {n} jobs, summed up"));
+            self.tell("profile.spilled_records", sum, format!("sum over {n} jobs"));
         } else {
             *records = (*records as f64 * share).round() as u64;
         }
     }
 
-    /// The median of the rates that tasks determine; other rates are as fast as the fastest job needs.
+    /// Sets the rates: the median of the rates that tasks determine; other rates are as fast as the fastest job needs.
     fn rates(&mut self) {
         for key in &RATES {
             if let Some((rate, jobs)) = self.middle(key.get, |job| Self::told(job, key.name)) {
@@ -196,7 +196,7 @@ impl Pool<'_> {
         }
     }
 
-    /// The times of Hadoop itself.
+    /// Sets the times of Hadoop itself.
     fn framework(&mut self) {
         for key in &TIMES {
             if let Some((time, jobs)) = self.middle(key.get, |_| true) {
@@ -222,7 +222,7 @@ impl Pool<'_> {
         }
     }
 
-    /// The times of the map and the reduce function by the data of a task.
+    /// Sets the times of the map and the reduce function by the data of a task.
     fn tasks(&mut self) {
         let n = self.jobs.len();
         let points: Vec<_> =
@@ -232,11 +232,7 @@ impl Pool<'_> {
         let profile = &mut self.fitted.plan.profile;
         (profile.map_cpu_s, profile.map_fixed_s) = (whole, fixed);
         self.tell("profile.map_cpu_s", whole, format!("line through the times of {n} jobs, at their mean split"));
-        self.tell(
-            "profile.map_fixed_s",
-            fixed,
-            format!("intercept at no data of the line through the times of {n} jobs"),
-        );
+        self.tell("profile.map_fixed_s", fixed, format!("value at 0 MB of the line through the times of {n} jobs"));
         let each = |plan: &Plan| {
             let whole = plan.profile.reduce_cpu_s / plan.reduces() as f64 + plan.framework.reduce_fixed_s;
             (spn_gc::shuffled_mb(plan), whole, plan.framework.reduce_fixed_s)
@@ -255,11 +251,11 @@ impl Pool<'_> {
             total,
             format!("line through the reduce phases of {n} jobs, for all their data"),
         );
-        let from = format!("intercept at no data of the line through the reduce phases of {n} jobs");
+        let from = format!("value at 0 MB of the line through the reduce phases of {n} jobs");
         self.tell("framework.reduce_fixed_s", fixed, from);
     }
 
-    /// The shapes of the delays: the times of all tasks, each over the mean of its job.
+    /// Sets the shapes of the delays, from the times of all tasks, each divided by the mean of its job.
     fn laws(&mut self) {
         for phase in [Phase::Read, Phase::ToGpu, Phase::Merge, Phase::Reduce] {
             let mut times = Vec::new();
@@ -286,7 +282,7 @@ impl Pool<'_> {
     }
 }
 
-/// The time of a task with `mb` of data and the part of it that does not grow with the data, from points
+/// Returns the time of a task with `mb` of data and the part of it that does not grow with the data, from points
 /// (data, time) of jobs. If the data do not differ, uses the jobs' parts, given as (part, total). Tasks
 /// of less than 16 MB count for a rate as tasks of 16 MB.
 fn grown(points: &[(f64, f64)], parts: Vec<(f64, f64)>, mb: f64) -> (f64, f64) {

@@ -18,7 +18,7 @@ const MB: f64 = 1_048_576.0;
 /// A running task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StartedTask {
-    /// Time for which it has run \[s\].
+    /// Time for which the task has run \[s\].
     pub age_s: f64,
     /// Position among the tasks of the stage in its slot, from 1.
     pub rank: u32,
@@ -31,11 +31,11 @@ pub struct StageProgress {
     pub number: u32,
     /// Name in the log.
     pub name: String,
-    /// Stages it waits for, by position.
+    /// Stages that this stage waits for, by position.
     pub after: Vec<usize>,
     /// Tasks.
     pub tasks: u32,
-    /// True if it was submitted.
+    /// True if the stage was submitted.
     pub submitted: bool,
     /// Finished tasks, in the order of their launch.
     pub ended: Vec<ObservedTask>,
@@ -45,7 +45,7 @@ pub struct StageProgress {
     pub ready_s: Option<f64>,
     /// End of its last task \[s\]; none while a task remains.
     pub end_s: Option<f64>,
-    /// Time from the end of the stages it waited for to its first launch \[s\], without the wait for a slot; 0 before.
+    /// Time from the end of the stages it waited for to its first launch \[s\], without the wait for a slot; 0 before that launch.
     pub setup_s: f64,
 }
 
@@ -64,7 +64,7 @@ pub struct RunProgress {
     pub log: String,
     /// The application's name.
     pub name: String,
-    /// Time from the submission of the first job to now \[s\]; none before it.
+    /// Time from the submission of the first job to now \[s\]; none before that submission.
     pub elapsed_s: Option<f64>,
     /// Now, in seconds since 1970.
     pub now_s: f64,
@@ -94,8 +94,8 @@ pub struct RunProgress {
     pub notes: Vec<String>,
 }
 
-/// Reads the state of the only run of a log. `now_s`, in seconds since 1970, is the time up to which tasks age if it is later than the last time in
-/// the log; without it, now is that last time.
+/// Reads the state of the only run of a log. The present is `now_s`, in seconds since 1970, if that is later than the
+/// last time in the log; otherwise it is the last time in the log.
 ///
 /// # Errors
 ///
@@ -103,7 +103,7 @@ pub struct RunProgress {
 pub fn observe_progress(trace: &JobTrace, now_s: Option<f64>) -> Result<RunProgress, FitError> {
     let log = trace.files.first().cloned().unwrap_or_default();
     if trace.format != Format::SparkEventLog {
-        let what = format!("this is {}; the rest of a run needs an event log of Spark", trace.format.text());
+        let what = format!("this is {}; the rest of a run needs a Spark event log", trace.format.text());
         return Err(FitError::NotAStageGraph { log, what });
     }
     let (id, application) = match trace.applications_with_ids().collect::<Vec<_>>()[..] {
@@ -136,7 +136,7 @@ pub fn observe_progress(trace: &JobTrace, now_s: Option<f64>) -> Result<RunProgr
         log,
     };
     if application.properties.get("spark.dynamicAllocation.enabled").is_some_and(|value| value == "true") {
-        run.notes.push("executors are allocated dynamically: the current number is assumed to stay".to_owned());
+        run.notes.push("executors are allocated dynamically: their number is assumed to remain as it is".to_owned());
     }
     if let Some(start) = start {
         add_submitted(&mut run, trace, start, now_s)?;
@@ -259,7 +259,7 @@ fn tasks_of(trace: &JobTrace, stage: &Stage, cores: u32, now_s: f64) -> Tasks {
         is_repeated |= trace.stage(id).is_some_and(|stage| stage.attempt > 0);
         for attempt in trace.attempts_of(id) {
             let counts = attempt.succeeded() || attempt.outcome == Outcome::Unfinished;
-            // the finished one, or else the first one that runs
+            // the attempt that finished, or else the first one that runs
             let known = of_task.get(&attempt.task).is_some_and(|known| known.succeeded() || !attempt.succeeded());
             if counts && !known {
                 of_task.insert(attempt.task, attempt);

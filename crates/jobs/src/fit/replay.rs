@@ -4,7 +4,8 @@
 //! JobTrace ──▶ Replay: cluster::KnownJob, the origin of each value, the unknowns
 //! ```
 //!
-//! The first attempt of each task takes its recorded time; if it was killed because its copy had won, at least the time up to then. A pause between
+//! The first attempt of each task takes its recorded time; if it was killed because its copy had won, at least the
+//! time until it was killed. A pause between
 //! tasks on a slot is part of the task after it. The time of a copy is drawn: see `replay_times` for the available data.
 
 use std::collections::BTreeMap;
@@ -38,11 +39,11 @@ const DATA_MATTERS_MB: f64 = 0.5;
 pub struct ReplayNode {
     /// Name in the log.
     pub name: String,
-    /// Maximum number of tasks that it ran at a time.
+    /// Maximum number of tasks that the node ran at a time.
     pub slots: u32,
-    /// Number of first attempts that ran there.
+    /// Number of first attempts on the node.
     pub tasks: usize,
-    /// Factor by which tasks take longer there than typical, weighted by tasks over the stages.
+    /// Factor by which tasks take longer on the node than is typical, weighted by tasks over the stages.
     pub slowness: f64,
 }
 
@@ -59,7 +60,7 @@ pub struct ReplayStage {
     pub copies: usize,
     /// Tasks whose first attempt was killed or has no end: they took at least the replayed time.
     pub at_least: usize,
-    /// Time from its first launch to its last end \[s\].
+    /// Time from the stage's first launch to its last end \[s\].
     pub actual_s: f64,
 }
 
@@ -82,7 +83,7 @@ pub struct Replay {
     pub full_speed_share: f64,
     /// Sum of the times of all first attempts; killed ones count up to their end \[s\].
     pub work_s: f64,
-    /// The application's speculation settings: multiplier and quantile; none if it was off.
+    /// The application's speculation settings: multiplier and quantile; none if speculation was off.
     pub speculation: Option<Speculation>,
     /// Assumptions and unknowns.
     pub notes: Vec<String>,
@@ -93,7 +94,7 @@ struct First<'t> {
     attempt: &'t Attempt,
     node: usize,
     from: i64,
-    /// Time at which it ended, or up to which it is known to have run.
+    /// Time at which the attempt ended, or up to which it is known to have run.
     to: i64,
     ended: bool,
     mb: f64,
@@ -161,7 +162,7 @@ pub fn replay(trace: &JobTrace) -> Result<Replay, FitError> {
     })
 }
 
-/// Places where attempts run: Spark executors by node, Hadoop nodes.
+/// The nodes on which attempts run: those of the Spark executors, or Hadoop nodes.
 struct Places {
     names: Vec<String>,
     slots: Vec<u32>,
@@ -465,12 +466,12 @@ fn told(stages: &[ReplayStage], share: f64, trace: &JobTrace) -> Vec<String> {
     }
     if at_least > 0 {
         notes.push(format!(
-            "{at_least} tasks were finished by a copy: the time that their first attempt would have taken is unknown; its time until then is used, or a typical time of its node, so `none` is a lower bound"
+            "{at_least} tasks were finished by a copy, so the time of their first attempts is unknown: the time until the end of the task is used, or a typical time on the node, and the job time of `none` is a lower bound"
         ));
     }
     if share < 1.0 {
         notes.push(format!(
-            "tasks on a node slow each other down: times fit best if {:.0} % of its slots run at full speed",
+            "tasks on a node slow each other down: times fit best if tasks run at full speed on {:.0}% of the slots",
             100.0 * share
         ));
     }

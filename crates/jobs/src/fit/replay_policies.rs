@@ -6,7 +6,7 @@ use crate::trace::Application;
 
 /// Maximum age of a stage at which progress scores are first checked \[s\], as in plans.
 const LAG_S: f64 = 20.0;
-/// A stage is young for this share of the job's time, if that is shorter.
+/// Share of the job's time that serves as this age, if it is shorter than [`LAG_S`].
 const YOUNG: f64 = 0.1;
 
 /// The name of the policy with the log's own settings of speculation.
@@ -15,7 +15,7 @@ pub const AS_IT_WAS_SET: &str = "spark, with the settings of the run";
 /// An application's speculation settings, multiplier and quantile; none if not set.
 pub type Speculation = (Option<f64>, Option<f64>);
 
-/// Returns the speculation settings of an application; none if it was off.
+/// Returns the speculation settings of an application; none if speculation was off.
 pub fn speculation_of(application: &Application) -> Option<Speculation> {
     let on = application.properties.get("spark.speculation").is_some_and(|on| on == "true");
     let setting = |name: &str| application.number(&format!("spark.speculation.{name}"));

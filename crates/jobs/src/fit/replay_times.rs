@@ -23,9 +23,9 @@ const ENOUGH: usize = 3;
 pub(super) struct TimedTask {
     /// Work \[s\].
     pub(super) work: f64,
-    /// Data that it read \[MB\].
+    /// Data that the attempt read \[MB\].
     pub(super) mb: f64,
-    /// True if it was the first of its slot.
+    /// True if the attempt was the first in its slot.
     pub(super) cold: bool,
     /// Node.
     pub(super) node: usize,

@@ -1,9 +1,9 @@
 //! The rest of a run, task by task: the stages of a plan compared with the stages in the log so far.
 //!
-//! Stages match as in [`crate::fit::fit_stages`]: by their action and by the stages they wait for. Of several similar
-//! stages, the one with more tasks in the log is the one with more tasks in the plan. Tasks in the log replace the
-//! plan's. Without a plan, the model is fitted to the run so far; stages without a finished task are then assumed to be
-//! like other stages of the run, with a wide error.
+//! Stages match as in [`crate::fit::fit_stages`]: by their action and by the stages they wait for. Similar stages are
+//! matched in the order of their numbers of tasks. Tasks in the log replace the plan's. Without a plan, the model is
+//! fitted to the run so far; stages without a finished task are then assumed to be like other stages of the run, with a
+//! wide error.
 
 use crate::fit::alike::action;
 use crate::fit::job_text::short;
@@ -25,7 +25,7 @@ const SHORTEST_S: f64 = 1e-4;
 /// Mean set-up time of a future stage if the run has not had one \[s\].
 const SHORT_SETUP_S: f64 = 0.05;
 
-/// Evidence from the tasks of a stage: their times over the plan's mean times.
+/// Evidence from the tasks of a stage: their times divided by the plan's mean times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shown {
     /// Ratios of finished tasks.
@@ -39,11 +39,11 @@ pub struct Shown {
 pub struct RestOfRun {
     /// The plan at the size of this run, with the number of tasks in the log.
     pub plan: StagePlan,
-    /// The complete job at that size.
+    /// The complete job at the size of this run.
     pub whole: PlannedJob,
     /// The job with the tasks that wait for a slot.
     pub job: PlannedJob,
-    /// State of each of its stages.
+    /// State of each stage of the job.
     pub states: Vec<StageState>,
     /// Time since the last stage ended \[s\]; 0 while a stage remains.
     pub end_age_s: f64,
@@ -220,7 +220,7 @@ fn rest(run: &RunProgress, mut plan: StagePlan, positions: Vec<Option<usize>>, n
     let mut job = whole.clone();
     for (k, planned) in job.stages.iter_mut().enumerate() {
         if join.is_over(k) {
-            // it is never drawn from, and building the table of a distribution is slow
+            // the distribution is never drawn from, and building its table is slow
             (planned.waves, planned.law) = (Vec::new(), PhaseLaw::Deterministic);
         } else {
             planned.waves = after(&planned.waves, join.begun(k));

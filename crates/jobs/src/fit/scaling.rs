@@ -20,7 +20,7 @@ pub(super) struct Scaling {
     pub(super) partitions: bool,
     /// Mean data of a full task \[MB\].
     pub(super) task_mb: f64,
-    /// The assumed growth of its tasks, if all logs have one size of input.
+    /// Assumption about the number of tasks, if all logs have one size of input.
     pub(super) assumed: Option<&'static str>,
 }
 
@@ -102,9 +102,9 @@ fn of_one_size(
     let parents = stage.after.iter().map(|&k| runs[0].stages[k].tasks.len());
     let like_parent = stage.tasks.len() > 1 && !partitions && parents.clone().any(|tasks| tasks == stage.tasks.len());
     let (tasks, how) = if like_parent {
-        (with_input(full), "with the input, like those of the previous stage")
+        (with_input(full), "to grow with the input, like that of the previous stage")
     } else {
-        (fixed(full), "independently of the input")
+        (fixed(full), "not to depend on the input")
     };
     (tasks, with_input(full_mb), Some(how))
 }

@@ -1,6 +1,6 @@
 //! The slowdown of executors that share a host, from runs with different numbers of executors.
 //!
-//! Three times grow with the load of a host, each by a power of it: the start-up time of executors, the warm-up time of
+//! Three times grow with the load of a host, each in proportion to a power of the load: the start-up time of executors, the warm-up time of
 //! tasks (the extra time of the first task of a slot, and of the following ones until the steady time), and the CPU
 //! time of steady tasks. Each run of a program gives one ratio of its time to the program's model; the powers are the
 //! slopes of the ratios' logarithms over the logarithms of the load, with a separate level for each program. Runs of
@@ -16,7 +16,7 @@ use crate::stages::{Power, RunSpread, Sharing};
 /// The assumed power without runs at different loads, and its standard deviation.
 const ASSUMED: (f64, f64) = (0.5, 0.5);
 
-/// Evidence from runs for a power: sums of squares and products around each program's level, over the variance between runs.
+/// Evidence from runs for a power: sums of squares and products around each program's level, divided by the variance between runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Evidence {
     xx: f64,
@@ -70,7 +70,7 @@ pub(super) fn load(run: &ObservedRun) -> (f64, f64) {
     (executors, executors * f64::from(run.cores))
 }
 
-/// Returns the load at which a program's times hold: the geometric mean over its runs. Executors, and tasks, per host.
+/// Returns the load at which a program's times hold, as the geometric mean over its runs: executors per host, and tasks per host.
 pub(super) fn usual_load(runs: &[ObservedRun]) -> (f64, f64) {
     let mean = |part: fn((f64, f64)) -> f64| {
         (runs.iter().map(|run| part(load(run)).ln()).sum::<f64>() / runs.len() as f64).exp()
@@ -91,7 +91,7 @@ impl Slower {
         Self { warm_up: ratio.powf(sharing.warm_up.power), steady: ratio.powf(sharing.steady.power) }
     }
 
-    /// Returns the model's time of a task in that run.
+    /// Returns the model's time of a task in a run.
     pub(super) fn time(self, times: &Times, mb: f64, rank: u32) -> f64 {
         let (end, excess) = parts(times, mb, rank);
         end * (1.0 - times.busy + times.busy * self.steady) + excess * self.warm_up
@@ -128,7 +128,8 @@ pub(super) fn told(runs: &[ObservedRun], times: &[Times]) -> Told {
     Told { start: Evidence::of(&start), warm_up, steady: Evidence::of(&steady) }
 }
 
-/// Returns the extra time of the first tasks of a run compared with steady ones, over the model's. None if the model has none.
+/// Returns the extra time of the first tasks of a run compared with steady ones, divided by the model's extra time.
+/// None if the model has no extra time.
 fn warm_up_ratio(run: &ObservedRun, times: &[Times]) -> Option<f64> {
     let (mut seen, mut model) = (0.0, 0.0);
     for (stage, times) in run.stages.iter().zip(times) {
@@ -141,7 +142,7 @@ fn warm_up_ratio(run: &ObservedRun, times: &[Times]) -> Option<f64> {
     (seen > 0.0 && model > 0.0).then(|| seen / model)
 }
 
-/// Returns the time of the later tasks of a run over the model's time, and the share of CPU time in it.
+/// Returns the time of the later tasks of a run divided by the model's time, and the share of CPU time in it.
 fn steady_ratio(run: &ObservedRun, times: &[Times], warm_up: f64) -> Option<(f64, f64)> {
     let (mut seen, mut model, mut busy) = (0.0, 0.0, 0.0);
     for (stage, times) in run.stages.iter().zip(times) {

@@ -21,16 +21,16 @@ pub(super) struct Reading<'a> {
     pub(super) mb: f64,
     /// Numbers of the datasets without parents.
     pub(super) sources: &'a [u32],
-    /// Numbers of its cached datasets.
+    /// Numbers of the stage's cached datasets.
     pub(super) stored: &'a [u32],
-    /// Jobs that it belongs to.
+    /// Jobs that the stage belongs to.
     pub(super) jobs: &'a [usize],
 }
 
 /// A source of the job's input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
-    /// The stages that read it, by position.
+    /// The stages that read the source, by position.
     pub stages: Vec<usize>,
     /// Size \[MB\].
     pub mb: f64,
@@ -55,7 +55,7 @@ pub(super) fn sources(readings: &[Reading<'_>]) -> (Vec<Source>, Vec<String>) {
                 let (a, b) = (known.first.stage, reading.stage);
                 let (x, y) = (known.source.mb, reading.mb);
                 notes.push(format!(
-                    "stages {a} and {b} read the same data, but {x:.4} and {y:.4} MB of it; the larger amount is used"
+                    "stages {a} and {b} read the same data, but report {x:.4} and {y:.4} MB; the larger amount is used"
                 ));
                 known.source.mb = x.max(y);
             }

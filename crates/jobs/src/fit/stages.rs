@@ -21,20 +21,20 @@ use crate::stages::{JobSize, RunSpread, Seen, Sharing, StagePlan, StageSpec, Tas
 
 /// Rounds of fitting stages and runs in turn.
 const ROUNDS: usize = 8;
-/// Smallest spread of the logarithm of wall over processor time between runs beyond which a run counts as disturbed.
+/// Minimum spread between runs, of the logarithm of wall time divided by CPU time, beyond which a run counts as disturbed.
 const LEAST_LOAD_SPREAD: f64 = 0.1;
-/// Shortest time between stages that logarithms are taken of \[s\]: below the log's milliseconds.
+/// Shorter times between stages count as this time, because their logarithms are taken \[s\]; logs have a resolution of milliseconds.
 const SHORTEST_S: f64 = 0.002;
-/// Tasks of a stage above which errors come from the spread only, not from cross-validation.
+/// Number of tasks of a stage above which errors come from the spread only, not from cross-validation.
 const MOST_LEFT_OUT: usize = 5_000;
-/// Data of a task \[MB\] above which its time is assumed to depend on them if the logs do not determine it.
+/// Amount of data of a task \[MB\] above which the task's time is assumed to depend on the data, if the logs do not determine this.
 const DATA_MATTERS_MB: f64 = 1.0;
 
 /// Fits the model to runs of one program.
 ///
 /// # Errors
 ///
-/// [`FitError::NoLog`], and [`FitError::OtherJob`] where the runs have different stages.
+/// [`FitError::NoLog`], and [`FitError::OtherJob`] if the runs have different stages.
 pub fn fit_stages(runs: &[ObservedRun]) -> Result<FittedStages, FitError> {
     fit_stages_beside(runs, &[])
 }
@@ -44,7 +44,7 @@ pub fn fit_stages(runs: &[ObservedRun]) -> Result<FittedStages, FitError> {
 ///
 /// # Errors
 ///
-/// [`FitError::NoLog`], and [`FitError::OtherJob`] where the runs have different stages.
+/// [`FitError::NoLog`], and [`FitError::OtherJob`] if the runs have different stages.
 pub fn fit_stages_beside(runs: &[ObservedRun], others: &[ObservedRun]) -> Result<FittedStages, FitError> {
     let first = runs.first().ok_or(FitError::NoLog)?;
     let runs = &alike(runs)?;
@@ -97,7 +97,7 @@ struct Fit<'a> {
     sharing: &'a Sharing,
     weights: Vec<f64>,
     factors: Vec<f64>,
-    /// Of each stage the tasks of all runs, their times divided by their run's factor and as at the usual load.
+    /// For each stage, the tasks of all runs, with their times divided by the factor of their run and converted to the usual load.
     rows: Vec<Vec<Row>>,
     times: Vec<Times>,
     tails: Tails,
@@ -133,7 +133,7 @@ impl<'a> Fit<'a> {
         rows
     }
 
-    /// Time until executors start at the typical load \[s\]; 0 unless they start late in most runs.
+    /// Returns the time until executors start at the typical load \[s\]; 0 unless they start late in most runs.
     fn start_s(&self) -> f64 {
         let late = self.runs.iter().zip(&self.factors).filter(|(run, _)| run.start_s > 0.0);
         let start = |(run, factor): (&ObservedRun, &f64)| {
@@ -146,7 +146,7 @@ impl<'a> Fit<'a> {
     }
 }
 
-/// A plan with four significant digits, which is more than logs determine.
+/// Returns a plan with four significant digits, which is more than logs determine.
 fn rounded(mut plan: StagePlan) -> StagePlan {
     let mut numbers =
         vec![&mut plan.job.input_mb, &mut plan.job.teardown_s, &mut plan.run.sigma, &mut plan.run.degrees_of_freedom];
@@ -179,7 +179,7 @@ fn rounded(mut plan: StagePlan) -> StagePlan {
     plan
 }
 
-/// Evidence of the runs of a program for the load of hosts.
+/// Returns the evidence of the runs of a program for the load of hosts.
 fn told_by(runs: &[ObservedRun]) -> Told {
     let times: Vec<Times> = rows_of(runs, &vec![1.0; runs.len()]).iter().map(|rows| fit_times(rows)).collect();
     told(runs, &times)
@@ -208,7 +208,7 @@ fn seen_of(runs: &[ObservedRun]) -> Seen {
     }
 }
 
-/// The tasks of each stage, their times divided by their run's factor.
+/// Returns the tasks of each stage, with their times divided by the factor of their run.
 fn rows_of(runs: &[ObservedRun], factors: &[f64]) -> Vec<Vec<Row>> {
     let of_stage = |i: usize| {
         let of_run = |(run, &factor): (&ObservedRun, &f64)| {
@@ -227,8 +227,8 @@ fn rows_of(runs: &[ObservedRun], factors: &[f64]) -> Vec<Vec<Row>> {
     (0..runs[0].stages.len()).map(of_stage).collect()
 }
 
-/// Each run's factor: time of its tasks over the model's. The factor of a typical run, with longer and
-/// shorter runs equally likely, is 1.
+/// Returns each run's factor: the time of its tasks divided by the model's time. The factor of a typical run, with longer
+/// and shorter runs equally likely, is 1.
 fn factors_of(runs: &[ObservedRun], times: &[Times], weights: &[f64], sharing: &Sharing) -> Vec<f64> {
     let log_factor = |run: &ObservedRun| {
         let slower = Slower::of(run, sharing);
@@ -247,14 +247,14 @@ fn factors_of(runs: &[ObservedRun], times: &[Times], weights: &[f64], sharing: &
     logs.iter().map(|log| (log - centre).exp()).collect()
 }
 
-/// The median of the logarithms of runs' factors, if these are a floor and an exponential delay.
+/// Returns the median of the logarithms of runs' factors, assuming that these are a floor plus an exponential delay.
 ///
 /// ```text
 /// θ = n (mean − min) / (n − 1),   floor = min − θ/n,   median = floor + θ ln 2
 /// ```
 ///
-/// θ and floor are unbiased: the least of n delays has mean θ/n. For a single run, it is that run's value;
-/// for runs without a spread, their common value.
+/// θ and floor are unbiased: the least of n delays has mean θ/n. For a single run, the median is that run's value;
+/// for runs without a spread, it is their common value.
 fn centre(logs: &[f64], weights: &[f64]) -> f64 {
     let mean = logs.iter().zip(weights).map(|(log, weight)| log * weight).sum::<f64>() / weights.iter().sum::<f64>();
     let least = logs.iter().copied().fold(f64::INFINITY, f64::min);
@@ -266,7 +266,7 @@ fn centre(logs: &[f64], weights: &[f64]) -> f64 {
     least + delay * (std::f64::consts::LN_2 - 1.0 / n)
 }
 
-/// Weights of the runs: less for a run with an unusual wall time per CPU time; 1 if the logs have no such times.
+/// Returns the weights of the runs: less for a run with an unusual wall time per CPU time; 1 if the logs have no such times.
 fn calm_weights(runs: &[ObservedRun]) -> Vec<f64> {
     let load = |run: &ObservedRun| {
         let tasks = run.stages.iter().flat_map(|stage| &stage.tasks);
@@ -281,7 +281,7 @@ fn calm_weights(runs: &[ObservedRun]) -> Vec<f64> {
     off.iter().map(|off| weight(*off, spread)).collect()
 }
 
-/// The spread between runs, shrunk towards the assumption for missing data.
+/// Returns the spread between runs, shrunk towards the assumption for missing data.
 fn spread(factors: &[f64]) -> RunSpread {
     let prior = RunSpread::default();
     let squares: f64 = factors.iter().map(|factor| factor.ln() * factor.ln()).sum();
@@ -290,7 +290,7 @@ fn spread(factors: &[f64]) -> RunSpread {
     RunSpread { sigma, degrees_of_freedom: freedom, runs: u32::try_from(factors.len()).unwrap_or(u32::MAX) }
 }
 
-/// The geometric mean of a time between stages over runs, each divided by its run's factor.
+/// Returns the geometric mean of a time between stages over runs, each divided by its run's factor.
 fn usual_gap(runs: &[ObservedRun], factors: &[f64], gap: impl Fn(&ObservedRun) -> f64) -> f64 {
     let log = |(run, factor): (&ObservedRun, &f64)| (gap(run).max(SHORTEST_S) / factor).ln();
     (runs.iter().zip(factors).map(log).sum::<f64>() / runs.len() as f64).exp()
@@ -313,12 +313,12 @@ fn size_of(runs: &[ObservedRun], factors: &[f64]) -> JobSize {
     }
 }
 
-/// True for a run whose tasks held GPUs, by its log.
+/// Returns true for a run whose tasks held GPUs, by its log.
 fn uses_gpus(run: &ObservedRun) -> bool {
     run.stages.iter().flat_map(|stage| &stage.tasks).any(|task| task.gpu_s > 0.0)
 }
 
-/// The note on tasks that hold GPUs; none for a run without GPUs.
+/// Returns the note on tasks that hold GPUs; none for a run without GPUs.
 fn gpu_note(run: &ObservedRun) -> Option<String> {
     let stated = match run.gpus[1] {
         Some(_) => "",
@@ -328,25 +328,25 @@ fn gpu_note(run: &ObservedRun) -> Option<String> {
     };
     uses_gpus(run).then(|| {
         format!(
-            "tasks use GPUs: waits for GPUs are simulated, not fitted; a task is assumed to hold one in the middle of its time{stated}; the model does not know GPU memory"
+            "tasks use GPUs: waits for GPUs are simulated, not fitted; a task is assumed to hold one in the middle of its time{stated}; GPU memory is not modelled"
         )
     })
 }
 
-/// GPUs of an executor, or tasks that may hold one: the log's number, else one.
+/// Returns the number of GPUs of an executor, or of tasks that may hold one: the log's number, otherwise one.
 fn gpu_of(run: &ObservedRun, which: usize) -> Option<u32> {
     uses_gpus(run).then(|| run.gpus[which].map_or(1, |count| (count as u32).max(1)))
 }
 
-/// The share of a stage's task time in which tasks held a GPU.
+/// Returns the share of a stage's task time in which tasks held a GPU.
 fn gpu_share(runs: &[ObservedRun], stage: usize) -> f64 {
     let tasks = || runs.iter().flat_map(|run| &run.stages[stage].tasks);
     let (held, all) = tasks().fold((0.0, 0.0), |sum, task| (sum.0 + task.gpu_s, sum.1 + task.wall_s));
     if all > 0.0 { (held / all).min(1.0) } else { 0.0 }
 }
 
-/// The machines of a plan: the number in all runs, if executors differ or all share one host; none if it is
-/// proportional to the number of executors.
+/// Returns the hosts of a plan: the number in all runs, if executors differ or all share one host; none if the number
+/// is proportional to the number of executors.
 fn hosts_of(runs: &[ObservedRun]) -> Option<u32> {
     let hosts = runs[0].hosts;
     let is_same = runs.iter().all(|run| run.hosts == hosts);
@@ -360,7 +360,7 @@ fn fitted(fit: &Fit<'_>, i: usize, scaling: &Scaling) -> FittedStage {
     let ratio = |row: &Row| row.wall / times.of(row.mb, row.rank);
     let ratios: Vec<f64> = rows.iter().map(ratio).filter(|ratio| *ratio <= MOST_RATIO).collect();
     let (law, laws) = best_law(&ratios);
-    // the fitted lines are middles; a law's mean lies above
+    // the fitted lines are medians; the mean of a distribution is higher
     let mean_ratio = if ratios.is_empty() { 1.0 } else { ratios.iter().sum::<f64>() / ratios.len() as f64 };
     let (law, mean_ratio) = match fit.tails.of_stage(i) {
         Some(tail) => {
@@ -414,8 +414,8 @@ fn data_unseen(rows: &[Row], scaling: &Scaling) -> bool {
     grows && !has_slope(&full.map(|row| (row.mb, row.wall)).collect::<Vec<_>>())
 }
 
-/// The fitted lines; if the logs do not show how times depend on data, warm times are assumed proportional to
-/// it, and the extra time of cold tasks constant.
+/// Returns the fitted lines. If the logs do not show how times depend on data, warm times are assumed proportional to
+/// the data, and the extra time of cold tasks constant.
 fn lines(rows: &[Row], times: &Times, scaling: &Scaling) -> (Line, Line) {
     if !data_unseen(rows, scaling) {
         return (times.cold, times.warm);
@@ -425,7 +425,7 @@ fn lines(rows: &[Row], times: &Times, scaling: &Scaling) -> (Line, Line) {
     (Line { fixed: (cold - warm).max(0.0), slope: slope.min(cold / scaling.task_mb) }, Line { fixed: 0.0, slope })
 }
 
-/// Coefficient of variation of a fitted distribution.
+/// Returns the coefficient of variation of a fitted distribution.
 fn coefficient(law: &PhaseLaw) -> f64 {
     match law {
         PhaseLaw::Lognormal { cv } => *cv,

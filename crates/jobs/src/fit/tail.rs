@@ -21,7 +21,7 @@ const VALUES: usize = 64;
 pub(super) struct Tail {
     /// Share of all tasks.
     share: f64,
-    /// Ratios of their times to the model's, ascending.
+    /// Ratios of the tasks' times to the model's, ascending.
     ratios: Vec<f64>,
 }
 
@@ -45,7 +45,7 @@ impl Tails {
         Self { stages, job: Tail::new(common, all) }
     }
 
-    /// Returns the tail of a stage, or of the job if it has none.
+    /// Returns the tail of a stage, or of the job if the stage has none.
     pub(super) fn of_stage(&self, stage: usize) -> Option<&Tail> {
         self.stages.get(stage)?.as_ref().or(self.job.as_ref())
     }

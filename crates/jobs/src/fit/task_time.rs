@@ -31,7 +31,7 @@ pub(super) struct Row {
     pub(super) cpu: Option<f64>,
     pub(super) mb: f64,
     pub(super) rank: u32,
-    /// True if it has hardly any data compared with other tasks of its stage.
+    /// True if the task has hardly any data compared with other tasks of its stage.
     pub(super) small: bool,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Times {
     pub(super) held_up: usize,
     /// True if any slot ran a second task with its share of the data.
     pub(super) saw_warm: bool,
-    /// CPU time of the later tasks over their time, 0 to 1; if no slot ran a later task, of all tasks.
+    /// Share of CPU time in the time of later tasks, 0 to 1; if no slot ran a later task, in the time of all tasks.
     pub(super) busy: f64,
 }
 

@@ -110,7 +110,10 @@ pub fn fit_job(
     maker.times(job);
     let problems = maker.plan.problems();
     if let Some(problem) = problems.first() {
-        return Err(FitError::Incomplete { log: job.log.clone(), what: format!("it gives no valid plan ({problem})") });
+        return Err(FitError::Incomplete {
+            log: job.log.clone(),
+            what: format!("the log yields no valid plan ({problem})"),
+        });
     }
     maker.values.sort_by_key(|value| ORDER.iter().position(|key| *key == value.key));
     let mut fitted = FittedJob {
@@ -238,7 +241,7 @@ impl Maker {
         self.split(job, conf);
         let Some(conf) = conf else {
             self.note(
-                "no configuration: Hadoop's settings keep their defaults; give the job's *_conf.xml along with the log",
+                "no configuration: Hadoop's settings keep their defaults; pass the job's *_conf.xml along with the log",
             );
             return;
         };
@@ -302,7 +305,7 @@ impl Maker {
         let fits = |split: f64| split > 0.0 && (input / split).ceil() as usize == job.maps.len();
         let (split, from) = match stated {
             Some(split) if fits(split) => (split, "block and split size in the configuration".to_owned()),
-            _ => (mean, format!("input over {maps} maps")),
+            _ => (mean, format!("input divided by {maps} maps")),
         };
         self.plan.job.split_mb = split;
         let inputs: Vec<f64> = job.maps.iter().filter_map(|map| map.input_mb).collect();
@@ -310,7 +313,7 @@ impl Maker {
         self.values.push(FittedValue { key: "job.split_mb", value: split, interval, from });
         if let Some(stated) = stated.filter(|stated| !fits(*stated)) {
             self.note(format!(
-                "job.split_mb: the configuration's splits of {stated} MB would make other than {maps} maps of this input; a larger \
+                "job.split_mb: the configuration's splits of {stated} MB do not give {maps} maps for this input; a larger \
                  input may have such splits"
             ));
         }
@@ -337,7 +340,9 @@ impl Maker {
             self.note("the log does not name nodes; one is assumed");
         }
         if !job.waves {
-            self.note("all maps ran at once: the number of slots of a larger job can only be learned from other jobs");
+            self.note(
+                "all maps ran simultaneously: the number of slots of a larger job can only be learned from other jobs",
+            );
         }
         if conf.is_none_or(|conf| conf.number(Setting::REPLICAS).is_none()) {
             self.note("cluster.replicas: unknown; the default is kept");

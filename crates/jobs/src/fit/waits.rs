@@ -1,4 +1,4 @@
-//! Properties of Hadoop on a cluster, from its logs: slots of its workers, the start of a task, and the time slots wait for tasks.
+//! Properties of Hadoop on a cluster, from its logs: slots of its workers, the start of a task, and the time for which slots wait for tasks.
 //!
 //! A task needs a slot. By list scheduling the first tasks take the slots that are free when tasks may start, and each later task the slot of the
 //! task that ended first. So the wait of the i-th launch on `s` slots is
@@ -6,7 +6,8 @@
 //! i < s:   launch[i] - start          i >= s:   launch[i] - end[i - s]          launches and ends sorted
 //! ```
 //!
-//! which is 0 if the scheduler reacts at once, and the time to the next heartbeat otherwise. Attempts that failed or were killed are not tasks of the
+//! which is 0 if the scheduler reacts immediately, and the time to the next heartbeat otherwise. Attempts that failed
+//! or were killed are not tasks of the
 //! model: the slot time that they used is part of these waits.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,7 +36,7 @@ pub struct ObservedCluster {
     /// The part of a map's time that does not depend on its data \[s\]: the shortest map with less than 16 MB, or else the shortest set-up or
     /// clean-up task.
     pub map_fixed_s: Option<f64>,
-    /// The part of a reduce phase that does not depend on its data \[s\], with the same rule.
+    /// The part of a reduce phase that does not depend on its data \[s\], by the same rule.
     pub reduce_fixed_s: Option<f64>,
     /// Median over the jobs with several maps of the mean time from the first launch to the other launches of the first wave \[s\].
     pub map_wait_s: Option<f64>,
@@ -128,7 +129,8 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// Returns the waits of tasks with these launches and ends on `slots` slots, which are free at `from_s`; earlier events count as at that time.
+    /// Returns the waits of tasks with these launches and ends on `slots` slots, which are free at `from_s`; earlier
+    /// events count as events at that time.
     pub(super) fn new(spans: impl Iterator<Item = (f64, f64)>, slots: u64, from_s: f64) -> Self {
         let (mut launches, mut ends): (Vec<f64>, Vec<f64>) =
             spans.map(|(launch, end)| ((launch - from_s).max(0.0), (end - from_s).max(0.0))).unzip();

@@ -1,4 +1,4 @@
-//! The executors of a run: their simultaneous number, their hosts, their start times, and the times at which
+//! The executors of a run: their number at a time, their hosts, their start times, and the times at which
 //! slots were free for a stage.
 
 use std::collections::BTreeSet;
@@ -8,17 +8,17 @@ use crate::trace::{Application, ApplicationId, Attempt, ExecutorId, JobTrace, Mo
 
 /// A task may be launched this long before the log records the end of the task whose slot it takes \[µs\].
 const OVERLAP: i64 = 20_000;
-/// An executor that runs this many times the tasks that its stated cores allow has more slots than that.
+/// An executor that runs more than this multiple of the tasks that its stated cores allow has more slots than stated.
 const MORE: f64 = 1.2;
 
 /// The executors that ran tasks of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Workers {
-    /// Largest simultaneous number.
+    /// Maximum number of simultaneous executors.
     pub(super) executors: u32,
-    /// Tasks that one of them runs at a time.
+    /// Tasks that one executor runs at a time.
     pub(super) cores: u32,
-    /// Machines that they ran on.
+    /// Hosts that the executors ran on.
     pub(super) hosts: u32,
 }
 
@@ -39,14 +39,14 @@ pub(super) fn workers_of(trace: &JobTrace, id: ApplicationId, application: &Appl
         u32::try_from(most).unwrap_or(u32::MAX).div_ceil(executors)
     };
     let cores = match stated.map(|cores| cores.max(1)) {
-        // what ran at once had slots, whatever the log states
+        // tasks that ran simultaneously had slots, whatever the log states
         Some(cores) if f64::from(cores) * MORE > at_once(trace, &used) => cores,
         stated => stated.unwrap_or(1).max(seen()),
     };
     Workers { executors, cores, hosts: whole(hosts as i64).min(executors) }
 }
 
-/// The most tasks that an executor ran at a time, on average over the time when it ran any.
+/// Returns the maximum, over the executors, of the mean number of tasks at a time, while the executor ran any.
 fn at_once(trace: &JobTrace, used: &BTreeSet<ExecutorId>) -> f64 {
     let of_executor = |id: &ExecutorId| {
         let attempts = trace.attempts().iter().filter(|attempt| attempt.executor == Some(*id));
@@ -64,8 +64,8 @@ fn at_once(trace: &JobTrace, used: &BTreeSet<ExecutorId>) -> f64 {
     used.iter().map(of_executor).fold(0.0, f64::max)
 }
 
-/// When a slot was free for the first task of a stage that was submitted at `submitted`; none if its executor
-/// started even later and this was the executor's first task.
+/// Returns the time at which a slot was free for the first task of a stage that was submitted at `submitted`; none if its
+/// executor started even later and this was the executor's first task.
 ///
 /// An executor that was full until one of its tasks ended had no slot before.
 pub(super) fn free_at(first: &Attempt, submitted: Moment, cores: u32, trace: &JobTrace) -> Option<Moment> {

@@ -6,7 +6,7 @@
 //! T = load + max over maps (phases 2..6) + shuffle + max over reduces (phases 8, 9)
 //! ```
 //!
-//! for exponential, Erlang and deterministic phases and all tasks running at once (a slot for each). Other
+//! for exponential, Erlang and deterministic phases if all tasks run simultaneously (a slot for each). Other
 //! distributions and waiting tasks need a simulation. The parts are independent, so mean and variance add. The
 //! distribution of the sum is computed on piecewise polynomials (`curve`), the distribution of a maximum by
 //! uniformisation (`chain`). Errors: mean below 1e-8 relative, probabilities below 1e-8 absolute. Derived in
@@ -52,22 +52,22 @@ pub enum JobTimeError {
     Law {
         /// The phase.
         phase: Phase,
-        /// The kind of its distribution.
+        /// The kind of the phase's distribution.
         law: &'static str,
     },
     /// Tasks wait for slots. Set `model.slots = false`, or give each task a slot.
     #[error("tasks wait for slots (`model.slots`); `--method exact` includes them exactly")]
     Slots,
-    /// Tasks wait for GPUs. Leave out `gpus` of the workers.
+    /// Tasks wait for GPUs. Remove `gpus` of the workers.
     #[error("tasks wait for GPUs (`gpus`); `--method exact` includes them exactly")]
     Gpus,
-    /// The shuffle overlaps with the maps. Leave out `model.slowstart`.
+    /// The shuffle overlaps with the maps. Remove `model.slowstart`.
     #[error("the shuffle overlaps with the maps (`model.slowstart`)")]
     Slowstart,
-    /// Tasks may be slow, or have copies. Leave out `[stragglers]` and `[speculation]`.
+    /// Tasks may be slow, or have copies. Remove `[stragglers]` and `[speculation]`.
     #[error("tasks may be stragglers or have speculative copies")]
     Stragglers,
-    /// A task of fixed length may or may not be the last. Give one of its phases a random distribution.
+    /// A task of fixed length may or may not be the last to end. Give one of its phases a random distribution.
     #[error(transparent)]
     Mixed(#[from] FixedBesideRandom),
 }

@@ -73,7 +73,7 @@ pub fn attempt_rewards(net: &Net, tasks: &[AttemptParts], machines: Option<&Mach
     rewards
 }
 
-/// Returns the number of running attempts: the slots taken if attempts need slots, or else their tokens.
+/// Returns the number of running attempts: the number of slots taken if attempts need slots, otherwise the number of attempts' tokens.
 fn running(net: &Net, tasks: &[AttemptParts]) -> Expr {
     let mut slots: Vec<PlaceId> = tasks.iter().flat_map(|task| [task.slots, task.copy_slots]).flatten().collect();
     slots.sort_unstable();

@@ -288,8 +288,8 @@ impl Weaver<'_> {
         }
     }
 
-    /// Adds an attempt with a fate: its stages in series. `own` uses the chain's original parts. It
-    /// ends on `ended` if it is flagged, or else as the task did.
+    /// Adds an attempt with a fate: its stages in series. `own` uses the chain's original parts. The attempt
+    /// ends on the place `ended` if it is flagged, or else as the task did.
     fn path(&mut self, task: &Checked, fate: &Fate<'_>, row: usize, own: bool, ended: Option<PlaceId>) -> Path {
         let (parts, before) = cut(task, fate);
         let pieces: Vec<Piece> = parts

@@ -11,13 +11,13 @@ use crate::net::{BuildError, Net, PlaceId, TransitionId};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CopySlots {
-    /// Slots of tasks, when no task waits for one; immediately if tasks need no slots. Default.
+    /// Copies take slots of tasks when no task waits for one; they start immediately if tasks need no slots. Default.
     #[default]
     Idle,
-    /// Slots of tasks, before waiting tasks; immediately if tasks need no slots.
+    /// Copies take slots of tasks before waiting tasks do; they start immediately if tasks need no slots.
     Shared,
-    /// This many slots that no task may take. They are subtracted from each kind of task slots; if tasks need no slots, at most this many copies run
-    /// at a time.
+    /// Copies take this number of slots, which no task may take. They are subtracted from each kind of task slots; if
+    /// tasks need no slots, at most this number of copies run at a time.
     Reserved(u32),
 }
 
@@ -49,9 +49,9 @@ pub struct AttemptParts {
     pub copy_wins: Vec<(TransitionId, f64)>,
     /// Transitions that kill the copy, or its request, because the original has finished.
     pub original_wins: Vec<TransitionId>,
-    /// Pool of the original's slot; none if it needs no slot.
+    /// Pool of the original's slot; none if the original needs no slot.
     pub slots: Option<PlaceId>,
-    /// Pool of the copy's slot; none if it needs no slot.
+    /// Pool of the copy's slot; none if the copy needs no slot.
     pub copy_slots: Option<PlaceId>,
 }
 
@@ -78,7 +78,7 @@ pub enum AugmentError {
     /// Invalid settings.
     #[error(transparent)]
     Settings(#[from] SettingProblem),
-    /// A delay becomes too large or too small, or an id exists already.
+    /// A delay becomes too large or too small, or an id already exists.
     #[error("the net has {} invalid parts, first: {}", .0.len(), .0[0])]
     Parts(
         /// All errors, at least one.

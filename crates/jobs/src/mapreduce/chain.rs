@@ -1,4 +1,4 @@
-//! The last of parallel tasks, each a fixed time plus a series of exponential stages.
+//! The time until the last of parallel tasks ends, where each task is a fixed time plus a series of exponential stages.
 //!
 //! Implements the distribution of one such task (hypoexponential) and of the latest of many. The stages may be equal, nearly
 //! equal or a million times apart: no partial fractions, only sums of non-negative numbers (uniformisation
@@ -18,7 +18,7 @@ const FIXED_SHARE: f64 = 1e-8;
 /// Probability outside a curve's range.
 const LEFT_OUT: f64 = 1e-15;
 
-/// A jump chain is followed until the task is unfinished with less than this probability.
+/// A jump chain is followed until the probability that the task is unfinished is below this value.
 const UNFINISHED: f64 = 1e-24;
 
 /// Poisson weights below this share of the largest are dropped.
@@ -47,7 +47,7 @@ impl TaskLaw {
         std::iter::once(&self.fixed_s).chain(&self.stages_s).copied().find(|v| !(v.is_finite() && *v >= 0.0))
     }
 
-    /// Returns the same distribution in a normal form: stages ascending and positive, negligible stages made fixed.
+    /// Returns the same distribution in a normal form: stages ascending and positive, negligible stages converted to fixed time.
     ///
     /// The mean stays the same; the error in a quantile is below 1e-8 of the longest stage's mean.
     fn normal_form(&self) -> Self {
@@ -87,7 +87,7 @@ impl TaskLaw {
     }
 }
 
-/// Returns the mean of `values` under the weights of a window; values beyond the end are 0. Eight sums, so it vectorises.
+/// Returns the mean of `values` under the weights of a window; values beyond the end are 0. Uses eight sums, so that the loop vectorises.
 fn average(window: &PoissonWindow, values: &[f64]) -> f64 {
     let reached = values.get(window.first..).unwrap_or_default();
     let length = reached.len().min(window.weights.len());
@@ -153,7 +153,7 @@ impl Class {
     }
 }
 
-/// The end of the last of a group of tasks: a fixed part plus a varying one.
+/// The time until the last of a group of tasks ends: a fixed part plus a random part.
 #[derive(Clone, Debug)]
 pub struct LastTask {
     /// The constant part \[s\].
@@ -166,7 +166,7 @@ pub struct LastTask {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("a task of exactly {fixed_s} s runs alongside tasks of random length; the exact solution cannot combine them")]
 pub struct FixedBesideRandom {
-    /// The length of the longest such task \[s\].
+    /// The length of the longest task without stages \[s\].
     pub fixed_s: f64,
 }
 

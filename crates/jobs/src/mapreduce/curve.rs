@@ -18,13 +18,13 @@ const POINTS: usize = DEGREE + 1;
 /// of the product of two panels are below [`PANEL_ERROR`].
 const GAUSS: usize = 14;
 
-/// Largest last coefficients with which a panel is accepted: its absolute error in probability.
+/// Maximum of a panel's last coefficients for the panel to be accepted: the absolute error in probability.
 const PANEL_ERROR: f64 = 1e-12;
 
 /// Panels narrower than this share of the range are not split further (this ends the refinement of jumps).
 const NARROWEST: f64 = 1e-13;
 
-/// Numbers that all panels share.
+/// Constants shared by all panels.
 struct Tables {
     /// Chebyshev-Lobatto points in [-1, 1], ascending.
     lobatto: [f64; POINTS],
@@ -32,7 +32,7 @@ struct Tables {
     transform: [[f64; POINTS]; POINTS],
     /// Gauss-Legendre points in [-1, 1].
     nodes: [f64; GAUSS],
-    /// Their weights; they sum to 2.
+    /// Gauss-Legendre weights; they sum to 2.
     weights: [f64; GAUSS],
 }
 
@@ -54,7 +54,7 @@ impl Tables {
     }
 }
 
-/// Points and weights of Gauss-Legendre quadrature, by Newton's method on the Legendre polynomial.
+/// Returns the points and weights of Gauss-Legendre quadrature, by Newton's method on the Legendre polynomial.
 fn gauss_legendre() -> ([f64; GAUSS], [f64; GAUSS]) {
     let mut nodes = [0.0; GAUSS];
     let mut weights = [0.0; GAUSS];
@@ -103,7 +103,7 @@ impl Panel {
     }
 }
 
-/// Value of a Chebyshev series at each of `x` (Clenshaw; the inner loop is over the points, so it vectorises).
+/// Returns the value of a Chebyshev series at each of `x` (Clenshaw; the inner loop is over the points, so it vectorises).
 fn clenshaw<const N: usize>(coefficients: &[f64; POINTS], x: &[f64; N]) -> [f64; N] {
     let (mut next, mut after) = ([0.0; N], [0.0; N]);
     for k in (1..POINTS).rev() {
@@ -151,17 +151,17 @@ impl Curve {
         curve
     }
 
-    /// End of the last panel \[s\]; beyond it the probability is 1.
+    /// Returns the end of the last panel \[s\]; beyond it the probability is 1.
     pub fn end(&self) -> f64 {
         *self.breaks.last().expect("a curve has at least the break 0")
     }
 
-    /// The points between which the curve is a polynomial \[s\], ascending from 0.
+    /// Returns the points between which the curve is a polynomial \[s\], ascending from 0.
     pub fn breaks(&self) -> &[f64] {
         &self.breaks
     }
 
-    /// Probability that the delay is at most `t` seconds, between 0 and 1.
+    /// Returns the probability that the delay is at most `t` seconds, between 0 and 1.
     pub fn cdf(&self, t: f64) -> f64 {
         if t < 0.0 {
             return 0.0;
@@ -174,7 +174,7 @@ impl Curve {
         value.clamp(0.0, 1.0)
     }
 
-    /// Mean and variance of the delay \[s, s²\], from `E = ∫ S dt` and `E[T²] = 2 ∫ t S dt`, `S` = 1 - cdf.
+    /// Returns the mean and variance of the delay \[s, s²\], from `E = ∫ S dt` and `E[T²] = 2 ∫ t S dt`, `S` = 1 - cdf.
     ///
     /// Exact for the fitted polynomials.
     pub fn mean_and_variance(&self) -> (f64, f64) {
@@ -192,7 +192,7 @@ impl Curve {
         (mean, (square - mean * mean).max(0.0))
     }
 
-    /// Probability that the sum of this delay and an independent `other` is at most `t` seconds.
+    /// Returns the probability that the sum of this delay and an independent `other` is at most `t` seconds.
     ///
     /// ```text
     /// P(X + Y <= t) = ∫ f_X(x) F_Y(t - x) dx
@@ -203,7 +203,7 @@ impl Curve {
         if t <= 0.0 {
             return 0.0;
         }
-        // below this x the other delay fits in for sure
+        // below this x, the other delay certainly fits in
         let sure = t - other.end();
         let mut total = if sure > 0.0 { self.cdf(sure) } else { 0.0 };
         let mut x = sure.max(0.0);
@@ -236,12 +236,12 @@ impl Curve {
         total.clamp(0.0, 1.0)
     }
 
-    /// The distribution of the sum of this delay and an independent `other`, as a curve.
+    /// Returns the distribution of the sum of this delay and an independent `other`, as a curve.
     pub fn sum(&self, other: &Self) -> Self {
         Self::fit(self.end() + other.end(), &self.breaks, |t| self.sum_cdf(other, t))
     }
 
-    /// Gauss quadrature of `f_X(x) F_Y(t - x)` from `x.0` to `x.1`, within one panel of each.
+    /// Integrates, by Gauss quadrature, `f_X(x) F_Y(t - x)` from `x.0` to `x.1`, within one panel of each.
     fn piece(&self, mine: usize, other: &Self, theirs: usize, t: f64, x: (f64, f64)) -> f64 {
         let half = 0.5 * (x.1 - x.0);
         let at: [f64; GAUSS] = std::array::from_fn(|i| x.0 + half * (1.0 + TABLES.nodes[i]));
@@ -250,19 +250,19 @@ impl Curve {
         half * (0..GAUSS).map(|i| TABLES.weights[i] * slopes[i] * values[i]).sum::<f64>()
     }
 
-    /// Index of the panel that holds `t`, the last one for a `t` beyond the end.
+    /// Returns the index of the panel that holds `t`, the last one for a `t` beyond the end.
     fn panel_at(&self, t: f64) -> usize {
         self.breaks.partition_point(|b| *b <= t).saturating_sub(1).min(self.panels.len() - 1)
     }
 
-    /// `t` in the variable of panel `i`, -1 to 1.
+    /// Returns `t` in the variable of panel `i`, -1 to 1.
     fn local(&self, i: usize, t: f64) -> f64 {
         let (low, high) = (self.breaks[i], self.breaks[i + 1]);
         ((t - low) - (high - t)) / (high - low)
     }
 }
 
-/// Chebyshev coefficients of `function` on one panel.
+/// Returns the Chebyshev coefficients of `function` on one panel.
 fn interpolate(low: f64, high: f64, function: &mut impl FnMut(f64) -> f64) -> [f64; POINTS] {
     let half = 0.5 * (high - low);
     let values: [f64; POINTS] = std::array::from_fn(|j| match j {

@@ -16,7 +16,7 @@ pub(super) struct Fate<'a> {
     pub(super) probability: f64,
     /// Ratio of the task's time to its usual time.
     pub(super) factor: f64,
-    /// Shape of its stages' delays; none keeps the shape from the net.
+    /// Shape of the delays of the task's stages; none keeps the shape from the net.
     pub(super) law: Option<&'a PhaseLaw>,
     /// Time of the copy request, in typical times since the start, below `factor`; none for never.
     pub(super) flagged_at: Option<f64>,

@@ -17,11 +17,12 @@ pub struct Framework {
     pub map_wait_s: f64,
     /// Mean time until a freed map slot gets the next map \[s\], >= 0.
     pub map_refill_s: f64,
-    /// Mean time from the earliest start of reduces until a free reduce slot gets its first reduce \[s\], >= 0. Later waves of maps hide it.
+    /// Mean time from the earliest start of reduces until a free reduce slot gets its first reduce \[s\], >= 0. Later
+    /// waves of maps hide this time.
     pub reduce_wait_s: f64,
     /// Mean time until a freed reduce slot gets the next reduce \[s\], >= 0.
     pub reduce_refill_s: f64,
-    /// Time of a reduce in shuffle and sort beyond phases 7 and 8 \[s\], >= 0: its start, polling for map outputs.
+    /// Time of a reduce in shuffle and sort beyond phases 7 and 8 \[s\], >= 0: start-up, and polling for map outputs.
     pub reduce_fetch_s: f64,
     /// Part of the reduce function's time that does not depend on its bytes \[s\], >= 0.
     pub reduce_fixed_s: f64,
@@ -34,7 +35,7 @@ pub struct Framework {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Residual {
-    /// Number of jobs it was estimated from.
+    /// Number of jobs that the residual was estimated from.
     pub jobs: u64,
     /// Time per wave of maps or reduces \[s\]; may be below 0.
     pub wave_s: f64,
@@ -70,7 +71,7 @@ impl Residual {
 }
 
 impl Plan {
-    /// Returns the number of waves of maps and of reduces: tasks over slots, rounded up; one each if no task waits for a slot.
+    /// Returns the number of waves of maps and of reduces: tasks divided by slots, rounded up; one each if no task waits for a slot.
     pub fn waves(&self) -> [u64; 2] {
         let waves = |tasks: u64, slots: u64| if self.model.slots { tasks.div_ceil(slots.max(1)) } else { 1 };
         [waves(self.maps(), self.map_slots()), waves(self.reduces(), self.reduce_slots())]

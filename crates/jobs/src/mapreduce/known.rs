@@ -1,6 +1,7 @@
 //! A MapReduce job for the cluster simulator: the phase means of its tasks, without the net.
 //!
-//! The net has no progress and no ages of tasks, on which detectors decide. So policies against stragglers are compared task by task by
+//! Detectors decide by the progress and the ages of tasks, which the net does not have. So policies against
+//! stragglers are compared task by task by
 //! [`crate::cluster`], with the means and distributions of the plan. A task is the sum of its phases; loading and the shuffle come
 //! before the maps and before the reduces.
 
@@ -11,11 +12,11 @@ use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::straggler::{Stragglers, WhichTasks};
 use crate::mapreduce::task_times::{PhaseTimesError, last_map_ratio, phase_times, task_means};
 
-/// Equally likely times of a task, relative to its mean. A prime number, so that every stride visits all values.
+/// Number of equally likely times of a task. A prime number, so that every stride visits all values.
 const VALUES: usize = 1_009;
 /// Strides of the phases: a lattice in as many dimensions as a map has phases.
 const STRIDES: [usize; 5] = [1, 390, 750, 899, 487];
-/// Shortest mean time of a task \[s\].
+/// Minimum mean time of a task \[s\].
 const SHORTEST_S: f64 = 1e-6;
 
 /// Maps or reduces.
@@ -29,13 +30,13 @@ struct Tasks<'a> {
     /// Means of the phases \[s\], for each kind of worker.
     means_s: Vec<Vec<f64>>,
     slots: fn(&Node) -> u64,
-    /// Stragglers of these tasks only spare ours.
+    /// Setting of `stragglers.tasks` with which these tasks are never stragglers.
     others: WhichTasks,
     /// Time of the last task, relative to the other tasks.
     last_ratio: f64,
 }
 
-/// The job of a plan as one whose tasks are known. Tasks wait for slots, regardless of
+/// Returns the job of a plan as one whose tasks are known. Tasks wait for slots, regardless of
 /// `model.slots`. Exact except for the values that represent distributions, and for the locality of
 /// single maps: every map has the mean share of its input on its local disk.
 ///
@@ -75,7 +76,7 @@ pub fn known_job(plan: &Plan) -> Result<KnownJob, PhaseTimesError> {
     Ok(KnownJob { nodes, stages: vec![stage(maps, plan), stage(reduces, plan)], end_s: phases.end_s })
 }
 
-/// Every worker with the number of its kind.
+/// Returns every worker with the number of its kind.
 fn workers(plan: &Plan) -> impl Iterator<Item = (usize, &Node)> {
     let kinds = plan.cluster.node.iter().enumerate();
     kinds.flat_map(|(kind, node)| std::iter::repeat_n((kind, node), small(node.count) as usize))
@@ -105,7 +106,7 @@ fn stage(tasks: Tasks<'_>, plan: &Plan) -> KnownStage {
     }
 }
 
-/// Equally likely times of a task, relative to its mean: sums over its phases, whose values are combined
+/// Returns equally likely times of a task, relative to its mean: sums over its phases, whose values are combined
 /// evenly by a lattice.
 fn ratios(plan: &Plan, phases: &[Phase], means_s: &[f64]) -> Vec<f64> {
     let total: f64 = means_s.iter().sum();
@@ -123,7 +124,7 @@ fn ratios(plan: &Plan, phases: &[Phase], means_s: &[f64]) -> Vec<f64> {
     sums
 }
 
-/// A count of a sound plan as 32 bits.
+/// Converts a count of a valid plan to 32 bits.
 fn small(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

@@ -17,7 +17,7 @@
 //! 6M + 4R + 4, transitions 6M + 3R + 2. If workers differ, each kind of worker has its own slots, `mapSlots1` and `reduceSlots1` for the first of
 //! the plan, and a task takes a slot of the kind it was placed on: places 6M + 4R + 2, plus one for each kind with map tasks and one for each kind
 //! with reduce tasks. The start is a separate transition because a timed `readj` that took the slot itself would take it when it *ends*, and all
-//! tasks would read at once. Waiting tasks start in random order; a slot belongs to all workers of its kind, not to a single worker.
+//! tasks would read simultaneously. Waiting tasks start in random order; a slot belongs to all workers of its kind, not to a single worker.
 //!
 //! With `gpus`, a map waits on `waitingGpuj` until the immediate transition `startGpuj` gives it a token of `gpus` (`gpus1` for the first kind of
 //! worker if kinds differ), which `toHostj` gives back: two more places per map task, and one pool.
@@ -302,7 +302,7 @@ impl<'a> Draft<'a> {
         gpus.map_or_else(Vec::new, |gpus| self.pool_of_each(&gpus, kinds, waits + 3.0))
     }
 
-    /// Returns the pool of each task, by its kind of worker. The pools are drawn above the tasks, `columns` columns further.
+    /// Returns the pool of each task, by its kind of worker. The pools are drawn above the tasks, `columns` columns further to the right.
     fn pool_of_each(&mut self, slots: &Slots, kinds: &[usize], columns: f64) -> Vec<Option<PlaceId>> {
         self.column += columns;
         let pools: Vec<PlaceId> =

@@ -10,9 +10,9 @@ use crate::plan::PlanProblem;
 #[non_exhaustive]
 pub enum JobNetError {
     /// The plan has invalid values. Correct them.
-    #[error("the plan has {} invalid values, first {}", .0.len(), .0[0])]
+    #[error("the plan has {} invalid values, first: {}", .0.len(), .0[0])]
     Plan(
-        /// All of them, at least one.
+        /// All problems, at least one.
         Vec<PlanProblem>,
     ),
     /// There is no map task or no reduce task; there must be one of each.
@@ -35,7 +35,7 @@ pub enum JobNetError {
     /// from `phase_times` of the same plan.
     #[error("a task is assigned to a kind of worker without a slot for it")]
     NoSlot,
-    /// Tasks wait for GPUs, and the plan has stragglers or copies. Leave out one of both.
+    /// Tasks wait for GPUs, and the plan has stragglers or copies. Remove one of the two.
     #[error("stragglers and copies are not modelled for tasks that wait for GPUs; remove `gpus`")]
     GpusOfAttempts,
     /// The plan's stragglers or copies do not fit the net.
@@ -44,7 +44,7 @@ pub enum JobNetError {
     /// A mean time and the shape of its distribution give a number that is too large or too small.
     #[error("the net has {} invalid parts, first: {}", .0.len(), .0[0])]
     Parts(
-        /// All of them, at least one.
+        /// All errors, at least one.
         BuildError,
     ),
 }

@@ -22,7 +22,7 @@ use crate::runs::RunSpread;
 pub struct Plan {
     /// The job to estimate.
     pub job: Job,
-    /// Profile of its small test job.
+    /// Profile of a small test job of the same program.
     pub profile: Profile,
     /// Settings of Hadoop.
     pub hadoop: Hadoop,
@@ -66,7 +66,7 @@ pub struct Job {
     pub split_mb: f64,
     /// D_block, input of one GPU call \[MB\], > 0 and at most `split_mb`. Default 16.
     pub gpu_block_mb: f64,
-    /// R, reduce tasks, 1 to 1,000,000. Default 40.
+    /// R, number of reduce tasks, 1 to 1,000,000. Default 40.
     pub reduces: u64,
     /// Deadline of the job \[s\], > 0. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,36 +91,37 @@ impl Default for Job {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
-    /// D_test, its input \[MB\], > 0. Default 256.
+    /// D_test, input of the test job \[MB\], > 0. Default 256.
     pub input_mb: f64,
-    /// M_test, its map tasks, >= 1. Default 4 \[paper\].
+    /// M_test, number of map tasks of the test job, >= 1. Default 4 \[paper\].
     pub maps: u64,
-    /// D_map, data after its map function \[MB\], >= 0. Default 160.
+    /// D_map, data of the test job after its map function \[MB\], >= 0. Default 160.
     pub map_data_mb: f64,
-    /// D_mapoutput, data fetched by its reducers \[MB\], >= 0. Default 160.
+    /// D_mapoutput, data fetched by the test job's reducers \[MB\], >= 0. Default 160.
     pub map_output_mb: f64,
     /// True if `map_output_mb` is for one map task, as in the printed \[PESARO15, Eq. 13\]. Default false.
     pub map_output_per_task: bool,
-    /// D_red, data after its reduce function \[MB\], >= 0. Default 20.
+    /// D_red, data of the test job after its reduce function \[MB\], >= 0. Default 20.
     pub reduce_output_mb: f64,
-    /// Map records that it spilled, >= 0. Default 1,000,000.
+    /// Number of map records that the test job spilled, >= 0. Default 1,000,000.
     pub spilled_records: u64,
-    /// T_load, loading the program and splitting the input \[s\], >= 0. Default 3.
+    /// T_load, time for loading the program and splitting the input \[s\], >= 0. Default 3.
     pub load_s: f64,
-    /// T_upload, copying the input to HDFS \[s\], >= 0. Default 0: the input is already in place.
+    /// T_upload, time for copying the input to HDFS \[s\], >= 0. Default 0: the input is already in place.
     pub upload_s: f64,
-    /// T_m, map function on the CPU, of one task with `input_mb / maps` \[s\], >= 0. Default 5.
+    /// T_m, CPU time of the map function for one task with an input of `input_mb / maps` \[s\], >= 0. Default 5.
     pub map_cpu_s: f64,
-    /// The part of `map_cpu_s` that does not depend on the bytes \[s\], 0 to `map_cpu_s`. Default 0. Two test jobs with splits of different sizes
-    /// determine it: the line through both times, extrapolated to a split of 0.
+    /// The part of `map_cpu_s` that does not depend on the bytes \[s\], 0 to `map_cpu_s`. Default 0. Two test jobs
+    /// with splits of different sizes
+    /// determine this part: the line through both times, extrapolated to a split of 0.
     pub map_fixed_s: f64,
     /// T_m_gpu, GPU time for all of `input_mb` \[s\], >= 0. Default 64.
     pub map_gpu_s: f64,
-    /// T_r, reduce function for all of the map output \[s\], >= 0. Default 8.
+    /// T_r, time of the reduce function for all of the map output \[s\], >= 0. Default 8.
     pub reduce_cpu_s: f64,
-    /// CPU_test, speed of its machine in the unit of the nodes' `cpu_speed`, > 0. Default 1.
+    /// CPU_test, speed of the test job's machine in the unit of the nodes' `cpu_speed`, > 0. Default 1.
     pub cpu_speed: f64,
-    /// GPU_test, speed of its GPU in the unit of the nodes' `gpu_speed`, > 0. Default 1.
+    /// GPU_test, speed of the test job's GPU in the unit of the nodes' `gpu_speed`, > 0. Default 1.
     pub gpu_speed: f64,
 }
 
@@ -157,11 +158,11 @@ pub struct Hadoop {
     pub sort_spill_percent: f64,
     /// `sort.record.percent`, share of the buffer that holds metadata, between 0 and 1. Default 0.05.
     pub sort_record_percent: f64,
-    /// `sort.factor`, spills merged at a time, >= 2. Default 10.
+    /// `sort.factor`, number of spills merged at a time, >= 2. Default 10.
     pub sort_factor: u64,
     /// Heap of a reduce task \[MB\], > 0. Default 1024.
     pub reduce_heap_mb: f64,
-    /// Copies that a reduce task fetches at a time, >= 1. Default 5. No equation uses it.
+    /// Number of parallel fetches of a reduce task, >= 1. Default 5. No equation uses it.
     pub parallel_copies: u64,
     /// `shuffle.buffer.percent`, share of the heap that buffers map output, above 0 to 1. Default 0.7.
     pub shuffle_buffer_percent: f64,
@@ -208,7 +209,7 @@ impl Default for Cluster {
 pub struct Node {
     /// Name, for reports. Default `worker`.
     pub name: String,
-    /// Workers of this kind, 1 to 100,000 over all kinds. Default 1.
+    /// Number of workers of this kind; 1 to 100,000 over all kinds. Default 1.
     pub count: u64,
     /// HR, disk read rate \[MB/s\], > 0. Default 110.
     pub disk_read_mb_per_s: f64,
@@ -263,9 +264,9 @@ impl Default for Node {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Model {
-    /// True if tasks wait for a free slot. Default true; false: all tasks run at once, as in the paper.
+    /// True if tasks wait for a free slot. Default true; with false, all tasks run simultaneously, as in the paper.
     pub slots: bool,
-    /// True if the GPU term of \[PESARO15, Eq. 14\] counts. Default false.
+    /// True if the GPU term of \[PESARO15, Eq. 14\] is included. Default false.
     pub reduce_on_gpu: bool,
     /// Locality of map input: the share on the map's local disk. Default `mean`.
     pub locality: Locality,
@@ -303,8 +304,8 @@ pub enum Equation8 {
     /// CPU and GPU time are proportional to the bytes that a task processes.
     #[default]
     Bytes,
-    /// As printed in \[PESARO15, Eq. 8, 9, 12, 14\]: the CPU time of the test job's split, the GPU time of one block. For the replication of the
-    /// paper.
+    /// As printed in \[PESARO15, Eq. 8, 9, 12, 14\]: the CPU time of the test job's split and the GPU time of one block are used. For the
+    /// replication of the paper.
     Printed,
 }
 
@@ -323,7 +324,7 @@ pub enum Locality {
     /// Every map has the mean share on its local disk: replicas divided by workers.
     #[default]
     Mean,
-    /// Each map has either all or none of its input on its local disk, at random with that mean.
+    /// Each map has either all or none of its input on its local disk, at random with the same mean.
     Drawn,
 }
 
@@ -385,7 +386,7 @@ pub struct GivenPhases {
 }
 
 impl Plan {
-    /// Reads a plan from TOML; keys left out keep their defaults.
+    /// Reads a plan from TOML; omitted keys keep their defaults.
     ///
     /// # Errors
     ///
@@ -411,7 +412,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// Values that TOML cannot express; a sound plan has none.
+    /// Values that TOML cannot express; a valid plan has none.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         let mut table = toml::Table::try_from(self)?;
         if self.phases.is_some() {

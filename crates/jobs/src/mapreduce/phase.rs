@@ -45,17 +45,17 @@ impl Phase {
     /// The phases of a reduce task, 8 and 9.
     pub const OF_REDUCE: [Self; 2] = [Self::Merge, Self::Reduce];
 
-    /// Position in [`Phase::ALL`], 0 to 8.
+    /// Returns the position in [`Phase::ALL`], 0 to 8.
     pub fn index(self) -> usize {
         self as usize
     }
 
-    /// The paper's number, 1 to 9.
+    /// Returns the paper's number, 1 to 9.
     pub fn number(self) -> usize {
         self.index() + 1
     }
 
-    /// Key of the phase in a plan's `[model.distribution]`, and its name in reports.
+    /// Returns the key of the phase in a plan's `[model.distribution]`, which is also its name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Load => "load",

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::net::{Branch, Law, MAX_ERLANG_STAGES};
 use crate::plan::problem::short;
 
-/// Largest standard deviation over mean: beyond it, no number of replications reveals the mean.
+/// Maximum coefficient of variation (standard deviation divided by mean): beyond it, no number of replications reveals the mean.
 const MAX_CV: f64 = 100.0;
 
 /// The shape of a phase's delay. The phase's mean scales it, so every shape keeps the mean.
@@ -27,12 +27,13 @@ pub enum PhaseLaw {
     Erlang(u32),
     /// Mixture of two exponentials with balanced means.
     Hyperexponential {
-        /// Standard deviation over mean, above 1 and at most 100: beyond it, no number of replications reveals the mean.
+        /// Coefficient of variation (standard deviation divided by mean), above 1 and at most 100: beyond it, no
+        /// number of replications reveals the mean.
         cv: f64,
     },
     /// The logarithm of the delay is normal.
     Lognormal {
-        /// Standard deviation over mean, above 0 and at most 100, for the same reason.
+        /// Coefficient of variation (standard deviation divided by mean), above 0 and at most 100.
         cv: f64,
     },
     /// Weibull.
@@ -47,10 +48,10 @@ pub enum PhaseLaw {
     },
     /// Uniform between `(1 - spread)` and `(1 + spread)` times the mean.
     Uniform {
-        /// Half-width over mean, 0 to 1.
+        /// Half-width divided by the mean, 0 to 1.
         spread: f64,
     },
-    /// Delays from a trace, each equally likely, scaled so that their mean is the phase's.
+    /// Delays from a trace, each equally likely, scaled to the mean of the phase.
     Empirical {
         /// The delays in any unit, because they are scaled; each >= 0, not all 0.
         samples: Vec<f64>,
@@ -180,7 +181,7 @@ impl PhaseLaw {
     }
 }
 
-/// Smallest Weibull shape: below it Γ(1 + 1/shape) is near the limit of the number range.
+/// Minimum Weibull shape: below it Γ(1 + 1/shape) is near the limit of the number range.
 const MIN_WEIBULL_SHAPE: f64 = 0.01;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Valid ranges of a plan's values, and the places of invalid values in the text.
+//! Valid ranges of a plan's values, and the positions of invalid values in the text.
 //!
 //! Defines the ranges. It reports every problem, not only the first, each with the key's path.
 
@@ -44,7 +44,7 @@ impl Ranges for Checker {
 }
 
 impl Plan {
-    /// Returns all problems with the values, in the order of the sections; empty for a sound plan.
+    /// Returns all problems with the values, in the order of the sections; empty for a valid plan.
     pub fn problems(&self) -> Vec<PlanProblem> {
         let mut to = Checker::new();
         check_job(&self.job, self.phases.as_ref(), &mut to);
@@ -145,7 +145,7 @@ fn check_cluster(plan: &Plan, cluster: &Cluster, to: &mut Checker) {
     }
     let waiting = cluster.node.iter().filter(|node| node.gpus.is_some()).count();
     if plan.phases.is_some() && waiting > 0 && waiting < cluster.node.len() {
-        to.add("node", "with given means, either all kinds of workers must have `gpus` or none");
+        to.add("node", "with given means, either all kinds of workers or none must have `gpus`");
     }
     for (i, node) in cluster.node.iter().enumerate() {
         to.section = format!("cluster.node[{i}]");

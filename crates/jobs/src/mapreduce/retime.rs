@@ -27,19 +27,19 @@ pub struct JobShape {
     at_once: Vec<bool>,
 }
 
-/// Tasks of a phase that take equally long, to the extent that a folded net depends on it.
+/// Tasks of a phase with equal times, as far as a folded net depends on this equality.
 #[derive(Clone, Debug, PartialEq)]
 struct Likeness {
     is_exponential: bool,
-    /// Per task: the first one with the same mean.
+    /// For each task, the first task with the same mean.
     first: Vec<usize>,
 }
 
-/// Returns the structure that the net of a valid plan shares with other nets; none if it has stragglers or
-/// copies, or no net.
+/// Returns the structure that the net of a valid plan shares with other nets; none if the plan has stragglers or copies, or has no net.
 ///
-/// Exact: jobs of one shape have nets that are equal except for [`timings`]. If tasks wait, timings also coincide at the same places, so the nets
-/// fold alike.
+/// Exact: jobs of one shape have nets that are equal except for [`timings`]. If tasks wait, the same tasks also have
+/// equal timings in each of these
+/// nets, so the nets fold in the same way.
 pub fn job_shape(plan: &Plan, phases: &JobPhases) -> Option<JobShape> {
     let tasks = [phases.maps_s.len(), phases.reduces_s.len()];
     if plan.stragglers.is_some() || plan.speculation.is_some() || tasks.contains(&0) {

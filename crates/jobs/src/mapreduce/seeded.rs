@@ -24,7 +24,7 @@ pub fn seeded_phase_times(plan: &Plan) -> Result<JobPhases, PhaseTimesError> {
     phase_times(plan, &mut uniform)
 }
 
-/// Draw number `sample` of those made while a net is built, in [0, 1).
+/// Returns draw number `sample` of the draws made while a net is built, in [0, 1).
 fn build_draw(seed: u64, sample: u32) -> f64 {
     let address = Address { purpose: Purpose::Build, owner: 0, sample };
     f64::from(address.word(split(seed), 0)) / 4_294_967_296.0

@@ -19,7 +19,7 @@ pub enum SettingProblem {
     /// Precision, recall and fake positives require more tasks than exist.
     #[error(transparent)]
     Fates(#[from] crate::cluster::first_order::FirstOrderError),
-    /// More stragglers flagged too late than missed stragglers or false positives.
+    /// More stragglers would be flagged too late than are missed, or than there are false positives.
     #[error("a share of {fake} flagged too late exceeds what recall {recall} and precision {precision} allow")]
     Fake {
         /// The share.

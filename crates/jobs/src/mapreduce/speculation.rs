@@ -23,22 +23,24 @@ use crate::net::Net;
 pub struct Speculation {
     /// Tasks that get a copy. Default `detect`.
     pub policy: CopyPolicy,
-    /// r, share of stragglers that are flagged in time, 0 to 1. Default 0.6: LATE in scenario C2 of \[Phan2018, Table 6\], as for the next two.
+    /// r, share of stragglers that are flagged in time, 0 to 1. Default 0.6, as for LATE in scenario C2 of
+    /// \[Phan2018, Table 6\]; the next two defaults are from there, too.
     pub recall: f64,
     /// p, share of flagged tasks that are stragglers and flagged in time, above 0 to 1. Default 0.82.
     pub precision: f64,
-    /// DL, mean time from the start of a straggler to its flag over its usual time, >= 0, below its factor. Default 0.38.
+    /// DL, mean time from the start of a straggler to its flag, divided by its usual time, >= 0 and below the
+    /// straggler's factor. Default 0.38.
     pub latency: f64,
-    /// Share of flagged tasks that are stragglers flagged too late, a part of the false positives, 0 to 1. Default 0.
+    /// Share of flagged tasks that are stragglers but flagged too late, 0 to 1; these count as false positives. Default 0.
     pub fake: f64,
-    /// Remaining time of such a straggler at its flag, in usual times, above 0 and below 1. Default 0.5.
+    /// Remaining time of a straggler when it is flagged too late, in usual times, above 0 and below 1. Default 0.5.
     pub fake_left: f64,
-    /// UT, mean time of missed stragglers over their usual time, >= 1. Default: the mean of all stragglers.
+    /// UT, mean time of missed stragglers divided by their usual time, >= 1. Default: the mean of all stragglers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undetected: Option<f64>,
-    /// Time of the flag of a normal task, in usual times since its start, 0 to below 1. Default 0.5, as in \[Phan2018, 4.2\].
+    /// Time from the start of a normal task to its flag, in usual times, 0 to below 1. Default 0.5, as in \[Phan2018, 4.2\].
     pub false_alarm_at: f64,
-    /// Probability that a copy also draws a slow node, 0 to 1. Default: as for tasks; 0 if slow nodes get no copies.
+    /// Probability that a copy also draws a slow node, 0 to 1. Default: as for tasks. Use 0 if slow nodes get no copies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_copies: Option<f64>,
     /// Slots that copies take. Default `idle`.
@@ -98,7 +100,7 @@ impl Speculation {
         let undetected = self.undetected.unwrap_or(1.0);
         let ranges = [
             ("fake", range((0.0..1.0).contains(&self.fake), "the share flagged too late", self.fake, below_one)),
-            ("fake_left", range(left > 0.0 && left < 1.0, "the time left", left, "above 0 and below 1")),
+            ("fake_left", range(left > 0.0 && left < 1.0, "the remaining time", left, "above 0 and below 1")),
             (
                 "undetected",
                 range(undetected.is_finite() && undetected >= 1.0, "the undetected time", undetected, "at least 1"),
@@ -168,12 +170,12 @@ impl Speculation {
     }
 }
 
-/// Returns the net in which each of the chains may be a straggler, may be flagged, and then gets a copy.
+/// Returns the net in which each of the chains may be a straggler, may be flagged, and gets a copy if it is flagged.
 ///
 /// * *Flagged tasks.* The outcome of a task is drawn at its start: straggler and flagged rα, missed (1 − r)α, normal
 ///   and flagged rα(1 − p)/p, neither with the remaining probability \[Phan2018, 4.2\]; of the false positives, the
 ///   share `fake` of all flags applies to stragglers with less than their typical time remaining. Negative
-///   probabilities are rejected.
+///   probabilities are refused.
 /// * *Time of the flag.* The stage that contains the flag is split in two, so that the mean time to
 ///   the flag is DL typical times. Each part keeps the shape of the stage's distribution: the mean
 ///   of the task stays, its variance is lower.

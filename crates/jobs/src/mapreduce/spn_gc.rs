@@ -41,7 +41,7 @@ pub fn map_tasks(job: &Job) -> u64 {
 
 /// Returns the input of map task `map` (from 0) \[MB\]: a split, or the remainder of the input for the last map.
 ///
-/// Exact. In the printed form, the last split is as large as the others.
+/// Exact. In the printed form, the last split is as large as the other splits.
 pub fn map_input_mb(plan: &Plan, map: u64) -> f64 {
     let left = plan.job.input_mb - map as f64 * plan.job.split_mb;
     let whole = is_printed(plan) || left >= plan.job.split_mb * (1.0 - WHOLE * plan.maps() as f64);
@@ -88,8 +88,8 @@ fn map_cpu_s(plan: &Plan, split: f64) -> f64 {
 /// data/(D_test/M_test) · (D_block/rate + D_block/D_test · GPU_test/GPU_i · T_m_gpu)
 /// ```
 ///
-/// The paper's GPU processes all blocks of a split at once. Our model processes as many at once as
-/// a split of the test job contains, so more data take more rounds. As printed: one round.
+/// The paper's GPU processes all blocks of a split simultaneously. Our model processes as many blocks simultaneously as
+/// a split of the test job contains, so more data take more rounds. In the printed form, there is one round.
 fn gpu_rounds_s(plan: &Plan, node: &Node, data: f64, rate: f64) -> f64 {
     let (block, ratio) = (plan.job.gpu_block_mb, plan.profile.gpu_speed / node.gpu_speed);
     let rounds = if is_printed(plan) { 1.0 } else { data / test_split_mb(plan) };
@@ -151,9 +151,9 @@ pub fn to_gpu_s(plan: &Plan, node: &Node, split: f64) -> f64 {
 /// T4 = D_split/(D_test/M_test) · (D_block/GR + D_block/D_test · GPU_test/GPU_i · T_m_gpu)
 /// ```
 ///
-/// The printed equation takes the maximum over the blocks of a split, which is one block's time: its GPU
-/// processes all of them at once. Our model processes as many at once as a split of the test job contains.
-/// Both are equal if the splits are. Source: \[PESARO15, Eq. 9\].
+/// The printed equation takes the maximum over the blocks of a split, which is one block's time, because its GPU
+/// processes all blocks simultaneously. Our model processes as many blocks simultaneously as a split of the test job
+/// contains. Both are equal if both splits have the same size. Source: \[PESARO15, Eq. 9\].
 pub fn gpu_s(plan: &Plan, node: &Node, split: f64) -> f64 {
     gpu_rounds_s(plan, node, split, node.gpu_read_mb_per_s)
 }
@@ -172,7 +172,7 @@ pub fn to_host_s(node: &Node, split: f64) -> f64 {
 /// Data that one map task sorts and spills.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpillSizes {
-    /// D_meta, metadata of its records \[MB\], >= 0.
+    /// D_meta, metadata of the task's records \[MB\], >= 0.
     pub metadata_mb: f64,
     /// D_data by the formula \[MB\]; below 0 if the metadata exceed the map's data.
     pub raw_data_mb: f64,
@@ -199,7 +199,7 @@ impl SpillSizes {
 ///
 /// The print has the mean D_input/M instead of D_split. Both are equal unless the last split is smaller. With many tiny records D_data is negative in
 /// the print; [`SpillSizes::data_mb`] returns 0 in that case. Source: \[PESARO15, Sec. II.B, before Eq. 11\]; the operator before D_meta is
-/// unreadable, minus fits.
+/// unreadable, but a minus fits.
 pub fn spill_sizes(plan: &Plan, split: f64) -> SpillSizes {
     let per_map = match plan.model.equation8 {
         Equation8::Printed => plan.job.input_mb / (plan.profile.input_mb * plan.maps() as f64),
@@ -316,7 +316,7 @@ pub fn merge_s(plan: &Plan, node: &Node) -> f64 {
 /// ```
 ///
 /// The printed equation always has the GPU term; the text says that a reduce function *may* use the
-/// GPU, hence the setting. The GPU processes as many blocks at once as in [`gpu_s`]; as printed,
+/// GPU, hence the setting. The GPU processes as many blocks simultaneously as in [`gpu_s`]; in the printed form,
 /// all blocks. Source: \[PESARO15, Eq. 14\].
 pub fn reduce_s(plan: &Plan, node: &Node) -> f64 {
     let profile = &plan.profile;

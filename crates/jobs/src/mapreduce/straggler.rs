@@ -1,6 +1,6 @@
 //! Stragglers in a net: with some probability a task draws a slow node, and all of its stages take longer.
 //!
-//! Defines the definition of a slow node, and the nets with stragglers but without a response; `speculation` adds copies.
+//! Contains the definition of a slow node, and the nets with stragglers but without a response; `speculation` adds copies.
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -60,7 +60,7 @@ pub enum WhichTasks {
     Reduces,
 }
 
-/// Largest factor: beyond it, clocks lose precision.
+/// Maximum factor: beyond it, clocks lose precision.
 const LARGEST_FACTOR: f64 = 1e6;
 
 /// Tolerance for the sum of the factors' probabilities.
@@ -123,7 +123,7 @@ impl Stragglers {
         self.factors().iter().map(|[probability, factor]| probability * factor).sum()
     }
 
-    /// Returns an outcome for each kind of slow node, sharing `probability`; `at` gives the time of the flag
+    /// Returns an outcome for each kind of slow node; the outcomes share `probability`, and `at` gives the time of the flag
     /// for a factor.
     pub(super) fn slow(&self, name: &str, probability: f64, at: impl Fn(f64) -> Option<f64>) -> Vec<Fate<'_>> {
         let factors = self.factors();

@@ -17,16 +17,16 @@ use crate::net::{ArcKind, ClassId, Delay, Expr, Net, PlaceId, Timing, Transition
 pub struct TaskChain {
     /// Name, letters and digits, such as `Map1`; parts added to the net are named after it.
     pub name: String,
-    /// Place of the token when the task starts; if tasks wait for slots, after it received one.
+    /// Place of the token when the task starts; if tasks wait for slots, the place after the task has received one.
     pub start: PlaceId,
     /// Transitions, in order; timed, or immediate for a stage that takes no time.
     pub stages: Vec<TransitionId>,
-    /// Place of the slots; the task holds a slot from its start until its last stage returns it; none if it
+    /// Place of the slots; the task holds a slot from its start until its last stage returns it; none if the task
     /// needs no slot.
     pub slots: Option<PlaceId>,
 }
 
-/// Reasons why transitions do not form a chain. List others, or change the net.
+/// Reasons why transitions do not form a chain. List other transitions, or change the net.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChainProblem {
@@ -49,7 +49,7 @@ pub enum ChainProblem {
         task: String,
         /// The transition.
         transition: String,
-        /// The place it should take its token from.
+        /// The place that the transition must take its token from.
         place: String,
     },
     /// A place between the stages has other uses, a capacity or tokens.
@@ -69,7 +69,7 @@ pub enum ChainProblem {
         transition: String,
     },
     /// The last stage does not give the slot back.
-    #[error("task `{task}`: its last stage must put one token to `{place}`")]
+    #[error("task `{task}`: its last stage must return one token to `{place}`")]
     Slot {
         /// The task.
         task: String,
@@ -123,11 +123,11 @@ pub(super) struct Checked {
     pub(super) places: Vec<PlaceId>,
     /// Mean of each stage \[s\].
     pub(super) means: Vec<f64>,
-    /// Their sum, the task's usual time \[s\].
+    /// Sum of the means, which is the task's usual time \[s\].
     pub(super) usual: f64,
 }
 
-/// Checks chains; returns all problems at once, in their order.
+/// Checks chains; returns all problems, in the order of the chains.
 pub(super) fn check(net: &Net, index: &ArcIndex, chains: &[TaskChain]) -> Result<Vec<Checked>, Vec<ChainProblem>> {
     let mut problems = Vec::new();
     let mut checked = Vec::with_capacity(chains.len());

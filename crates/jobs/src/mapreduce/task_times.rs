@@ -97,13 +97,13 @@ pub enum PhaseWarning {
     },
     /// Workers differ and tasks wait: the net assigns each task to a kind of worker in advance, by mean times.
     #[error(
-        "workers differ, and each task is assigned to a kind of worker in advance, by mean times; a cluster gives each \
-         free slot the next task: `tailspn whatif` simulates that"
+        "workers differ, and each task is assigned to a kind of worker in advance, by mean times; on a cluster, each \
+         free slot takes the next task, which `tailspn whatif` simulates"
     )]
     AssignedInAdvance,
     /// The distribution of a phase has no variance, so neither has the job time. Quantiles and their intervals stay valid.
     #[error(
-        "phase `{phase}` has a Pareto distribution of shape {shape}, 2 or less, and so no variance: \
+        "phase `{phase}` has a Pareto distribution with shape {shape}, and no variance because the shape is at most 2: \
          intervals of means and standard deviations are not valid, those of quantiles are"
     )]
     NoVariance {
@@ -119,7 +119,7 @@ pub enum PhaseWarning {
 #[non_exhaustive]
 pub enum PhaseTimesError {
     /// The plan has invalid values. Correct them.
-    #[error("the plan has {} invalid values, first {}", .0.len(), .0[0])]
+    #[error("the plan has {} invalid values, first: {}", .0.len(), .0[0])]
     Plan(
         /// All problems, at least one.
         Vec<PlanProblem>,

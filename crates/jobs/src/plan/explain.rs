@@ -18,13 +18,13 @@ use crate::plan::problem::{PlanProblem, ProblemKind};
 struct Item {
     /// Path of the key.
     path: String,
-    /// Place of the key.
+    /// Position of the key.
     key: Range<usize>,
-    /// Place of its value.
+    /// Position of the value.
     value: Range<usize>,
 }
 
-/// Returns a problem in the words of a plan, and whether reading can continue without the key or value at its place.
+/// Returns a problem in the words of a plan, and whether reading can continue without the key or value at its position.
 pub(crate) fn explain(text: &str, table: &Spanned<DeTable<'_>>, error: &toml::de::Error) -> (PlanProblem, bool) {
     let message = error.message();
     let mut span = error.span();
@@ -45,7 +45,7 @@ pub(crate) fn explain(text: &str, table: &Spanned<DeTable<'_>>, error: &toml::de
     let names = quoted(message);
     if message.starts_with("unknown field") {
         let (name, known) = names.split_first().map_or(("", &[][..]), |(name, known)| (*name, known));
-        // a list of tagged settings has no separate place for its key
+        // a list of tagged settings has no separate position for its key
         let inside = if last_step(&path) == name { path } else { format!("{path}.{name}") };
         let span = item_at_path(table.get_ref(), &inside).map(|item| item.key).or(span);
         return (unknown(text, table, name, inside, known).at(text, span), true);

@@ -64,7 +64,7 @@ pub enum Work {
     Tasks,
 }
 
-/// Sections that determine the kind of work; a plan must not have sections of two rows.
+/// Sections that determine the kind of work; a plan must not have sections of two kinds.
 const DECIDING: [(Work, &[&str]); 3] = [
     (Work::MapReduce, &["profile", "phases", "hadoop", "model"]),
     (Work::Stages, &["stage"]),
@@ -152,7 +152,7 @@ impl JobPlan {
     ///
     /// # Errors
     ///
-    /// Values that TOML cannot express; a sound plan has none.
+    /// Values that TOML cannot express; a valid plan has none.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         match self {
             Self::MapReduce(plan) => plan.to_toml(),
@@ -166,7 +166,7 @@ impl JobPlan {
         mapreduce::Plan::example_toml()
     }
 
-    /// Returns all problems with the values, in the order of the sections; empty for a sound plan.
+    /// Returns all problems with the values, in the order of the sections; empty for a valid plan.
     pub fn problems(&self) -> Vec<PlanProblem> {
         match self {
             Self::MapReduce(plan) => plan.problems(),

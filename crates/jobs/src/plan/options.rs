@@ -197,7 +197,9 @@ impl PlanOption {
             }
             Self::Partitions(count) => job.partitions = Some(whole(count)),
             Self::Deadline(seconds) => job.deadline_s = Some(seconds),
-            Self::SplitSize(_) => return Err(without("`tasks.per_mb` of a `[[stage]]` is its number of splits")),
+            Self::SplitSize(_) => {
+                return Err(without("`tasks.per_mb` of a `[[stage]]` determines its number of splits"));
+            }
             Self::Reduces(_) => return Err(without("use `--partitions`")),
             Self::Workers(..) => return Err(without("use `--executors`")),
             Self::MapSlots(_) | Self::ReduceSlots(_) => return Err(without("use `--cores`")),

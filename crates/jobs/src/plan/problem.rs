@@ -1,4 +1,4 @@
-//! Problems of plans: the message, the place in the text, and the recommendation.
+//! Problems of plans: the message, the position in the text, and the recommendation.
 
 use std::fmt;
 use std::ops::Range;
@@ -23,12 +23,12 @@ pub enum ProblemKind {
     Option,
 }
 
-/// A problem in a plan: the message, the place, and the recommendation.
+/// A problem in a plan: the message, the position, and the recommendation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanProblem {
     /// Path of the key, such as `cluster.node[1].gpu_speed`; empty if the text is not TOML.
     pub key: String,
-    /// Message, without the place.
+    /// Message, without the position.
     pub message: String,
     /// Recommendation, such as ``did you mean `reduces`?``.
     pub hint: Option<String>,
@@ -41,12 +41,12 @@ pub struct PlanProblem {
 }
 
 impl PlanProblem {
-    /// Creates a problem without a place.
+    /// Creates a problem without a position.
     pub(crate) fn new(kind: ProblemKind, key: impl Into<String>, message: impl Into<String>) -> Self {
         Self { key: key.into(), message: message.into(), hint: None, span: None, line: None, kind }
     }
 
-    /// Returns the same problem with a place in a text.
+    /// Returns the same problem with a position in a text.
     #[must_use]
     pub(crate) fn at(mut self, text: &str, span: Option<Range<usize>>) -> Self {
         self.line = span.as_ref().map(|span| line_of(text, span.start));

@@ -21,28 +21,28 @@ pub struct Rename {
     pub old: &'static str,
     /// Current path of the key; none if the key no longer has a meaning.
     pub new: Option<&'static str>,
-    /// A key and its old default in TOML, written out if the plan leaves the key out, because the default has changed.
+    /// A key and its old default in TOML, set if the plan omits the key, because the default has changed.
     pub default: Option<(&'static str, &'static str)>,
 }
 
 impl Rename {
-    /// A key that is now called `new`.
+    /// Creates the rename of a key to `new`.
     pub const fn to(old: &'static str, new: &'static str) -> Self {
         Self { old, new: Some(new), default: None }
     }
 
-    /// The same, but `key` must be `value` if the plan omits it.
+    /// Sets `key` to its old default `value` in plans that omit it, because the default has changed.
     #[must_use]
     pub const fn with_default(self, key: &'static str, value: &'static str) -> Self {
         Self { default: Some((key, value)), ..self }
     }
 
-    /// A key that has no meaning any more.
+    /// Creates the rename of a key that no longer has a meaning.
     pub const fn dropped(old: &'static str) -> Self {
         Self { old, new: None, default: None }
     }
 
-    /// The new form of a path such as `model.law.gpu` or `stage[*].law`; none if this rename does not apply.
+    /// Returns the new form of a path such as `model.law.gpu` or `stage[*].law`; none if this rename does not apply.
     pub fn path(&self, path: &str) -> Option<String> {
         let steps: Vec<&str> = path.trim().split('.').collect();
         let old: Vec<&str> = self.old.split('.').collect();
@@ -75,7 +75,7 @@ pub struct PlanWarning {
 }
 
 impl PlanWarning {
-    /// A warning of a name that is now another.
+    /// Creates a warning about an old name.
     pub(crate) fn new(text: &str, span: Range<usize>, old: &str, new: Option<&str>) -> Self {
         let line = line_of(text, span.start);
         let message = match new {
@@ -96,19 +96,20 @@ impl fmt::Display for PlanWarning {
 struct Taken<'t> {
     /// Positions in the lists along the path.
     entries: Vec<usize>,
-    /// Place of the key.
+    /// Position of the key.
     span: Range<usize>,
     value: Spanned<DeValue<'t>>,
 }
 
-/// Gives a path of a key in a plan, such as the key of an axis, its new names; with a warning if it had an old one.
+/// Returns the path of a key with its new names, such as the key of an axis, and a warning; none if the path has no old name.
 pub fn rename_path(text: &str, span: Range<usize>, path: &str, renames: &[Rename]) -> Option<(String, PlanWarning)> {
     let new = renames.iter().fold(path.to_owned(), |path, rename| rename.path(&path).unwrap_or(path));
     let warning = PlanWarning::new(text, span, path, Some(&new));
     (new != path).then_some((new, warning))
 }
 
-/// Gives keys their new names. Returns warnings of old names, one for each rename, and problems where a plan has both names.
+/// Gives keys their new names. Returns a warning for each rename that applied, and a problem for each key whose old
+/// and new names are both in the plan.
 pub(crate) fn rename(text: &str, table: &mut DeTable<'_>, renames: &[Rename]) -> (Vec<PlanWarning>, Vec<PlanProblem>) {
     let (mut warnings, mut problems) = (Vec::new(), Vec::new());
     for rename in renames {
@@ -138,7 +139,7 @@ pub(crate) fn rename(text: &str, table: &mut DeTable<'_>, renames: &[Rename]) ->
     (warnings, problems)
 }
 
-/// Gives a key a value unless the document does.
+/// Sets a key to a value unless the document has the key.
 pub(crate) fn set_default(table: &mut DeTable<'_>, key: &str, value: &'static str) {
     if let Ok(value) = DeValue::parse(value) {
         // the plan's own value stays
@@ -146,7 +147,7 @@ pub(crate) fn set_default(table: &mut DeTable<'_>, key: &str, value: &'static st
     }
 }
 
-/// A path as a plan writes it: `[[a.b]]` for a list of tables, `[a.b]` for a table.
+/// Returns a path in the notation of a plan: `[[a.b]]` for a list of tables, `[a.b]` for a table.
 fn shown(path: &str, value: &DeValue<'_>) -> String {
     match value {
         DeValue::Array(items) if items.iter().all(|item| item.get_ref().is_table()) => format!("[[{path}]]"),
@@ -155,7 +156,7 @@ fn shown(path: &str, value: &DeValue<'_>) -> String {
     }
 }
 
-/// A path with positions for its `[]`.
+/// Returns a path with positions in place of its `[]`.
 fn concrete(path: &str, entries: &[usize]) -> String {
     let mut parts = path.split("[]");
     let mut written = parts.next().unwrap_or_default().to_owned();
@@ -165,7 +166,7 @@ fn concrete(path: &str, entries: &[usize]) -> String {
     written
 }
 
-/// Takes out all keys at a path.
+/// Removes all keys at a path from the table, and collects them.
 fn take<'t>(table: &mut DeTable<'t>, path: &str, entries: &mut Vec<usize>, found: &mut Vec<Taken<'t>>) {
     let Some((first, rest)) = path.split_once('.') else {
         if let Some((key, value)) = table.remove_entry(path) {
@@ -189,7 +190,7 @@ fn take<'t>(table: &mut DeTable<'t>, path: &str, entries: &mut Vec<usize>, found
     }
 }
 
-/// Puts a value at a path, whose tables are made if they are missing. Returns true if there was room for it.
+/// Puts a value at a path; missing tables are created. Returns true if the path was free.
 fn put<'t>(table: &mut DeTable<'t>, path: &str, span: &Range<usize>, value: Spanned<DeValue<'t>>) -> bool {
     let Some((first, rest)) = path.split_once('.') else {
         if table.contains_key(path) {

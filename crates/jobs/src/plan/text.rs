@@ -1,7 +1,7 @@
-//! Plans as text: from TOML to settings, with the place of every problem in the text.
+//! Plans as text: from TOML to settings, with the position of every problem in the text.
 //!
 //! Shared parts of all plan readers: reading a document, problems with key and position, and range checks. All problems
-//! are reported at once: a key or value that cannot be read is removed, and reading continues. Each plan owns its sound
+//! are reported together: a key or value that cannot be read is removed, and reading continues. Each plan defines its valid
 //! values.
 
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::plan::problem::{PlanError, PlanProblem, ProblemKind, line_of, short};
 use crate::plan::rename::{PlanWarning, Rename, rename, set_default};
 use crate::runs::RunSpread;
 
-/// Problems after which reading stops.
+/// Number of problems after which reading stops.
 const MOST_PROBLEMS: usize = 50;
 
 /// A plan, and warnings about its text.
@@ -29,13 +29,13 @@ pub struct Loaded<P> {
 }
 
 impl<P> Loaded<P> {
-    /// The same with another plan.
+    /// Returns the same warnings with a converted plan.
     pub fn map<Q>(self, change: impl FnOnce(P) -> Q) -> Loaded<Q> {
         Loaded { plan: change(self.plan), warnings: self.warnings }
     }
 }
 
-/// A TOML document with the place of every key and value.
+/// A TOML document with the position of every key and value.
 #[derive(Clone, Debug)]
 pub struct Document<'t> {
     text: &'t str,
@@ -62,22 +62,22 @@ impl<'t> Document<'t> {
         Ok(Self { text, table, warnings, problems })
     }
 
-    /// The top of the document.
+    /// Returns the top-level table of the document.
     pub fn table(&self) -> &DeTable<'t> {
         self.table.get_ref()
     }
 
-    /// Gives a key a value unless the text does; `key` has sections, but no lists.
+    /// Sets a key to a value unless the text has the key; `key` may contain sections, but no lists.
     pub fn set_default(&mut self, key: &str, value: &'static str) {
         set_default(self.table.get_mut(), key, value);
     }
 
-    /// Line of the value at `key`; of a missing key, of its section.
+    /// Returns the line of the value at `key`; for a missing key, of its section.
     pub fn line(&self, key: &str) -> Option<usize> {
         locate(&self.table, key).map(|span| line_of(self.text, span.start))
     }
 
-    /// Place of a key at the top.
+    /// Returns the position of a top-level key.
     pub(crate) fn key_span(&self, key: &str) -> Option<Range<usize>> {
         self.table.get_ref().get_key_value(key).map(|(key, _)| key.span())
     }
@@ -121,7 +121,7 @@ fn deserialize<P: DeserializeOwned>(text: &str, mut table: Spanned<DeTable<'_>>)
         };
         let (problem, may_go_on) = explain(text, &table, &error);
         let span = problem.span.clone();
-        // a key that was taken out is not missing
+        // a key that was removed is not missing
         if problems.iter().all(|other| other.key != problem.key) {
             problems.push(problem);
         }
@@ -132,7 +132,7 @@ fn deserialize<P: DeserializeOwned>(text: &str, mut table: Spanned<DeTable<'_>>)
     }
 }
 
-/// Takes out the key that has this place, or whose value has it.
+/// Removes the key at this position, or the key whose value is at it.
 fn take_out(table: &mut DeTable<'_>, span: &Range<usize>) -> bool {
     let is_it = |key: &Spanned<_>, value: &Spanned<DeValue<'_>>| {
         key.span() == *span
@@ -153,12 +153,12 @@ fn take_out(table: &mut DeTable<'_>, span: &Range<usize>) -> bool {
     })
 }
 
-/// Place of the value at `key` in a plan's text, as bytes; of a missing key, of its section.
+/// Returns the position of the value at `key` in a plan's text, in bytes; for a missing key, of its section.
 pub fn place(text: &str, key: &str) -> Option<Range<usize>> {
     locate(&DeTable::parse(text).ok()?, key)
 }
 
-/// Place of the value at `key` in the text that `table` was read from; of a missing key, of its section.
+/// Returns the position of the value at `key` in the text that `table` was read from; for a missing key, of its section.
 fn locate(table: &Spanned<DeTable<'_>>, key: &str) -> Option<Range<usize>> {
     let mut steps = key.split(['.', '[', ']']).filter(|step| !step.is_empty());
     let mut value = table.get_ref().get(steps.next()?)?;
@@ -174,7 +174,7 @@ fn locate(table: &Spanned<DeTable<'_>>, key: &str) -> Option<Range<usize>> {
     Some(value.span())
 }
 
-/// Returns true if the text has this very key.
+/// Returns true if the text has exactly this key.
 fn is_there(table: &Spanned<DeTable<'_>>, key: &str) -> bool {
     let parent = key.rsplit_once(['.', '[']).map_or("", |(parent, _)| parent);
     let place = locate(table, key);
@@ -187,7 +187,7 @@ pub(crate) enum ValueFault {
     /// A number.
     #[error("{} is not {needs}", short(*value))]
     Range { value: f64, needs: &'static str },
-    /// There are none, or too many.
+    /// A count that is too small or too large.
     #[error("{count} {what}; there must be {least} to {most}")]
     Count { what: &'static str, count: u64, least: u64, most: u64 },
 }
@@ -202,7 +202,7 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// A checker without problems, at the top of the plan.
+    /// Creates a checker without problems, at the top of the plan.
     #[allow(clippy::new_without_default, reason = "a checker is always made by name")]
     pub fn new() -> Self {
         Self { section: String::new(), problems: Vec::new() }
@@ -226,7 +226,7 @@ impl Checker {
     /// Adds the problems of a plan's section `[run]`.
     pub(crate) fn run_spread(&mut self, run: &RunSpread) {
         self.section = "run".into();
-        self.range("sigma", run.sigma, (0.0..=5.0).contains(&run.sigma), "a number of 0 to 5");
+        self.range("sigma", run.sigma, (0.0..=5.0).contains(&run.sigma), "a number from 0 to 5");
         let freedom = run.degrees_of_freedom;
         self.range("degrees_of_freedom", freedom, (1.0..=1e12).contains(&freedom), "a number of at least 1");
         self.count("runs", run.runs.into(), "runs", 1, 1_000_000);

@@ -12,7 +12,7 @@ pub const MAX_TASKS: u32 = 1_000_000;
 /// Maximum number of stages of a plan.
 pub const MAX_STAGES: usize = 10_000;
 
-/// Largest number in a plan: beyond it, clocks lose precision.
+/// Maximum number in a plan: beyond it, clocks lose precision.
 const LARGEST: f64 = 1e12;
 
 impl StagePlan {
@@ -20,7 +20,7 @@ impl StagePlan {
     ///
     /// # Errors
     ///
-    /// [`PlanError`], with places in the text.
+    /// [`PlanError`], with positions in the text.
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
         Self::read(Document::parse(text, &JOB_RENAMES)?).map(|loaded| loaded.plan)
     }
@@ -34,12 +34,12 @@ impl StagePlan {
     ///
     /// # Errors
     ///
-    /// Values that TOML cannot express; a sound plan has none.
+    /// Values that TOML cannot express; a valid plan has none.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         toml::to_string_pretty(self)
     }
 
-    /// Returns all problems with the values, in the order of the plan; empty for a sound plan.
+    /// Returns all problems with the values, in the order of the plan; empty for a valid plan.
     pub fn problems(&self) -> Vec<PlanProblem> {
         let mut to = Checker::new();
         to.section = "job".into();
@@ -88,8 +88,8 @@ impl StagePlan {
             positive(to, "slots_per_host", sharing.slots_per_host);
             not_negative(to, "start_s", sharing.start_s);
             for (key, of) in [("start", sharing.start), ("warm_up", sharing.warm_up), ("steady", sharing.steady)] {
-                to.range(&format!("{key}.power"), of.power, (-2.0..=4.0).contains(&of.power), "a number of -2 to 4");
-                to.range(&format!("{key}.error"), of.error, (0.0..=5.0).contains(&of.error), "a number of 0 to 5");
+                to.range(&format!("{key}.power"), of.power, (-2.0..=4.0).contains(&of.power), "a number from -2 to 4");
+                to.range(&format!("{key}.error"), of.error, (0.0..=5.0).contains(&of.error), "a number from 0 to 5");
             }
         }
         if let Some(seen) = &self.seen {
@@ -107,18 +107,18 @@ fn positive(to: &mut Checker, key: &str, value: f64) {
 }
 
 fn not_negative(to: &mut Checker, key: &str, value: f64) {
-    to.range(key, value, (0.0..=LARGEST).contains(&value), "a number of 0 to 1e12");
+    to.range(key, value, (0.0..=LARGEST).contains(&value), "a number from 0 to 1e12");
 }
 
 fn check_stage(i: usize, stage: &StageSpec, plan: &StagePlan, to: &mut Checker) {
     if let Some(&before) = stage.after.iter().find(|before| **before >= i) {
-        to.add("after", format!("stage {before} must come before this stage, stage {i}"));
+        to.add("after", format!("stage {before} must precede this stage (stage {i})"));
     }
     not_negative(to, "setup_s", stage.setup_s);
     not_negative(to, "small_mb", stage.small_mb);
     not_negative(to, "warming", stage.warming);
     for (key, share) in [("busy", stage.busy), ("gpu", stage.gpu)] {
-        to.range(key, share, (0.0..=1.0).contains(&share), "a number of 0 to 1");
+        to.range(key, share, (0.0..=1.0).contains(&share), "a number from 0 to 1");
     }
     if let Some(problem) = stage.distribution.problem() {
         to.add("distribution", problem);
@@ -129,7 +129,7 @@ fn check_stage(i: usize, stage: &StageSpec, plan: &StagePlan, to: &mut Checker) 
     }
     for (key, amount) in [("tasks", stage.tasks), ("data_mb", stage.data_mb)] {
         let fixed = amount.fixed;
-        to.range(&format!("{key}.fixed"), fixed, fixed.abs() <= LARGEST, "a number of -1e12 to 1e12");
+        to.range(&format!("{key}.fixed"), fixed, fixed.abs() <= LARGEST, "a number from -1e12 to 1e12");
         not_negative(to, &format!("{key}.per_mb"), amount.per_mb);
     }
     check_time("cold", stage.cold, to);
@@ -139,7 +139,7 @@ fn check_stage(i: usize, stage: &StageSpec, plan: &StagePlan, to: &mut Checker) 
 fn check_time(key: &str, time: TaskTime, to: &mut Checker) {
     not_negative(to, &format!("{key}.fixed_s"), time.fixed_s);
     not_negative(to, &format!("{key}.per_mb_s"), time.per_mb_s);
-    to.range(&format!("{key}.error"), time.error, (0.0..=5.0).contains(&time.error), "a number of 0 to 5");
+    to.range(&format!("{key}.error"), time.error, (0.0..=5.0).contains(&time.error), "a number from 0 to 5");
 }
 
 #[cfg(test)]
@@ -168,8 +168,8 @@ mod tests {
                 "`stage[0].tasks`: 62500000 tasks at this input; at most 1000000 are allowed".to_owned(),
                 "{ per_mb = 0.0625 }",
             ),
-            ("`stage[1].after`: stage 1 must come before this stage, stage 1".to_owned(), "[1]"),
-            ("`stage[1].cold.fixed_s`: -2 is not a number of 0 to 1e12".to_owned(), "-2"),
+            ("`stage[1].after`: stage 1 must precede this stage (stage 1)".to_owned(), "[1]"),
+            ("`stage[1].cold.fixed_s`: -2 is not a number from 0 to 1e12".to_owned(), "-2"),
         ];
         assert_eq!(told, expected);
         let missing = StagePlan::from_toml("[job]\nexecutors = 1\ncores = 1\n[[stage]]\n").unwrap_err().to_string();

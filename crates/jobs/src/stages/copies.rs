@@ -43,7 +43,7 @@ fn known_stage(stage: &PlannedStage, hosts: usize) -> KnownStage {
     }
 }
 
-/// Returns no copies, and Spark's copies with these settings; `None` keeps Spark's default.
+/// Returns two policies: no copies, and Spark's copies with these settings; `None` keeps Spark's default.
 pub fn spark_policies(multiplier: Option<f64>, quantile: Option<f64>) -> [PolicyPlan; 2] {
     let default = Spark::default();
     let spark = Spark {

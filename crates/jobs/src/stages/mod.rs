@@ -16,10 +16,11 @@
 //!
 //! # The model
 //!
-//! A stage starts `setup_s` after the last stage it waits for has ended: the driver's work and the launch of its first tasks. It has a number of
-//! *full* tasks, `fixed + per_mb · input`, which share its data, `fixed + per_mb · input`, evenly, and some *small* ones. Tasks go to free slots,
-//! those of an earlier stage first. The first task that a slot runs for a stage is *cold*: its code is loaded, interpreted and compiled meanwhile.
-//! The k-th task takes
+//! A stage starts `setup_s` after the last stage it waits for has ended: the driver's work and the launch of its
+//! first tasks. It has a number of *full* tasks, `fixed + per_mb · input`, and some *small* tasks. The full tasks share
+//! the stage's data, `fixed + per_mb · input`, evenly. Tasks go to free slots; tasks of an earlier stage go first. The
+//! first task that a slot runs for a stage is *cold*: its code is loaded, interpreted and compiled meanwhile. The k-th
+//! task takes
 //!
 //! ```text
 //! warm.fixed_s + warm.per_mb_s · MB   times   1 + warming / (k − 1)

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! `w` counts the waves of the stage: tasks with the same distribution. `start` is immediate, with a higher priority
-//! for earlier waves and stages, as in Spark's first-in-first-out scheduling; `run` serves all of its tokens at once;
+//! for earlier waves and stages, as in Spark's first-in-first-out scheduling; `run` serves all of its tokens simultaneously;
 //! `end` is immediate and takes a token of every task. The only dead marking has its token on `finished`. Ids are
 //! letters and digits.
 
@@ -19,7 +19,7 @@ use crate::stages::planned::{PlannedJob, PlannedStage};
 pub struct StageNet {
     /// The net.
     pub net: Net,
-    /// Of each stage: its set-up and the runs of its tasks.
+    /// For each stage, the transitions of its set-up and of its tasks.
     pub stages: Vec<Vec<TransitionId>>,
 }
 
@@ -29,7 +29,7 @@ const STEP: Point = Point { x: 110.0, y: 70.0 };
 /// The distribution of the driver's times: its standard deviation is half its mean, and the exact methods support it.
 const DRIVER: PhaseLaw = PhaseLaw::Erlang(4);
 
-/// Makes the net of a job. Exact translation: no approximation is added.
+/// Builds the net of a job. Exact translation: no approximation is added.
 ///
 /// # Errors
 ///
@@ -45,13 +45,13 @@ struct Maker<'a> {
     job: &'a PlannedJob,
     b: NetBuilder,
     slots: PlaceId,
-    /// Of each stage, the places that its end fills: one for each stage that waits for it, or one of the end.
+    /// For each stage, the output places of its end: one for each stage that waits for it, or one for the end of the job.
     edges: Vec<Vec<PlaceId>>,
-    /// Of each stage, the places that its set-up takes from.
+    /// For each stage, the input places of its set-up.
     entries: Vec<Vec<PlaceId>>,
-    /// The places that the end of the job takes from.
+    /// The input places of the end of the job.
     last: Vec<PlaceId>,
-    /// Priority of the next start; earlier ones are higher.
+    /// Priority of the next start; earlier starts have higher priorities.
     priority: u32,
     row: f64,
 }
@@ -77,7 +77,7 @@ impl<'a> Maker<'a> {
         maker
     }
 
-    /// Makes the places between stages.
+    /// Creates the places between stages.
     fn connect(&mut self) {
         for (i, stage) in self.job.stages.iter().enumerate() {
             if stage.after.is_empty() {
@@ -108,7 +108,7 @@ impl<'a> Maker<'a> {
             Some(Point { x: STEP.x * (column + 0.5), y: STEP.y * (row + 0.5) });
     }
 
-    /// One stage: set-up, waves, barrier.
+    /// Adds one stage: set-up, waves, barrier.
     fn stage(&mut self, i: usize) -> Vec<TransitionId> {
         let job = self.job;
         let stage: &PlannedStage = &job.stages[i];
@@ -168,7 +168,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// A delay with this mean for all tokens simultaneously; immediate if the mean is 0.
+/// Returns a delay with this mean for all tokens simultaneously; immediate if the mean is 0.
 fn timing(law: &PhaseLaw, mean_s: f64) -> Timing {
     if mean_s <= 0.0 {
         return Timing::immediate(1.0, 1);

@@ -1,4 +1,4 @@
-//! Tasks that share GPUs by permits: a task works, waits for a permit of its executor, holds it, and works on without it.
+//! Tasks that share GPUs by permits: a task works, waits for a permit of its executor, holds it, and continues without it.
 //!
 //! The permits of an executor are those of all its GPUs, `spark.rapids.sql.concurrentGpuTasks` for each,
 //! granted in the order of the requests. That is how RAPIDS' semaphore works, except that it prefers tasks
@@ -10,24 +10,24 @@ use std::collections::{BinaryHeap, VecDeque};
 /// A task on an executor, without its waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GpuTask {
-    /// It is not launched before \[s\].
+    /// Earliest launch \[s\].
     pub from_s: f64,
-    /// The time before it asks for a permit \[s\].
+    /// Time before the task requests a permit \[s\].
     pub before_s: f64,
-    /// Time for which it holds the permit \[s\]; 0 if it requests none.
+    /// Time for which the task holds the permit \[s\]; 0 if the task requests none.
     pub hold_s: f64,
-    /// The time after the permit \[s\].
+    /// Time after the task has released the permit \[s\].
     pub after_s: f64,
 }
 
 /// The launch, wait and end of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GpuTimes {
-    /// When it is launched \[s\].
+    /// Launch time \[s\].
     pub start_s: f64,
-    /// The wait for a permit \[s\].
+    /// Time of the wait for a permit \[s\].
     pub wait_s: f64,
-    /// When it ends \[s\].
+    /// End time \[s\].
     pub end_s: f64,
 }
 
@@ -44,7 +44,7 @@ enum Step {
 ///
 /// # Panics
 ///
-/// Never; a job without slots or permits has one.
+/// Never; a number of slots or permits of 0 counts as 1.
 pub fn share_gpus(tasks: &[GpuTask], slots: u32, permits: u32) -> Vec<GpuTimes> {
     let mut times = vec![GpuTimes::default(); tasks.len()];
     let (mut free_slots, mut free_permits) = (slots.max(1), permits.max(1));

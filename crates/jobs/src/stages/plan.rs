@@ -27,7 +27,7 @@ pub struct StagePlan {
     /// The range of the runs that the plan was fitted to. Default: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<Seen>,
-    /// The stages; one may wait for earlier ones only.
+    /// The stages; a stage may only wait for earlier stages.
     pub stage: Vec<StageSpec>,
     /// Straggler policies that `whatif` compares. Default: no speculation, and the detectors `default`, `hierarchical` and `late`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -42,9 +42,9 @@ pub struct JobSize {
     /// Name of the job.
     #[serde(default)]
     pub name: String,
-    /// Bytes read by the job \[MB\], > 0.
+    /// Data read by the job \[MB\], > 0.
     pub input_mb: f64,
-    /// Processes that run tasks, >= 1.
+    /// Number of executors, the processes that run tasks, >= 1.
     pub executors: u32,
     /// Tasks that an executor runs at a time, >= 1.
     pub cores: u32,
@@ -57,7 +57,7 @@ pub struct JobSize {
     /// Tasks that may hold a GPU at a time, >= 1: `spark.rapids.sql.concurrentGpuTasks`. Default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concurrent_gpu_tasks: Option<u32>,
-    /// Share of a GPU that a task requests, > 0: it limits the tasks of an executor by the shares of its GPUs. Default: no limit.
+    /// Share of a GPU that a task requests, > 0; the shares of an executor's GPUs limit its number of tasks. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpus_per_task: Option<f64>,
     /// Partitions of a shuffle, for the stages with `uses_partitions = true`. Default: the number of tasks in these stages.
@@ -71,37 +71,38 @@ pub struct JobSize {
     pub deadline_s: Option<f64>,
 }
 
-/// The slowdown of executors that share a host. A time at another load is the time of the plan times the ratio of the loads raised to the power given
-/// here.
+/// The slowdown of executors that share a host. A time at another load is the time of the plan, times the ratio of the
+/// loads raised to the exponent given here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Sharing {
     /// Executors per host at which the times of the plan hold, > 0.
     pub executors_per_host: f64,
-    /// Tasks running on a host at a time at which the times hold, > 0.
+    /// Number of simultaneous tasks on a host at which the times of the plan hold, > 0.
     pub slots_per_host: f64,
-    /// Time from the submission of the first stage until executors take its tasks \[s\], >= 0; 0 if they exist before. Grows with executors per host.
+    /// Time from the submission of the first stage until executors take its tasks \[s\], >= 0; 0 if executors are
+    /// already running. Grows with executors per host.
     #[serde(default)]
     pub start_s: f64,
-    /// The power for `start_s`.
+    /// Exponent with which `start_s` grows with the executors per host.
     #[serde(default)]
     pub start: Power,
-    /// The power, with tasks of a host at a time, for the warm-up time of tasks: of the first task of a slot, and of the following ones until the
-    /// steady time.
+    /// Exponent with which the warm-up time of tasks grows with the simultaneous tasks on a host. The warm-up time is the
+    /// extra time of the first task of a slot, and of the following tasks until the steady time.
     #[serde(default)]
     pub warm_up: Power,
-    /// The power, with tasks of a host at a time, for the CPU time of steady tasks (`stage.busy`).
+    /// Exponent with which the CPU time of steady tasks (`stage.busy`) grows with the simultaneous tasks on a host.
     #[serde(default)]
     pub steady: Power,
 }
 
-/// A power with its uncertainty.
+/// An exponent with its uncertainty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Power {
-    /// The power, -2 to 4.
+    /// The exponent, -2 to 4.
     pub power: f64,
     /// Standard error, >= 0.
     #[serde(default)]
@@ -115,7 +116,7 @@ pub struct Power {
 pub struct Seen {
     /// Minimum input \[MB\].
     pub least_input_mb: f64,
-    /// Maximum number of input \[MB\].
+    /// Maximum input \[MB\].
     pub most_input_mb: f64,
     /// Minimum number of slots.
     pub least_slots: u32,
@@ -177,31 +178,31 @@ pub struct StageSpec {
     /// The stages that must have ended before, by their position in the plan, from 0; each must precede this one.
     #[serde(default)]
     pub after: Vec<usize>,
-    /// Mean time from the end of those stages to the launch of its first tasks \[s\], >= 0.
+    /// Mean time from the end of those stages to the launch of this stage's first tasks \[s\], >= 0.
     #[serde(default)]
     pub setup_s: f64,
-    /// True if it has as many tasks as a shuffle has partitions.
+    /// True if the stage has as many tasks as a shuffle has partitions.
     #[serde(default)]
     pub uses_partitions: bool,
-    /// Tasks with hardly any data, such as a task for a split of a few bytes.
+    /// Number of tasks with hardly any data, such as a task for a split of a few bytes.
     #[serde(default)]
     pub small_tasks: u32,
     /// Data of each small task \[MB\], >= 0.
     #[serde(default)]
     pub small_mb: f64,
-    /// Relative extra time of the second task of a slot over the steady ones, >= 0: 1 is twice as long.
+    /// Relative extra time of the second task of a slot, compared with steady tasks, >= 0; 1 means twice as long.
     #[serde(default)]
     pub warming: f64,
-    /// CPU time of a steady task over its time, 0 to 1.
+    /// Share of CPU time in the time of a steady task, 0 to 1.
     #[serde(default)]
     pub busy: f64,
-    /// Share of a task's time, excluding waits for it, in which it holds a GPU, 0 to 1. Default 0.
+    /// Share of a task's time in which the task holds a GPU, excluding waits for the GPU, 0 to 1. Default 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub gpu: f64,
     /// Distribution of times around their means.
     #[serde(default)]
     pub distribution: PhaseLaw,
-    /// Full tasks; rounded to an integer, at least 1.
+    /// Number of full tasks; rounded to an integer, at least 1.
     pub tasks: Amount,
     /// Total data of all full tasks \[MB\].
     #[serde(default)]
@@ -212,7 +213,7 @@ pub struct StageSpec {
     pub warm: TaskTime,
 }
 
-/// Returns true for 0, which is not written.
+/// Returns true for 0, which plans omit.
 fn is_zero(value: &f64) -> bool {
     *value == 0.0
 }

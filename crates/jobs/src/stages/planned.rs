@@ -11,9 +11,9 @@ const RANKS: u32 = 12;
 pub struct Wave {
     /// Number, >= 1.
     pub tasks: u32,
-    /// Their mean time \[s\].
+    /// Mean time of these tasks \[s\].
     pub mean_s: f64,
-    /// The relative standard error of that time.
+    /// The relative standard error of the mean time.
     pub error: f64,
     /// Part of the time that is CPU time and grows with the tasks of a host \[s\].
     pub busy_s: f64,
@@ -28,7 +28,7 @@ pub struct PlannedStage {
     pub name: String,
     /// Stages that must have ended before.
     pub after: Vec<usize>,
-    /// Mean time from the end of those stages to the launch of its first tasks \[s\].
+    /// Mean time from the end of those stages to the launch of this stage's first tasks \[s\].
     pub setup_s: f64,
     /// Data of a full task \[MB\].
     pub task_mb: f64,
@@ -36,7 +36,7 @@ pub struct PlannedStage {
     pub waves: Vec<Wave>,
     /// Distribution of times around their means.
     pub law: PhaseLaw,
-    /// Share of a task's time, excluding waits for it, in which it holds a GPU.
+    /// Share of a task's time in which the task holds a GPU, excluding waits for the GPU.
     pub gpu: f64,
 }
 
@@ -80,7 +80,7 @@ pub struct PlannedJob {
 }
 
 impl PlannedJob {
-    /// Returns the plan's job at the plan's size. The plan must be sound ([`StagePlan::problems`]).
+    /// Returns the plan's job at the plan's size. The plan must be valid ([`StagePlan::problems`]).
     pub fn of(plan: &StagePlan) -> Self {
         let slots = plan.job.executors.saturating_mul(plan.job.tasks_of_executor()).max(1);
         let uses_gpus = plan.stage.iter().any(|stage| stage.gpu > 0.0);
@@ -112,7 +112,8 @@ impl PlannedJob {
         self.stages.iter().map(PlannedStage::work_s).sum::<f64>() + driver * f64::from(self.slots)
     }
 
-    /// Returns the relative standard error of the job time due to the errors of the fitted task times: each stage's times are off together, weighted
+    /// Returns the relative standard error of the job time due to the errors of the fitted task times: all times of a
+    /// stage have the same error, weighted
     /// by their share of all slot time, plus the errors shared by the stages. Approximate: stages that run in parallel count in full.
     pub fn error(&self) -> f64 {
         let all = self.slot_time_s();
@@ -280,7 +281,7 @@ impl StagePlan {
 
 /// Times of the plan hold up to this multiple of the observed sizes.
 pub const FAR: f64 = 4.0;
-/// Relative standard error for each factor e beyond that limit: assumed.
+/// Assumed relative standard error for each factor of e beyond [`FAR`].
 const FAR_ERROR: f64 = 0.1;
 
 impl Seen {

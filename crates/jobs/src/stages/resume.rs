@@ -20,11 +20,11 @@ static DRIVER: LazyLock<LawTable> = LazyLock::new(|| LawTable::new(&PhaseLaw::Er
 /// A running task.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunningTask {
-    /// Time for which it has run \[s\].
+    /// Time for which the task has run \[s\].
     pub age_s: f64,
     /// Mean time in the plan \[s\], > 0.
     pub mean_s: f64,
-    /// True if it is the first task that its slot runs for the stage.
+    /// True if the task is the first task that its slot runs for the stage.
     pub is_first: bool,
 }
 

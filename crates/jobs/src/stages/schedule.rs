@@ -1,4 +1,4 @@
-//! One run of a planned job without a net: free slots take waiting tasks, those of earlier stages first.
+//! One run of a planned job without a net: free slots take waiting tasks, tasks of earlier stages first.
 //!
 //! The times have the same distribution as in the job's net ([`crate::stages::net`]), at a fraction of the cost: events are the ends of tasks and of
 //! set-ups, and the next task goes to the slot freed last.
@@ -11,7 +11,7 @@ use crate::mapreduce::{LawTable, LawTables};
 use crate::rng::{Address, FRACTION_BITS, Purpose, exponential};
 use crate::stages::planned::{PlannedJob, PlannedStage, SharedGpus};
 
-/// Stages of the driver's times, as in the net.
+/// Number of Erlang stages of the driver's times, as in the net.
 pub(super) const DRIVER_STAGES: u32 = 4;
 
 /// A planned job, ready to run.
@@ -25,7 +25,7 @@ pub struct StageSchedule {
 
 #[derive(Clone, Debug)]
 pub(super) struct Stage {
-    /// Number of stages it waits for.
+    /// Number of stages that the stage waits for.
     pub(super) before: usize,
     followers: Vec<usize>,
     pub(super) setup_s: f64,
@@ -33,7 +33,7 @@ pub(super) struct Stage {
     pub(super) tasks: u32,
     /// Tasks with their mean times \[s\], in the order in which they start.
     pub(super) waves: Vec<(u32, f64)>,
-    /// Number of first tasks of slots among these.
+    /// Number of leading waves that consist of first tasks of slots.
     pub(super) first_waves: usize,
     pub(super) law: Arc<LawTable>,
     /// Share of a task's time in which it holds a GPU.
@@ -101,7 +101,7 @@ pub(super) type Event = Reverse<(u64, usize)>;
 
 pub(super) struct Running<'a> {
     job: &'a StageSchedule,
-    /// Factors of the run; `None`: the plan's times.
+    /// Factors of the run; `None` for the plan's times.
     pub(super) pace: Option<&'a Pace>,
     key: [u32; 2],
     replication: u64,
@@ -160,7 +160,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Returns a time of the driver over its mean.
+    /// Returns a time of the driver divided by its mean.
     pub(super) fn driver(&self, owner: usize) -> f64 {
         // `as` is fine: a plan has at most 10,000 stages
         let address = Address { purpose: Purpose::Setup, owner: owner as u32, sample: 0 };
@@ -219,8 +219,9 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Runs the same if the tasks of each executor share its GPUs: a task holds one in the middle of its time, and waits for a permit before. Tasks
-    /// go to the executor with the most free slots.
+    /// Continues the run if the tasks of each executor share its GPUs: a task holds a GPU in the middle of its time,
+    /// and waits for a permit before that.
+    /// Tasks go to the executor with the most free slots.
     fn go_on_with_gpus(&mut self, gpus: SharedGpus) {
         let executors = gpus.executors as usize;
         let mut free = vec![self.job.slots / gpus.executors; executors];

@@ -31,11 +31,11 @@ pub(super) enum Year {
 struct State {
     applications: HashMap<String, ApplicationId>,
     stages: HashMap<(ApplicationId, String), StageId>,
-    /// The tasks assigned so far to a stage's instances.
+    /// Number of the next new task of each stage.
     next_task: HashMap<StageId, u32>,
-    /// Tasks of instances that run more than once.
+    /// Task numbers of the instances that run more than once, by name.
     retried: HashMap<(StageId, String), u32>,
-    /// Stages by `batch_task`.
+    /// Number of rows in `batch_task`.
     planned: u64,
 }
 

@@ -14,7 +14,7 @@ use zip::{CompressionMethod, ZipArchive};
 
 use crate::trace::compression::damaged;
 
-/// The first bytes of an archive: of its first entry, or of the end of one without entries.
+/// First bytes of an archive with entries, and of an empty archive.
 const MAGIC: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 /// Bytes per read.
 const CHUNK: usize = 1 << 16;
@@ -98,11 +98,11 @@ impl Entry {
     }
 }
 
-/// A stream with the checksum that its content must have.
+/// A stream that is compared, at its end, with the size and checksum stored in the archive.
 struct Checked<R> {
     source: CrcReader<R>,
     checksum: u32,
-    /// Bytes that it must have.
+    /// Expected number of bytes.
     unpacked: u64,
     is_told: bool,
 }

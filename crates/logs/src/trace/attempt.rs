@@ -1,4 +1,4 @@
-//! One attempt to run a task: its place, time and outcome. Millions of them are kept, so the record is small.
+//! One attempt to run a task: its node, time and outcome. Millions of them are kept, so the record is small.
 
 use crate::trace::ids::{ExecutorId, Moment, NodeId, StageId};
 use crate::trace::metric::MetricSpan;
@@ -7,23 +7,23 @@ use crate::trace::metric::MetricSpan;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Outcome {
-    /// It completed the task.
+    /// The attempt completed the task.
     Success,
-    /// It ended with an error.
+    /// The attempt ended with an error.
     Failed,
-    /// It was killed because another attempt of the task had succeeded.
+    /// The attempt was killed because another attempt of the task had succeeded.
     KilledAsCopy,
-    /// It was killed for another reason, such as the end of its stage.
+    /// The attempt was killed for another reason, such as the end of its stage.
     Killed,
     /// Blocks of a shuffle could not be fetched.
     FetchFailed,
     /// The executor or node was lost.
     Lost,
-    /// It made room for another job.
+    /// The attempt was evicted to make room for another job.
     Evicted,
-    /// The log ends, or has no further record of it, before its end.
+    /// The log does not contain the end of the attempt.
     Unfinished,
-    /// The log describes its end with unknown words.
+    /// The log states an unrecognised reason for the end of the attempt.
     Unknown,
 }
 
@@ -43,7 +43,7 @@ impl Outcome {
         }
     }
 
-    /// Returns true if the task had to be repeated because of it: not a success, not a kill, and not unfinished.
+    /// Returns true if the attempt failed or was lost, so that its task had to be repeated.
     pub fn is_failure(self) -> bool {
         matches!(self, Self::Failed | Self::FetchFailed | Self::Lost)
     }
@@ -80,7 +80,7 @@ impl Locality {
         }
     }
 
-    /// Returns the value for its name in Spark and Hadoop.
+    /// Parses the name used by Spark and Hadoop.
     pub(super) fn named(text: &str) -> Option<Self> {
         Some(match text {
             "PROCESS_LOCAL" => Self::Process,
@@ -102,19 +102,19 @@ pub struct Attempt {
     pub task: u32,
     /// The number of this attempt of the task, as counted by the log.
     pub number: u32,
-    /// The node it ran on, if known.
+    /// The node that the attempt ran on, if known.
     pub node: Option<NodeId>,
-    /// The executor it ran in, if the framework has executors.
+    /// The executor that the attempt ran in, if the framework has executors.
     pub executor: Option<ExecutorId>,
     /// Outcome.
     pub outcome: Outcome,
-    /// Distance from its data.
+    /// Distance between the attempt and its data.
     pub locality: Locality,
-    /// True if it was started as a copy of a running attempt; false if the log does not say.
+    /// True if the attempt was started as a copy of a running attempt; false if the log does not say.
     pub speculative: bool,
-    /// Number in the log: Spark's task id; 0 if missing.
+    /// Spark's task id; 0 if the log has none.
     pub id: u64,
-    /// Time in microseconds, [`UNKNOWN`] if unknown.
+    /// Launch time in microseconds, [`UNKNOWN`] if unknown.
     pub(super) launch: i64,
     pub(super) finish: i64,
     pub(super) metrics: MetricSpan,

@@ -31,7 +31,7 @@ pub(super) struct NewAttempt<'m> {
 /// Microseconds per day.
 const MICROSECONDS_OF_A_DAY: i64 = 86_400_000_000;
 
-/// Latest time accepted on a log's clock, in microseconds: the year 5138, or as long after the start of a trace.
+/// Latest time accepted on a log's clock, in microseconds. For a clock that starts in 1970, this is the year 5138.
 const LATEST_US: i64 = 100_000_000_000_000_000;
 
 /// Builder of a trace.
@@ -40,7 +40,7 @@ pub(super) struct Builder {
     most_attempts: u64,
     clock: Clock,
     files: Vec<String>,
-    /// Current place of the reader.
+    /// Current position of the reader.
     pub(super) at: Spot,
     pub(super) reading: Reading,
     pub(super) warnings: Warnings,
@@ -108,7 +108,7 @@ impl Builder {
         time.map(Moment::from_microseconds)
     }
 
-    /// Returns the end of something that started at `start`; unknown if it is before the start.
+    /// Returns `end`; none, with a warning about `what`, if `end` is before `start`.
     pub(super) fn end(&mut self, start: Option<Moment>, end: Option<Moment>, what: &str) -> Option<Moment> {
         let (Some(from), Some(to)) = (start, end) else { return end };
         if to < from {
@@ -339,8 +339,9 @@ impl Builder {
         }
     }
 
-    /// Returns time 0: the start of the first application, or else the first time of all; and the last time of all. In the trace of a cluster the
-    /// first application started before the trace.
+    /// Returns time 0 and the last time of the log. Time 0 is the start of the first application. In a cluster trace,
+    /// whose first application started before the trace, and in a log without such a start, time 0 is the earliest
+    /// time.
     fn origin_and_last(&mut self) -> (i64, Option<i64>) {
         let starts = self.applications.iter().filter_map(|application| application.start);
         let start = starts.min().map(Moment::microseconds).filter(|_| self.clock == Clock::Unix);
@@ -380,8 +381,8 @@ impl Builder {
     }
 }
 
-/// Marks copies among the attempts of a task, which are in the order of their launch. MapReduce starts a second attempt while another one runs only
-/// as a copy, and kills the slower one after one has succeeded.
+/// Marks copies among the attempts of a task, which are in the order of their launch. MapReduce starts a second
+/// attempt of a running task only as a copy, and kills the slower attempt once the other one has succeeded.
 fn mark_copies(attempts: &mut [Attempt]) {
     let mut latest = UNKNOWN;
     for attempt in attempts.iter_mut() {

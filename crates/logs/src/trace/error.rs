@@ -39,7 +39,7 @@ pub enum TraceError {
     NoEvents {
         /// Name.
         file: String,
-        /// Format suggested by its start.
+        /// Format that the start of the file suggests.
         format: Format,
         /// The first invalid line, from 1, if any.
         bad_line: Option<u64>,
@@ -64,7 +64,7 @@ pub enum TraceError {
         /// The limit.
         limit: u64,
     },
-    /// A folder or zip archive with several logs, or a log with several applications, and the request selects none or more than one.
+    /// A folder or zip archive holds several logs, or a log several applications, and the request matches none or more than one of them.
     #[error("`{folder}` holds {}{}{}", counted(.logs, "log", "logs"), meant(.wanted.as_deref()), list(.logs))]
     SeveralLogs {
         /// The name of the folder, archive or file.
@@ -89,13 +89,13 @@ pub enum TraceError {
     Folder {
         /// Name.
         folder: String,
-        /// The problem with it.
+        /// The problem with the folder.
         message: String,
     },
 }
 
 fn seen(bad_line: Option<u64>) -> String {
-    bad_line.map_or_else(String::new, |line| format!(" (line {line} is the first other line)"))
+    bad_line.map_or_else(String::new, |line| format!(" (line {line} is the first line that is not an event)"))
 }
 
 /// Maximum number of logs listed in a message.
@@ -109,7 +109,7 @@ fn counted(logs: &[ListedLog], one: &str, several: &str) -> String {
 }
 
 fn meant(wanted: Option<&str>) -> String {
-    wanted.map_or_else(String::new, |wanted| format!(" that `{wanted}` may mean"))
+    wanted.map_or_else(String::new, |wanted| format!(" that match `{wanted}`"))
 }
 
 /// Lists the logs, one per line.
@@ -126,10 +126,14 @@ impl TraceError {
     pub fn help(&self) -> Option<&'static str> {
         match self {
             Self::Io { .. } => None,
-            Self::Empty { .. } => Some("a job that is killed at once leaves an empty log; give another file"),
+            Self::Empty { .. } => {
+                Some("a job that is killed right after its start leaves an empty log; use another file")
+            }
             Self::NotALog { help, .. } => Some(help),
-            Self::NoEvents { .. } => Some("the file is damaged or was edited; give the file that the job wrote"),
-            Self::Broken { .. } => Some("the file is damaged or truncated there; the part before cannot be trusted"),
+            Self::NoEvents { .. } => Some("the file is damaged or was edited; use the file that the job wrote"),
+            Self::Broken { .. } => {
+                Some("the file is damaged or truncated at this line; the data before it cannot be trusted")
+            }
             Self::TooManyAttempts { .. } => {
                 Some("raise the limit with --max-attempts; an attempt takes about 120 bytes")
             }
@@ -137,7 +141,7 @@ impl TraceError {
                 Some("`--app ID` selects one: an id, an id and attempt (`ID_2`), a name or a file")
             }
             Self::NoSuchLog { .. } => Some("`--app` takes an id, an id and attempt (`ID_2`), a name or a file"),
-            Self::Folder { .. } => Some("give a log: a file, a folder of logs, or the zip archive of a History Server"),
+            Self::Folder { .. } => Some("pass a log: a file, a folder of logs, or the zip archive of a History Server"),
         }
     }
 }

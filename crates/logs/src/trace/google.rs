@@ -36,7 +36,7 @@ struct Running {
 struct State {
     jobs: HashMap<u64, Job>,
     running: HashMap<(u64, u32), Running>,
-    /// Number of finished attempts of a task, for tasks that had any.
+    /// Number of finished attempts of a task, for tasks with at least one.
     tried: HashMap<(u64, u32), u32>,
 }
 

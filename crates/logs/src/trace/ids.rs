@@ -7,7 +7,7 @@ macro_rules! id {
         pub struct $name(u32);
 
         impl $name {
-            /// The last id represents a full table, which cannot occur, because the limit on attempts is lower.
+            /// Returns the id of a position. Positions beyond `u32::MAX` cannot occur, because the limit on attempts is lower.
             pub(super) fn from_index(index: usize) -> Self {
                 Self(u32::try_from(index).unwrap_or(u32::MAX))
             }
@@ -43,7 +43,7 @@ id! {
 pub struct Moment(i64);
 
 impl Moment {
-    /// A time by its microseconds.
+    /// Creates a time from microseconds since the start of the trace.
     pub(super) fn from_microseconds(us: i64) -> Self {
         Self(us)
     }
@@ -58,7 +58,7 @@ impl Moment {
         self.0 as f64 / 1e6
     }
 
-    /// Seconds from `earlier` to this time; negative where `earlier` is later.
+    /// Seconds from `earlier` to this time; negative if `earlier` is later.
     pub fn seconds_since(self, earlier: Self) -> f64 {
         self.0.saturating_sub(earlier.0) as f64 / 1e6
     }

@@ -96,7 +96,7 @@ fn damaged(part: &Part<'_>, error: &io::Error) -> TraceError {
     TraceError::NotALog { file: part.name(), what: format!("damaged: {error}"), help }
 }
 
-/// Counts the bytes read through it.
+/// A reader that counts the bytes read through it.
 struct Counted<R> {
     source: R,
     bytes: Rc<Cell<u64>>,
@@ -121,7 +121,7 @@ pub(super) struct Lines<'b> {
     part: usize,
     text: Option<Box<dyn BufRead + 'b>>,
     line: Vec<u8>,
-    /// True if the line has its line end.
+    /// True if the current line ends with a line break.
     complete: bool,
 }
 
@@ -163,7 +163,7 @@ impl<'b> Lines<'b> {
         !self.complete
     }
 
-    /// Advances to the next line, across the ends of parts; returns false at the end of the log, and if the reading is stopped.
+    /// Advances to the next line, across the ends of parts; returns false at the end of the log, or if reading is stopped.
     pub(super) fn next(&mut self, builder: &mut Builder) -> Result<bool, TraceError> {
         loop {
             if self.text.is_none() && !self.open_next(builder)? {
@@ -352,7 +352,7 @@ impl Read for Stream<'_> {
 /// A stream that was opened, decompressed, and read up to its head.
 pub(super) struct OpenStream<'b> {
     name: &'b str,
-    /// The start of its text.
+    /// The start of the decompressed text.
     pub(super) head: Vec<u8>,
     rest: Box<dyn BufRead + 'b>,
     read: Rc<Cell<u64>>,

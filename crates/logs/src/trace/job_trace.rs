@@ -52,11 +52,11 @@ impl Application {
 /// A job of an application: for Spark an action, otherwise the whole application.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Its application.
+    /// The job's application.
     pub application: ApplicationId,
     /// Number in the log.
     pub number: u64,
-    /// Name, if the log has it.
+    /// Name of the job, if the log has it.
     pub name: String,
     /// Submission time.
     pub submitted: Option<Moment>,
@@ -91,9 +91,9 @@ pub enum StageKind {
     /// Missing from the log.
     #[default]
     Unknown,
-    /// Their output goes to a shuffle.
+    /// Tasks whose output goes to a shuffle.
     ShuffleMap,
-    /// Their output is the result of the job.
+    /// Tasks whose output is the result of the job.
     Result,
     /// Map tasks of MapReduce.
     Map,
@@ -141,9 +141,9 @@ pub struct Stage {
     pub kind: StageKind,
     /// Numbers of its parent stages; none if the log does not state them.
     pub parents: Option<Vec<u32>>,
-    /// Spark's numbers of the datasets it starts with: those without parents. Empty if the log does not state them.
+    /// Spark's numbers of the datasets that the stage starts from, namely those without parents. Empty if the log does not state them.
     pub sources: Vec<u32>,
-    /// Spark's numbers of its datasets that are cached in memory or on disk, so that a later stage reads the copy.
+    /// Spark's numbers of the stage's datasets that are cached in memory or on disk, so that later stages read the cached copies.
     pub stored: Vec<u32>,
     /// Planned number of tasks; none if the log does not state it.
     pub tasks: Option<u32>,
@@ -151,7 +151,7 @@ pub struct Stage {
     pub submitted: Option<Moment>,
     /// End time.
     pub completed: Option<Moment>,
-    /// Reason of its failure, if it failed.
+    /// Reason for the failure of the stage, if it failed.
     pub failure: Option<String>,
     /// Range of its attempts in [`JobTrace::attempts`].
     pub attempts: Range<usize>,
@@ -164,15 +164,15 @@ pub struct Executor {
     pub application: ApplicationId,
     /// Id in the log.
     pub id: String,
-    /// The node it runs on.
+    /// The node that the executor runs on.
     pub node: Option<NodeId>,
     /// Cores, if the log has them.
     pub cores: Option<u32>,
-    /// Time at which it was added; none for an executor without such an event, such as the executor of a local run.
+    /// Time at which the executor was added; none for an executor without such an event, such as the executor of a local run.
     pub added: Option<Moment>,
-    /// Time at which it was removed.
+    /// Time at which the executor was removed.
     pub removed: Option<Moment>,
-    /// Reason of its removal.
+    /// Reason for the removal of the executor.
     pub removal: Option<String>,
 }
 
@@ -198,7 +198,7 @@ pub struct Reading {
     pub events: u64,
     /// Lines that do not parse.
     pub bad_lines: u64,
-    /// Ends of tasks in the log, including those without an attempt: Spark reports tasks again that must be repeated.
+    /// Number of task ends in the log, including ends without an attempt: Spark reports a task as ended again if it must be repeated.
     pub task_ends: u64,
     /// True if the reading was stopped early.
     pub partial: bool,
@@ -251,7 +251,8 @@ impl JobTrace {
         self.stages.get(stage.index()).and_then(|stage| self.attempts.get(stage.attempts.clone())).unwrap_or(&[])
     }
 
-    /// Returns the attempts of each task of a stage that has any, in the order of tasks; within a task by launch.
+    /// Returns the attempts of a stage, grouped by task. Tasks are in order; tasks without attempts are omitted;
+    /// attempts of a task are in the order of launch.
     pub fn tasks_of(&self, stage: StageId) -> impl Iterator<Item = &[Attempt]> {
         self.attempts_of(stage).chunk_by(|a, b| a.task == b.task)
     }
@@ -373,7 +374,7 @@ impl JobTrace {
         Some((attempt.duration()? - stated).max(0.0))
     }
 
-    /// Returns a place in the log as `file:line`.
+    /// Returns a position in the log as `file:line`.
     pub fn place(&self, spot: Spot) -> String {
         let file = self.files.get(spot.file as usize).map_or("", String::as_str);
         if spot.line == 0 { file.to_owned() } else { format!("{file}:{}", spot.line) }

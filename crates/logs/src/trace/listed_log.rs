@@ -1,10 +1,10 @@
-//! The description of a log in a folder or archive of logs, and how a request picks one.
+//! The description of one of several logs in a folder or archive, and the matching of a request with it.
 
 use std::fmt;
 
 use crate::trace::date::utc_text;
 
-/// A log in a folder or zip archive of several, as its beginning describes it.
+/// One of several logs in a folder or zip archive, as described at its start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListedLog {
     /// The file, archive entry or folder, relative to its folder or archive.
@@ -20,7 +20,8 @@ pub struct ListedLog {
 }
 
 impl ListedLog {
-    /// Returns true if a request means the log: its file with or without folders, its id, its id and attempt (`ID_2`, `ID/2`), or its name.
+    /// Returns how closely a request matches the log: its file with or without folders, its id, its id and attempt
+    /// (`ID_2`, `ID/2`), or its name.
     pub(super) fn is_meant(&self, wanted: &str) -> Meant {
         let with_attempt = || {
             let (id, attempt) = (self.id.as_deref()?, self.attempt.as_deref()?);
@@ -41,7 +42,7 @@ impl ListedLog {
     }
 }
 
-/// The grades to which a request means a log, the closest last.
+/// Grades of a match between a request and a log, the closest last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Meant {
     No,

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// An integer, or the value in its place.
+/// An integer, or the reason why there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Number {
     /// Missing, `null`, or not a number.

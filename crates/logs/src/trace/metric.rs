@@ -58,7 +58,7 @@ pub enum Metric {
     LocalReadBytes,
     /// Bytes written to local files.
     LocalWriteBytes,
-    /// CPUs requested, in thousandths of a machine's (Google) or of one CPU (Alibaba).
+    /// CPUs requested, in thousandths of a machine's CPUs (Google) or of one CPU (Alibaba).
     RequestedCpu,
     /// Time in which the task waited for a GPU permit \[s\].
     GpuWaitTime,
@@ -77,7 +77,7 @@ pub enum Metric {
 /// The number of metrics.
 pub(super) const METRICS: usize = Metric::GpuPeakBytes as usize + 1;
 
-/// Points of a progress curve: Hadoop measures the time in each twelfth of the progress.
+/// Number of points of a progress curve: Hadoop measures the time in each twelfth of the progress.
 pub(super) const PROGRESS_POINTS: usize = 12;
 
 /// Unit of a metric.
@@ -217,7 +217,7 @@ impl Metrics {
     }
 }
 
-/// Place of an attempt's metrics in the store.
+/// Position of an attempt's metrics in the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct MetricSpan {
     /// Bit `m` is set if metric `m` is known; [`PROGRESS`] if there is a progress curve.
@@ -228,8 +228,9 @@ pub(super) struct MetricSpan {
 /// The bit of a progress curve.
 const PROGRESS: u64 = 1 << 63;
 
-/// The metrics of all attempts, as bytes: for each attempt the known numbers in the order of [`Metric`], then the progress curve, each number in
-/// groups of seven bits, the lowest first, all but the last with the eighth bit set (LEB128).
+/// The metrics of all attempts as bytes. Each attempt has its known numbers in the order of [`Metric`], then its
+/// progress curve. Each number is stored as LEB128: groups of seven bits, lowest first, with the eighth bit set in
+/// all but the last byte.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MetricStore(Vec<u8>);
 

@@ -8,11 +8,11 @@ use crate::trace::job_trace::{Application, JobTrace};
 use crate::trace::listed_log::{ListedLog, Meant};
 use crate::trace::sources::Source;
 
-/// Returns the source that a request means; without a request, the only one.
+/// Returns the source that matches a request; without a request, the only one.
 pub(super) fn pick(path: &Path, mut sources: Vec<Source>, wanted: Option<&str>) -> Result<Source, TraceError> {
     let folder = || path.display().to_string();
     if sources.is_empty() {
-        return Err(TraceError::Folder { folder: folder(), message: "it contains no log".to_owned() });
+        return Err(TraceError::Folder { folder: folder(), message: "no log found".to_owned() });
     }
     if sources.len() == 1 {
         return Ok(sources.remove(0));
@@ -39,7 +39,7 @@ pub(super) fn pick(path: &Path, mut sources: Vec<Source>, wanted: Option<&str>) 
     }
 }
 
-/// Returns the trace of the application with an id, else of the only one with a name.
+/// Returns the trace of the application whose id is `wanted`; if no id matches, of the only application with that name.
 pub(super) fn only(trace: JobTrace, file: &str, wanted: &str) -> Result<JobTrace, TraceError> {
     let found = |is: &dyn Fn(&Application) -> bool| -> Vec<ApplicationId> {
         trace.applications_with_ids().filter(|(_, application)| is(application)).map(|(id, _)| id).collect()

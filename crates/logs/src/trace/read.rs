@@ -37,7 +37,7 @@ pub fn read(path: &Path, options: &ReadOptions, watch: &dyn Watch) -> Result<Job
     let all = sources(path)?;
     let is_picked = all.len() > 1;
     let source = pick(path, all, options.application.as_deref())?;
-    // a file may be requested by what only its name and its first event say
+    // a request may match only the name of the file and its first event
     let Some(wanted) = &options.application else { return read_source(source, options, watch) };
     let is_meant = matches!(source.listed().is_meant(wanted), Meant::File | Meant::Attempt);
     let trace = read_source(source, options, watch)?;
@@ -45,7 +45,7 @@ pub fn read(path: &Path, options: &ReadOptions, watch: &dyn Watch) -> Result<Job
     if is_all { Ok(trace) } else { only(trace, &path.display().to_string(), wanted) }
 }
 
-/// Returns the logs in a folder or a zip archive, by the names of their files; of a file, the file.
+/// Returns the logs in a folder or a zip archive, in the order of their file names. A file is returned as the only log.
 ///
 /// # Errors
 ///
@@ -105,7 +105,7 @@ pub fn read_stream(
     wanted_of(trace, name, options)
 }
 
-/// The application that was requested, if one was.
+/// Returns the trace of the requested application; without a request, the whole trace.
 fn wanted_of(trace: JobTrace, name: &str, options: &ReadOptions) -> Result<JobTrace, TraceError> {
     match &options.application {
         Some(wanted) => only(trace, name, wanted),

@@ -3,7 +3,7 @@
 /// Limits of the reading, and the application to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Maximum number of attempts; a log with more is rejected. An attempt takes about 120 bytes. Default 20 million.
+    /// Maximum number of attempts; a log with more is refused. An attempt takes about 120 bytes. Default 20 million.
     pub most_attempts: u64,
     /// Maximum bytes of a line; longer lines are skipped and counted. Default 256 MiB.
     pub longest_line: usize,

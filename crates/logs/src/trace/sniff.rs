@@ -35,10 +35,10 @@ pub(super) fn sniff(head: &[u8]) -> Sniffed {
         return Sniffed::Log(Format::HadoopText);
     }
     if starts("<") {
-        return Sniffed::Other("XML", "settings and nets are not logs; give the job history along with the settings");
+        return Sniffed::Other("XML", "settings and nets are not logs; pass the job history along with the settings");
     }
     if starts("JOB_ID=") || starts("TASK_TYPE=") || starts("STAGE_ID=") {
-        return Sniffed::Other("a log of Spark's old JobLogger", "give the event log of the same run");
+        return Sniffed::Other("a log of Spark's old JobLogger", "use the event log of the same run");
     }
     if starts("{") {
         return sniff_json(text);
@@ -94,10 +94,10 @@ fn sniff_json(text: &[u8]) -> Sniffed {
         return Sniffed::Log(Format::Rumen);
     }
     if has("children") {
-        return Sniffed::Other("a Rumen topology, which contains no jobs", "give the trace that belongs to it");
+        return Sniffed::Other("a Rumen topology, which contains no jobs", "use the trace that belongs to it");
     }
     if has("am.type") || has("job.tasks") {
-        return Sniffed::Other("a workload of the YARN simulator", "give the Rumen trace that it was generated from");
+        return Sniffed::Other("a workload of the YARN simulator", "use the Rumen trace that it was generated from");
     }
     if has("protocol") || has("namespace") {
         return Sniffed::Other("an Avro schema", GIVE_A_LOG);
@@ -135,11 +135,11 @@ fn sniff_row(cells: &[&str]) -> Sniffed {
         13 if [0, 2, 3, 5].into_iter().all(number) => Sniffed::Log(Format::Google2011),
         20 if (0..4).all(number) => Sniffed::Other(
             "the table task_usage of Google's cluster trace, which holds no attempts",
-            "give task_events of the same trace",
+            "use task_events of the same trace",
         ),
         6 | 7 if (0..3).all(number) => Sniffed::Other(
             "a table of machines of a cluster trace, which holds no attempts",
-            "give task_events or batch_instance of the same trace",
+            "use task_events or batch_instance of the same trace",
         ),
         8 if number(0) && number(1) && status(5) => Sniffed::Log(Format::Alibaba2017),
         12 if number(0) && number(1) && status(5) => Sniffed::Log(Format::Alibaba2017),

@@ -11,7 +11,7 @@ use crate::trace::listed_log::ListedLog;
 use crate::trace::sniff::{GIVE_A_LOG, HEAD, Sniffed, sniff};
 use crate::trace::spark::{PartOddity, parts_by_name, parts_of, start_in};
 
-/// A log among others, not read yet.
+/// One of several logs, not read yet.
 #[derive(Debug)]
 pub(super) struct Source {
     /// The file, archive entry or folder, relative to the given path.
@@ -46,7 +46,7 @@ impl Source {
 /// Bytes of text in which to search for the start of an application, which follows the settings.
 const MOST_HEAD: u64 = 1 << 22;
 
-/// Returns the id of the only job of a history of MapReduce: `job_`, two numbers and `_` between them.
+/// Returns the id of the only job of a MapReduce history: `job_`, two numbers and `_` between them.
 fn job_id(text: &[u8]) -> Option<String> {
     if text.starts_with(b"!!FILE=") {
         return None;
@@ -69,7 +69,7 @@ pub(super) fn sources(path: &Path) -> Result<Vec<Source>, TraceError> {
     if is_archive(path) { in_archive(path) } else { Ok(vec![Source::of(name_of(path), Part::File(path.to_owned()))]) }
 }
 
-/// Returns true if the sources of a path may be several.
+/// Returns true if a path may hold several logs.
 pub(super) fn may_hold_several(path: &Path) -> bool {
     path.is_dir() || is_archive(path)
 }
@@ -111,7 +111,7 @@ fn in_folder(folder: &Path) -> Result<Vec<Source>, TraceError> {
     Ok(found)
 }
 
-/// The rolled log that a folder is.
+/// Returns the rolled log in a folder; none if the folder is not a rolled log.
 fn rolled(folder: &Path) -> Result<Option<Source>, TraceError> {
     Ok(parts_of(folder)?.map(|parts| Source {
         file: name_of(folder),
@@ -153,12 +153,12 @@ fn in_archive(path: &Path) -> Result<Vec<Source>, TraceError> {
     Ok(found)
 }
 
-/// The format of a part, detected from its start.
+/// Detects the format of a part from its start.
 pub(super) fn format_of(part: &Part<'_>) -> Result<Format, TraceError> {
     format_of_text(&head(part, HEAD)?, || part.name())
 }
 
-/// The format of a text, detected from its start; `file` is its name in errors.
+/// Detects the format of a text from its start; `file` returns the name used in errors.
 pub(super) fn format_of_text(head: &[u8], file: impl FnOnce() -> String) -> Result<Format, TraceError> {
     if head.iter().all(u8::is_ascii_whitespace) {
         return Err(TraceError::Empty { file: file() });

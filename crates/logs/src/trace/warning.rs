@@ -1,11 +1,11 @@
-//! Oddities of a log: counted by kind, with the first place and an example. This module does not print.
+//! Oddities of a log: counted by kind, with the first position and an example. This module does not print.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A place in a log.
+/// A position in a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spot {
     /// The file, as an index into the files of the trace.
@@ -25,7 +25,7 @@ pub enum WarningKind {
     CutLastLine,
     /// A line longer than the limit; it is skipped.
     LongLine,
-    /// A compressed file ends too early or is damaged; the part before is used.
+    /// A compressed file ends too early or is damaged; the data before that point are used.
     CutFile,
     /// A part of a rolled log is missing.
     MissingPart,
@@ -41,11 +41,11 @@ pub enum WarningKind {
     NegativeTime,
     /// A counter that is negative or not a number; it is unknown in the trace.
     BadCounter,
-    /// The start of the application is missing: its name, number and start are missing.
+    /// The event that starts the application is missing; the application's name, id and start time are unknown.
     NoApplication,
     /// The log contains another application; each keeps its jobs and stages.
     FurtherApplication,
-    /// Tasks of a stage without a submission event: its number of tasks and dependencies are missing.
+    /// Tasks of a stage without a submission event: the stage's number of tasks and dependencies are unknown.
     MissingStage,
     /// A stage succeeded although fewer of its tasks did: lines are missing.
     MissingTasks,
@@ -76,15 +76,17 @@ impl WarningKind {
             Self::BadLine => "not a line of this format; skipped",
             Self::CutLastLine => "the last line is cut off; skipped",
             Self::LongLine => "a line longer than the limit; skipped",
-            Self::CutFile => "the compressed file ends too early or is damaged; the part before is used",
+            Self::CutFile => "the compressed file ends too early or is damaged; the data before that point are used",
             Self::MissingPart => "a part of the rolled log is missing",
             Self::CompactedPart => "a compacted part: events of finished jobs are missing",
             Self::MissingField => "a record without a required field; skipped",
-            Self::UnknownWord => "an unknown word",
+            Self::UnknownWord => "an unrecognised word",
             Self::BadTime => "an implausible time; treated as unknown",
             Self::NegativeTime => "an end before its start; the end is treated as unknown",
             Self::BadCounter => "an implausible counter; treated as unknown",
-            Self::NoApplication => "no start of an application; its name and start are unknown",
+            Self::NoApplication => {
+                "the event that starts an application is missing; its name and start time are unknown"
+            }
             Self::FurtherApplication => "another application in the same log; kept separate",
             Self::MissingStage => "tasks of a stage that was never submitted; its size and dependencies are unknown",
             Self::MissingTasks => "a stage succeeded with fewer finished tasks than it has: lines are missing",
@@ -108,7 +110,7 @@ pub struct Warning {
     pub kind: WarningKind,
     /// Number of occurrences.
     pub count: u64,
-    /// Place of the first occurrence.
+    /// Position of the first occurrence.
     pub first: Spot,
     /// Example, in a few words.
     pub example: String,

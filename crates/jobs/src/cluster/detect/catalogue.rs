@@ -15,7 +15,7 @@ pub struct CatalogueEntry {
     pub name: &'static str,
     /// Condition under which a task is flagged.
     pub rule: &'static str,
-    /// Information that it needs.
+    /// Information that the detector needs.
     pub needs: &'static str,
     /// Key in docs/references.md.
     pub source: &'static str,
@@ -63,7 +63,7 @@ pub const CATALOGUE: [CatalogueEntry; 8] = [
     },
     CatalogueEntry {
         name: "spark",
-        rule: "age > 3 medians after 90% have finished, unless it processes fast enough",
+        rule: "age > 3 medians after 90% have finished, unless it processes its input fast enough",
         needs: "start times, times of finished tasks, bytes processed",
         source: "Spark2024",
         settings: || DetectorPlan::Spark(Spark::default()),

@@ -1,4 +1,4 @@
-//! Hadoop 2 and 3 as shipped: one task per check, for which a copy would save most. \[Hadoop2014\]
+//! Hadoop 2 and 3 as shipped: one task per check, namely the task for which a copy would save most. \[Hadoop2014\]
 //!
 //! Follows `DefaultSpeculator` with `LegacyTaskRuntimeEstimator`. There, the threshold "mean plus σ of
 //! finished tasks" only determines whether enough tasks have finished; a task is then flagged if a new
@@ -13,9 +13,9 @@ use crate::cluster::detect::view::{Detector, Flag, Remedy, View};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Hadoop2 {
-    /// Share of the tasks that have finished before anything is flagged, 0 to 1. Default 0.05; at least one.
+    /// Share of the tasks that must have finished before anything is flagged, 0 to 1. Default 0.05; at least one task.
     pub min_finished: f64,
-    /// Minimum number of copies allowed at a time. Default 10.
+    /// Number of copies that are always allowed at a time. Default 10.
     pub min_copies: u32,
     /// Copies allowed at a time, as a share of all tasks. Default 0.01.
     pub share_of_tasks: f64,

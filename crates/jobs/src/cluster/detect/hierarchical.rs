@@ -1,4 +1,4 @@
-//! Hierarchical: of the tasks that another detector flags, only tasks on slow nodes. \[Phan2018, 5.5\]
+//! Hierarchical: flags a task if another detector flags it and its node is slow. \[Phan2018, 5.5\]
 
 use serde::{Deserialize, Serialize};
 

@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use crate::cluster::detect::view::{Detector, Flag, Remedy, RunningTask, View};
 use crate::cluster::formulas::{LateForm, late_threshold, mean_and_deviation, progress_rate};
 
-/// The rule of \[Phan2018, Eqs. 7 to 10\], in either reading.
+/// The rule of \[Phan2018, Eqs. 7 to 10\], in either interpretation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Late {
     /// α, the slow task threshold, > 0. Default 1.
     pub threshold: f64,
-    /// Reading of the threshold. Default `mean_minus_sd`.
+    /// Interpretation of the threshold. Default `mean_minus_sd`.
     pub form: LateForm,
     /// Minimum age at which a task may be flagged \[s\], >= 0. Default 0; \[Zaharia2008\] waits for a minute.
     pub min_age_s: f64,
@@ -28,7 +28,7 @@ impl Default for Late {
     }
 }
 
-/// Returns the rate of a task that has been reported.
+/// Returns the progress rate of a task; none before its first report.
 fn rate(task: &RunningTask) -> Option<f64> {
     progress_rate(task.score, task.elapsed_s)
 }

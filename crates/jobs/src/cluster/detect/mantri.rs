@@ -14,7 +14,7 @@ use crate::cluster::detect::view::{Detector, Flag, Remedy, View};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Mantri {
-    /// δ, required probability, 0 to 1. Default 0.25.
+    /// δ, probability with which a copy must save resources, 0 to 1. Default 0.25.
     pub probability: f64,
     /// Finished tasks before anything is flagged, >= 1. Default 10.
     pub min_finished: u32,
@@ -23,7 +23,7 @@ pub struct Mantri {
     /// γ, number of times a task may be killed and restarted elsewhere while other tasks wait. Default 3; 0
     /// means never.
     pub max_restarts: u32,
-    /// Δ, time by which a new attempt must finish sooner for a restart \[s\], >= 0. Default 3, the time between two reports.
+    /// Δ, minimum expected time that a restart must save \[s\], >= 0. Default 3, the time between two reports.
     pub restart_gain_s: f64,
     /// Time between two checks \[s\], > 0. Default 1.
     pub interval_s: f64,

@@ -1,13 +1,13 @@
 //! Detectors of stragglers: the observations of each, and the catalogue.
 //!
-//! A detector sees one category of tasks (the maps or the reduces of a job) as the master does: by the last report of each node. It
-//! flags tasks, and ranks them for the copies; slots and lags are not its business.
+//! A detector sees one category of tasks (the maps or the reduces of a job) as the master does, namely by the last report of each node. It
+//! flags tasks, and ranks them for the copies; it does not deal with slots and lags.
 //!
 //! | question | file |
 //! |---|---|
 //! | what a detector sees, and the trait | `view` |
 //! | settings of a detector in a plan | `plan` |
-//! | which there are, from where, what each needs | `catalogue` |
+//! | list of detectors, with their sources and needs | `catalogue` |
 //! | the rules | `by_score` (Default), `late`, `hierarchical`, `hadoop2`, `spark`, `mantri` |
 
 mod by_score;

@@ -24,7 +24,7 @@ pub enum DetectorPlan {
     Default(ByScore),
     /// LATE: flags tasks by their progress rate. \[Zaharia2008\]
     Late(Late),
-    /// Of the tasks that another detector flags, flags tasks on slow nodes only. \[Phan2018\]
+    /// Flags a task if another detector flags it and its node is slow. \[Phan2018\]
     Hierarchical(Hierarchical),
     /// The rule of Hadoop 2 and 3 as shipped. \[Hadoop2014\]
     Hadoop2(Hadoop2),

@@ -27,11 +27,11 @@ pub struct Spark {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Efficiency {
-    /// True if tasks are exempted. Default true.
+    /// True if such tasks are exempted. Default true.
     pub enabled: bool,
-    /// A task slower than this share of the mean speed of finished tasks is flagged, > 0. Default 0.75.
+    /// Share of the mean speed of finished tasks below which a task over the time limit is flagged, > 0. Default 0.75.
     pub rate_multiplier: f64,
-    /// A task that runs longer than this multiple of the time limit is also flagged, > 0. Default 2.
+    /// Multiple of the time limit beyond which a task is flagged at any speed, > 0. Default 2.
     pub long_factor: f64,
 }
 

@@ -20,13 +20,13 @@ pub struct RunningTask {
     pub start_s: f64,
     /// Age at the last report \[s\]; 0 before the first.
     pub elapsed_s: f64,
-    /// Progress score in that report, 0 to 1.
+    /// Progress score in the last report, 0 to 1.
     pub score: f64,
     /// Size of its input, 1 for the mean of a job without skew.
     pub size: f64,
     /// True for a copy.
     pub is_copy: bool,
-    /// True if it can be flagged: an original without a copy.
+    /// True if the attempt can be flagged: it is an original without a copy.
     pub open: bool,
     /// Number of times the task was killed to start again.
     pub restarts: u32,
@@ -35,11 +35,11 @@ pub struct RunningTask {
 /// Times of the finished tasks of the category, of the original or the copy, whichever won.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Finished {
-    /// Their times, ascending \[s\].
+    /// Times of these tasks, ascending \[s\].
     pub times_s: Vec<f64>,
-    /// Their sum \[s\].
+    /// Sum of the times \[s\].
     pub time_sum_s: f64,
-    /// Sum of size over time \[1/s\].
+    /// Sum of size divided by time \[1/s\].
     pub speed_sum: f64,
 }
 
@@ -82,7 +82,7 @@ impl Finished {
 /// Speed of the attempts on a node. \[Phan2018, 5.5\]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NodeSpeed {
-    /// Sum of their speeds, score times size over age \[1/s\].
+    /// Sum of the attempts' speeds; a speed is score times size divided by age \[1/s\].
     pub sum: f64,
     /// Number of reported tasks.
     pub tasks: u32,

@@ -8,7 +8,7 @@ use crate::diagnose::causes::findings::RootCauses;
 use crate::diagnose::causes::path::Path;
 use crate::diagnose::finding::{Cause, Finding, FindingMethod, Subject};
 
-/// A shorter wait before the first task is not reported \[s\].
+/// Minimum wait before the first task that is reported \[s\].
 const LEAST_START_S: f64 = 1.0;
 
 /// Kind of remedy.
@@ -25,7 +25,7 @@ pub enum Remedy {
     Serialization,
     /// Another workload uses the node: move it, or let copies of tasks run elsewhere.
     Neighbour,
-    /// Inspect the node, and keep tasks away from it until then.
+    /// Inspect the node, and keep tasks away from it until it is fixed.
     BadNode,
     /// More tasks, or fewer slots.
     Partitions,
@@ -44,16 +44,16 @@ pub struct Advice {
     pub remedy: Remedy,
     /// Recommendation, as a sentence.
     pub text: String,
-    /// The cause that it addresses.
+    /// The cause that the advice addresses.
     pub cause: Cause,
     /// Number of supporting stragglers; 0 for advice about a node.
     pub stragglers: usize,
-    /// Their stages, in order.
+    /// Stages of these findings, in order.
     pub stages: Vec<String>,
-    /// Their nodes, in order.
+    /// Nodes of these findings, in order.
     pub nodes: Vec<String>,
-    /// Total time beyond the usual time \[s\]; if the cause is a part of a task's time, limited to the excess of that part over its peers. A task
-    /// with several causes counts for each of them.
+    /// Total time beyond the usual time \[s\]. If the cause is a part of a task's time, at most the excess of that
+    /// part over the peers' part counts. A task with several causes counts for each of them.
     pub lost_s: f64,
     /// Time by which the job would have been shorter without the cause \[s\]: the part of the lost time on the critical path. None for a log of
     /// several applications.
@@ -70,11 +70,11 @@ pub struct WarmUp {
     pub start_s: f64,
     /// Stragglers of first waves without another cause.
     pub stragglers: usize,
-    /// Their stages, in order.
+    /// Stages of these stragglers, in order.
     pub stages: Vec<String>,
-    /// Their total time beyond the usual time \[s\].
+    /// Total time of these stragglers beyond the usual time \[s\].
     pub lost_s: f64,
-    /// Time by which the job would have been shorter without them \[s\], if known.
+    /// Time by which the job would have been shorter without these stragglers \[s\], if known.
     pub job_s: Option<f64>,
 }
 
@@ -98,7 +98,7 @@ impl RootCauses {
         list
     }
 
-    /// Returns the cost of warming up; none if nothing had to wait and no first-wave straggler lacks another cause.
+    /// Returns the cost of warming up; none if no task had to wait and every first-wave straggler has another cause.
     pub fn warm_up(&self) -> Option<WarmUp> {
         let of_wave = self.counted().filter(|(_, finding)| finding.cause == Cause::Unknown && finding.first_wave);
         let which: Vec<usize> = of_wave.map(|(i, _)| i).collect();
@@ -194,7 +194,7 @@ fn of_nodes(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
         ),
         Cause::Unknown => (
             Remedy::Observe,
-            "its calls take longer than in runs without a fault, which may be due to the load of this run: give the logs of all its nodes",
+            "the node's system calls take longer than in runs without a fault, which may be due to the load of this run: pass the logs of all nodes of this run",
         ),
         _ => remedy(cause, nodes),
     }
@@ -205,7 +205,7 @@ fn of_job(cause: Cause) -> (Remedy, &'static str) {
     match cause {
         Cause::FewTasks => (
             Remedy::Partitions,
-            "split these stages into more tasks, at least two per slot (spark.sql.shuffle.partitions, repartition, smaller splits): slots were idle; or run the job on fewer slots, which costs less",
+            "slots were idle: split these stages into more tasks, at least two per slot (spark.sql.shuffle.partitions, repartition, smaller splits), or run the job on fewer slots, which costs less",
         ),
         Cause::LongLastStage => (
             Remedy::Partitions,
@@ -278,7 +278,7 @@ fn remedy(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
         Cause::FewTasks | Cause::LongLastStage | Cause::Driver | Cause::GpuWait | Cause::GpuMemory => of_job(cause),
         Cause::Unknown => (
             Remedy::Observe,
-            "no measured cause explains these: check what the tasks compute, and record samples on nodes without them (mpstat -P ALL 1, iostat -xt 1, sar -n DEV 1)",
+            "no measured cause explains these stragglers: check what their tasks compute, and record samples on nodes that have none (mpstat -P ALL 1, iostat -xt 1, sar -n DEV 1)",
         ),
     }
 }

@@ -21,7 +21,7 @@ const LEAST: i32 = 2;
 /// Required correlation with the offset, and required gain over no offset.
 const GOOD: f64 = 0.6;
 const BETTER: f64 = 0.25;
-/// Minimum number of and most seconds compared.
+/// Minimum and maximum number of seconds compared.
 const FEWEST: usize = 30;
 const MOST: usize = 4_000;
 

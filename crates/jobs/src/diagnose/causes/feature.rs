@@ -4,12 +4,12 @@ use serde::Serialize;
 
 use crate::diagnose::finding::Cause;
 
-/// A kind of features, each with its own rule.
+/// A kind of feature, each with its own rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Category {
-    /// An amount of data over the stage's mean.
+    /// An amount of data, divided by the stage's mean.
     Numerical,
-    /// A time over the task's duration.
+    /// A time, divided by the task's duration.
     Time,
     /// Activity of the node's CPUs, disk and network during the task.
     Resource,
@@ -116,7 +116,7 @@ impl Feature {
         }
     }
 
-    /// Returns true if its values are shares that cannot exceed 1.
+    /// Returns true if the feature's values are shares that cannot exceed 1.
     pub fn is_share(self) -> bool {
         matches!(self, Self::Cpu | Self::Disk) || self.category() == Category::Time
     }

@@ -28,9 +28,9 @@ pub struct StageSummary {
     pub stragglers: usize,
     /// Stragglers with a cause.
     pub explained: usize,
-    /// Features that the input lacks for all of its tasks.
+    /// Features that are unknown for all tasks of the stage.
     pub unknown: Vec<Feature>,
-    /// Stragglers less than half covered by samples of a resource that covers other tasks of the stage.
+    /// Stragglers with samples of a resource for less than half of their time, although other tasks of the stage have such samples.
     pub uncovered: usize,
 }
 
@@ -49,7 +49,8 @@ pub struct RootCauses {
     pub(super) start_s: f64,
 }
 
-/// Finds the root causes of all stragglers of a log; `nodes` are the meters of its nodes, in their order, empty for nodes without samples.
+/// Finds the root causes of all stragglers of a log. `nodes` has the meters of each node of the log, in order; they
+/// are empty for nodes without samples.
 pub fn root_causes(trace: &JobTrace, nodes: &[NodeMeters], options: &PoolOptions, rules: &Rules) -> RootCauses {
     let mut found = RootCauses { path: Path::of(trace), ..RootCauses::default() };
     let mut times: Vec<NodeTimes> = vec![NodeTimes::default(); trace.nodes.len()];
@@ -105,8 +106,8 @@ fn summary(pool: &Pool, stage: &str) -> StageSummary {
     }
 }
 
-/// Returns the findings about one straggler, the most confident first; a finding of unknown cause if no feature explains it. The second pool has the
-/// user share of the CPUs.
+/// Returns the findings about one straggler, the most confident first; if no feature explains it, one finding of
+/// unknown cause. The second pool contains the time of the CPUs in user mode.
 fn of_straggler(
     trace: &JobTrace,
     pool: &Pool,
@@ -148,7 +149,7 @@ fn of_straggler(
     if causes.is_empty() {
         let mut evidence = vec![time];
         if own.cold {
-            let what = "slowness of the whole first wave, in medians".to_owned();
+            let what = "slowness of the whole first wave, relative to the median".to_owned();
             evidence.push(Evidence { what, value: own.record.seconds() / pool.median, usual: 1.0, unit: "".into() });
         }
         let slowness = own.record.seconds() / pool.median;
@@ -162,7 +163,7 @@ fn of_straggler(
     each.collect()
 }
 
-/// Returns the confidence of a cause: its distance beyond its threshold, times the share of the task that samples cover.
+/// Returns the confidence of a cause: how far its value is beyond the threshold, times the share of the task's time that samples cover.
 fn confidence(task: &PoolTask, cause: &RootCause) -> f64 {
     let covered = cause.feature.resource().map_or(1.0, |i| task.covered[i]);
     (cause.strength * covered).clamp(0.0, 1.0)

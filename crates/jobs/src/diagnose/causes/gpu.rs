@@ -13,7 +13,7 @@ const SHARE: f64 = 0.1;
 /// Minimum time that the job lost, for a finding \[s\].
 const LEAST_S: f64 = 1.0;
 
-/// Findings about the stages of a job on GPUs; none without the metrics, or without the path to the job's end.
+/// Returns findings about the stages of a job on GPUs; none without the metrics, or if the path to the job's end is unknown.
 pub(super) fn gpu(trace: &JobTrace, path: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (id, _) in trace.stages_with_ids().filter(|_| !path.is_empty()) {
@@ -23,7 +23,7 @@ pub(super) fn gpu(trace: &JobTrace, path: &Path) -> Vec<Finding> {
     findings
 }
 
-/// The finding about a stage whose tasks lost these times, if they lost enough.
+/// Returns the finding about a stage whose tasks lost time in these parts; none if they lost too little.
 fn of_stage(trace: &JobTrace, path: &Path, id: StageId, cause: Cause, parts: &[Metric]) -> Option<Finding> {
     let attempts = trace.attempts_of(id);
     let lost = |attempt: &Attempt| {
@@ -50,10 +50,12 @@ fn of_stage(trace: &JobTrace, path: &Path, id: StageId, cause: Cause, parts: &[M
         return None;
     }
     let (first, of_tasks) = match cause {
-        Cause::GpuWait => ("upper bound of the gain without GPU waits", "GPU waits of tasks, of their total time"),
+        Cause::GpuWait => {
+            ("upper bound of the gain without GPU waits", "GPU waits of tasks, compared with their total time")
+        }
         _ => (
             "upper bound of the gain without GPU retries and spills",
-            "GPU retries and spills of tasks, of their total time",
+            "GPU retries and spills of tasks, compared with their total time",
         ),
     };
     let mut evidence = vec![told(first, job_s, 0.0, "s"), told(of_tasks, lost_s, all_s, "s")];

@@ -2,7 +2,7 @@
 
 use crate::trace::{JobTrace, StageId};
 
-/// The name of a stage in findings: its number, with its attempt and its application if there are several.
+/// Returns the name of a stage in findings: its number, with its attempt and its application if there are several.
 pub fn stage_name(trace: &JobTrace, id: StageId) -> String {
     let Some(stage) = trace.stage(id) else { return String::new() };
     let attempt = if stage.attempt > 0 { format!(".{}", stage.attempt) } else { String::new() };

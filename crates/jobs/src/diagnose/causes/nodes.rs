@@ -17,7 +17,7 @@ pub enum CpuShare {
     Busy,
     /// Time in user mode, as in equation 1 of the paper.
     User,
-    /// A cause by either of the two measures.
+    /// Either of the two measures may show a cause.
     Either,
 }
 
@@ -27,7 +27,7 @@ pub enum CpuShare {
 pub struct NodeSource {
     /// The host's name in the samples. Default: the host with the node's name.
     pub host: Option<String>,
-    /// CPUs: `all`, or their numbers. Default `all`.
+    /// CPUs: `all`, or the numbers of some CPUs. Default `all`.
     pub cpu: Vec<String>,
     /// Disks; the busiest counts. Default: all but loop devices, memory disks and device mappers.
     pub disk: Vec<String>,
@@ -52,7 +52,7 @@ pub struct NodeMap {
 pub struct NodeMapError {
     /// The error.
     pub message: String,
-    /// Place in the text.
+    /// Position in the text.
     pub span: Option<std::ops::Range<usize>>,
 }
 
@@ -84,13 +84,13 @@ impl NodeMap {
 /// Samples of one node, in seconds since the start of the log.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeMeters {
-    /// Series of its CPUs; their mean counts.
+    /// Series of the node's CPUs; the mean of these series is used.
     pub cpu: Vec<Series>,
     /// Series of the CPUs' time in user mode, if either measure may show a cause ([`CpuShare::Either`]).
     pub user: Vec<Series>,
-    /// Series of its disks; the busiest counts.
+    /// Series of the node's disks; the busiest disk is used.
     pub disk: Vec<Series>,
-    /// Series of bytes received and sent by its interfaces; their sum counts.
+    /// Series of bytes received and sent by the node's interfaces; the sum of these series is used.
     pub network: Vec<Series>,
     /// Seconds to add to a time of the log to get the time of the samples.
     pub shift: f64,
@@ -135,7 +135,7 @@ impl NodeMeters {
         Self { cpu: self.user.clone(), ..self.clone() }
     }
 
-    /// Returns the maximum bytes per second that its interfaces transferred, each at its own peak.
+    /// Returns the sum of the maximum transfer rates of the node's interfaces \[bytes/s\]; each maximum is at its own time.
     pub(super) fn network_peak(&self) -> f64 {
         let peak = |series: &Series| series.samples.iter().map(|sample| sample.value).fold(0.0, f64::max);
         self.network.iter().map(peak).sum()
@@ -152,7 +152,7 @@ impl NodeMeters {
 pub struct Unmapped {
     /// Name in the log; empty for a problem of the whole map.
     pub node: String,
-    /// Missing item.
+    /// Reason for the lack of samples.
     pub reason: String,
 }
 

@@ -17,10 +17,10 @@ use tailspn_common::order::quantile;
 use crate::diagnose::causes::naming::stage_name;
 use crate::trace::{Attempt, JobTrace, Stage, StageId, StageKind};
 
-/// The next task of a slot is launched some milliseconds before the end of the last one is noted \[s\].
+/// Spark may launch the next task of a slot this long before it records the end of the previous one \[s\].
 const OVERLAP: f64 = 0.02;
-/// A stage that ended this long before the start of another is not a stage that the latter waited for, unless
-/// the log states it \[s\].
+/// If the log does not state dependencies, a stage waited for another stage only if the other stage ended at most
+/// this long before its start \[s\].
 const AFTER: f64 = 0.1;
 
 /// A task of a stage that the job's end waited for.
@@ -30,11 +30,11 @@ pub(super) struct PathTask {
     pub(super) task: u64,
     /// The node of its first attempt, as a number.
     pub(super) node: Option<usize>,
-    /// When the first of its attempts succeeded \[s\].
+    /// Time at which the first of its attempts succeeded \[s\].
     end: f64,
     /// Time above the median of the stage \[s\].
     excess: f64,
-    /// The task before it in its slot, by position.
+    /// Position of the previous task in the same slot.
     before: Option<usize>,
 }
 
@@ -45,9 +45,9 @@ pub(super) struct PathStage {
     pub(super) stage: String,
     /// Tasks, in the order of their launch.
     tasks: Vec<PathTask>,
-    /// When the last of them ended \[s\].
+    /// Time at which the last task ended \[s\].
     end: f64,
-    /// The last end of the stages that it waited for or ran with \[s\]: it cannot end before.
+    /// Latest end of the stages that this stage waited for or ran with \[s\]: this stage cannot end earlier.
     floor: f64,
 }
 
@@ -67,7 +67,7 @@ struct Window {
 }
 
 impl Path {
-    /// The path of a log of one application; empty if there are several, or if no task succeeded.
+    /// Returns the path of a log of one application; empty if there are several, or if no task succeeded.
     pub(super) fn of(trace: &JobTrace) -> Self {
         if trace.applications.len() > 1 {
             return Self::default();
@@ -83,7 +83,7 @@ impl Path {
         Self { stages, nodes: trace.nodes.iter().map(|node| node.name.clone()).collect() }
     }
 
-    /// The name of a task's node.
+    /// Returns the name of a task's node.
     pub(super) fn node_of(&self, task: &PathTask) -> Option<&str> {
         task.node.and_then(|node| self.nodes.get(node)).map(String::as_str)
     }
@@ -93,12 +93,12 @@ impl Path {
         self.stages.is_empty()
     }
 
-    /// Reduction of the job time if tasks had taken this much less, down to a typical time \[s\].
+    /// Returns the reduction of the job time if each task had taken less time by `less`, but no less than a typical time \[s\].
     pub(super) fn gain(&self, less: impl Fn(&PathStage, &PathTask) -> f64) -> f64 {
         self.shorter_by(|stage, task| less(stage, task).min(task.excess))
     }
 
-    /// Reduction of the job time if tasks had taken this much less \[s\].
+    /// Returns the reduction of the job time if each task had taken less time by `less` \[s\].
     pub(super) fn shorter_by(&self, less: impl Fn(&PathStage, &PathTask) -> f64) -> f64 {
         let of_stage = |stage: &PathStage| {
             let mut shifts: Vec<f64> = Vec::with_capacity(stage.tasks.len());
@@ -114,7 +114,7 @@ impl Path {
     }
 }
 
-/// The attempt that did a task first.
+/// Returns the attempt that completed a task first.
 fn winner(task: &[Attempt]) -> Option<&Attempt> {
     let done = task.iter().filter(|attempt| attempt.succeeded() && attempt.duration().is_some());
     done.min_by_key(|attempt| attempt.finish())
@@ -126,8 +126,8 @@ fn window(trace: &JobTrace, id: StageId) -> Option<Window> {
     Some(Window { id, from, to: winners().filter_map(Attempt::finish).max()?.seconds() })
 }
 
-/// The stage whose end a stage waited for: the last of its parents, otherwise the last stage that ended
-/// before it started.
+/// Returns the stage whose end a stage waited for: the parent that ended last, otherwise the last stage that ended
+/// before the stage started.
 fn waited_for(trace: &JobTrace, windows: &[Window], own: Window) -> Option<Window> {
     let stage = trace.stage(own.id)?;
     let parents = stage.parents.as_deref().unwrap_or(&[]);
@@ -141,13 +141,13 @@ fn waited_for(trace: &JobTrace, windows: &[Window], own: Window) -> Option<Windo
         .or_else(|| last(&|other| ended(other) && other.to <= own.from + AFTER))
 }
 
-/// A task by the attempt that did it first, and by the first that was launched.
+/// A completed task: the attempt that completed it first, and the attempt that was launched first.
 struct Done<'t> {
     winner: &'t Attempt,
     first: &'t Attempt,
     launch: f64,
     end: f64,
-    /// From the first launch to the end \[s\].
+    /// Time from the first launch to the end \[s\].
     whole: f64,
 }
 
@@ -176,7 +176,8 @@ fn path_stage(trace: &JobTrace, windows: &[Window], own: Window, before: Option<
     PathStage { stage: stage_name(trace, own.id), tasks: tasks.collect(), end: own.to, floor: floor.min(own.to) }
 }
 
-/// The task before each in its slot, by position: among the free slots of an executor, the slot that became free last.
+/// Returns the previous task in the slot of each task, by position. A task takes the slot that became free last among
+/// the free slots of its executor.
 fn slots(tasks: &[Done<'_>]) -> Vec<Option<usize>> {
     let mut slots: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     let mut before = Vec::with_capacity(tasks.len());

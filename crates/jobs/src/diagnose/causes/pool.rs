@@ -46,21 +46,21 @@ pub struct Surroundings {
 pub struct PoolTask {
     /// Record of the task.
     pub record: TaskRecord,
-    /// True if it took more than 1.5 times the median.
+    /// True if the task took more than 1.5 times the median.
     pub straggler: bool,
-    /// True if it succeeded in a usual time: a peer.
+    /// True if the task succeeded and is not a straggler. Such tasks are the peers.
     pub normal: bool,
-    /// True if it belongs to a slow first wave, and is not slow within that wave.
+    /// True if the task belongs to a slow first wave, but is not slow within that wave.
     pub cold: bool,
     /// Features; none if unknown.
     pub values: [Option<f64>; FEATURES],
-    /// Share of its time that samples cover, for each of [`RESOURCES`]; 0 without samples.
+    /// Share of the task's time that samples cover, for each of [`RESOURCES`]; 0 without samples.
     pub covered: [f64; RESOURCES.len()],
-    /// Values before and after it, for each of [`RESOURCES`].
+    /// Values before and after the task, for each of [`RESOURCES`].
     pub around: [Surroundings; RESOURCES.len()],
 }
 
-/// Sum and number of a feature over some tasks.
+/// Sum of a feature over some tasks, and their number.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     sum: f64,
@@ -152,7 +152,7 @@ impl Pool {
         Self { tasks, median, sorted, usual, by_node, all, network_peak }
     }
 
-    /// Returns the value of a feature at full use: 1 for shares, the most bytes that any node transferred in a second for the network.
+    /// Returns the value of a feature at full use: 1 for shares; for the network, the maximum number of bytes per second of any node.
     pub fn scale(&self, feature: Feature) -> f64 {
         if feature == Feature::Network { self.network_peak } else { 1.0 }
     }

@@ -1,4 +1,4 @@
-//! Records of tasks before their features are computed: time, place, and the values in the log.
+//! Records of tasks before their features are computed: time, node, and the values in the log.
 
 use crate::diagnose::causes::feature::{FEATURES, Feature};
 use crate::trace::analysis::observed;
@@ -15,18 +15,18 @@ pub struct TaskRecord {
     pub node: Option<usize>,
     /// Launch time, in seconds since the start of the log.
     pub from: f64,
-    /// Time at which it ended, or was last observed.
+    /// Time at which the attempt ended, or was last observed.
     pub to: f64,
-    /// True if it would have run longer: it was killed, or the log has no end for it.
+    /// True if the attempt would have run longer because it was killed, or if the log does not have its end.
     pub at_least: bool,
-    /// True if it succeeded.
+    /// True if the attempt succeeded.
     pub succeeded: bool,
     /// Values in the log, by the number of the feature: bytes, seconds, or the code of its locality; none if missing.
     pub stated: [Option<f64>; FEATURES],
 }
 
 impl TaskRecord {
-    /// Returns its observed run time \[s\].
+    /// Returns the observed run time \[s\].
     pub fn seconds(&self) -> f64 {
         self.to - self.from
     }

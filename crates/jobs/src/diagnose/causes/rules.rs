@@ -1,11 +1,11 @@
-//! Conditions under which a feature is a root cause: equations 5 to 7 of \[Zhou2018\], in the readings that the text allows.
+//! Conditions under which a feature is a root cause: equations 5 to 7 of \[Zhou2018\], in the interpretations that the text allows.
 
 use tailspn_common::order::quantile;
 
 use crate::diagnose::causes::feature::{Category, Feature};
 use crate::diagnose::causes::pool::{Pool, Surroundings};
 
-/// Reading of the additional rule for times, `F > 0.2`.
+/// Interpretation of the additional rule for times, `F > 0.2`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimeRule {
     /// As printed: the time is more than 0.2 of the task's time.
@@ -15,13 +15,13 @@ pub enum TimeRule {
     AbovePeers,
 }
 
-/// Reading of edge detection, equation 6; head and tail are the mean use before and after the task.
+/// Interpretation of edge detection, equation 6. Head and tail are the mean use before and after the task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Edge {
     /// No edge detection.
     Off,
-    /// The feature is kept if head *or* tail exceeds λe F: it is dropped only if the use rose with the task and fell with it. This is the intent of
-    /// the text.
+    /// The feature is kept if head *or* tail exceeds λe F. It is dropped only if the use rose with the task and fell
+    /// with it. This is the intent of the text.
     #[default]
     IntentAny,
     /// The feature is kept only if head *and* tail exceed λe F.
@@ -37,22 +37,24 @@ pub struct Rules {
     pub quantile: f64,
     /// λp: a cause exceeds this many times the mean of the feature over the peers. Default 1.5.
     pub peer_factor: f64,
-    /// True if a share that cannot exceed 1 also counts when its distance *below* 1 is λp times smaller than that of its peers: if nodes are nearly
-    /// busy anyway, no share can exceed λp means. Default true; false is the paper.
+    /// True if a share, which cannot exceed 1, is also a cause if its distance *below* 1 is λp times smaller than
+    /// that of its peers. Reason: on nodes that are nearly busy anyway, no share can exceed λp times the mean.
+    /// Default true; false is the paper.
     pub headroom: bool,
-    /// Reading of the additional rule for times. Default as printed.
+    /// Interpretation of the additional rule for times. Default as printed.
     pub time_rule: TimeRule,
-    /// The threshold of that rule. Default 0.2.
+    /// Threshold of the additional rule for times. Default 0.2.
     pub time_floor: f64,
     /// Minimum use of a resource that can slow a task, as a share of its capacity; for the network, of
     /// the maximum bytes per second of any node. Default 0.1; 0 is the paper.
     pub resource_floor: f64,
-    /// Reading of edge detection. Default: the intent of the text.
+    /// Interpretation of edge detection. Default: the intent of the text.
     pub edge: Edge,
     /// λe. Default 0.8.
     pub edge_factor: f64,
-    /// An amount of data is also a cause if it is this many robust standard deviations above the median of the normal tasks and at least 2% above it:
-    /// combined output grows less than its input. None is the paper. Default 6.
+    /// Minimum distance above the median of the normal tasks, in robust standard deviations, from which an amount of
+    /// data is also a cause; it must also be at least 2% above the median. Reason: combined output grows less than
+    /// its input. None is the paper. Default 6.
     pub outlier: Option<f64>,
     /// True if resources and deserialisation may explain a task of a cold first wave, see
     /// [`PoolTask::cold`](crate::diagnose::causes::PoolTask::cold). Default false; true is the paper.
@@ -86,15 +88,15 @@ impl Rules {
 /// Criterion that identified a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// It exceeds λp times the mean of the peers on other nodes.
+    /// The value exceeds λp times the mean of the peers on other nodes.
     OtherNodes,
-    /// It exceeds λp times the mean of the peers on the same node.
+    /// The value exceeds λp times the mean of the peers on the same node.
     SameNode,
     /// The value's distance below 1 is λp times smaller than the peers' distance.
     Headroom,
-    /// It is many deviations above the median.
+    /// The value is many deviations above the median.
     Outlier,
-    /// The data were distant, and near for normal tasks.
+    /// The data were distant for the task, but near for normal tasks.
     Far,
 }
 
@@ -103,13 +105,13 @@ pub enum Sign {
 pub struct RootCause {
     /// The feature.
     pub feature: Feature,
-    /// Criterion that identified it.
+    /// Criterion that identified the feature.
     pub sign: Sign,
     /// Value F.
     pub value: f64,
-    /// Threshold of that criterion, including the quantile.
+    /// Threshold of the criterion, including the quantile.
     pub threshold: f64,
-    /// Mean over the peers compared with, or their median for [`Sign::Outlier`].
+    /// Mean of the peers that were compared, or the median for [`Sign::Outlier`].
     pub usual: f64,
     /// Values before and after the task, for a resource.
     pub around: Option<Surroundings>,

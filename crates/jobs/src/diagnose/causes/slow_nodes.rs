@@ -11,22 +11,22 @@ use crate::trace::JobTrace;
 const SLOW_NODE: f64 = 1.5;
 /// Minimum number of tasks on a node, and on other nodes, for a comparison.
 const FEWEST: usize = 8;
-/// A slow node gets few tasks, and may be slow only for a while. This many tasks of one stage suffice if all
-/// of them are among its slowest, with at most this probability by chance.
+/// A slow node gets few tasks, and may be slow only for a while. Therefore [`FEWEST_APART`] tasks of one stage
+/// suffice if all of them are among the slowest tasks of the stage, and the probability of this by chance is at most
+/// [`CHANCE`].
 const CHANCE: f64 = 1e-3;
 const FEWEST_APART: usize = 3;
 
 /// The times of a node's tasks, compared with those of other nodes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NodeTimes {
-    /// Their times, each over the median of the stage's tasks on other nodes.
+    /// Times of the node's tasks, each divided by the median of the stage's tasks on other nodes.
     ratios: Vec<f64>,
-    /// The same for a single stage: the largest stage in which all tasks of the node are among the slowest,
-    /// which is unlikely by chance.
+    /// The same ratios for the largest stage in which all tasks of the node are among the slowest, which is unlikely by chance.
     apart: Vec<f64>,
 }
 
-/// Adds, for each node, the times of its tasks over the median of the stage's tasks on other nodes.
+/// Adds, for each node, the times of its tasks, divided by the median of the stage's tasks on other nodes.
 pub(super) fn compare_nodes(pool: &Pool, times: &mut [NodeTimes]) {
     let warm = || pool.tasks.iter().filter(|task| !task.cold);
     let done = || warm().filter(|task| task.record.succeeded);
@@ -36,7 +36,7 @@ pub(super) fn compare_nodes(pool: &Pool, times: &mut [NodeTimes]) {
         others.sort_unstable_by(f64::total_cmp);
         let Some(median) = quantile(&others, 0.5).filter(|&m| m > 0.0 && others.len() >= FEWEST) else { continue };
         let before = own.ratios.len();
-        // an attempt that was killed for its copy would have taken longer still; killed early, it tells nothing
+        // an attempt that was killed for its copy would have taken longer still; if it was killed early, it is no evidence
         let tells = |t: &&PoolTask| t.record.succeeded || t.record.seconds() > SLOW_NODE * median;
         let here = warm().filter(|t| t.record.node == Some(node)).filter(tells);
         own.ratios.extend(here.map(|t| t.record.seconds() / median));
@@ -50,21 +50,20 @@ pub(super) fn compare_nodes(pool: &Pool, times: &mut [NodeTimes]) {
     }
 }
 
-/// The probability that all of a node's tasks are among its number plus `slower` slowest of a stage
-/// by chance: the rank of its fastest task, C(own + slower, own) / C(own + others, own). 1 for no
-/// tasks.
+/// Returns the probability that, by chance, all `own` tasks of a node are among the `own + slower` slowest tasks of a
+/// stage: C(own + slower, own) / C(own + others, own). 1 without tasks.
 fn chance(own: usize, others: usize, slower: usize) -> f64 {
     (1..=own).map(|i| (slower + i) as f64 / (others + i) as f64).product()
 }
 
-/// Nodes whose median task is slow, not just single stragglers.
+/// Returns findings about nodes whose median task is slow, not just single stragglers.
 pub(super) fn slow_nodes(trace: &JobTrace, times: Vec<NodeTimes>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (node, NodeTimes { ratios, apart }) in trace.nodes.iter().zip(times) {
         let middle = |ratios: &[f64]| median(ratios.iter().copied()).filter(|slowness| *slowness > SLOW_NODE);
         let of_all = middle(&ratios).filter(|_| ratios.len() >= FEWEST).map(|slowness| (slowness, ratios.len()));
         let Some((slowness, tasks)) = of_all.or_else(|| Some((middle(&apart)?, apart.len()))) else { continue };
-        let what = format!("time of {tasks} of its tasks, in medians of the other nodes");
+        let what = format!("time of {tasks} of its tasks, relative to the median on other nodes");
         findings.push(Finding {
             method: FindingMethod::SlowNode,
             subject: Subject::Node { node: node.name.clone() },
@@ -82,8 +81,8 @@ pub(super) fn slow_nodes(trace: &JobTrace, times: Vec<NodeTimes>) -> Vec<Finding
     findings
 }
 
-/// Gives a cause to the stragglers of slow nodes that have none. Excludes executors that had just started,
-/// for which the data do not support a conclusion.
+/// Blames slow nodes for their stragglers without another cause. Executors that had just started are excluded,
+/// because the data do not support a conclusion about them.
 pub(super) fn blame(findings: &mut [Finding], slow: &[Finding]) {
     let node_of = |finding: &Finding| match &finding.subject {
         Subject::Node { node } | Subject::Task { node: Some(node), .. } => Some(node.clone()),

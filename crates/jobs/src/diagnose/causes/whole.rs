@@ -1,5 +1,5 @@
-//! Losses of time beyond single tasks: slots that stood free because a stage had too few tasks, a long last stage, and times in which no task
-//! ran. The wait for the first task is separate: executors are still to come then.
+//! Losses of time beyond single tasks: idle slots because a stage had too few tasks, a long last stage, and times in
+//! which no task ran. The wait for the first task is separate, because executors are still starting at that time.
 
 use std::collections::BTreeMap;
 
@@ -18,21 +18,22 @@ const LONG: f64 = 0.25;
 /// The time in which one stage ran alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Alone {
-    /// All of it \[s\].
+    /// Total time \[s\].
     time: f64,
-    /// The same, each moment by the share of slots that stood free \[s\].
+    /// The same time, with each moment weighted by the share of free slots \[s\].
     free: f64,
 }
 
-/// The time of an application, divided up.
+/// The time of an application, divided into parts.
 #[derive(Clone, Debug, PartialEq)]
 struct Elapsed<S> {
     stages: BTreeMap<S, Alone>,
-    /// No task ran: before the first one, between tasks, after the last one \[s\].
+    /// Time in which no task ran: before the first task, between tasks, and after the last task \[s\].
     idle: [f64; 3],
 }
 
-/// Goes through attempts in time: stage, launch and end of each. `span`: start and end of the application \[s\].
+/// Divides the time of an application into parts. `runs` are the stage, launch and end of each attempt; `span` is the
+/// start and end of the application \[s\].
 fn elapsed<S: Ord + Copy>(runs: impl Iterator<Item = (S, f64, f64)>, slots: f64, span: (f64, f64)) -> Elapsed<S> {
     let mut steps: Vec<(f64, i64, S)> = Vec::new();
     for (stage, from, to) in runs {
@@ -71,9 +72,9 @@ fn elapsed<S: Ord + Copy>(runs: impl Iterator<Item = (S, f64, f64)>, slots: f64,
 /// Findings for the whole job.
 #[derive(Debug, Default)]
 pub(super) struct Whole {
-    /// About stages and the job.
+    /// Findings about stages and the job.
     pub(super) findings: Vec<Finding>,
-    /// From the submission of the job to its first task \[s\].
+    /// Time from the submission of the job to its first task \[s\].
     pub(super) start_s: f64,
 }
 
@@ -99,7 +100,7 @@ pub(super) fn whole(trace: &JobTrace) -> Whole {
     Whole { findings, start_s }
 }
 
-/// The stage of the task that ended last.
+/// Returns the stage of the task that ended last.
 fn last_stage(attempts: &[Attempt]) -> Option<StageId> {
     let done = attempts.iter().filter(|attempt| attempt.succeeded() && attempt.finish().is_some());
     done.max_by_key(|attempt| attempt.finish()).map(|attempt| attempt.stage)
@@ -141,7 +142,7 @@ impl Told<'_> {
         self.finding(Subject::Job, Cause::Driver, lost, all)
     }
 
-    /// A finding, if the lost time is large enough.
+    /// Returns a finding if the lost time is large enough.
     fn finding(&self, subject: Subject, cause: Cause, lost: f64, evidence: Vec<Evidence>) -> Option<Finding> {
         let share = lost / self.whole;
         (share > SHARE && lost > LEAST_S).then(|| Finding::on_the_way(subject, cause, share, SHARE, evidence))

@@ -13,22 +13,22 @@ use crate::trace::{Attempt, JobTrace, Metric, NodeId, Stage, StageId, StageKind}
 #[derive(Clone, Debug)]
 pub(super) struct Followed {
     pub(super) task: u32,
-    /// Node, numbered as in the trace; one more than the last if the log does not name it.
+    /// Node, numbered as in the trace; if the log does not name it, the number after the last node.
     pub(super) node: u32,
-    /// From launch to end \[s since the start of the trace\].
+    /// Launch and end \[s since the start of the trace\].
     pub(super) start_s: f64,
     pub(super) end_s: f64,
-    /// True if it completed its task.
+    /// True if the attempt completed its task.
     pub(super) done: bool,
     pub(super) is_copy: bool,
     /// Size of its input, 1 on average.
     pub(super) size: f64,
-    /// Age \[s\] and progress; none if even progress is assumed.
+    /// Reports, as age \[s\] and progress; none if even progress is assumed.
     pub(super) reports: Option<Vec<Point>>,
 }
 
 impl Followed {
-    /// Age and progress in the last report up to a moment; `at` is the number of reports up to an earlier moment, and advances.
+    /// Returns age and progress in the last report up to `now_s`. `at` is the number of reports up to an earlier moment; it is advanced.
     pub(super) fn report(&self, now_s: f64, at: &mut usize) -> Point {
         let age = now_s - self.start_s;
         let Some(reports) = &self.reports else { return (age, (age / (self.end_s - self.start_s)).clamp(0.0, 1.0)) };
@@ -38,8 +38,8 @@ impl Followed {
         at.checked_sub(1).map_or((0.0, 0.0), |last| reports[last])
     }
 
-    /// The time of the attempt \[s\], extrapolated from its progress if it was killed, and true if the time is a lower bound because
-    /// it has no reports.
+    /// Returns the time of the attempt \[s\], extrapolated from its progress if it was killed, and true if the time
+    /// is a lower bound because the attempt has no reports.
     pub(super) fn whole_time_s(&self) -> (f64, bool) {
         let held = self.end_s - self.start_s;
         if self.done {
@@ -57,9 +57,9 @@ impl Followed {
 pub(super) struct FollowedStage<'t> {
     pub(super) stage: &'t Stage,
     pub(super) category: Category,
-    /// In the order of their launch.
+    /// Attempts in the order of launch.
     pub(super) attempts: Vec<Followed>,
-    /// Tasks with an attempt.
+    /// Number of tasks with an attempt.
     pub(super) tasks: usize,
     /// Start of the stage \[s\].
     pub(super) from_s: f64,
@@ -73,7 +73,7 @@ pub(super) struct FollowedStage<'t> {
 pub(super) struct Reports<'h>(HashMap<(&'h str, u64, u32), (f64, &'h [Point])>);
 
 impl<'h> Reports<'h> {
-    /// The reports of a run, on the clock of its trace.
+    /// Returns the reports of a run, on the clock of its trace.
     pub(super) fn of(trace: &JobTrace, progress: &'h History) -> Self {
         let origin_s = trace.origin_us as f64 / 1e6 + clock_ahead(trace, progress).unwrap_or(0.0);
         let key = |task: &'h crate::diagnose::long_tail::TaskHistory| {
@@ -82,7 +82,7 @@ impl<'h> Reports<'h> {
         Self(progress.tasks.iter().map(key).collect())
     }
 
-    /// Age and progress of an attempt, in the order of time.
+    /// Returns age and progress of an attempt, in the order of time.
     fn of_attempt(&self, stage: &str, attempt: &Attempt, start_s: f64) -> Option<Vec<Point>> {
         let (first_s, points) = self.0.get(&(stage, u64::from(attempt.task), attempt.number))?;
         Some(points.iter().map(|(age, progress)| (first_s + age - start_s, *progress)).collect())
@@ -93,7 +93,7 @@ impl<'h> Reports<'h> {
     }
 }
 
-/// The attempts of a stage; none if the log has no attempt with a start and an end.
+/// Returns the attempts of a stage; none if the log has no attempt with a start and an end.
 pub(super) fn follow<'t>(
     trace: &JobTrace,
     id: StageId,
@@ -147,7 +147,7 @@ pub(super) fn follow<'t>(
     })
 }
 
-/// Bytes that an attempt read.
+/// Returns the bytes that an attempt read.
 fn bytes(trace: &JobTrace, attempt: &Attempt) -> f64 {
     let read = |metric| trace.value(attempt, metric).unwrap_or(0.0);
     read(Metric::InputBytes) + read(Metric::ShuffleLocalBytes) + read(Metric::ShuffleRemoteBytes)

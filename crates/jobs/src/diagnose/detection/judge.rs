@@ -30,9 +30,9 @@ pub struct RecordedRun<'t> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DetectionError {
-    /// No stage has enough tasks with a start and an end to estimate the expected time. Give the log of a finished job, or other runs that
-    /// give the expected times.
-    #[error("{log}: no stage with progress has {FEWEST} tasks that succeeded, so stragglers cannot be identified")]
+    /// No stage has enough tasks with a start and an end to estimate the expected time. Use the log of a finished
+    /// job, or other runs from which to take the expected times.
+    #[error("{log}: no stage with progress has at least {FEWEST} successful tasks, so stragglers cannot be identified")]
     NothingToJudge {
         /// The log.
         log: String,
@@ -48,9 +48,9 @@ pub struct JudgedStage {
     pub name: String,
     /// Tasks that were judged.
     pub tasks: u64,
-    /// Stragglers among them.
+    /// Stragglers among the judged tasks.
     pub stragglers: u64,
-    /// Tasks with an expected time from other runs; for all other tasks it is the median of the stage.
+    /// Tasks with an expected time from other runs; for all other tasks, the expected time is the median of the stage.
     pub usual_from_runs: u64,
     /// True if the progress of its tasks was reported; otherwise even progress is assumed.
     pub reported: bool,
@@ -98,7 +98,7 @@ pub struct Judged {
     pub left_out: Vec<String>,
     /// Stragglers and flagged tasks, stage by stage.
     pub tasks: Vec<JudgedTask>,
-    /// In the order of the policies.
+    /// Detectors in the order of the policies.
     pub detectors: Vec<JudgedDetector>,
     /// Stragglers among the tasks.
     pub straggling_tasks: Share,
@@ -109,7 +109,7 @@ pub struct Judged {
 }
 
 /// Judges detectors on runs. A straggler is a task that took more than `factor` times its expected time, which comes from the `usual`
-/// runs, or else is the median of its stage. \[Phan2018, 6.1\]: 1.2.
+/// runs, or else is the median of its stage. \[Phan2018, 6.1\] uses a factor of 1.2.
 ///
 /// The time of a killed attempt is extrapolated from its progress, as in \[Phan2018\]. A stage counts as a job: lags are compared with the
 /// age of the stage. `level` is the confidence level of the intervals.
@@ -237,7 +237,7 @@ impl<'a> Judging<'a> {
     }
 }
 
-/// A metric with its interval.
+/// Returns a metric with its interval.
 fn measured(metric: Metric, tally: &Tally, records: &[TaskRecord], factor: f64, level: f64) -> Option<Measured> {
     let value = tally.metric(metric)?;
     let slow = records.iter().filter(|record| is_straggler(record.time_s, record.usual_s, factor));

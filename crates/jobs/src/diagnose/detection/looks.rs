@@ -10,7 +10,7 @@ use crate::diagnose::detection::followed::{Followed, FollowedStage};
 /// Maximum number of checks of a stage: in a long stage, a detector checks less often than its interval.
 const MOST_LOOKS: f64 = 100_000.0;
 
-/// The tasks of a stage that a policy flags, with the time of the first flag \[s since the start of the trace\].
+/// Returns the tasks of a stage that a policy flags, with the time of the first flag \[s since the start of the trace\].
 pub(super) fn flagged(stage: &FollowedStage<'_>, policy: &PolicyPlan) -> BTreeMap<u32, f64> {
     let Some(detector) = policy.detector.detector() else { return BTreeMap::new() };
     let interval = detector.interval_s().max((stage.to_s - stage.from_s) / MOST_LOOKS);
@@ -99,7 +99,7 @@ impl<'a> Looking<'a> {
         self.running.retain(|&(number, _)| attempts[number as usize].end_s > now_s);
     }
 
-    /// Looks once.
+    /// Runs one check.
     fn look(&mut self, now_s: f64) {
         if self.running.is_empty() || self.finished.count() < self.detector.least_finished(self.stage.tasks) {
             return;

@@ -1,4 +1,4 @@
-//! Straggler detectors judged on jobs that ran, with the recorded progress of their tasks.
+//! Judges straggler detectors on recorded jobs, by the recorded progress of their tasks.
 //!
 //! ```text
 //! JobTrace, History ──▶ Followed attempts of each stage ──▶ a detector looks ──▶ flags ──▶ Tally, Judged

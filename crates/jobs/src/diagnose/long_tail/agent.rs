@@ -15,14 +15,14 @@ use crate::diagnose::long_tail::record::ProgressRecord;
 use crate::diagnose::long_tail::settings::AgentSettings;
 use crate::diagnose::long_tail::task::{Sample, TaskState};
 
-/// Finished attempts whose late reports are recognised: this many, plus the number of running attempts.
+/// Number of finished attempts whose late reports are recognised, in addition to the number of running attempts.
 const REMEMBERED: usize = 4096;
 
 /// Reports arrive slightly early or late; a sample is due when all but this share of the interval has passed.
 const JITTER: f64 = 0.02;
 
-/// Maximum lag of a report behind the latest one, in samples: half of a task's usual time, or half a minute. Beyond it the reports are out of time
-/// order.
+/// Maximum lag of a report behind the latest one, in samples: half of a task's usual time, or half a minute. If a
+/// report lags more, the reports are out of time order.
 const MOST_BEHIND: f64 = 30.0;
 
 /// A flagged task.
@@ -48,11 +48,11 @@ pub struct StragglerFlag {
     pub progress: f64,
     /// Share that a usual task of its job has completed at that age.
     pub usual_progress: f64,
-    /// Factor by which it takes longer than its job's tasks usually do, estimated from its progress.
+    /// Factor by which the task takes longer than its job's tasks usually do, estimated from its progress.
     pub slowdown: f64,
     /// Threshold for the slow-down.
     pub boundary: f64,
-    /// Probability that it ends as a straggler, given the error of early predictions.
+    /// Probability that the task ends as a straggler, given the error of early predictions.
     pub probability: f64,
     /// Total work, in the source's unit, if known.
     pub total: Option<f64>,
@@ -95,7 +95,7 @@ pub struct Agent<'m> {
     leap_s: Option<f64>,
     next_sweep_s: f64,
     counts: AgentCounts,
-    /// Kept for its memory.
+    /// Kept to reuse the memory.
     name: String,
 }
 
@@ -128,7 +128,7 @@ impl<'m> Agent<'m> {
         self.positions.len()
     }
 
-    /// Takes a report of line number `line`, or 0 for none; returns a flag if this report triggers it.
+    /// Takes a report from line `line`, 0 if unknown; returns a flag if the report triggers one.
     pub fn take(&mut self, record: &ProgressRecord<'_>, line: u64, oddities: &mut Oddities) -> Option<StragglerFlag> {
         if !self.tick(record.time_s) {
             oddities.add(Oddity::TimeLeaps, line, "");
@@ -286,7 +286,7 @@ impl<'m> Agent<'m> {
         Some(flag(group, position, sample, &judged))
     }
 
-    /// Removes an attempt from its group; another one may have taken its place.
+    /// Removes an attempt from its group; records the position of the attempt that has taken its place, if any.
     fn leave(&mut self, key: Key, group: &Group, position: usize) {
         self.positions.remove(&key);
         if let Some(moved) = group.live.get(position) {
@@ -350,7 +350,7 @@ impl<'m> Agent<'m> {
 fn describe(group: &Group, task: &LiveTask) -> String {
     let parts = [&*group.job, &*group.kind, &*group.stage].into_iter().filter(|part| !part.is_empty());
     let name: String = parts.flat_map(|part| [part, " "]).collect();
-    format!("{name}task {} attempt {}, {:.0} % done", task.task, task.attempt, 100.0 * task.state.progress)
+    format!("{name}task {} attempt {}, {:.0}% complete", task.task, task.attempt, 100.0 * task.state.progress)
 }
 
 fn flag(group: &Group, position: usize, sample: &Sample, judged: &Judgement) -> StragglerFlag {

@@ -28,7 +28,7 @@ const CLOCKS: f64 = 2.0;
 /// Finds stragglers by the progress of tasks, as an agent would have flagged them while the job ran.
 ///
 /// `trace` is the log of the job; without one, times count from the first report, and stages have their names in the
-/// reports. `progress` is its curves: [`History::from_reports`] of a file of reports, or [`History::from_trace`] if the
+/// reports. `progress` has the curves of its tasks: [`History::from_reports`] of a file of reports, or [`History::from_trace`] if the
 /// log itself has curves, as Hadoop's histories do. `model` was learned from earlier runs of the same program
 /// ([`Model::learn`]); without one, the tasks of each stage are compared only with each other.
 ///
@@ -37,7 +37,7 @@ const CLOCKS: f64 = 2.0;
 /// is [`Cause::DataSkew`] if the task has more than 1 + Diff times the median input of its stage,
 /// [`Cause::ShuffleSkew`] if that input comes from a shuffle; its `confidence` is the share of the excess time that the
 /// excess input explains, at most 1. Otherwise the cause is [`Cause::Unknown`] with confidence 0. The evidence:
-/// progress compared with the usual progress at the flag, with the age; the probability of a straggler against the
+/// progress compared with the usual progress at the flag, with the age; the probability of a straggler compared with the
 /// required probability; the input, if known; and the total time of the attempt (`time`) compared with the median, from
 /// the log, otherwise from the reports. Findings are in the order of the flags.
 ///
@@ -166,7 +166,7 @@ fn whole_time_logged(logged: Logged<'_>) -> Option<[f64; 2]> {
     Some([attempt.duration()?, times.median])
 }
 
-/// Returns the same from the reports of complete attempts.
+/// Returns the time of an attempt \[s\], and the median of its stage, from the reports of complete attempts.
 fn whole_time_reported(progress: &History, flag: &StragglerFlag) -> Option<[f64; 2]> {
     let whole = |task: &TaskHistory| task.points.last().filter(|point| point.1 >= 1.0).map(|point| point.0);
     let is_peer = |task: &&TaskHistory| (&task.job, &task.kind, &task.stage) == (&flag.job, &flag.kind, &flag.stage);
@@ -174,7 +174,7 @@ fn whole_time_reported(progress: &History, flag: &StragglerFlag) -> Option<[f64;
     Some([whole(reported(progress, flag)?)?, median(peers)?])
 }
 
-/// Returns the reports of the attempt.
+/// Returns the reports of a flagged attempt.
 fn reported<'h>(progress: &'h History, flag: &StragglerFlag) -> Option<&'h TaskHistory> {
     progress.tasks.iter().find(|task| {
         (task.task, task.attempt) == (flag.task, flag.attempt)
@@ -207,7 +207,7 @@ fn size_of(logged: Option<Logged<'_>>, progress: &History, flag: &StragglerFlag)
     })
 }
 
-/// Returns skew if the input exceeds the limit, and the share of the excess time that it explains.
+/// Returns skew as the cause if the input exceeds the limit, and the share of the excess time that it explains.
 fn cause_of(
     size: Option<&Size>,
     logged: Option<Logged<'_>>,

@@ -63,7 +63,8 @@ impl<'a> Usual<'a> {
         self.profile.map_or(UNKNOWN_TASK_SPREAD, |profile| profile.task_spread)
     }
 
-    /// Returns the logarithm of an attempt's time over the usual time, estimated from its progress; at least its age has passed.
+    /// Returns the logarithm of an attempt's time divided by the usual time, estimated from its progress; the time is
+    /// at least the attempt's age.
     pub(super) fn log_slowdown(self, sample: &Sample) -> Option<f64> {
         let usual = self.curve().age_at(sample.progress);
         let so_far = sample.age_s / self.curve().usual_s();
@@ -75,13 +76,13 @@ impl<'a> Usual<'a> {
 /// Result of judging a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Judgement {
-    /// True if it is above the boundary.
+    /// True if the sample is above the boundary.
     pub(super) beyond: bool,
     /// Factor by which the task takes longer than its job's tasks usually do.
     pub(super) slowdown: f64,
     /// Threshold for the slow-down.
     pub(super) boundary: f64,
-    /// Probability that it ends as a straggler.
+    /// Probability that the task ends as a straggler.
     pub(super) probability: f64,
     /// Progress of a usual task of the job at this age.
     pub(super) peers: f64,
@@ -93,7 +94,7 @@ pub(super) struct Group {
     pub(super) job: Box<str>,
     pub(super) kind: Box<str>,
     pub(super) stage: Box<str>,
-    /// Position of its profile.
+    /// Position of the group's profile.
     pub(super) profile: Option<usize>,
     pub(super) live: Vec<LiveTask>,
     /// Logarithms of slow-downs of finished attempts, and the position of the next one.
@@ -103,7 +104,7 @@ pub(super) struct Group {
     pub(super) last_s: f64,
     /// Logarithm of the slow-down of the whole job, and its uncertainty; none without data.
     centre: Option<(f64, f64)>,
-    /// Time at which that was computed.
+    /// Time at which `centre` was computed.
     centre_s: f64,
 }
 
@@ -123,7 +124,7 @@ impl Group {
         }
     }
 
-    /// Returns the usual time of its tasks, if known \[s\].
+    /// Returns the usual time of the group's tasks, if known \[s\].
     pub(super) fn usual_s(&self, usual: Usual<'_>) -> Option<f64> {
         match usual.profile {
             Some(profile) => Some(profile.curve.usual_s()),

@@ -38,7 +38,7 @@ pub struct TaskHistory {
 }
 
 impl TaskHistory {
-    /// Returns the time from age 0 to its end \[s\]; none for an attempt that did not end, or not after its start.
+    /// Returns the time from age 0 to the end of the attempt \[s\]; none if it did not end, or not after its start.
     pub fn time_s(&self) -> Option<f64> {
         self.points.last().filter(|(age, progress)| *age > 0.0 && *progress >= 1.0).map(|last| last.0)
     }

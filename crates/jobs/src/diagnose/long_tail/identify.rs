@@ -17,7 +17,7 @@ use crate::trace::{Attempt, JobTrace, NodeId, Stage};
 pub enum Centre {
     /// The mean time of attempts that succeeded.
     Mean,
-    /// Their median time.
+    /// The median time of attempts that succeeded.
     Median,
 }
 
@@ -30,7 +30,7 @@ pub struct StragglerRule {
     pub factor: f64,
 }
 
-/// The rules that \[Garraghan2015, Table 1\] and \[Phan2018\] compare: 1.5 means, 1.5 medians, and the same with 1.2.
+/// The rules that \[Garraghan2015, Table 1\] and \[Phan2018\] compare: 1.5 means, 1.5 medians, 1.2 means, and 1.2 medians.
 pub const RULES: [StragglerRule; 4] = [
     StragglerRule { centre: Centre::Mean, factor: 1.5 },
     StragglerRule { centre: Centre::Median, factor: 1.5 },
@@ -83,11 +83,11 @@ pub struct Identified {
     pub jobs: Share,
     /// Nodes with a straggler among the nodes that ran such tasks.
     pub nodes: Share,
-    /// Stragglers of each node, the most first, then by name.
+    /// Number of stragglers of each node, in descending order, then by name.
     pub per_node: Vec<(String, u64)>,
 }
 
-/// Minimum successful attempts of a stage for its mean and median to be a baseline.
+/// Minimum number of successful attempts for the mean and median of a stage to be a baseline.
 const FEWEST: usize = 3;
 
 /// Finds the stragglers of a log by a rule. Failed attempts are excluded; an attempt that was

@@ -9,15 +9,15 @@
 //! | question | file |
 //! |---|---|
 //! | forms of progress over time, and the threshold T_S | [`ProgressCurve`] |
-//! | which form a kind of task has (job profiler) | [`fit_profile`], [`Profile`] |
-//! | what was learned, as a file | [`Model`] |
-//! | which attempts of a log were stragglers, by which rule (straggler identifier) | [`identify()`] |
+//! | form of the progress of a kind of task (job profiler) | [`fit_profile`], [`Profile`] |
+//! | the learned profiles, as a file | [`Model`] |
+//! | stragglers among the attempts of a log, by several rules (straggler identifier) | [`identify()`] |
 //! | reports as text, from a stream | [`ProgressFeed`] |
-//! | what reports say of one attempt, and what cannot be true | `task`, [`Oddity`] |
+//! | the state of one attempt by its reports, and invalid reports | `task`, [`Oddity`] |
 //! | the online agent | [`Agent`]; the judgement of a sample: `group`; its settings: [`AgentSettings`] |
-//! | reports that are all there, in the order of time | [`Recording`] |
+//! | complete reports, in the order of time | [`Recording`] |
 //! | curves that can be learned from and replayed | [`History`] |
-//! | what an agent is worth | [`Score`], [`replay`], [`score`](score()) |
+//! | quality of an agent | [`Score`], [`replay`], [`score`](score()) |
 //! | findings for a diagnosis | [`find`](find()) |
 //!
 //! Source: \[Garraghan2015\]; docs/replications/long-tail.md lists the reproduced results, and the

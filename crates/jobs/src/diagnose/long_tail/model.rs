@@ -6,14 +6,14 @@ use crate::diagnose::long_tail::history::History;
 use crate::diagnose::long_tail::profile::{FittedProfile, Profile, ProfileError, fit_profile, is_sound};
 use crate::plan::{Checker, Document, Loaded, PlanError, PlanProblem};
 
-/// The version of the file; it grows when a key changes its meaning.
+/// The version of the file format; it is increased when a key changes its meaning.
 pub const MODEL_VERSION: u32 = 1;
 
 /// Profiles of all kinds of tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
-    /// [`MODEL_VERSION`].
+    /// Version of the file format, [`MODEL_VERSION`].
     pub format_version: u32,
     /// One profile for each kind, in the order of their names.
     pub profile: Vec<Profile>,
@@ -66,7 +66,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`PlanError`], with places in the text.
+    /// [`PlanError`], with positions in the text.
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
         Self::read(text).map(|loaded| loaded.plan)
     }
@@ -98,19 +98,24 @@ impl Model {
         for (i, profile) in self.profile.iter().enumerate() {
             to.section = format!("profile[{i}]");
             if self.profile[..i].iter().any(|other| other.kind == profile.kind) {
-                to.add("kind", format!("kind `{}` has a profile already", profile.kind));
+                to.add("kind", format!("kind `{}` already has a profile", profile.kind));
             }
             let spread = |value: f64| value > 0.0 && value < 100.0;
             to.range("task_spread", profile.task_spread, spread(profile.task_spread), "above 0 and below 100");
             if !is_sound(&profile.curve) {
-                to.add("curve", "is not a curve that rises from an age and progress of at least 0 to progress 1");
+                to.add("curve", "the curve must rise from an age and a progress of at least 0 to a progress of 1");
             }
             let ascends = profile.spread.is_sorted_by(|a, b| a.0 < b.0);
             if let Some(&(level, value)) = profile.spread.iter().find(|(p, s)| !(0.0..=1.0).contains(p) || !spread(*s))
             {
-                to.range("spread", if spread(value) { level } else { value }, false, "a progress, or a spread above 0");
+                let (wrong, needs) = if spread(value) {
+                    (level, "a progress from 0 to 1")
+                } else {
+                    (value, "a spread above 0 and below 100")
+                };
+                to.range("spread", wrong, false, needs);
             } else if !ascends {
-                to.range("spread", 0.0, false, "sorted by progress");
+                to.add("spread", "the entries must be in ascending order of progress");
             }
         }
         to.problems

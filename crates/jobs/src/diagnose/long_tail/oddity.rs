@@ -26,11 +26,11 @@ pub enum Oddity {
     MissingField,
     /// A value that should be a number and is not, or is out of range.
     BadNumber,
-    /// No work: a total of 0.
+    /// A total of 0.
     NothingToDo,
     /// A report with a time before an earlier report of the same attempt.
     TimeBackwards,
-    /// A report with a time far after all other reports that the next report did not confirm.
+    /// A report whose time is far after all other reports, and is not confirmed by the next report.
     TimeLeaps,
     /// A report much older than the latest one overall.
     OutOfOrder,
@@ -62,23 +62,23 @@ impl Oddity {
         match self {
             Self::BadLine => "neither a row of the table nor a JSON object; skipped",
             Self::CutLastLine => "the last line is cut off; skipped",
-            Self::CutFile => "the compressed file ends too early or is damaged; the part before is used",
+            Self::CutFile => "the compressed file ends too early or is damaged; the data before that point are used",
             Self::LongLine => "a line longer than the limit; skipped",
             Self::NoHeader => "a row before the first header; skipped",
             Self::UnknownColumn => "an unknown column; ignored",
             Self::MissingField => "a report without task, time or progress; skipped",
-            Self::BadNumber => "not a number in its range; the report is skipped",
+            Self::BadNumber => "not a number, or out of range; the report is skipped",
             Self::NothingToDo => "a total of 0; the report is skipped",
-            Self::TimeBackwards => "a time before an earlier report's; skipped",
+            Self::TimeBackwards => "a time before that of an earlier report; skipped",
             Self::TimeLeaps => "a time far after all others; skipped unless the next report is as late",
             Self::OutOfOrder => {
                 "a report much older than the latest one; used, but reports out of time order can make verdicts wrong"
             }
-            Self::AboveOne => "more done than the total; skipped",
-            Self::ProgressFell => "less done than before; skipped",
+            Self::AboveOne => "more completed than the total; skipped",
+            Self::ProgressFell => "less completed than before; skipped",
             Self::TotalChanged => "the total changed; the new total is used",
             Self::AfterEnd => "a report after the end of its attempt; skipped",
-            Self::DoneAtOnce => "complete in its first report; its time is unknown",
+            Self::DoneAtOnce => "a task is complete in its first report; its time is unknown",
             Self::Silent => "an attempt stopped reporting before its end; dropped",
             Self::StillRunning => "an attempt was still running when the reports ended",
             Self::TooManyTasks => "more running attempts than the limit; skipped",

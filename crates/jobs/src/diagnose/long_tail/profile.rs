@@ -36,17 +36,18 @@ const MAD_TO_SD: f64 = 1.482_602_218_505_602;
 pub struct Profile {
     /// Kind of work of the tasks, such as `map`.
     pub kind: String,
-    /// Number of attempts that it was learned from.
+    /// Number of attempts that the profile was learned from.
     pub tasks: u64,
-    /// Standard deviation of the logarithm of their times relative to the median of their run.
+    /// Standard deviation of the logarithm of the tasks' times relative to the median of their run.
     pub task_spread: f64,
     /// Error on held-out attempts: root mean square difference between the ages of attempt and curve at the same progress, as a share of the
     /// attempt's time.
     pub error: f64,
     /// Prog(t).
     pub curve: ProgressCurve,
-    /// Pairs of progress, ascending, and the standard deviation of the logarithm of age over usual age, relative to its value at the end: how far a
-    /// task may still catch up, or fall behind.
+    /// Pairs of a progress, ascending, and the uncertainty at that progress: the standard deviation of the logarithm
+    /// of age divided by usual age, relative to that ratio at the end. It shows how far a task may still catch up, or
+    /// fall behind.
     pub spread: Vec<Point>,
 }
 
@@ -76,7 +77,7 @@ pub struct Candidate {
     /// attempt's time.
     #[serde(rename = "held_out_error")]
     pub error: f64,
-    /// True if it was chosen.
+    /// True if the form was chosen.
     pub taken: bool,
 }
 
@@ -94,7 +95,9 @@ pub struct FittedProfile {
 #[non_exhaustive]
 pub enum ProfileError {
     /// Too few attempts ended. Provide more runs.
-    #[error("{got} attempts of kind `{kind}` finished after their first report; a profile needs {FEWEST_TASKS}")]
+    #[error(
+        "{got} attempts of kind `{kind}` finished after their first report; a profile needs at least {FEWEST_TASKS}"
+    )]
     TooFewTasks {
         /// The kind.
         kind: String,
@@ -124,7 +127,7 @@ const FORMS: [Fit; 5] = [
 /// Learns the profile of a kind from finished attempts; unfinished attempts are ignored.
 ///
 /// The usual age at a progress is the median over the attempts of the ages at which they reached it, at 28
-/// levels: no attempt drops out early, unlike for a mean at an age. A line, polygons of two to four pieces
+/// levels. Unlike with a mean at an age, no attempt drops out early. A line, polygons of two to four pieces
 /// and a smooth curve are fitted to these points; each fifth of the attempts is predicted from the other
 /// attempts. The simplest form whose error is at most 0.1% above the least error is chosen.
 ///
@@ -160,14 +163,14 @@ pub fn fit_profile(kind: &str, attempts: &[TaskHistory]) -> Result<FittedProfile
     Ok(FittedProfile { profile, candidates })
 }
 
-/// Returns the robust standard deviation of values around their median, plus an individual error of each.
+/// Returns the robust standard deviation of values around their median, at least [`LEAST_SPREAD`].
 fn robust_sd(values: Vec<f64>) -> f64 {
     let Some(centre) = median(values.clone()) else { return LEAST_SPREAD };
     let off = median(values.into_iter().map(|value| (value - centre).abs()));
     (MAD_TO_SD * off.unwrap_or(0.0)).max(LEAST_SPREAD)
 }
 
-/// Level `k`, from 1 to [`LEVELS`].
+/// Returns level `k`, from 1 to [`LEVELS`].
 fn level(k: usize) -> f64 {
     EARLY.get(k - 1).copied().unwrap_or_else(|| (k - EARLY.len()) as f64 / (LEVELS - EARLY.len()) as f64)
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::diagnose::long_tail::oddity::{Oddities, Oddity};
 
-/// Longest line read unless another limit is given, in bytes.
+/// Maximum length of a line, unless another limit is given, in bytes.
 pub const LONGEST_LINE: usize = 1 << 20;
 
 /// A progress report of an attempt of a task.

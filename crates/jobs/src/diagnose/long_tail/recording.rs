@@ -1,7 +1,6 @@
 //! Reports that are all available before the first is judged, such as a file that does not grow. They are sorted by
-//! time, because an agent compares tasks that run at the same time, and files are often sorted by task. Only sorts: no
-//! report is dropped, so the agent counts invalid reports with their lines. Only sorts: no report is dropped, so that
-//! the agent counts invalid reports with their lines.
+//! time, because an agent compares tasks that run at the same time, and files are often sorted by task. No report is
+//! dropped, so the agent counts invalid reports with their lines.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -26,7 +25,7 @@ struct Attempt {
     node: Box<str>,
 }
 
-/// The parts of a report that change between reports of an attempt.
+/// The parts of a report that differ between reports of an attempt.
 #[derive(Clone, Copy, Debug)]
 struct Report {
     attempt: u32,
@@ -47,12 +46,12 @@ pub struct Recording {
     /// Numbers of attempts by peers, task and attempt.
     positions: HashMap<(u32, u64, u32), u32>,
     reports: Vec<Report>,
-    /// Kept for its memory.
+    /// Kept to reuse the memory.
     name: String,
 }
 
 impl Recording {
-    /// Takes a report from a line, counted from 1, or 0 for none.
+    /// Adds a report; `line` is its line, from 1, or 0 if unknown.
     pub fn take(&mut self, record: &ProgressRecord<'_>, line: u64) {
         let peers = self.peers_of(record);
         let next = self.attempts.len() as u32;
@@ -82,8 +81,8 @@ impl Recording {
     }
 
     /// Returns all reports with their lines in time order. Reports of one attempt keep their original order, so that a
-    /// time before an earlier report's time is still detected as invalid. A time more than `leap_s` \[s\] ahead that
-    /// the next report of the attempt takes back does not move later reports.
+    /// time before that of an earlier report is still detected as invalid. If a time is more than `leap_s` \[s\] ahead, and
+    /// the next report of the attempt is earlier again, that time does not move later reports.
     pub fn replay(&self, leap_s: f64) -> impl Iterator<Item = (u64, ProgressRecord<'_>)> {
         let mut order: Vec<(f64, u32)> = self.places(leap_s).into_iter().zip(0..).collect();
         // a stable sort: reports of the same time keep their order
@@ -94,7 +93,7 @@ impl Recording {
         })
     }
 
-    /// Returns the time used to place each report.
+    /// Returns the time by which each report is sorted.
     fn places(&self, leap_s: f64) -> Vec<f64> {
         let mut next = vec![f64::INFINITY; self.attempts.len()];
         let mut taken_back = vec![false; self.reports.len()];

@@ -18,7 +18,7 @@ pub fn replay(history: &History, model: Option<&Model>, settings: AgentSettings)
     (flags, oddities)
 }
 
-/// Tasks classified by straggler or not, and flagged or not.
+/// Numbers of tasks that were stragglers or not, and flagged or not.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Score {
     /// Stragglers that were flagged.
@@ -29,7 +29,7 @@ pub struct Score {
     pub true_negative: u64,
     /// Stragglers that were not flagged.
     pub false_negative: u64,
-    /// Sum of the age at the flag over the time of the task, of flagged stragglers.
+    /// Sum, over flagged stragglers, of the age at the flag divided by the time of the task.
     pub flag_points: f64,
 }
 
@@ -39,7 +39,7 @@ impl Score {
         Share { part: self.true_positive, whole: self.true_positive + self.false_negative }
     }
 
-    /// Returns the share of other tasks that were flagged.
+    /// Returns the share of normal tasks that were flagged.
     pub fn wrong(&self) -> Share {
         Share { part: self.false_positive, whole: self.false_positive + self.true_negative }
     }
@@ -54,7 +54,7 @@ impl Score {
         rate(self.wrong())
     }
 
-    /// Returns the mean share of their time after which stragglers were flagged; none if no straggler was flagged.
+    /// Returns the mean age of stragglers when they were flagged, as a share of their time; none if no straggler was flagged.
     pub fn mean_flag_point(&self) -> Option<f64> {
         (self.true_positive > 0).then(|| self.flag_points / self.true_positive as f64)
     }

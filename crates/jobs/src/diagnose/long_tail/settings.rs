@@ -7,11 +7,11 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PeerRule {
-    /// Below median / (1 + Diff): the reading that matches the threshold of the model.
+    /// Below median / (1 + Diff): the interpretation that matches the threshold of the model.
     Diff,
-    /// Below half of the median: the literal reading.
+    /// Below half of the median: the literal interpretation.
     Half,
-    /// Not used.
+    /// The peers are not used.
     Ignored,
 }
 
@@ -41,15 +41,15 @@ pub struct AgentSettings {
     pub boundary: Boundary,
     /// Age of a task before its first judgement \[s\].
     pub start_s: f64,
-    /// The same as a share of the usual time; the smaller of the two counts.
+    /// Age before the first judgement, as a share of the usual time; the smaller of the two ages counts.
     pub start_share: f64,
     /// Time between two samples of a task \[s\]; reports in between are read, but not judged.
     pub interval_s: f64,
-    /// The same as a share of the usual time; the smaller of the two counts.
+    /// Time between two samples, as a share of the usual time; the smaller of the two times counts.
     pub interval_share: f64,
     /// n: consecutive samples that must be above the boundary, at least 1.
     pub samples: u32,
-    /// Number of tasks that the history counts as when the speed of the running job is estimated.
+    /// Weight of the history, as a number of tasks, when the speed of the running job is estimated.
     pub history_weight: f64,
     /// Silence after which an attempt is forgotten \[s\], on the source's clock.
     pub forget_s: f64,
@@ -61,8 +61,9 @@ pub struct AgentSettings {
 const PAPER_USUAL_S: f64 = 60.0;
 
 impl AgentSettings {
-    /// Returns the paper's settings: Diff = 50%, judged from 5 s on, each second, three consecutive samples. Its tasks take 60 s; shorter tasks keep
-    /// the same shares of their time, a twelfth and a sixtieth.
+    /// Returns the paper's settings: Diff = 50%, the first judgement at 5 s, one sample per second, and three
+    /// consecutive samples. The paper's tasks take 60 s; shorter tasks keep the same shares of their time, a twelfth
+    /// and a sixtieth.
     pub fn paper() -> Self {
         Self {
             diff: 0.5,
@@ -78,7 +79,7 @@ impl AgentSettings {
         }
     }
 
-    /// Returns our settings: the same with the adaptive boundary, which needs no waiting at the start.
+    /// Returns our settings: the paper's settings with the adaptive boundary, which needs no wait at the start.
     pub fn adaptive() -> Self {
         Self { boundary: Boundary::Adaptive { confidence: 0.9 }, start_s: 0.0, start_share: 0.0, ..Self::paper() }
     }

@@ -13,7 +13,7 @@ pub(super) struct TaskState {
     pub(super) start_s: f64,
     /// The time of the last report.
     pub(super) last_s: f64,
-    /// The completed share at that time.
+    /// The completed share at the last report.
     pub(super) progress: f64,
     /// Total work, if known.
     pub(super) total: Option<f64>,
@@ -36,8 +36,8 @@ impl TaskState {
         Self { start_s: record.time_s, last_s: record.time_s, progress: record.progress, total: record.total }
     }
 
-    /// Processes the next report; returns an error for a report that cannot follow the last one,
-    /// which is then skipped. A changed total is returned with the sample.
+    /// Processes the next report. If the report cannot follow the last one, returns an error, and the report is skipped. A
+    /// changed total is returned with the sample.
     pub(super) fn follow(&mut self, record: &ProgressRecord<'_>) -> Result<(Sample, Option<Oddity>), Oddity> {
         if record.time_s < self.last_s {
             return Err(Oddity::TimeBackwards);

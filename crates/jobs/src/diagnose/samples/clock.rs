@@ -10,7 +10,7 @@ pub(super) struct Date {
     pub(super) ambiguous: bool,
 }
 
-/// Days since 1970-01-01 in the Gregorian calendar; none for a date that does not exist.
+/// Returns the days since 1970-01-01 in the Gregorian calendar; none for a date that does not exist.
 fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     const LENGTHS: [i64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -57,7 +57,7 @@ pub(super) fn time_of_day(text: &str) -> Option<f64> {
     (hours < 24 && minutes < 60).then(|| f64::from(hours * 3600 + minutes * 60) + seconds)
 }
 
-/// The half of the day that a word means: 0 before noon, 1 after noon.
+/// Returns the half of the day that a word means: 0 before noon, 1 after noon.
 pub(super) fn half(word: &str) -> Option<u8> {
     match word {
         "AM" | "am" | "a.m." => Some(0),
@@ -66,18 +66,18 @@ pub(super) fn half(word: &str) -> Option<u8> {
     }
 }
 
-/// A time of the 12-hour clock as one of 24 hours.
+/// Converts a time of the 12-hour clock to the 24-hour clock.
 pub(super) fn with_half(time: f64, half: u8) -> Option<f64> {
     (3600.0..13.0 * 3600.0).contains(&time).then(|| time % (DAY / 2.0) + f64::from(half) * DAY / 2.0)
 }
 
-/// Reads a number with a decimal point or comma; only finite numbers are any.
+/// Reads a number with a decimal point or comma; none if the number is not finite.
 pub(super) fn number(text: &str) -> Option<f64> {
     let parsed = if text.contains(',') && !text.contains('.') { text.replace(',', ".").parse() } else { text.parse() };
     parsed.ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Reads a number that a kernel may report incorrectly: `nan` and `inf` are not numbers, and are counted where used.
+/// Reads a number that a kernel may report incorrectly: `nan` and `inf` become NaN, which is counted where the number is used.
 pub(super) fn number_or_nan(text: &str) -> Option<f64> {
     number(text).or_else(|| text.parse::<f64>().is_ok().then_some(f64::NAN))
 }
@@ -116,7 +116,7 @@ pub(super) fn stamp(text: &str) -> Option<Stamp> {
     Some(Stamp { seconds: day.days as f64 * DAY + time, utc, ambiguous: day.ambiguous })
 }
 
-/// Seconds that a zone is before UTC: `Z`, `UTC`, `GMT`, `+0100`, `+01:00`.
+/// Returns the number of seconds by which a zone is ahead of UTC: `Z`, `UTC`, `GMT`, `+0100`, `+01:00`.
 pub(super) fn offset(zone: &str) -> Option<f64> {
     if matches!(zone, "Z" | "UTC" | "GMT") {
         return Some(0.0);

@@ -12,7 +12,7 @@ pub(super) const HEADER: &str = "# hostname;interval;timestamp";
 /// Columns before those of the section.
 const COMMON: usize = 3;
 
-/// Reads a table; `utc_offset` is the number of seconds that its clock is ahead of UTC if the table does not say.
+/// Reads a table; `utc_offset` is the number of seconds by which the table's clock is ahead of UTC, unless the table states it.
 pub(super) fn read(lines: &mut Lines<'_>, utc_offset: f64, collector: &mut Collector) {
     let mut section: Option<Section> = None;
     let mut told_zone = false;

@@ -34,6 +34,6 @@ pub struct SampleFile {
     pub format: SampleFormat,
     /// Rows of devices that could be read.
     pub rows: u64,
-    /// Series that were taken from it.
+    /// Series that were taken from the file.
     pub series: u64,
 }

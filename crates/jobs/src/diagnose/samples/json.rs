@@ -22,8 +22,8 @@ const LONGEST_REPORT: u64 = 1 << 24;
 /// Bytes of a line kept for a warning.
 const KEPT_LINE: usize = 400;
 
-/// Reads a text; `utc_offset` is the number of seconds that its clock is ahead of UTC if the text does not say. Returns the reason if the text could
-/// not be read to its end.
+/// Reads a text; `utc_offset` is the number of seconds by which the text's clock is ahead of UTC, unless the text
+/// states it. If the text cannot be read to its end, returns the reason.
 pub(super) fn read(source: &mut dyn BufRead, utc_offset: f64, collector: &mut Collector) -> Option<String> {
     let place = Place::default();
     let mut text = Placed { source, place: &place };
@@ -48,7 +48,7 @@ pub(super) fn read(source: &mut dyn BufRead, utc_offset: f64, collector: &mut Co
     None
 }
 
-/// The current place in a text.
+/// The current position in a text.
 #[derive(Debug, Default)]
 struct Place {
     newlines: Cell<u64>,
@@ -65,7 +65,7 @@ impl Place {
     }
 }
 
-/// A text whose current place is known while another reader consumes it, byte by byte.
+/// A text whose current position is known while another reader consumes it, byte by byte.
 struct Placed<'r> {
     source: &'r mut dyn BufRead,
     place: &'r Place,
@@ -216,7 +216,7 @@ struct Host {
 }
 
 impl Host {
-    /// Takes the host name and the date that precede its reports.
+    /// Takes the host name and the date that precede the host's reports.
     fn head(&mut self, name: Option<String>, day: Option<String>, collector: &mut Collector) {
         match name {
             Some(name) => {

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use crate::diagnose::samples::collect::Collector;
 use crate::diagnose::samples::warning::SampleWarningKind;
 
-/// Longest line, in bytes. Longer lines are skipped and counted.
+/// Maximum length of a line, in bytes. Longer lines are skipped and counted.
 const LONGEST_LINE: usize = 1 << 20;
 
 /// A reader that fails after its last permitted byte, unless the source ends there.
@@ -73,7 +73,7 @@ impl<'r> Lines<'r> {
             }
             collector.line += 1;
             self.line.clear();
-            // one byte more than the limit tells a line that is too long from one that just fits
+            // one byte more than the limit distinguishes a line that is too long from one that just fits
             let read = (&mut *self.source).take(self.longest as u64 + 1).read_until(b'\n', &mut self.line);
             self.damage = read.err().map(|error| error.to_string());
             let is_whole = self.line.ends_with(b"\n");
@@ -90,7 +90,7 @@ impl<'r> Lines<'r> {
         }
     }
 
-    /// Goes to the end of a line that is too long.
+    /// Skips to the end of a line that is too long.
     fn skip_line(&mut self) {
         loop {
             let (used, is_end) = match self.source.fill_buf() {
@@ -111,7 +111,7 @@ impl<'r> Lines<'r> {
         }
     }
 
-    /// Returns why the text could not be read to its end, if it could not.
+    /// Returns the reason why the text could not be read to its end; none if the whole text was read.
     pub(super) fn into_damage(self) -> Option<String> {
         self.damage
     }

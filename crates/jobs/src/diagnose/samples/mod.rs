@@ -18,7 +18,7 @@
 //! # Guarantees
 //!
 //! * A file is read as a stream: memory holds the series and one line, or one report of JSON, up to a limit.
-//! * Formats are detected by content, never by name. Unknown columns are ignored; errors are counted, with their first place.
+//! * Formats are detected by content, never by name. Unknown columns are ignored; errors are counted, with the position of the first.
 //! * A sample is a mean over an interval, not a point: it covers the time since the previous
 //!   report. If that interval is unknown (the first report of iostat may be "since boot") the
 //!   sample is skipped and counted.

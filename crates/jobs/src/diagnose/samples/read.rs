@@ -137,7 +137,7 @@ fn head(path: &Path) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Returns true if a file holds samples of sysstat that [`read_samples`] can read, or recognises and rejects.
+/// Returns true if a file holds samples of sysstat that [`read_samples`] can read, or recognises but refuses.
 pub fn is_samples(path: &Path) -> bool {
     path.is_file() && head(path).is_ok_and(|head| !matches!(sniff(&head), Sniffed::Unknown))
 }

@@ -8,7 +8,7 @@ use crate::diagnose::samples::lines::{Line, Lines};
 use crate::diagnose::samples::section::{Section, Topic};
 use crate::diagnose::samples::warning::SampleWarningKind;
 
-/// Reads a text line by line; `utc_offset` is the number of seconds that its clock is ahead of UTC if the text does not say.
+/// Reads a text line by line; `utc_offset` is the number of seconds by which the text's clock is ahead of UTC, unless the text states it.
 pub(super) fn read(lines: &mut Lines<'_>, utc_offset: f64, collector: &mut Collector) {
     let mut reader = Reader { utc_offset, ..Reader::default() };
     while let Some(Line { text, is_cut }) = lines.next(collector) {
@@ -64,7 +64,7 @@ struct Reader {
     /// The last time of day read, to detect midnight.
     last_time: Option<f64>,
     section: Option<Section>,
-    /// Time of each section's last report, by the name of its first column: the start of the next one.
+    /// Time of each section's last report, by the name of its first column. The next report starts at this time.
     last_report: BTreeMap<String, f64>,
     /// Interval covered by the rows of a report.
     report: Option<(f64, f64)>,

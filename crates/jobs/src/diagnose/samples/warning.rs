@@ -19,11 +19,11 @@ pub enum SampleWarningKind {
     LongLine,
     /// The last line is truncated; it is skipped.
     CutLastLine,
-    /// The file ends too early or is damaged; the part before is used.
+    /// The file ends too early or is damaged; the data before that point are used.
     CutFile,
     /// Rows without date or time, which cannot be matched with tasks; they are skipped.
     NoTime,
-    /// The interval covered by a row is unknown, as in a first report since boot; it is skipped.
+    /// The interval covered by a row is unknown, as in a first report since boot; the row is skipped.
     SinceBoot,
     /// An ambiguous date; it is read as month/day.
     AmbiguousDate,
@@ -49,13 +49,13 @@ impl SampleWarningKind {
             Self::BadNumber => "an implausible number; skipped",
             Self::LongLine => "a line longer than the limit; skipped",
             Self::CutLastLine => "the last line is cut off; skipped",
-            Self::CutFile => "ends too early or is damaged; the part before is used",
+            Self::CutFile => "ends too early or is damaged; the data before that point are used",
             Self::NoTime => "rows without date and time (iostat needs -t); skipped",
             Self::SinceBoot => "a report whose start is unknown, such as the first one since boot; skipped",
             Self::AmbiguousDate => "an ambiguous date; read as month/day",
             Self::NoZone => "times without a time zone; read as UTC unless --utc-offset is given",
             Self::Backwards => "time goes backwards; skipped",
-            Self::Restart => "the host was rebooted in between",
+            Self::Restart => "the host was rebooted between samples",
             Self::NoHost => "no banner, so the host is unknown",
             Self::NoUtilisation => "disks without %util (iostat needs -x); skipped",
             Self::Twice => "a duplicate series; skipped",

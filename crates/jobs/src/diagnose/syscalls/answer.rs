@@ -22,7 +22,7 @@ impl Method {
     /// All methods.
     pub const ALL: [Self; 3] = [Self::Statistical, Self::Semantic, Self::Improved];
 
-    /// Returns the method that its findings carry.
+    /// Returns the method as named in findings.
     pub fn of_findings(self) -> FindingMethod {
         match self {
             Self::Statistical => FindingMethod::SyscallsStatistical,
@@ -31,7 +31,7 @@ impl Method {
         }
     }
 
-    /// Returns its name in results.
+    /// Returns the method's name in results.
     pub fn name(self) -> &'static str {
         self.of_findings().name()
     }
@@ -46,7 +46,7 @@ pub struct Answer {
     pub cause: Option<Cause>,
     /// The output node set of the paper, the most likely first.
     pub nodes: Vec<String>,
-    /// The same with evidence; may also hold links if neither end could be identified as faulty.
+    /// The faulty nodes with evidence. If neither end of a link could be identified as faulty, the link is listed.
     pub findings: Vec<Finding>,
     /// Reason for the lack of a verdict.
     pub silence: Option<String>,

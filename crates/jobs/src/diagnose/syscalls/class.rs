@@ -71,7 +71,7 @@ impl CallClass {
         self as usize
     }
 
-    /// Returns true if its calls refer to files by path.
+    /// Returns true if calls of the class refer to files by path.
     pub fn is_about_files(self) -> bool {
         matches!(self, Self::Access | Self::Stat)
     }

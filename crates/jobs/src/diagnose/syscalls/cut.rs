@@ -3,7 +3,7 @@
 //! A log ends early if the other logs of the run continue for more than a tenth of the run. Such a log was truncated at
 //! the end of a line, or its node had no more work. The node is therefore judged by its times per call, and its low
 //! number of calls is ignored. A log is certainly truncated if it ends inside a line, inside its compressed data, or
-//! without the last row of its table. Then its node is judged only if the log ends when the others do.
+//! without the last row of its table. Then its node is judged only if the log ends when the other logs do.
 
 use tailspn_common::order::median;
 
@@ -19,7 +19,7 @@ pub(super) struct Incomplete {
     pub(super) node: usize,
     /// True if the node can be judged anyway.
     pub(super) is_judged: bool,
-    /// A sentence describing it.
+    /// A sentence that describes the truncation.
     pub(super) note: String,
 }
 

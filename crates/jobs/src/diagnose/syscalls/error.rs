@@ -47,7 +47,7 @@ pub enum SyscallError {
     /// No node of the run can be judged.
     #[error("no node can be judged: {why}")]
     NothingToJudge {
-        /// Forms of the logs found instead.
+        /// Forms of the logs that were found.
         why: String,
     },
     /// An unusable profile.
@@ -70,12 +70,12 @@ impl SyscallError {
             Self::NotStrace { .. } | Self::Empty { .. } => {
                 "logs are written by `strace -f -T -ttt -o FILE` or `strace -c -f -w -o FILE`, one file per node"
             }
-            Self::NoLog { .. } => "give the folder of a run with one file per node, or the files themselves",
+            Self::NoLog { .. } => "pass the folder of a run with one file per node, or the files themselves",
             Self::TwoLogs { .. } => "name the nodes: n1=FILE n2=OTHER",
             Self::NothingToJudge { .. } => {
                 "write logs with wall-clock times: `strace -f -T -ttt`, or `strace -c -f -w`; use --clock wall if totals were recorded with -w"
             }
-            Self::BadProfile { .. } => "make it with `tailspn syscalls profile RUN... -o PROFILE.json`",
+            Self::BadProfile { .. } => "create it with `tailspn syscalls profile RUN... -o PROFILE.json`",
             Self::Io { .. } | Self::Stopped => return None,
         })
     }

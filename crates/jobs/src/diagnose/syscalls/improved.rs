@@ -76,7 +76,7 @@ impl Seen {
     }
 }
 
-/// The data compared: the nodes of a run, of either kind.
+/// The compared data: the nodes of a run to diagnose or of a control run.
 struct View {
     nodes: Vec<Seen>,
     pairs: Pairs,
@@ -172,7 +172,7 @@ struct Scored {
 #[derive(Clone, Copy, Debug)]
 struct Others {
     level: f64,
-    /// Ratio of their number of calls to the node's.
+    /// Ratio of the other nodes' median number of calls to the node's number of calls.
     fewer: f64,
 }
 
@@ -220,7 +220,7 @@ impl Judged {
         Some(Self { by, threshold, least_slowness, usual, scored: scores(&levels, usual) })
     }
 
-    /// Returns the nodes above the threshold by more than a rounding of the confidence, the highest score first.
+    /// Returns the nodes above the threshold whose confidence does not round to 0, the highest score first.
     fn above(&self) -> Vec<&Scored> {
         let is_sure = |scored: &Scored| self.confidence(scored) >= LEAST_CONFIDENCE;
         let is_above = |scored: &&Scored| is_sure(scored) && scored.slowness > self.least_slowness;
@@ -257,7 +257,7 @@ pub fn improved(run: &Run, profile: &Profile, settings: &ImprovedSettings) -> An
     let judged = [By::Files, network].into_iter().filter_map(|by| Judged::new(by, &view, &controls, settings));
     let judged: Vec<Judged> = judged.collect();
     let Some(first) = judged.iter().max_by(|a, b| a.excess().total_cmp(&b.excess())) else {
-        return Answer::silent(method, "the control runs have too few data and connect calls");
+        return Answer::silent(method, "the control runs have too few calls on data and too few connect calls");
     };
     let above = first.above();
     if above.is_empty() {
@@ -297,14 +297,14 @@ fn finding(judged: &Judged, scored: &Scored, cause: Cause) -> Finding {
     }
 }
 
-/// Levels below this are reported in milliseconds, as the baseline nearly always is, in seconds.
+/// Levels below this are reported in milliseconds, as the baseline nearly always is \[s\].
 const MILLISECONDS_BELOW: f64 = 10.0;
 
 /// Returns the level with its reference values.
 fn evidence(judged: &Judged, scored: &Scored) -> Vec<Evidence> {
     let (scale, unit) = if scored.level < MILLISECONDS_BELOW { (1e3, "ms") } else { (1.0, "s") };
     let level = |usual: f64, whose: &str| Evidence {
-        what: format!("{}, against the {whose}", judged.by.text()),
+        what: format!("{}, compared with the {whose}", judged.by.text()),
         value: scale * scored.level,
         usual: scale * usual,
         unit: unit.into(),

@@ -11,9 +11,11 @@ use crate::diagnose::syscalls::class::CallClass;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Matching {
-    /// Identical call, arguments and result, as in the paper. Arguments with memory addresses, which change from run to run, then never match.
+    /// Identical call, arguments and result, as in the paper. Therefore arguments with memory addresses, which change
+    /// from run to run, never match.
     Literal,
-    /// The same except for memory addresses (`0x...`) and, for `accept`, the port of the peer, which the system assigns anew each time. The default.
+    /// Identical call, arguments and result, except for memory addresses (`0x...`) and, for `accept`, the port of the
+    /// peer, which the system assigns anew each time. The default.
     #[default]
     Stable,
 }
@@ -126,7 +128,7 @@ pub enum Sides {
     /// Below the minimum and above the maximum time, like the paper's "outside". The default.
     #[default]
     Both,
-    /// Only above the greatest: an unusually fast call is not a sign of a fault.
+    /// Only above the maximum time: an unusually fast call is not a sign of a fault.
     Above,
 }
 
@@ -152,7 +154,7 @@ impl Judged {
 /// Calls outside the range on one node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Outside {
-    /// Per class, in the order of [`CallClass::ALL`].
+    /// Judged calls of each class, in the order of [`CallClass::ALL`].
     pub classes: [Judged; 7],
     /// Calls of `connect` and `accept` by the address at the other end.
     pub peers: BTreeMap<String, [Judged; 2]>,

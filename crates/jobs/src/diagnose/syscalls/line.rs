@@ -36,7 +36,7 @@ pub(super) struct Line<'l> {
 /// A time at the start of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Time {
-    /// `-ttt`: seconds since 1970; or `-r`: seconds since the previous call. Its size distinguishes the two.
+    /// `-ttt`: seconds since 1970; or `-r`: seconds since the previous call. The size of the number distinguishes the two.
     Seconds(f64),
     /// `-t`, `-tt`: seconds since midnight.
     Clock(f64),

@@ -1,8 +1,8 @@
 //! Diagnosis of the faulty node by its system calls, after Khadke et al. \[Khadke2012\].
 //!
 //! ```text
-//! logs of strace ──▶ read ──▶ line ──▶ stream ──▶ NodeCalls ──▶ Run ──▶ Profile (of control runs)
-//!                                                                └──▶ a method ──▶ Answer ──▶ Finding
+//! strace logs ──▶ read ──▶ line ──▶ stream ──▶ NodeCalls ──▶ Run ──▶ Profile (of control runs)
+//!                                                             └──▶ a method ──▶ Answer ──▶ Finding
 //! ```
 //!
 //! | question | file |

@@ -44,7 +44,7 @@ pub struct ClassCalls {
     pub errors: u64,
     /// Calls with a known time.
     pub timed: Tally,
-    /// The same by their times; empty for totals.
+    /// Calls with a known time, by their time; empty for totals.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub histogram: Histogram,
 }
@@ -62,7 +62,7 @@ pub struct NodeCalls {
     pub file: String,
     /// The form of the log.
     pub form: Form,
-    /// Per class, in the order of [`CallClass::ALL`].
+    /// Calls of each class, in the order of [`CallClass::ALL`].
     pub classes: [ClassCalls; 7],
     /// Calls of `stat` (except on open files) and `access` on paths with data; for totals, on any path.
     pub data_files: Tally,
@@ -122,13 +122,13 @@ pub struct LineCounts {
     pub whole: u64,
     /// Starts of calls that continue later.
     pub begun: u64,
-    /// Ends of such calls.
+    /// Ends of calls that started on an earlier line.
     pub resumed: u64,
     /// Signals.
     pub signals: u64,
     /// Ends of processes.
     pub exits: u64,
-    /// Calls of the classes without an end: their process ended, or the log did.
+    /// Calls of the classes without an end, because their process or the log ended first.
     pub never_ended: u64,
     /// Rows of a table of totals.
     pub rows: u64,

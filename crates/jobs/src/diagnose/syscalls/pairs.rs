@@ -1,4 +1,4 @@
-//! Connections between pairs of nodes: the owners of addresses, and the connection time between each two nodes.
+//! Connections between pairs of nodes: the owners of addresses, and the connection time between every two nodes.
 
 use std::collections::BTreeMap;
 

@@ -13,14 +13,14 @@ use crate::diagnose::syscalls::run::Run;
 use crate::diagnose::syscalls::settings::DataFolders;
 use crate::diagnose::syscalls::tally::{Buckets, Tally};
 
-/// Version of the file; it grows when a key changes its meaning.
+/// Version of the file format; it is increased when a key changes its meaning.
 const FORMAT_VERSION: u32 = 1;
 
 /// Results of control runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// Version of the file.
+    /// Version of the file format.
     format_version: u32,
     /// Intervals that times were sorted into.
     pub buckets: Buckets,
@@ -40,11 +40,11 @@ pub struct Profile {
 pub struct ControlRun {
     /// Name of the run.
     pub name: String,
-    /// The form of its logs. Runs are only compared with control runs of the same form.
+    /// The form of the run's logs. Runs are only compared with control runs of the same form.
     pub form: Form,
     /// Nodes.
     pub nodes: Vec<ControlNode>,
-    /// Connections between them.
+    /// Connections between the nodes.
     pub pairs: Pairs,
 }
 
@@ -76,9 +76,9 @@ impl ControlNode {
 /// A range of values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Range {
-    /// The least value.
+    /// Minimum.
     pub low: f64,
-    /// The greatest value.
+    /// Maximum.
     pub high: f64,
 }
 
@@ -132,7 +132,7 @@ impl Profile {
         profile
     }
 
-    /// Reads a profile from the text of its file; `file` is its name in messages.
+    /// Reads a profile from the text of its file; `file` is the file's name in messages.
     ///
     /// # Errors
     ///
@@ -141,7 +141,10 @@ impl Profile {
         let bad = |what: String| SyscallError::BadProfile { file: file.to_owned(), what };
         let profile: Self = serde_json::from_str(text).map_err(|error| bad(error.to_string()))?;
         if profile.format_version != FORMAT_VERSION {
-            return Err(bad(format!("format version {}, not {FORMAT_VERSION}", profile.format_version)));
+            return Err(bad(format!(
+                "format version {} is not supported; expected {FORMAT_VERSION}",
+                profile.format_version
+            )));
         }
         if !profile.buckets.is_valid() {
             return Err(bad("buckets need first_s > 0 and factor >= 1.1".to_owned()));
@@ -149,7 +152,7 @@ impl Profile {
         Ok(profile)
     }
 
-    /// Returns the text of its file.
+    /// Returns the profile as the text of a file.
     ///
     /// # Errors
     ///
@@ -193,7 +196,7 @@ impl Profile {
         self.extremes.values().map(Extremes::len).sum()
     }
 
-    /// Returns the range of the number of calls of a class on a node with a time in one interval.
+    /// Returns the range, over the control runs, of the number of calls of a class on a node whose time is in one interval.
     pub fn bucket(&self, form: Form, node: &str, class: CallClass, bucket: usize) -> Option<Range> {
         let count = |found: &ControlNode| found.classes[class.index()].histogram.count(bucket) as f64;
         Range::over(self.nodes(form, node).map(count))

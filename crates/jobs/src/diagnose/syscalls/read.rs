@@ -194,7 +194,9 @@ fn read_from(
     if stream.saw_nothing() {
         return Err(match bytes {
             0 => SyscallError::Empty { file: file.to_owned() },
-            _ => SyscallError::NotStrace { file: file.to_owned(), what: "not a line of strace".to_owned() },
+            _ => {
+                SyscallError::NotStrace { file: file.to_owned(), what: "none of its lines is strace output".to_owned() }
+            }
         });
     }
     Ok(stream.end())

@@ -12,9 +12,9 @@ use crate::watch::Watch;
 /// Purpose of reading a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose<'p> {
-    /// To learn the baseline from it.
+    /// To learn the baseline from the run.
     Learn,
-    /// To judge it by a profile.
+    /// To judge the run by a profile.
     Judge(&'p Profile),
 }
 

@@ -11,7 +11,7 @@ pub struct Run {
     pub name: String,
     /// Nodes in the order of their names, all of one form that can be judged.
     pub nodes: Vec<NodeCalls>,
-    /// The form of their logs.
+    /// The form of the nodes' logs.
     pub form: Form,
     /// Excluded nodes, files that are not logs, and other reasons to doubt the results.
     pub notes: Vec<String>,

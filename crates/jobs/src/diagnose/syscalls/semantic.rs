@@ -1,4 +1,5 @@
-//! The semantic diagnosis: invocations that took longer or shorter than ever before, and the pair of nodes that each concerns \[Khadke2012, 4.3\].
+//! The semantic diagnosis: invocations whose times are outside the range of the control runs, and the pairs of nodes
+//! that these invocations concern \[Khadke2012, 4.3\].
 
 use std::collections::BTreeMap;
 
@@ -17,8 +18,8 @@ use crate::diagnose::syscalls::tally::SECOND;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SemanticSettings {
-    /// Number of the highest pairs that must all belong to one node; the paper says "all the highest". Default: all pairs of a node, one less than
-    /// the number of nodes.
+    /// Number of pairs with the highest scores that must all belong to one node; the paper says "all the highest".
+    /// Default: all pairs of a node, one less than the number of nodes.
     pub highest_pairs: Option<usize>,
 }
 
@@ -34,15 +35,15 @@ struct Scores {
 /// Diagnoses a run that was read with the profile's invocations, by the semantic method.
 ///
 /// A call of `connect` counts for the pair of its two nodes. A call on a file has no peer: it counts for each pair of its node.
-/// A cause is reported if all the highest pairs belong to one node, and no other. If both causes qualify, the one with more time outside the ranges
-/// is reported.
+/// A cause is reported if all pairs with the highest scores have one node in common, and only one. If both causes
+/// qualify, the one with more time outside the ranges is reported.
 pub fn semantic(run: &Run, settings: &SemanticSettings) -> Answer {
     let method = Method::Semantic;
     if let Some(why) = run.apart() {
         return Answer::silent(method, why);
     }
     if run.form != Form::Calls {
-        return Answer::silent(method, "totals do not contain single invocations (logs of -T -ttt do)");
+        return Answer::silent(method, "totals do not contain single invocations (logs written with -T -ttt do)");
     }
     if run.nodes.len() < 3 {
         return Answer::silent(method, "comparing pairs needs at least three nodes");
@@ -63,7 +64,7 @@ pub fn semantic(run: &Run, settings: &SemanticSettings) -> Answer {
     Answer::of(method, scores.cause, vec![node], vec![finding])
 }
 
-/// Returns the one node common to all the highest pairs.
+/// Returns the only node that all pairs with the highest scores have in common; none if there is no such node.
 fn isolated(pairs: &BTreeMap<Pair, u64>, highest: usize) -> Option<String> {
     let mut scores: Vec<u64> = pairs.values().copied().collect();
     scores.sort_unstable_by(|a, b| b.cmp(a));
@@ -153,7 +154,7 @@ fn finding(run: &Run, scores: &Scores, name: &str) -> Finding {
         confidence: if all > 0.0 { own / all } else { 0.0 },
         evidence: vec![
             Evidence {
-                what: format!("{what} outside the range of their invocation, of the calls in the profile"),
+                what: format!("{what} outside the range of their invocation, compared with all calls in the profile"),
                 value: judged.outside as f64,
                 usual: judged.known as f64,
                 unit: "".into(),

@@ -42,7 +42,7 @@ pub struct ReadSettings {
     pub data: DataFolders,
     /// Criterion for equal invocations.
     pub matching: Matching,
-    /// Sides of its range on which an invocation counts as outside.
+    /// Sides of an invocation's range on which a time counts as outside: both, or only above.
     pub sides: Sides,
     /// Clock of the totals; `None` to detect it from the totals.
     pub clock: Option<Clock>,

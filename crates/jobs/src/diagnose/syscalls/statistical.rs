@@ -13,12 +13,12 @@ use crate::diagnose::syscalls::run::Run;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
-    /// The greater value: 25% is a third more than the lesser one. The default.
+    /// The greater value, so that 25% means a third more than the lesser value. The default.
     #[default]
     OfGreater,
     /// The lesser value.
     OfLesser,
-    /// Their mean.
+    /// The mean of both values.
     OfMean,
 }
 
@@ -43,10 +43,10 @@ impl Difference {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Against {
-    /// It must exceed every other node by the share. The default.
+    /// The node must exceed every other node by the share. The default.
     #[default]
     All,
-    /// It must exceed at least one other node by the share.
+    /// The node must exceed at least one other node by the share.
     Any,
 }
 
@@ -81,7 +81,7 @@ struct Hog<'r> {
 
 /// Diagnoses a run by the statistical method.
 ///
-/// Nodes missing from the profile cannot be outside of it. Step 3 needs single calls: totals (`-c`) skip it.
+/// A node missing from the profile cannot be outside its range. Step 3 needs single calls: totals (`-c`) skip it.
 /// If steps 1 and 2 find no node, neither does the method: there is no *max* to return.
 pub fn statistical(run: &Run, profile: &Profile, settings: &StatisticalSettings) -> Answer {
     let method = Method::Statistical;
@@ -143,21 +143,21 @@ impl<'a> Judge<'a> {
         (least > self.settings.hog_share).then_some((max, least))
     }
 
-    /// Step 1.
+    /// Returns the disk hog, by step 1.
     fn disk_hog(&self) -> Option<Hog<'a>> {
         let class = CallClass::Stat;
         let (node, least) = self.greatest(class).filter(|(max, _)| self.is_outside(max, CallClass::Access))?;
         Some(Hog { node, class, cause: Cause::Disk, least })
     }
 
-    /// Step 2.
+    /// Returns the network hog, by step 2.
     fn network_hog(&self) -> Option<Hog<'a>> {
         let class = CallClass::Connect;
         let (node, least) = self.greatest(class)?;
         Some(Hog { node, class, cause: Cause::Network, least })
     }
 
-    /// Step 3's score of a node: the number of calls by which its intervals are outside their ranges.
+    /// Returns the score of a node in step 3: the number of calls by which the counts of its intervals are outside their ranges.
     fn score(&self, node: &NodeCalls, class: CallClass) -> f64 {
         let own = node.class(class).histogram.0.len();
         let form = self.run.form;

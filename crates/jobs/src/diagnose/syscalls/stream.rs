@@ -16,12 +16,12 @@ use crate::diagnose::syscalls::warning::{OddKind, Oddities};
 /// Handling of single invocations while a log is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Invocations<'p> {
-    /// They are ignored.
+    /// Single invocations are ignored.
     #[default]
     Ignore,
-    /// Their extremes are kept, for a profile.
+    /// The extremes of each invocation are kept, for a profile.
     Learn,
-    /// They are compared with the extremes of a profile.
+    /// Invocations are compared with the extremes of a profile.
     Judge(&'p Extremes),
 }
 
@@ -86,7 +86,7 @@ impl<'s> Stream<'s> {
         self.odd.add(kind, line, text);
     }
 
-    /// Processes a line; `whole` is true if it has its line break.
+    /// Processes a line; `whole` is true if the line ends with a line break.
     pub(super) fn line(&mut self, line: &[u8], whole: bool) {
         self.calls.lines.lines += 1;
         if self.in_table {
@@ -297,7 +297,7 @@ impl<'s> Stream<'s> {
         }
     }
 
-    /// Counts a call without end: its process ended during the call, or the log did.
+    /// Counts a call without an end, because its process or the log ended during the call.
     fn never_ended(&mut self, class: CallClass) {
         self.calls.lines.never_ended += 1;
         self.calls.classes[class.index()].calls += 1;

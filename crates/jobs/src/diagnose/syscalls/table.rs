@@ -54,7 +54,7 @@ impl Totals {
         self.has_total = false;
     }
 
-    /// Reads a line of the table: true if it is the row of a call. Cells are identified by their count: only
+    /// Reads a line of the table; returns true if it is the row of a call. Cells are identified by their count: only
     /// the cell of the errors may be empty. In a truncated line, the last cell may be incomplete: only
     /// `total` is known to be complete.
     pub(super) fn row(&mut self, line: &[u8], is_whole: bool) -> Result<bool, ()> {

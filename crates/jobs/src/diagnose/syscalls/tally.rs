@@ -10,7 +10,7 @@ pub(super) const SECOND: f64 = 1e9;
 pub struct Tally {
     /// Calls with a known time.
     pub calls: u64,
-    /// Their total time, in nanoseconds.
+    /// Total time of these calls, in nanoseconds.
     pub nanoseconds: u64,
 }
 

@@ -238,7 +238,7 @@ fn too_few_nodes_are_not_compared() {
     // there are no other nodes to report
     let evidence = &answer.findings[0].evidence;
     assert_eq!((evidence.len(), &*evidence[0].unit), (1, "ms"), "{evidence:?}");
-    assert!(evidence[0].what.ends_with("against the control runs") && (evidence[0].value - 90.0).abs() < 0.01);
+    assert!(evidence[0].what.ends_with("compared with the control runs") && (evidence[0].value - 90.0).abs() < 0.01);
     assert!(statistical(&run(&[], &nodes), &profile(&controls()), &StatisticalSettings::default()).silence.is_some());
     assert!(semantic(&run(&[], &nodes), &SemanticSettings::default()).silence.is_some());
     let empty = profile(&[]);

@@ -45,13 +45,13 @@ impl OddKind {
     /// Returns a description, with the handling.
     pub fn text(self) -> &'static str {
         match self {
-            Self::UnknownLine => "not a line of strace; skipped",
+            Self::UnknownLine => "not a line of strace output; skipped",
             Self::CutCall => "a truncated call; skipped",
             Self::LongLine => "a line longer than the limit; skipped",
-            Self::CutFile => "the compressed file ends too early or is damaged; the part before is used",
+            Self::CutFile => "the compressed file ends too early or is damaged; the data before that point are used",
             Self::EndWithoutBeginning => "the end of a call that did not begin in this log; skipped",
             Self::BeginningWithoutEnd => "a call without an end before the next call of its process; skipped",
-            Self::ManyOpen => "too many unfinished calls at once; skipped",
+            Self::ManyOpen => "too many unfinished calls at the same time; skipped",
             Self::ManyInvocations => "too many different invocations; the semantic profile omits the rest",
             Self::ManyPeers => "too many addresses; skipped",
             Self::NoTime => "a call without a time; counted, but not summed",

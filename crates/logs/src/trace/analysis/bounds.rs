@@ -26,13 +26,13 @@ pub enum Bound {
 pub struct Bounds {
     /// The first submission of a job, or else the first launch.
     pub start: Moment,
-    /// Time from that to the last end of a job (or else of a task).
+    /// Time from `start` to the last end of a job (or else of a task).
     pub span: f64,
-    /// The slots used by the first bound.
+    /// Number of slots in [`Bound::Slots`].
     pub slots: Slots,
     /// Time of all attempts that completed their task.
     pub work: f64,
-    /// [`Bound::Slots`]: `work` over slots.
+    /// [`Bound::Slots`]: `work` divided by the number of slots.
     pub by_slots: f64,
     /// [`Bound::CriticalPath`].
     pub by_critical_path: f64,
@@ -64,7 +64,7 @@ struct Own<'t> {
     attempts: &'t [Attempt],
 }
 
-/// Returns the bounds of an application; none if no task finished in a known time.
+/// Returns the bounds of an application; none if no finished task has a known time.
 pub fn bounds_of(trace: &JobTrace, application: ApplicationId) -> Option<Bounds> {
     let stages = trace.stages_of(application).map(StageId::from_index).collect();
     let attempts = trace.attempts_of_application(application);
@@ -150,7 +150,7 @@ fn critical_path(trace: &JobTrace, own: &Own<'_>) -> f64 {
     let mut lengths: HashMap<u32, f64> = HashMap::new();
     for (&id, stage) in own.stages.iter().filter_map(|id| Some((id, trace.stage(*id)?))) {
         let before = stage.parents.iter().flatten().filter_map(|parent| stage_ends.get(parent)).max();
-        // further attempts of a stage come after the first
+        // the times of further attempts of a stage are added
         *lengths.entry(stage.number).or_insert(0.0) += own_length(trace, id, before.copied());
     }
     let ends = chain_lengths(&lengths, &parents);

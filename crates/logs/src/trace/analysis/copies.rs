@@ -7,13 +7,13 @@ use crate::trace::job_trace::JobTrace;
 /// Fate of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyFate {
-    /// It was the first attempt of its task to succeed.
+    /// The copy was the first attempt of its task to succeed.
     Won,
     /// Another attempt had succeeded before it.
     Lost,
-    /// It failed.
+    /// The copy failed.
     Failed,
-    /// It was killed or has no end, and no attempt of its task succeeded before.
+    /// The copy was killed or has no end, and no other attempt of its task had succeeded before.
     Open,
 }
 

@@ -5,7 +5,7 @@
 //! | times of a stage's tasks | `times` |
 //! | stragglers, by two rules | `stragglers` |
 //! | copies and their fates | `copies` |
-//! | number of tasks that could run at once | `slots` |
+//! | number of tasks that could run simultaneously | `slots` |
 //! | lower bounds of an application's time | `bounds` |
 //!
 //! All results follow from the trace only, without simulation or estimation.

@@ -15,7 +15,7 @@ pub const MEDIAN_FACTOR: f64 = 1.5;
 /// An attempt that takes more than this many times its task's usual time is a straggler \[Phan2018\].
 pub const USUAL_FACTOR: f64 = 1.2;
 
-/// Minimum successful attempts of a stage for its median to be a baseline.
+/// Minimum number of successful attempts for the median of a stage to be a baseline.
 const FEWEST: usize = 3;
 
 /// Usual times of tasks, from other runs of the same program: for each task, identified by the numbers of its stage and of itself, the median over
@@ -59,11 +59,12 @@ impl Usual {
 pub struct Observed {
     /// Seconds from its launch.
     pub seconds: f64,
-    /// True if it took longer than that: it was killed, lost or evicted, or its end is not in the log.
+    /// True if the attempt took at least this long, because it was killed, lost or evicted, or its end is not in the log.
     pub at_least: bool,
 }
 
-/// Returns the observed run time of an attempt: to its end, or, if the log does not have it, to the end of its stage, or of the log. None if its
+/// Returns the observed run time of an attempt: to its end, or, if the log does not have the end, to the end of its
+/// stage, or of the log. None if its
 /// launch is unknown, or its end is invalid.
 pub fn observed(trace: &JobTrace, attempt: &Attempt) -> Option<Observed> {
     let at_least = attempt.outcome != Outcome::Success;

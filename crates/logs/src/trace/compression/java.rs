@@ -6,7 +6,7 @@ use std::io::{self, Read};
 
 use crate::trace::compression::damage::damaged;
 
-/// Largest block accepted; the libraries write 32 to 64 KiB by default, and 32 MiB at most.
+/// Maximum size of a block; the libraries write 32 to 64 KiB by default, and 32 MiB at most.
 const LARGEST_BLOCK: usize = 1 << 26;
 
 /// Framing of blocks.
@@ -15,7 +15,7 @@ pub(super) trait Framing {
     fn next(&mut self, source: &mut dyn Read, block: &mut Vec<u8>) -> io::Result<bool>;
 }
 
-/// Decodes block after block.
+/// A decoder of a stream, block after block.
 pub(super) struct JavaBlocks<R, F> {
     source: R,
     framing: F,
@@ -63,7 +63,7 @@ fn fill(source: &mut dyn Read, buffer: &mut [u8]) -> io::Result<bool> {
 /// Returns the next `length` bytes.
 fn bytes(source: &mut dyn Read, length: usize) -> io::Result<Vec<u8>> {
     if length > LARGEST_BLOCK {
-        return Err(damaged(format!("a block of {length} bytes")));
+        return Err(damaged(format!("a block of {length} bytes is too large")));
     }
     let mut bytes = vec![0; length];
     if length > 0 && !fill(source, &mut bytes)? {
@@ -80,7 +80,7 @@ fn big(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0, |sum, &byte| sum << 8 | u32::from(byte))
 }
 
-/// `LZ4Block`, a token (method in the high half), compressed size, size and checksum of the text, little-endian; a block of
+/// A block is `LZ4Block`, a token (method in the high half), compressed size, size and checksum of the text, little-endian; a block of
 /// size 0 ends a stream, and another stream may follow.
 pub(super) struct Lz4Block;
 
@@ -96,7 +96,7 @@ impl Framing for Lz4Block {
                 return Ok(false);
             }
             if !header.starts_with(b"LZ4Block") {
-                return Err(damaged("no header of an lz4 block"));
+                return Err(damaged("an lz4 block without a header"));
             }
             let size = |at: usize| usize::try_from(little(&header[at..at + 4])).unwrap_or(usize::MAX);
             let (packed, length, checksum) = (size(9), size(13), little(&header[17..]));
@@ -112,7 +112,9 @@ impl Framing for Lz4Block {
                     let n = lz4_flex::block::decompress_into(&data, block).map_err(damaged)?;
                     block.truncate(n);
                 }
-                method => return Err(damaged(format!("an lz4 block of method {method:#x} with {length} bytes"))),
+                method => {
+                    return Err(damaged(format!("an unsupported lz4 block (method {method:#x}, {length} bytes)")));
+                }
             }
             let found = twox_hash::XxHash32::oneshot(LZ4_SEED, block) & LZ4_CHECKSUM;
             if block.len() != length || found != checksum {
@@ -148,7 +150,7 @@ impl Framing for Snappy {
         let data = bytes(source, big(&size) as usize)?;
         let length = snap::raw::decompress_len(&data).map_err(damaged)?;
         if length > LARGEST_BLOCK {
-            return Err(damaged(format!("a snappy block of {length} bytes")));
+            return Err(damaged(format!("a snappy block of {length} bytes is too large")));
         }
         block.resize(length, 0);
         let n = self.decoder.decompress(&data, block).map_err(damaged)?;
@@ -157,7 +159,7 @@ impl Framing for Snappy {
     }
 }
 
-/// Chunks: `ZV`, 0 and a size for plain bytes, 1 and two sizes (compressed, plain) for packed ones, big-endian.
+/// A chunk is `ZV`, then 0 and a size for plain bytes, or 1 and two sizes (compressed, plain) for packed bytes, big-endian.
 pub(super) struct Lzf;
 
 impl Framing for Lzf {
@@ -176,14 +178,15 @@ impl Framing for Lzf {
                     .filter(|()| block.len() == length)
                     .ok_or_else(|| damaged("a damaged lzf chunk"))?;
             }
-            _ => return Err(damaged("no header of an lzf chunk")),
+            _ => return Err(damaged("an lzf chunk without a header")),
         }
         Ok(true)
     }
 }
 
-/// Returns the text of a packed LZF chunk. A control byte below 32 is followed by that many bytes plus one of plain text; otherwise its upper three
-/// bits are a length (7: one more byte of it) and its lower five, with a further byte, the distance to copy from. None if the data are damaged.
+/// Decodes a packed LZF chunk into `text`. A control byte below 32 is followed by that many bytes plus one of plain
+/// text. In any other control byte, the upper three bits are a length (if 7, another byte is added), and the lower
+/// five bits and one more byte are the distance to copy from. None if the data are damaged.
 fn unpack_lzf(data: &[u8], text: &mut Vec<u8>) -> Option<()> {
     let mut data = data.iter().copied();
     while let Some(control) = data.next() {

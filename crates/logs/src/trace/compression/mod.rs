@@ -59,7 +59,7 @@ pub fn plain<'r>(source: impl Read + 'r) -> io::Result<Plain<'r>> {
             _ => return Ok(refused(&head).map_or(Plain::Text(reader), Plain::Refused)),
         };
     }
-    Ok(Plain::Refused(Refused { what: "compressed many times over", help: "unpack it first" }))
+    Ok(Plain::Refused(Refused { what: "compressed too many times", help: "unpack it first" }))
 }
 
 /// Number of bytes used to detect the compression of a stream.
@@ -88,9 +88,9 @@ fn refused(head: &[u8]) -> Option<Refused> {
         (b"BZh", "compressed with bzip2", "unpack it with `bunzip2`"),
         (b"\xfd7zXZ\0", "compressed with xz", "unpack it with `unxz`"),
         (b"Obj\x01", "an Avro container", "convert it to JSON with `avro-tools tojson`"),
-        (b"PAR1", "a Parquet file", "Parquet tables are not supported; write them as CSV"),
-        (b"\x7fELF", "a program", "give the log of a job"),
-        (b"SQLite for", "a database", "give the log of a job"),
+        (b"PAR1", "a Parquet file", "Parquet tables are not supported; convert them to CSV"),
+        (b"\x7fELF", "a program", "use the log of a job"),
+        (b"SQLite for", "a database", "use the log of a job"),
     ];
     let (_, what, help) = known.into_iter().find(|(magic, ..)| head.starts_with(magic))?;
     Some(Refused { what, help })

@@ -69,7 +69,7 @@ pub(super) struct JobFacts<'a> {
     pub(super) finished: i64,
     pub(super) maps: Option<u32>,
     pub(super) reduces: Option<u32>,
-    /// The word for its state or outcome.
+    /// The word for the job's state or outcome.
     pub(super) status: &'a str,
 }
 
@@ -89,7 +89,7 @@ pub(super) struct AttemptFacts<'a> {
     pub(super) locality: &'a str,
     /// `VIRGIN`, `SPECULATIVE`, or nothing.
     pub(super) avataar: &'a str,
-    /// The word for its outcome.
+    /// The word for the attempt's outcome.
     pub(super) status: &'a str,
 }
 
@@ -200,7 +200,7 @@ impl History {
         Some(self.stage(application, &job, number, builder))
     }
 
-    /// Adds a task that starts to wait for its first attempt, or has ended.
+    /// Records that a task starts to wait for its first attempt, or that it has ended.
     pub(super) fn task(&mut self, id: &str, kind: &str, start: i64, finish: i64, builder: &mut Builder) {
         let stage = TaskId::parse(id).and_then(|id| self.stage_of(&id, kind, builder));
         let Some(stage) = stage else {

@@ -92,7 +92,7 @@ struct Event<'a> {
     event: Only<'a>,
 }
 
-/// The value of an object with one key, the name of a record type.
+/// The value of an object whose only key is the name of a record type.
 struct Only<'a>(Fields<'a>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Only<'a> {

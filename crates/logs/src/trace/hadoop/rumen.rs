@@ -23,7 +23,7 @@ struct Reader<'b> {
     refused: Option<TraceError>,
 }
 
-/// Reads a trace. If a job is damaged, the part before the damage is kept.
+/// Reads a trace. If a job is damaged, the data before the damage are kept.
 pub(in crate::trace) fn read(lines: Lines<'_>, builder: &mut Builder) -> Result<Option<u64>, TraceError> {
     let mut stream = lines.into_stream();
     stream.open()?;

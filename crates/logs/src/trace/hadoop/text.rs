@@ -15,7 +15,7 @@ use crate::trace::warning::{Spot, WarningKind};
 /// First words of records.
 const KINDS: [&str; 5] = ["Meta", "Job", "Task", "MapAttempt", "ReduceAttempt"];
 
-/// Maximum bytes of a record; a longer one is damaged.
+/// Maximum bytes of a record; a longer record counts as damaged.
 const LONGEST_RECORD: usize = 1 << 24;
 
 /// A record being collected.

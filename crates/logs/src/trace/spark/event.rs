@@ -1,4 +1,4 @@
-//! The required events. Everything else in them is skipped, so keys of later versions and of vendors do no harm.
+//! The events and fields that the reader needs. Other fields are skipped, so keys of later versions and of vendors do no harm.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 use crate::trace::loose::{Number, Text, or_default};
 use crate::trace::spark::sql::Accumulable;
 
-/// Returns the name of an event without its package, without reading the whole line if it is first, as Spark writes it.
+/// Returns the name of an event without its package. If the name is the first key, as Spark writes it, the rest of the line is not read.
 pub(super) fn name(line: &[u8]) -> Option<&[u8]> {
     let mut rest = line;
     for token in ["{", "\"Event\"", ":", "\""] {
@@ -25,7 +25,7 @@ fn last_part(name: &[u8]) -> &[u8] {
     name.rsplit(|&byte| byte == b'.').next().unwrap_or(name)
 }
 
-/// An event that only needs its name.
+/// An event of any kind; only its name is read.
 #[derive(Deserialize)]
 pub(super) struct AnyEvent<'a> {
     #[serde(rename = "Event", borrow)]
@@ -237,7 +237,7 @@ pub(super) struct TaskInfo<'a> {
     pub(super) measures: Measures<'a>,
 }
 
-/// Accumulables of a task: the RAPIDS metrics, by name. The rest, which may be hundreds, are read and dropped.
+/// RAPIDS metrics among the accumulables of a task, by name. The other accumulables, which may be hundreds, are read and dropped.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measures<'a>(pub(super) Vec<(Text<'a>, Text<'a>)>);
 

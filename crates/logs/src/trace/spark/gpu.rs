@@ -5,7 +5,7 @@ use crate::trace::metric::{Metric, Metrics};
 use crate::trace::spark::event::Measures;
 use crate::trace::warning::WarningKind;
 
-/// Notes the measures of a task; those with several parts are their sum.
+/// Records the measures of a task; a measure with several parts is the sum of the parts.
 pub(super) fn measure(found: &Measures<'_>, metrics: &mut Metrics, builder: &mut Builder) {
     let mut sums: Vec<(Metric, u64)> = Vec::new();
     for (name, update) in &found.0 {

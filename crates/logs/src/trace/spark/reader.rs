@@ -114,7 +114,7 @@ fn named(name: &[u8], line: &[u8], state: &mut State, builder: &mut Builder) -> 
             None => Ok(false),
         },
         b"SparkListenerSQLExecutionStart" | b"SparkListenerSQLAdaptiveExecutionUpdate" => {
-            // a plan that cannot be read leaves the description
+            // if the plan cannot be read, the description still counts
             let event = parse::<PlanEvent<'_>>(line).or_else(|| Some(parse::<QueryEvent<'_>>(line)?.into()));
             Ok(event.map(|event| state.queries.plan(&event)).is_some())
         }
@@ -270,7 +270,7 @@ fn complete_stage(event: StageEvent<'_>, state: &mut State, builder: &mut Builde
     state.queries.complete_stage(id, number, &event.info.accumulables, builder);
 }
 
-/// Records the facts about a stage in an event, at its start or its end.
+/// Records the facts about a stage from the event of its start or its end.
 fn note_stage(info: &StageInfo<'_>, state: &mut State, builder: &mut Builder) -> Option<StageId> {
     let application = state.application(builder);
     let Some(number) = small(info.id) else {

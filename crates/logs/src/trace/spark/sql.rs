@@ -1,7 +1,8 @@
 //! SQL queries and their stages: the description of each query, and the operators of its plan that ran in each stage.
 //!
 //! A query's plan names accumulators for the metrics of each operator, and a finished stage lists the accumulators that its tasks updated.
-//! Queries that adapt replace their plan while they run, so operators are assigned when the query ends, by the last plan that has them.
+//! Adaptive queries replace their plan while they run, so operators are assigned when the query ends, from the last
+//! plan that contains them.
 
 use std::collections::HashMap;
 
@@ -11,7 +12,7 @@ use crate::trace::builder::Builder;
 use crate::trace::ids::StageId;
 use crate::trace::loose::{Number, Text, or_default};
 
-/// Longest description that is kept, in characters.
+/// Maximum length of a stored description, in characters.
 const DESCRIPTION: usize = 300;
 /// Maximum number of operators that are kept of a stage.
 const OPERATORS: usize = 12;
@@ -27,7 +28,7 @@ pub(super) struct PlanEvent<'a> {
     plan: Option<PlanNode<'a>>,
 }
 
-/// The same without the plan, for plans nested too deeply to be read; and the end of a query.
+/// The same event without its plan, for plans nested too deeply to be read; also the end of a query.
 #[derive(Deserialize)]
 pub(super) struct QueryEvent<'a> {
     #[serde(rename = "executionId", default)]
@@ -96,7 +97,7 @@ struct Query {
 }
 
 impl Queries {
-    /// Notes a query or a new plan of one.
+    /// Records the start of a query, or a new plan of a running query.
     pub(super) fn plan(&mut self, event: &PlanEvent<'_>) {
         let Some(id) = event.id.value().and_then(|id| u64::try_from(id).ok()) else { return };
         let query = self.running.entry(id).or_default();
@@ -109,10 +110,10 @@ impl Queries {
         }
     }
 
-    /// Notes the stages of a job, its description, and the query that it is part of.
+    /// Records the stages of a job, its description, and the query that it is part of.
     pub(super) fn start_job(&mut self, stages: &[u32], description: &str, query: Number) {
         let query = query.value().and_then(|id| u64::try_from(id).ok());
-        // the id is another one in each run
+        // the run id differs from run to run
         let description = short(description.split_once(" (runId ").map_or(description, |(text, _)| text));
         for &stage in stages {
             if let Some(query) = query {
@@ -124,7 +125,7 @@ impl Queries {
         }
     }
 
-    /// Notes a finished attempt of a stage with the accumulators that it updated.
+    /// Records a finished attempt of a stage with the accumulators that it updated.
     pub(super) fn complete_stage(
         &mut self,
         id: StageId,
@@ -213,12 +214,13 @@ fn operator(node: &PlanNode<'_>) -> Option<String> {
     }
 }
 
-/// Returns true if a metric of an operator is counted by the stage that runs it: a shuffle's reading is counted by the stage after it.
+/// Returns true if the stage that runs an operator counts this metric of it. Only the reading of a shuffle is counted
+/// elsewhere, by the next stage.
 fn counts_here(operator: &str, metric: &str) -> bool {
     !operator.contains("Exchange") || metric.contains("written") || metric.contains("data size")
 }
 
-/// The first characters of a text, with single spaces in place of all white space.
+/// Returns the first characters of a text, with single spaces in place of all white space.
 fn short(text: &str) -> String {
     let mut short = String::new();
     for word in text.split_whitespace() {
