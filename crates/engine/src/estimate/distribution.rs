@@ -259,7 +259,7 @@ fn deviance(x: f64, mean: f64) -> f64 {
     sum
 }
 
-/// The incomplete beta function over its front factor, for `x` <= (a + 1)/(a + b + 2).
+/// The incomplete beta function divided by its front factor, for `x` <= (a + 1)/(a + b + 2).
 ///
 /// The contracted continued fraction of \[DiDonato1992\], whose terms do not cancel even when `x` is
 /// close to 0 or 1, by Lentz's method \[Lentz1976\].

@@ -48,7 +48,7 @@ pub struct TickHistogram {
     max: u64,
     /// Number of the first bucket in `counts`, a multiple of `OCTAVE`; 0 while `counts` is empty.
     first: usize,
-    /// Whole octaves, from the smallest sample's to the largest sample's.
+    /// Samples per bucket, in whole octaves from that of the smallest sample to that of the largest.
     counts: Vec<u64>,
 }
 
@@ -108,7 +108,7 @@ impl TickHistogram {
         (bucket_of(min) / OCTAVE * OCTAVE, (bucket_of(max) / OCTAVE + 1) * OCTAVE)
     }
 
-    /// From the counts of the octaves that [`Self::octaves`] names for these extremes.
+    /// Creates a histogram from the counts of the octaves that [`Self::octaves`] returns for `min` and `max`.
     #[cfg(feature = "gpu")]
     pub(crate) fn from_counts(first: usize, counts: &[u32], min: u64, max: u64) -> Self {
         let counts: Vec<u64> = counts.iter().map(|&count| u64::from(count)).collect();
@@ -191,8 +191,8 @@ impl TickHistogram {
     /// The sample quantile `q` \[ticks\].
     ///
     /// Same definition as [`quantile_of_sorted`](crate::estimate::quantile_of_sorted), with the samples of a
-    /// bucket spread evenly over it. Differs from the exact sample quantile by less than 2^-12 of it;
-    /// equal to it but for rounding while all samples are below 8192 ticks, and at `q` = 0 and 1.
+    /// bucket spread evenly over it. Differs from the exact sample quantile by less than 2^-12 of it. If all samples
+    /// are below 8192 ticks, and at `q` = 0 and 1, it is exact except for rounding.
     ///
     /// # Errors
     ///

@@ -55,7 +55,7 @@ impl Estimate {
         self.value + self.half_width
     }
 
-    /// Half width over the size of the value: 0 when the half width is 0, infinite when only the value is.
+    /// Half width divided by the absolute value: 0 if the half width is 0, infinite if only the value is 0.
     pub fn relative_half_width(&self) -> f64 {
         if self.half_width == 0.0 { 0.0 } else { self.half_width / self.value.abs() }
     }

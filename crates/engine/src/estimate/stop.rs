@@ -15,13 +15,13 @@ const MARGIN: f64 = 1.05;
 /// larger `min_reps` and the coarse steps of whole rounds limit this effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StopRule {
-    /// Half width over the size of the value at which the run may stop, > 0. Default 0.01.
+    /// Half width divided by the absolute value, at or below which the run may stop; > 0. Default 0.01.
     pub rel_error: f64,
-    /// Confidence level of the interval, in (0, 1); the caller makes its intervals with it. Default 0.95.
+    /// Confidence level of the interval, in (0, 1), for the caller's intervals. Default 0.95.
     pub level: f64,
     /// Minimum number of replications. Default 1,000.
     pub min_reps: u64,
-    /// Maximum number of replications; wins over `min_reps`. Default 10,000,000.
+    /// Maximum number of replications; takes precedence over `min_reps`. Default 10,000,000.
     pub max_reps: u64,
     /// Rounds are whole multiples of this many replications, except one that ends at `max_reps`; 0 means 1. Default 1,024.
     pub chunk: u64,
@@ -45,13 +45,13 @@ impl StopRule {
     /// total = n · (half width / (value · rel_error))² · 1.05,   at most 10 n, at least min_reps
     /// ```
     ///
-    /// Rounded up to whole chunks. A relative half width that is infinite or not a number (no estimate
-    /// yet, or a mean of 0) asks for the largest growth. Derived from the width, which is proportional
-    /// to 1/√n.
+    /// Rounded up to whole chunks. If the relative half width is infinite or not a number (no estimate
+    /// yet, or a mean of 0), the number grows by the largest factor. The formula follows from the half width, which is
+    /// proportional to 1/√n.
     ///
     /// # Examples
     ///
-    /// Twice too wide after 1000 replications: 4 · 1.05 · 1000 = 4200 in total.
+    /// An interval that is twice too wide after 1000 replications needs 4 · 1.05 · 1000 = 4200 in total.
     ///
     /// ```
     /// # use tailspn_engine::estimate::StopRule;

@@ -55,7 +55,7 @@ impl Colours {
                 Timing::Timed { .. } => {}
             }
         }
-        // a place in the value of a parameter belongs to everything that uses it
+        // a place in the value of a parameter belongs to everything that uses the parameter
         for parameter in net.parameters() {
             parameter.value.for_each_leaf(&mut |leaf| {
                 if let Some(place) = tokens_of(leaf) {
@@ -133,7 +133,7 @@ impl Colours {
         edges
     }
 
-    /// Per place and transition: true if another one has its colour.
+    /// Per place and transition: true if another node has the same colour.
     pub(super) fn alike(&self) -> Vec<bool> {
         let mut count: HashMap<u64, u32> = HashMap::with_capacity(self.distinct);
         self.colour.iter().for_each(|&colour| *count.entry(colour).or_default() += 1);
@@ -151,7 +151,7 @@ impl Colours {
     }
 }
 
-/// Refines colours along edges, each given by both ends and a label, until they no longer split; returns the number of different ones.
+/// Refines colours along edges, each given by both ends and a label, until they no longer split; returns the number of different colours.
 pub(super) fn refine(colour: &mut Vec<u64>, edges: &[(u32, u32, u64)]) -> usize {
     let mut before = count(colour);
     for _ in 0..MOST_ROUNDS {

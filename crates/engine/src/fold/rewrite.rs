@@ -156,7 +156,7 @@ impl Images {
         })
     }
 
-    /// A term in one local marking: with the token in the place of this number, or in none.
+    /// A term in one local marking: the token is in the place `slot`, or in no place.
     fn value(&self, class: usize, term: &Term, slot: Option<usize>) -> Result<Expr, usize> {
         let value = term.try_replace(&mut |leaf| match leaf {
             TermLeaf::Own(own) => Ok(Expr::Number(if Some(*own) == slot { 1.0 } else { 0.0 })),
@@ -233,7 +233,7 @@ fn difference(a: Expr, b: &Expr) -> Expr {
     }
 }
 
-/// A factor times a count; none if the factor is 0.
+/// A count multiplied by a factor; none if the factor is 0.
 pub(super) fn scaled(factor: Expr, count: Expr) -> Option<Expr> {
     Some(match (factor.as_number(), count.as_number()) {
         (Some(0.0), _) => return None,

@@ -16,7 +16,7 @@ pub enum ScheduleObstacle {
         /// A transition on the cycle.
         transition: String,
     },
-    /// Inhibitor, test or capacity that can disable, or an expression over the marking.
+    /// An inhibitor arc, test arc or capacity that can disable a transition, or an expression over the marking.
     #[error("transition `{transition}` depends on more than its input tokens")]
     Condition {
         /// The transition.
@@ -36,7 +36,7 @@ pub enum ScheduleObstacle {
         /// The transition that takes them.
         transition: String,
     },
-    /// A transition without input place: it fires again and again.
+    /// A transition without input places, which fires again and again.
     #[error("transition `{transition}` has no input place and fires forever")]
     Source {
         /// The transition.
@@ -49,9 +49,9 @@ pub enum ScheduleObstacle {
 pub enum Fold {
     /// The slot is still empty.
     Set,
-    /// All tokens are needed: the latest counts.
+    /// All tokens are needed, so the latest time counts.
     Max,
-    /// Only one of the times exists: the minimum, since all other times are *never*.
+    /// Only one of the times exists. It is the minimum, since all other times are *never*.
     Min,
 }
 
@@ -62,7 +62,7 @@ pub struct Put {
     pub fold: Fold,
     /// The slot.
     pub slot: u32,
-    /// A slot of alternatives is complete: fold it, latest first, into this slot.
+    /// If this time completes a slot of alternatives: how and into which slot the result is folded.
     pub then: Option<(Fold, u32)>,
 }
 

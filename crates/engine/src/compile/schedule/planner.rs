@@ -27,7 +27,7 @@ pub(super) struct Planner<'a> {
     branch: Vec<Option<(u32, u32)>>,
     /// Per counter, once it is consumed: its batches, all of the same guard.
     batches: HashMap<u32, (Guard, Vec<Batch>)>,
-    /// Per counter that is consumed and producer: the number of the batch.
+    /// Per consumed counter and producer: the number of the batch.
     batch_of: HashMap<(u32, u32), u32>,
     choices: Vec<ChoiceStep>,
     choice_at: HashMap<u32, (u32, Vec<u32>)>,
@@ -156,8 +156,8 @@ impl<'a> Planner<'a> {
         Ok((number, branches))
     }
 
-    /// Merges batches that differ only in the branch of one choice, if all its branches are present: exactly one of
-    /// them comes.
+    /// Merges batches that differ only in the branch of one choice, if all its branches are present, since exactly one
+    /// of them arrives.
     fn merge_alternatives(&self, mut batches: Vec<Batch>) -> Vec<Batch> {
         loop {
             let Some(deepest) = batches.iter().filter_map(|b| b.guard.last()).map(|pair| pair.0).max() else {

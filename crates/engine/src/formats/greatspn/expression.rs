@@ -20,7 +20,7 @@ const PAIRS: [&str; 11] = ["&&", "||", "==", "!=", "<=", ">=", "<>", "->", "++",
 ///
 /// # Errors
 ///
-/// A description of the part that is not understood.
+/// A description of the first part that cannot be parsed.
 pub(super) fn parse(text: &str) -> Result<Expr<NamedLeaf>, String> {
     let ours = translate(text)?;
     expr::parse(&ours).map_err(|error| format!("`{}`: {error}", text.trim()))

@@ -1,4 +1,4 @@
-//! Errors that each PIPE version would make with a net, as far as the net itself shows them.
+//! Errors that each PIPE version would make with a net, as far as they can be predicted from the net.
 //!
 //! The rules come from running both programs; they apply to the net as PIPE would load it from its own
 //! elements, not to the workarounds that [`write()`](crate::formats::pipe::write()) writes into a
@@ -211,7 +211,7 @@ impl Check<'_> {
         }
     }
 
-    /// PIPE 4.3 adds up the rates of all transitions that lead to a marking, once for each of them.
+    /// PIPE 4.3 sums the rates of all transitions that lead to the same marking, but does so once for each of them.
     fn same_effects(&mut self) {
         let mut effects = vec![BTreeMap::new(); self.net.transitions().len()];
         let mut known = vec![true; effects.len()];
@@ -326,7 +326,7 @@ impl Check<'_> {
         }
         if immediate_cycle(self.net) {
             let message =
-                "immediate transitions form a cycle; analysis gives up on long runs of them (`timeless trap`)";
+                "immediate transitions form a cycle; if they fire again and again, analysis gives up (`timeless trap`)";
             self.add(Pipe43, Note, None, format!("{message} after 100000 steps"));
             self.add(Pipe5, Note, None, format!("{message} after 1000 steps"));
         }
@@ -346,7 +346,7 @@ impl Check<'_> {
     }
 }
 
-/// Ratio of rates above which the stop rule of PIPE's solvers was observed to fail.
+/// Ratio of rates above which PIPE's solvers were observed to stop too early.
 const STIFF: f64 = 1e4;
 
 fn shared_names(net: &Net) -> HashSet<String> {
