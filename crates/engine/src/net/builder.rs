@@ -11,7 +11,7 @@ use crate::net::parts::{
 use crate::net::problem::BuildError;
 use crate::net::{NameIndex, Net};
 
-/// Puts a net together.
+/// Builds a net from parts.
 ///
 /// ```
 /// use tailspn_engine::net::{NetBuilder, Timing};
@@ -40,7 +40,7 @@ pub struct NetBuilder {
 }
 
 impl Net {
-    /// A builder that holds a copy of this net, for making a changed one.
+    /// A builder with a copy of this net, to build a changed net.
     pub fn to_builder(&self) -> NetBuilder {
         NetBuilder::from_net(self)
     }
@@ -271,7 +271,7 @@ impl NetBuilder {
         })
     }
 
-    /// Gives equal nets one form: a count for every class, and no name that only repeats the id.
+    /// Brings equal nets into the same form: a count for every class, and no name that only repeats the id.
     fn make_canonical(&mut self) {
         for place in &mut self.places {
             place.initial.resize(self.classes.len(), 0);

@@ -42,7 +42,7 @@ fn high_product(a: u32, b: u32) -> u32 {
 #[inline(always)]
 pub fn exponential(word: u32) -> u32 {
     let zeros = word.leading_zeros();
-    // what follows the top bit, as Q0.32; the half below the last bit of the word comes in where there is room for it
+    // the bits below the top bit, as Q0.32, with the half below the word's last bit if there is room for it
     let t = ((u64::from(word) << 1 | 1) << zeros) as u32 & !1;
     let mut a = HIGHEST_COEFFICIENT;
     for c in COEFFICIENTS {
@@ -62,8 +62,8 @@ mod tests {
         -((f64::from(word) + 0.5) / 4_294_967_296.0).ln()
     }
 
-    /// Every word whose bits end in a pattern would take minutes; a stride that is coprime to 2^32 visits all
-    /// binades. The full sweep was run once, see docs/accuracy.md.
+    /// All words would take minutes, so the test uses a stride that is coprime to 2^32 and visits all
+    /// binades. All words were tested once, see docs/accuracy.md.
     #[test]
     fn error_stays_below_its_bound() {
         let stride = 65_537;

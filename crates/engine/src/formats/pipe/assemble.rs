@@ -44,7 +44,7 @@ pub(super) struct Assembler<'n, 'o, 't> {
     pub(super) nodes: HashMap<Cow<'t, str>, Node>,
     /// Ids of the classes.
     pub(super) class_ids: Vec<String>,
-    /// Class ids with characters that would otherwise split a list of weights.
+    /// Ids of classes that contain `,`, `(` or `)`, which would otherwise split a list of classes.
     pub(super) odd_class_ids: Vec<String>,
     /// Position of each part in the file.
     pub(super) spans: Spans,

@@ -206,9 +206,9 @@ pub enum Oddity {
     HighLevel,
     /// Elements without meaning in tailspn.
     ForeignElement,
-    /// Measures of a project, which a net does not hold.
+    /// Measures of a project, which a net cannot store.
     Measures,
-    /// A rate that depends on the marking and is the rate of all servers together.
+    /// A rate that depends on the marking, read as the total rate of all servers.
     MarkingRate,
     /// An unknown arc type.
     ArcType,
@@ -222,19 +222,19 @@ pub enum Oddity {
     Preselection,
     /// Times, resources or probabilities of a workflow net that are not read.
     Workflow,
-    /// An element and a `<?tailspn …?>` instruction of one part that contradict each other.
+    /// An element that contradicts a `<?tailspn …?>` instruction of the same part.
     Contradiction,
     /// Text that is not in the declared encoding.
     Encoding,
-    /// A part that a drawing has but a net cannot keep.
+    /// A part of a drawing that a net cannot store.
     Dropped,
-    /// A priority that has no effect and cannot be kept.
+    /// A priority that has no effect and is not stored.
     TimedPriority,
-    /// Infinite servers of an immediate transition, which have no effect and cannot be kept.
+    /// Infinite servers of an immediate transition, which have no effect and are not stored.
     ImmediateServers,
 }
 
-/// A warning, and the interpretation of the input. One value represents all warnings of its kind in a file.
+/// A warning about a file, with the interpretation of the input. One value stands for all warnings of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// Kind of the warning.
