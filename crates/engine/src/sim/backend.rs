@@ -73,6 +73,6 @@ pub struct Placement {
     pub backend: RanOn,
     /// Reason for the choice of devices.
     pub reason: String,
-    /// The opened device, even if it failed at once; none without a device.
+    /// The opened device, even if it failed immediately; none if no device was opened.
     pub device: Option<DeviceUse>,
 }
