@@ -160,8 +160,8 @@ impl Prepared {
 /// A way to fold.
 type Fold = fn(&Net, &Keep) -> Folding;
 
-/// Counting replicas of several tokens must leave at most the inverse of this share of the transitions: a replica has more of
-/// them for its local markings.
+/// Replicas of several tokens are counted only if that divides the number of transitions by at least this factor, since
+/// their local markings need additional transitions.
 const SMALLER: usize = 3;
 
 /// Also folds parts of several tokens, if that makes the net much smaller.
@@ -171,7 +171,7 @@ fn fold_if_smaller(net: &Net, keep: &Keep) -> Folding {
     if is_small || !all.has_machines() { all } else { fold::fold(net, keep) }
 }
 
-/// The averages of a long run of a folded net, in terms of the original one.
+/// The averages of a long run of a folded net, in terms of the original net.
 fn unfolded(folding: &Folding, run: BatchAverages) -> BatchAverages {
     let series = |terms: &[(&Vec<f64>, f64)]| {
         let batches = terms.first().map_or(0, |(series, _)| series.len());
@@ -187,7 +187,7 @@ fn unfolded(folding: &Folding, run: BatchAverages) -> BatchAverages {
     }
 }
 
-/// The net as observed by the goal.
+/// Compiles a net such that the goal of the question is observed correctly, see [`Program::observing`].
 fn compiled(net: &Net, question: &Question) -> Result<Program, CompileError> {
     let program = compile(net)?;
     Ok(match &question.goal {
@@ -206,7 +206,7 @@ impl FoldedParts {
 }
 
 impl NotFolded {
-    /// Parts of a net that look alike and were not folded.
+    /// Similar parts of a net that were not folded.
     pub fn all(folding: &Folding) -> Vec<Self> {
         let several = folding.obstacles().iter().filter(|obstacle| obstacle.parts > 1);
         let one = |obstacle: &Obstacle| Self {
@@ -218,7 +218,7 @@ impl NotFolded {
     }
 }
 
-/// The question about the folded net; none if it distinguishes folded parts.
+/// The question about the folded net; none if the question distinguishes folded parts.
 fn translated(net: &Net, question: &Question, folding: &Folding) -> Option<Question> {
     let code = |code: &Code| Some(lower(folding.net(), &folding.expression(&code.expression(net))?));
     let goal = match &question.goal {
@@ -256,7 +256,7 @@ fn translated(net: &Net, question: &Question, folding: &Folding) -> Option<Quest
     })
 }
 
-/// The folded net's transitions that a transition of the original net became.
+/// The transitions of the folded net that represent a transition of the original net.
 fn became(folding: &Folding, t: u32) -> impl Iterator<Item = FoldedTransition> {
     folding.transitions(TransitionId::from_index(t as usize)).into_iter()
 }
@@ -281,8 +281,8 @@ fn keep(net: &Net, question: &Question) -> Keep {
     }
 }
 
-/// Returns true if transitions compete for the tokens of a place, other than by a free choice of immediates: then the
-/// net is no schedule.
+/// Returns true if transitions compete for the tokens of a place, other than by a free choice of immediate transitions.
+/// Such a net is not a schedule.
 fn has_conflict(net: &Net) -> bool {
     let inputs = || net.arcs().iter().filter(|arc| arc.kind == ArcKind::Input);
     let mut consumers = vec![0_u32; net.places().len()];
