@@ -84,7 +84,9 @@ pub enum ShareError {
         why: String,
     },
     /// A shard that was stopped before its last replication.
-    #[error("a shard was interrupted: its results end before number {end}, and those of the next shard start at {begin}")]
+    #[error(
+        "a shard was interrupted: its results end before number {end}, and those of the next shard start at {begin}"
+    )]
     Gap {
         /// The number after the last one before the gap.
         end: u64,

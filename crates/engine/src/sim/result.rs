@@ -81,7 +81,11 @@ impl SimulationResult {
             [only] => Ok(self.mean(only)),
             all => {
                 let value = all.iter().map(|moments| moments.mean().unwrap_or(f64::NAN)).sum();
-                Ok(unknown(value, self.level, "the place holds several token classes; `tokens_of` returns an interval for each class"))
+                Ok(unknown(
+                    value,
+                    self.level,
+                    "the place holds several token classes; `tokens_of` returns an interval for each class",
+                ))
             }
         }
     }

@@ -56,7 +56,10 @@ impl std::fmt::Display for Obstacle {
                 write!(f, "place `{place}` has a capacity and an arc whose weight depends on the marking")
             }
             Self::MayNotFire { transition, number: 1 } => {
-                write!(f, "transition `{transition}` may be enabled but unable to fire: its rate or weight is 0 or may become 0")
+                write!(
+                    f,
+                    "transition `{transition}` may be enabled but unable to fire: its rate or weight is 0 or may become 0"
+                )
             }
             Self::MayNotFire { transition, number } => write!(
                 f,

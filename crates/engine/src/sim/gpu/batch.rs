@@ -145,7 +145,9 @@ impl GpuBatch {
             // positions of values must fit 32 bits
             .min(u64::from(u32::MAX) / (4 * u64::from(loaded.code.columns.max(loaded.code.slots))));
         if most < points {
-            return Err(DeviceFault::DoesNotFit(vec![format!("{points} schedules are too many for the device's buffers")]));
+            return Err(DeviceFault::DoesNotFit(vec![format!(
+                "{points} schedules are too many for the device's buffers"
+            )]));
         }
         let (mut at, end) = (first, first + count);
         while at < end {

@@ -83,8 +83,7 @@ impl<'a> GpuRace<'a> {
         }
         if loops > u64::from(gpu.loop_budget) {
             let budget = gpu.loop_budget;
-            code.obstacles
-                .push(format!("a step may take {loops} loop iterations, but the device allows {budget}"));
+            code.obstacles.push(format!("a step may take {loops} loop iterations, but the device allows {budget}"));
         }
         if !code.obstacles.is_empty() {
             return Err(DeviceFault::DoesNotFit(code.obstacles));
@@ -188,7 +187,9 @@ impl<'a> GpuRace<'a> {
             }
             // without this check, a device that lost the lanes' state would run forever
             if control[7] == played {
-                return Err(unfinished(format!("{left} of {count} replications are left, and no lane is running them")));
+                return Err(unfinished(format!(
+                    "{left} of {count} replications are left, and no lane is running them"
+                )));
             }
             played = control[7];
             // a dispatch with idle lanes is short, which would make the next one too long

@@ -346,8 +346,9 @@ fn obstacles_or_ends(
         Goal::Marking(code) => code.as_conjunction().and_then(|terms| ends_of(program, plan, question, &terms)),
     };
     if ends.is_none() {
-        obstacles
-            .push("the goal is neither the dead marking nor the arrival of all tokens in places without consumers".to_owned());
+        obstacles.push(
+            "the goal is neither the dead marking nor the arrival of all tokens in places without consumers".to_owned(),
+        );
     }
     Problems::check(obstacles)?;
     Ok(ends.unwrap_or_default())
