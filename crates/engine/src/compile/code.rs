@@ -4,7 +4,7 @@ use crate::net::expr::Leaf;
 use crate::net::expr::{BinaryOp, Function, UnaryOp};
 use crate::net::{ClassId, Expr, Net, PlaceId};
 
-/// Deepest stack that a [`Code`] may need.
+/// Maximum stack depth of a [`Code`].
 const STACK: usize = 32;
 
 /// One step of a stack program.

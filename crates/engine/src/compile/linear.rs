@@ -14,7 +14,7 @@ use crate::net::{Expr, Net};
 
 /// Maximum number of terms of an integer sum: with token counts below 2^32, no partial sum reaches 2^53.
 const MAX_TERMS: usize = 1 << 20;
-/// Largest constant of an integer sum, for the same reason.
+/// Maximum constant of an integer sum, for the same reason.
 const MAX_CONSTANT: i64 = 1 << 52;
 
 /// Lowers a reward of `net`: like [`lower`](crate::compile::lower), with terms of equal coefficients combined.

@@ -37,7 +37,7 @@ pub type CompileError = Problems<CompileProblem>;
 pub enum CompileProblem {
     /// A rate or weight that is constant, but negative or not finite after substituting parameters.
     #[error(
-        "the {what} of transition `{transition}` is {value:e}; it must be finite and not negative, and a rate 0 or at least 1e-307"
+        "the {what} of transition `{transition}` is {value:e}; it must be finite and not negative, and a rate must be 0 or at least 1e-307"
     )]
     BadConstant {
         /// `rate` or `weight`.
@@ -178,7 +178,7 @@ fn rooms(arcs: &TransitionArcs, changes: &[Change], capacity: &[Option<u32>], cl
         .collect()
 }
 
-/// Largest constant arc weight, so that sums of a few weights fit 32 bits.
+/// Maximum constant arc weight, so that sums of a few weights fit 32 bits.
 const MAX_ARC_WEIGHT: f64 = 2_147_483_647.0;
 
 fn sort_arcs(net: &Net, errors: &mut Vec<CompileProblem>) -> Vec<TransitionArcs> {

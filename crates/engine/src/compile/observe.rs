@@ -37,7 +37,7 @@ impl Slope {
 struct Known {
     slopes: BTreeMap<u32, Slope>,
     constant: Option<f64>,
-    /// True if the value is never below 0, so that it is also monotone as a truth value if it is monotone.
+    /// True if the value is never below 0; a value with a slope then has the same slope as a truth value.
     counts: bool,
 }
 
@@ -173,7 +173,7 @@ mod tests {
     use crate::compile::{compile, lower};
     use crate::net::{Net, NetBuilder, Timing};
 
-    /// `start` puts a token in `a` and in `b`; from each an immediate transition moves it on, to `c` and to `d`.
+    /// `start` produces a token in `a` and in `b`; an immediate transition moves each of these on, to `c` and to `d`.
     fn two_moves() -> Net {
         let mut b = NetBuilder::new("");
         let [p, a, two, c, d] = ["p", "a", "b", "c", "d"].map(|id| b.place(id, u32::from(id == "p")));

@@ -2,7 +2,7 @@
 //! means of independent runs.
 //!
 //! Implements warm-up removal by MSER-5 and the choice of batch means. Input are averages over spans of equal duration in
-//! order of time, whatever their source.
+//! order of time, from any source.
 
 use crate::estimate::distribution::normal_quantile;
 use crate::estimate::mean::{Estimate, EstimateError, Method, mean_interval};

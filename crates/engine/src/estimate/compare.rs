@@ -42,7 +42,7 @@ fn check_pairs(baseline: &[f64], variant: &[f64]) -> Result<(), CompareError> {
 /// Mean of `variant` minus `baseline` over pairs, with its interval, in the unit of the samples.
 ///
 /// Negative when the variant is smaller. Student's t over the n differences: exact if these are normal,
-/// else by the central limit theorem. Source: \[Law2015, 10.2.1\].
+/// otherwise by the central limit theorem. Source: \[Law2015, 10.2.1\].
 ///
 /// # Errors
 ///

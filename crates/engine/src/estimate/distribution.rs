@@ -155,7 +155,7 @@ pub fn student_tail(t: f64, df: f64) -> f64 {
     0.5 * incomplete_beta(0.5 * df, 0.5, 1.0 / (1.0 + ratio), ratio / (1.0 + ratio))
 }
 
-/// Logarithm of `p / target`, finite also where `p` underflows to 0.
+/// Logarithm of `p / target`, which is finite even if `p` underflows to 0.
 fn log_ratio(p: f64, target: f64) -> f64 {
     (p.max(f64::MIN_POSITIVE) / target).ln()
 }

@@ -48,7 +48,7 @@ pub struct TickHistogram {
     max: u64,
     /// Number of the first bucket in `counts`, a multiple of `OCTAVE`; 0 while `counts` is empty.
     first: usize,
-    /// Samples per bucket, in whole octaves from that of the smallest sample to that of the largest.
+    /// Samples per bucket, in whole octaves from the octave of the smallest sample to the octave of the largest.
     counts: Vec<u64>,
 }
 

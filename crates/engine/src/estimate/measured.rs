@@ -56,7 +56,7 @@ impl Measured {
         Self { value, doubt: Doubt::Bounds { low, high }, level, samples: 0 }
     }
 
-    /// Returns a number whose true value is certainly not below it, such as the age of a task that still runs.
+    /// Returns a lower bound as a number, such as the age of a task that is still running.
     pub fn at_least(value: f64) -> Self {
         Self::bounded(value, [value, f64::INFINITY], 0.0)
     }

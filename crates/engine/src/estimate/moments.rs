@@ -137,7 +137,7 @@ impl Moments {
     /// variance = (D − r²/n) / (n − 1)
     /// ```
     ///
-    /// D and the whole part of r²/n are exact integers, so nothing cancels, however large the mean is
+    /// D and the whole part of r²/n are exact integers, so nothing cancels, even if the mean is large
     /// relative to the spread. Exactly 0 when all samples are equal.
     pub fn variance(&self) -> Option<f64> {
         if self.count < 2 {

@@ -2,7 +2,7 @@
 //!
 //! Implements the decision and the size of the next round. It does not run replications and keeps no state between rounds.
 
-/// Largest factor by which one round may multiply the number of replications: a first estimate of the
+/// Maximum factor by which one round may multiply the number of replications, since a first estimate of the
 /// variance can be far too high.
 const MOST_GROWTH: f64 = 10.0;
 /// Factor on the predicted number of replications, so that most runs need no round for the last percent.

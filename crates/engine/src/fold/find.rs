@@ -140,7 +140,7 @@ impl Finder {
         None
     }
 
-    /// Finds parts that are equal in everything, in rounds that distinguish the places joining several of them.
+    /// Finds parts that are equal in all properties, in rounds that distinguish the places joining several parts.
     fn alike(&mut self, graph: &Graph<'_>, keep: &Keep) -> (Vec<Part>, Membership, Vec<Alike>) {
         let mut colours = Colours::new(graph, keep);
         for round in 0.. {

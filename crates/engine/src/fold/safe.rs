@@ -1,8 +1,8 @@
 //! Proofs of upper bounds on tokens in places, and proofs that no replica ever holds two tokens.
 //!
 //! Uses weights `y` of the places of the folded net, at least 1 on the places of the class, such that no firing raises
-//! the weighted sum of tokens. A transition that puts new tokens into the replicas needs all of them to be empty: if
-//! one held a token, the sum would be at least what the transition needs plus 1. The class is safe if the sum at the
+//! the weighted sum of tokens. A transition that produces new tokens in the replicas needs all replicas to be empty: if
+//! one held a token, the sum would be at least 1 above the sum that the transition needs. The class is safe if the sum at the
 //! start is less than that.
 
 use crate::fold::graph::Graph;

@@ -1,4 +1,4 @@
-//! Parts of a net that may be exchanged without changing it, whatever happens inside them.
+//! Parts of a net that may be exchanged without changing the net, regardless of their inner structure.
 //!
 //! Equal colours give the candidates. A fixed order of the nodes of each part then pairs the nodes of two parts, and the exchange of
 //! the pairs is compared with the net itself: initial tokens, capacities, timings, arcs and expressions. So a mistake in the search

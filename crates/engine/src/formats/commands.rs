@@ -27,7 +27,7 @@ pub enum ExportError {
     /// An expression uses a function that the format lacks.
     #[error("{what} uses `{function}`, which {format} does not have")]
     Function { what: String, function: &'static str, format: &'static str },
-    /// Anything else that the format has no counterpart for.
+    /// Any other feature that the format lacks.
     #[error("{reason}")]
     Lacking { reason: String },
 }

@@ -70,7 +70,7 @@ impl Layout {
         self.corners[self.places + id.index()]
     }
 
-    /// The bends of an arc of a layered drawing, both ends included; none if it is straight.
+    /// The bends of an arc in a layered drawing, including both ends; none if the arc is straight.
     pub(crate) fn bends(&self, arc: usize) -> Vec<PathPoint> {
         if self.layered { self.routes[arc].bends() } else { Vec::new() }
     }

@@ -158,7 +158,7 @@ impl NetBuilder {
         self.add_arc(Arc { id, kind, place, transition, weights, path: Vec::new(), tagged: false })
     }
 
-    /// Adds an arc that takes tokens.
+    /// Adds an arc that consumes tokens.
     pub fn input(&mut self, place: PlaceId, transition: TransitionId, weight: impl Into<Expr>) -> usize {
         self.arc(ArcKind::Input, place, transition, weight)
     }

@@ -78,7 +78,7 @@ pub enum Servers {
     /// One: the rate does not depend on the enabling degree.
     #[default]
     Single,
-    /// As many as the enabling degree.
+    /// The enabling degree: every enabling is served.
     Infinite,
     /// At most this number, which is at least 1.
     Limited(u32),
@@ -223,7 +223,7 @@ pub struct Arc {
     pub transition: TransitionId,
     /// Weights by class; a class that is not listed has weight 0.
     pub weights: Vec<ClassWeight>,
-    /// The drawn path, both ends included; may be empty.
+    /// The drawn path, including both ends; may be empty.
     pub path: Vec<PathPoint>,
     /// PIPE's mark on the path of a tagged customer; stored, but without meaning in tailspn.
     pub tagged: bool,

@@ -13,7 +13,7 @@ use crate::sim::question::Question;
 use crate::sim::samples::Samples;
 use crate::watch::{TimeLimit, Watch as _};
 
-/// Replications that the vectorised engines run side by side.
+/// Number of replications that the vectorised engines run together.
 const BLOCK: u64 = 64;
 /// Maximum number of replications of a unit, without averages and with averages, which are stored until they can be added
 /// in order.

@@ -79,7 +79,7 @@ pub struct Snapshot {
 pub const MAX_FIRINGS: u64 = 1 << 40;
 
 impl Question {
-    /// Returns true if the question asks for passage times and groups only, which the schedule engine can answer.
+    /// Returns true if the question requests only passage times and groups, which the schedule engine can answer.
     pub fn is_passage_only(&self) -> bool {
         !self.tokens && !self.throughput && self.rewards.is_empty() && self.snapshots.is_empty()
     }

@@ -61,7 +61,7 @@ impl<'a> Ready<'a> {
         own(self).is_some() && own(self) == own(other)
     }
 
-    /// The schedule, for an engine on a device; none if there is none, or if another engine was chosen.
+    /// The schedule, for an engine on a device; none if the schedule is unknown or another engine was chosen.
     #[cfg(feature = "gpu")]
     pub(in crate::sim) fn schedule(&self) -> Option<Schedule> {
         let Setup { program, question, clock, keep_times, .. } = self.setup;

@@ -209,7 +209,7 @@ impl Watch for Shared<'_> {
     }
 }
 
-/// Model time [s] in which the net almost certainly fires this number of times, assuming that each firing waits at most
+/// Model time \[s\] in which the net almost certainly fires this number of times, assuming that each firing waits at most
 /// about the slowest mean delay.
 fn longest_run(program: &Program, firings: Option<u64>) -> Option<f64> {
     let means = program.timed.iter().filter_map(|&t| match &program.firing[t as usize] {

@@ -121,7 +121,7 @@ fn products(system: &System, v: &[i128]) -> Option<Vec<i128>> {
     Some(sums)
 }
 
-/// Largest factor tried to obtain integers.
+/// Maximum factor that is tried to obtain integers.
 const MOST_PARTS: u32 = 2_520;
 /// Maximum distance of a multiple from an integer, relative to the size of the multiple and the factor.
 const NEARLY: f64 = 1e-6;

@@ -242,7 +242,7 @@ fn obstacles_silence_the_theorems() {
     b.arc(ArcKind::Test, place(0), transition(0), all);
     let found = silent(&b);
     assert_eq!(found.obstacles, [Obstacle::OpenArcs { number: 1 }]);
-    // an arc whose weight may be 0 may need no token, so no transition certainly never fires
+    // an arc whose weight may be 0 may need no token, so for no transition is it certain that it never fires
     assert_eq!((found.never_fire, found.live), (vec![], None));
     let mut b = ring();
     let all = b.expression("#(p0)").unwrap();

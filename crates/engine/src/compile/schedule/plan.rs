@@ -28,12 +28,12 @@ pub enum ScheduleObstacle {
         /// The place.
         place: String,
     },
-    /// The tokens that arrive in a place differ from the tokens that one firing takes.
+    /// The tokens that arrive in a place differ from the tokens that one firing consumes.
     #[error("place `{place}` does not receive exactly the tokens that one firing of `{transition}` consumes")]
     TokenCount {
         /// The place.
         place: String,
-        /// The transition that takes them.
+        /// The transition that consumes the tokens.
         transition: String,
     },
     /// A transition without input places, which fires again and again.
@@ -71,15 +71,15 @@ pub struct Put {
 pub struct Step {
     /// The transition.
     pub transition: u32,
-    /// Slots whose latest time is when it is enabled; empty if all its tokens are present from the start.
+    /// Slots whose latest time enables the transition; empty if all its tokens are present from the start.
     pub reads: Vec<u32>,
-    /// It fires only if this choice takes this branch.
+    /// If the transition is a branch of a choice: the choice, and the number of this branch.
     pub branch: Option<(u32, u32)>,
-    /// True if there are replications in which it does not fire.
+    /// True if there are replications in which the transition does not fire.
     pub conditional: bool,
-    /// True if its firing may be the last firing.
+    /// True if the firing may be the last one of a replication.
     pub last: bool,
-    /// Destinations of its time.
+    /// Destinations of the firing time.
     pub puts: Vec<Put>,
 }
 
@@ -105,6 +105,6 @@ pub struct SchedulePlan {
     pub producers: Csr<u32>,
     /// Per counter: true if no transition consumes its tokens and they all arrive in every replication.
     pub sure_sink: Vec<bool>,
-    /// Per counter: tokens that ever arrive if all producers fire, initial ones included.
+    /// Per counter: number of tokens, including initial ones, that arrive if all producers fire.
     pub arrivals: Vec<u64>,
 }

@@ -253,7 +253,7 @@ impl<'a> Planner<'a> {
         Some(Put { fold, slot, then })
     }
 
-    /// Transitions that are certainly followed by another firing, so that they never fire last.
+    /// Transitions that are always followed by another firing, so that they never fire last.
     fn dominated(&self) -> Vec<bool> {
         (0..self.program.transitions())
             .map(|t| {

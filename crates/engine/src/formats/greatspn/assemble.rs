@@ -281,7 +281,7 @@ impl Assembler<'_> {
         points.map(|point: Point| PathPoint { point, curved: false }).collect()
     }
 
-    /// A weight of an arc; the constants in it are numbers.
+    /// The weight of an arc, with constants replaced by numbers.
     fn weight(&mut self, arc: &str, text: Option<&Text<'_>>) -> Option<Expr> {
         let Some(text) = text else { return Some(Expr::Number(1.0)) };
         let what = format!("the weight of arc `{arc}`");

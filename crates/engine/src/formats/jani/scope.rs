@@ -28,7 +28,7 @@ pub(super) enum Named<'j> {
     Transient(&'j Value),
 }
 
-/// The value that a location gives a transient variable.
+/// The value of a transient variable in a location.
 #[derive(Debug)]
 pub(super) struct LocationValue<'j> {
     /// The place of the location; none if the automaton has only one location.

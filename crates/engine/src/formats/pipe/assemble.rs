@@ -295,7 +295,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
                 text,
             );
         }
-        // PIPE gives every transition the priority 1
+        // PIPE writes the priority 1 for every transition
         let text = raw.priority.as_ref().filter(|text| text.value != "1")?;
         let value = text.value.parse::<f64>().ok()?;
         let kept = text.value.parse().ok();

@@ -1,4 +1,4 @@
-//! Errors that each PIPE version would make with a net, as far as they can be predicted from the net.
+//! Errors that each PIPE version would make with a net, predicted from the net.
 //!
 //! The rules come from running both programs; they apply to the net as PIPE would load it from its own
 //! elements, not to the workarounds that [`write()`](crate::formats::pipe::write()) writes into a

@@ -390,5 +390,5 @@ fn own_value<'t>(element: Element<'_, 't>, name: &str) -> Option<Text<'t>> {
     element.child_value(name).or_else(|| own_part(element)?.child_value(name))
 }
 
-/// The id that PIPE 4.3 gives every net.
+/// The id of every net that PIPE 4.3 writes.
 pub(super) const DEFAULT_NET_ID: &str = "Net-One";

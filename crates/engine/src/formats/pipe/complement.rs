@@ -180,7 +180,7 @@ mod tests {
     fn a_sum_that_never_changes_is_a_bound() {
         let made = of(&closed(1.0));
         assert_eq!(made.places.iter().map(|p| (p.id.as_str(), p.tokens)).collect::<Vec<_>>(), [("Q_free", 3)]);
-        // the transition needs two or more of the three free places and takes one
+        // the transition needs at least two of the three tokens in the complement and takes one
         let arcs: Vec<_> = made.arcs.iter().map(|a| (a.transition.index(), a.input, a.weight)).collect();
         assert_eq!(arcs, [(0, true, 2), (0, false, 1), (1, false, 1)]);
         assert_eq!(made.inhibitors.len(), 1);

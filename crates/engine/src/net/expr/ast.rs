@@ -318,7 +318,7 @@ impl Function {
         }
     }
 
-    /// The function's value; `args` has as many values as [`Function::arity`] allows.
+    /// The function's value; the number of values in `args` must be one that [`Function::arity`] allows.
     #[inline]
     pub fn apply(self, args: &[f64]) -> f64 {
         let x = args[0];

@@ -46,13 +46,13 @@ pub struct AdapterFacts {
     pub kind: AdapterKind,
     /// True if the adapter supports 64-bit integers.
     pub int64: bool,
-    /// Largest buffer \[bytes\].
+    /// Maximum size of a buffer \[bytes\].
     pub largest_buffer: u64,
-    /// Largest part of a buffer that a shader may see \[bytes\].
+    /// Maximum size of the part of a buffer that a shader can access \[bytes\].
     pub largest_binding: u64,
-    /// Largest number of workgroups in one dimension of a dispatch.
+    /// Maximum number of workgroups in one dimension of a dispatch.
     pub workgroups: u32,
-    /// Invocations in one workgroup.
+    /// Maximum number of invocations in one workgroup.
     pub workgroup_size: u32,
 }
 

@@ -113,7 +113,7 @@ impl<'a> GpuRace<'a> {
         Ok(this)
     }
 
-    /// Makes buffers for `count` replications, or fewer if memory is short. Returns the number that fits into memory.
+    /// Allocates buffers for `count` replications, or fewer if memory is short. Returns the number that fits into memory.
     fn make_room(&mut self, count: u64) -> Result<u64, GpuError> {
         let started = Instant::now();
         let mut wanted = count;

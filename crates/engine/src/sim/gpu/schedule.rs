@@ -94,7 +94,7 @@ impl GpuSchedule {
         Ok(this)
     }
 
-    /// Makes buffers for `quads` quads or, if memory is short, for as many as fit.
+    /// Allocates buffers for `quads` quads or, if memory is short, for as many as fit.
     fn make_room(&mut self, quads: u64) -> Result<(), GpuError> {
         if quads <= self.room {
             return Ok(());

@@ -164,7 +164,7 @@ mod tests {
     use rand_core::Rng;
     use std::collections::BTreeMap;
 
-    /// Runs the heap and an ordered map side by side.
+    /// Compares the heap with an ordered map.
     fn agrees<T: Ticks>() {
         let count = 50_u32;
         let mut heap = Heap::<T>::new(count as usize);

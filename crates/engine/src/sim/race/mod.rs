@@ -1,7 +1,7 @@
 //! The race engine: the token game, for every net.
 //!
 //! * [`ClockForm`]: each transition draws its own delay, and the next one is on top of an indexed heap. Any distribution.
-//! * [`DirectForm`]: one draw from the total rate gives the time, another the transition. Exponential nets.
+//! * [`DirectForm`]: one draw from the total rate gives the time, another draw the transition. Exponential nets.
 //! * [`LockstepForm`]: the direct form for small nets, a block of replications at a time.
 //!
 //! All forms use the same [`Game`](game::Game) and check timed transitions in tangible markings only: a transition that a

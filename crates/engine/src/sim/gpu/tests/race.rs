@@ -148,7 +148,7 @@ fn repeated_choices_equal_the_cpu_bit_for_bit() {
 
 /// Several servers and age memory with distributions that are not exponential: clocks that are suspended and resumed.
 ///
-/// Seen to fail with a fresh clock in place of one put aside, and with a clock that has run out left among the others.
+/// Seen to fail with a new clock in place of a suspended one, and with a clock that has run out but stays among the others.
 #[test]
 fn crowds_of_clocks_equal_the_cpu_bit_for_bit() {
     let mut b = NetBuilder::new("");

@@ -99,7 +99,7 @@ fn mm2k_matches_exact_values_with_two_servers_and_with_a_rate_that_says_so() {
     }
 }
 
-/// The number in the system is Poisson with mean λ E[S], whatever the law of S.
+/// The number in the system is Poisson with mean λ E[S], for any distribution of S.
 #[test]
 fn infinite_servers_have_poisson_queues() {
     let exponential = || queue(3.0, None, served(0.5, Servers::Infinite));
@@ -112,7 +112,7 @@ fn infinite_servers_have_poisson_queues() {
     }
 }
 
-/// With two servers and no waiting room, the share of time with both busy is Erlang's B for any law of the service.
+/// With two servers and no waiting room, the share of time with both busy is Erlang's B for any distribution of the service time.
 #[test]
 fn a_loss_system_does_not_see_the_law_of_its_service() {
     let load: f64 = 1.5;

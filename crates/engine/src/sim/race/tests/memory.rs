@@ -27,7 +27,7 @@ fn assert_times(found: &[f64], expected: &[f64]) {
     assert!(found.len() == expected.len() && near, "{found:?}, not {expected:?}");
 }
 
-/// Moves a token from `from` to `to` once, at time `at` [s]. The time counts from the start, regardless of the tokens in `from`.
+/// Moves a token from `from` to `to` once, at time `at` \[s\]. The time counts from the start, regardless of the tokens in `from`.
 fn once(b: &mut NetBuilder, at: f64, from: Option<PlaceId>, to: Option<PlaceId>) {
     let [waits, due] = [("waits", 1), ("due", 0)].map(|(what, n)| b.place(format!("{what} {at}"), n));
     add(b, &format!("clock {at}"), fixed(at), &[waits], &[due]);
