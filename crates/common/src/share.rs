@@ -1,7 +1,7 @@
 //! A computation shared among processes: the part that this process runs, and the merge of all parts.
 //!
 //! A command runs its replications in steps, the same steps in the same order in each process. With [`Share::part`] a
-//! step runs the replications of one shard and keeps the result as a [`Piece`]; with [`Share::merged`] the same step
+//! step runs the replications of one shard and stores the result as a [`Piece`]; with [`Share::merged`] the same step
 //! runs no replications and receives the merged pieces of all shards.
 
 use std::fmt;
@@ -66,7 +66,7 @@ pub trait Piece: Serialize + DeserializeOwned {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShareError {
-    /// Two pieces, or a piece and the question, that do not belong together.
+    /// Two pieces do not belong together, or a piece does not belong to the question.
     #[error("the parts belong to another computation: {0}")]
     Unlike(&'static str),
     /// A part with fewer steps than the computation has.

@@ -208,7 +208,7 @@ impl IntegerSums {
         self.sums[sum].value(marking)
     }
 
-    /// Per counter: the sums that it is a term of, each with its factor.
+    /// Per counter: the sums that contain it, each with its factor.
     pub(crate) fn by_counter(&self, counters: usize) -> Csr<(u32, i64)> {
         let mut rows = vec![Vec::new(); counters];
         for (number, sum) in (0..).zip(&self.sums) {
@@ -247,7 +247,8 @@ impl IntegerSums {
         Code::new(ops)
     }
 
-    /// Replaces the operations of the last values on the stack by a read if a value is a sum of several counters.
+    /// For each of the last values on the stack that is a sum of several counters, replaces its operations by a read of the
+    /// sum.
     fn replace(&mut self, ops: &mut Vec<Op>, values: Vec<(usize, Option<IntegerSum>)>, counters: usize) {
         let mut end = ops.len();
         for (begin, sum) in values.into_iter().rev() {

@@ -32,7 +32,7 @@ impl Slope {
     }
 }
 
-/// The slope of a value in each counter that it reads, and its use as a truth value.
+/// The slope of a value in each counter that it reads, and facts about the value that determine its truth value.
 #[derive(Clone, Debug, Default)]
 struct Known {
     slopes: BTreeMap<u32, Slope>,
@@ -132,8 +132,8 @@ impl Known {
 }
 
 impl Program {
-    /// The program in which a goal is met as the net defines it, also between firings of immediate transitions: groups
-    /// whose order could affect the goal are merged.
+    /// Returns the program in which the goal is observed as the net defines it, even between firings of immediate
+    /// transitions: groups whose order could affect the goal are merged.
     #[must_use]
     pub fn observing(mut self, goal: &Code) -> Self {
         let seen = self.visible(goal);

@@ -1,4 +1,4 @@
-//! A net compiled once for many nets that differ from it in rates, weights and the numbers of distributions only.
+//! A net that is compiled once for many nets that differ only in rates, weights and the parameters of distributions.
 //!
 //! Checks that there are no other differences, and determines the parts of a program and its
 //! schedule that are rates. The check covers properties that a rate may change: the timed

@@ -11,9 +11,9 @@ use crate::estimate::quantile::{interval_ranks, quantile_position};
 /// Each octave [2^e, 2^(e+1)) is divided into 2^PRECISION_BITS buckets, so a bucket is at most 2^-12 of its
 /// values wide.
 const PRECISION_BITS: u32 = 12;
-/// Buckets in one octave, and in one step of growth.
+/// Number of buckets in one octave, and in one step of growth.
 const OCTAVE: usize = 1 << PRECISION_BITS;
-/// Keeps values of the first octaves, which need no splitting, in buckets of one tick.
+/// A bit that keeps values of the first octaves, which need no splitting, in buckets of one tick.
 const FIRST_SPLIT: u64 = 1 << PRECISION_BITS;
 
 /// One bar of equal-width bars: `count` samples in [`low`, `high`).
@@ -52,7 +52,7 @@ pub struct TickHistogram {
     counts: Vec<u64>,
 }
 
-/// A histogram read from elsewhere, not yet checked.
+/// A deserialized histogram, not yet checked.
 #[derive(Deserialize)]
 struct Kept {
     count: u64,
@@ -247,8 +247,8 @@ impl TickHistogram {
 
     /// Share of the samples that are at most `ticks`.
     ///
-    /// Exact below 8192 ticks and outside the range of the samples; otherwise off by less than the share of the
-    /// samples that fell into the bucket of `ticks`, which is spread evenly, and by rounding.
+    /// Exact below 8192 ticks and outside the range of the samples; otherwise the samples in the bucket of
+    /// `ticks` count as spread evenly, so that the error is less than their share, plus rounding.
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@ use crate::estimate::mean::{Estimate, EstimateError, Interval};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Flat", into = "Flat")]
 pub struct Measured {
-    /// The point estimate, in the unit that its owner states.
+    /// The point estimate, in the unit that the field's documentation states.
     pub value: f64,
     /// Bounds on the distance of the true value.
     pub doubt: Doubt,
@@ -61,7 +61,7 @@ impl Measured {
         Self::bounded(value, [value, f64::INFINITY], 0.0)
     }
 
-    /// Returns a number with the ends of its interval, if it has both; the owner states level and samples.
+    /// Returns a number with the ends of its interval, if it has both; level and samples are stated elsewhere.
     pub fn between(value: f64, low: Option<f64>, high: Option<f64>) -> Self {
         let doubt = match low.zip(high) {
             Some((low, high)) => Doubt::Interval { low, high },
@@ -194,7 +194,7 @@ impl From<Flat> for Measured {
     }
 }
 
-/// A number as `value`, `low` and `high` in JSON, for `#[serde(with = "ends")]`; its owner states the level.
+/// A number as `value`, `low` and `high` in JSON, for `#[serde(with = "ends")]`; the level is stated elsewhere.
 pub mod ends {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

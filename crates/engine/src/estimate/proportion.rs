@@ -23,7 +23,7 @@ pub enum ProportionError {
     },
 }
 
-/// Refuses counts and levels without an interval; returns the share α/2 outside on each side.
+/// Refuses counts and levels without an interval; returns the probability α/2 outside the interval on each side.
 fn check(successes: u64, trials: u64, level: f64) -> Result<f64, ProportionError> {
     let level = check_level(level)?;
     if trials == 0 {

@@ -7,9 +7,9 @@ use crate::estimate::histogram::TickHistogram;
 use crate::estimate::mean::{EstimateError, Interval, Method, check_level};
 use crate::estimate::moments::Moments;
 
-/// Bars over which powers of the samples are summed.
+/// Number of bars for the sums of powers of the samples.
 const BARS: usize = 4096;
-/// Minimum number of samples for an interval. With fewer it would cover too rarely.
+/// Minimum number of samples for an interval; with fewer, the coverage would be too low.
 const FEWEST: u64 = 100;
 
 /// The standard deviation of samples in ticks, with an interval for independent samples of any distribution.
@@ -61,7 +61,7 @@ pub fn standard_deviation_interval(
         let n = samples as f64;
         let z = -normal_quantile(0.5 * (1.0 - level));
         let excess = (kurtosis(histogram, mean, variance) - (n - 3.0) / n).max(0.0);
-        // a level so close to 1 that z is nearly n has no correction
+        // no correction if the level is so close to 1 that z is nearly n
         let correction = n / (n - z).max(0.5 * n);
         let half = 0.5 * z * correction * (excess / (n - 1.0)).sqrt();
         let centre = value * correction.sqrt();

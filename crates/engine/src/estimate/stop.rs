@@ -5,7 +5,7 @@
 /// Maximum factor by which one round may multiply the number of replications, since a first estimate of the
 /// variance can be far too high.
 const MOST_GROWTH: f64 = 10.0;
-/// Factor on the predicted number of replications, so that most runs need no round for the last percent.
+/// Safety factor for the predicted number of replications, so that most runs need no round for the last percent.
 const MARGIN: f64 = 1.05;
 
 /// Stops once the interval is tight enough, but never before a minimum nor after a maximum.

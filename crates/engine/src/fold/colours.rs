@@ -11,7 +11,7 @@ use crate::fold::keep::Keep;
 use crate::net::expr::Expr;
 use crate::net::{Delay, Timing};
 
-/// Rounds after which refinement stops even if colours still split.
+/// Maximum number of rounds, after which refinement stops even if colours still split.
 const MOST_ROUNDS: usize = 100;
 
 /// The colours of a net: places first, then transitions.
@@ -25,7 +25,7 @@ pub(super) struct Colours {
 }
 
 impl Colours {
-    /// Colours by attributes and by the distinctions of a question.
+    /// Initial colours, from attributes and from the distinctions of a question.
     pub(super) fn new(graph: &Graph<'_>, keep: &Keep) -> Self {
         let net = graph.net;
         let places = net.places().iter().map(|p| {
@@ -114,7 +114,8 @@ impl Colours {
         self.distinct = refine(&mut self.colour, &self.edges);
     }
 
-    /// Per part, given by its nodes (transitions after all places): the edges within it, by the positions of the nodes.
+    /// The edges within each part, with nodes as positions in the part. A part is a list of nodes, in which transitions are
+    /// numbered after all places.
     pub(super) fn edges_within(&self, parts: &[Vec<usize>]) -> Vec<Vec<(u32, u32, u64)>> {
         let mut position = vec![None; self.colour.len()];
         for (i, nodes) in parts.iter().enumerate() {

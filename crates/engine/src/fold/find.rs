@@ -44,8 +44,8 @@ pub fn fold(net: &Net, keep: &Keep) -> Folding {
 }
 
 /// Folds a net as far as `keep` allows, including parts of several tokens with at most 50 local
-/// markings: each becomes a state machine of these markings, so that one of its transitions becomes
-/// several, see [`Folding::transitions`].
+/// markings: each becomes a state machine of these markings, in which one transition of the part may
+/// become several, see [`Folding::transitions`].
 pub fn fold_markings(net: &Net, keep: &Keep) -> Folding {
     let (plain, finder) = search(net, keep);
     if !finder.unrollable {
@@ -264,7 +264,7 @@ impl Candidates {
     }
 }
 
-/// The place of a part that many of its transitions share, such as the slots of one of several equal workers.
+/// The place that many transitions of a part share, if any, such as the slots of one of several equal workers.
 pub(super) fn hub(graph: &Graph<'_>, part: &Part) -> Option<usize> {
     let degree = |place: usize| graph.touching[place].len();
     let most = part.places.iter().copied().max_by_key(|&place| (degree(place), std::cmp::Reverse(place)))?;

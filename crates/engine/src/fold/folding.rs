@@ -21,7 +21,7 @@ pub struct Folding {
     transitions: Vec<FoldedTransition>,
     classes: Vec<FoldedClass>,
     obstacles: Vec<Obstacle>,
-    /// Places and transitions of the net that was folded.
+    /// Numbers of places and transitions of the net before it was folded.
     before: [usize; 2],
     /// Logarithms of 0!, 1!, ... up to the size of the largest class.
     ln_factorials: Vec<f64>,
@@ -60,9 +60,9 @@ pub struct FoldedPlace {
     pub place: PlaceId,
     /// Number of original tokens represented by one token.
     pub tokens: u32,
-    /// Replicas whose tokens it holds together; 1 for a place that is not folded.
+    /// Number of replicas whose tokens the place holds together; 1 for a place that is not folded.
     pub replicas: usize,
-    /// Number of the original place's replica; none for a place that is not folded.
+    /// The replica of the original place, by number; none for a place that is not folded.
     pub replica: Option<usize>,
 }
 
@@ -71,7 +71,7 @@ pub struct FoldedPlace {
 pub struct FoldedTransition {
     /// The folded net's transition.
     pub transition: TransitionId,
-    /// Replicas whose transitions it fires; 1 for a transition that is not folded.
+    /// Number of replicas whose transitions it represents; 1 for a transition that is not folded.
     pub replicas: usize,
     /// True if the transition belongs to the first replica, or is not folded.
     pub is_first: bool,

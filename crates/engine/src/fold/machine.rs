@@ -85,7 +85,7 @@ impl Machine {
         }
     }
 
-    /// The local markings of a part in which its places contain at most this many tokens.
+    /// Explores the local markings of a part, with at most `bounds` tokens in its places.
     fn bounded(
         own: usize,
         part: &Part,

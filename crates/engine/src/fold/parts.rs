@@ -1,4 +1,4 @@
-//! Candidates: connected parts of a net whose places and transitions all have counterparts, and the exact structure of each.
+//! Candidates for folding: connected parts whose places and transitions all have counterparts, and the exact structure of each part.
 
 use petgraph::unionfind::UnionFind;
 
@@ -127,7 +127,7 @@ pub(super) struct Move {
 /// An arc to a shared place: kind, place, weight, and the expression of a weight that is not a number.
 type OuterArc = (ArcKind, usize, Option<u32>, Option<LocalNumber>);
 
-/// All properties that distinguish a part from another one.
+/// All properties in which two parts can differ.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Signature {
     /// Tokens at the start per place.
@@ -279,7 +279,7 @@ impl Signature {
         if general.into_iter().all(is_alone) { Ok(()) } else { Err(Hindrance::Interrupted) }
     }
 
-    /// Returns true if the move consumes only the part's token.
+    /// Returns true if the transition consumes tokens of shared places.
     pub(super) fn takes_shared(own: &Move) -> bool {
         own.outer.iter().any(|arc| arc.0 == ArcKind::Input)
     }

@@ -1,4 +1,4 @@
-//! Firing sequences of the folded net as sequences of the original one: the first replica that can move does so.
+//! Translates firing sequences of the folded net to the original net: of several replicas, the first that can fire does.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -58,8 +58,8 @@ impl<'a> Replay<'a> {
         replay
     }
 
-    /// Translates a sequence of the folded net to the original net. With `to`, the sequence ends with the first token
-    /// in that place, which belongs to the replica of that number; none if the place stays empty.
+    /// Translates a sequence of the folded net to the original net. With `to` (a place and the number of a replica), the
+    /// sequence ends with the first token in the place, which belongs to this replica; none if the place stays empty.
     pub fn path(&mut self, path: &[TransitionId], to: Option<(PlaceId, usize)>) -> Option<Vec<TransitionId>> {
         let mut fired = Vec::new();
         for &t in path {
@@ -125,7 +125,7 @@ impl<'a> Replay<'a> {
         self.held.get(&place)?.first().copied()
     }
 
-    /// The places of replicas that hold tokens, and how many, in the order of the original net.
+    /// The places of replicas that hold tokens, with the numbers of tokens, in the order of the original net.
     pub fn marked(&self) -> Vec<(PlaceId, u32)> {
         let mut found = Vec::new();
         for class in self.folding.classes() {

@@ -23,7 +23,7 @@ pub(super) struct ClassPlaces {
     pub(super) places: Vec<PlaceId>,
 }
 
-/// A replica whose token is in the place of this number.
+/// A replica, and the number of the place that holds its token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct At {
     pub(super) class: usize,
@@ -55,8 +55,8 @@ impl Images {
         Self { of, classes, capacities }
     }
 
-    /// The expression in counts; `at` is the replica to which it refers, if any. On failure, the
-    /// class whose replicas it distinguishes.
+    /// Rewrites an expression in terms of token counts; `at` is the replica to which it refers, if any. The error is the
+    /// class whose replicas the expression distinguishes.
     pub(super) fn rewrite(&self, expression: &Expr, at: Option<At>) -> Result<Expr, usize> {
         if let Some(operands) = operands(expression)
             && let Expr::Binary(op @ (BinaryOp::Add | BinaryOp::And | BinaryOp::Or), ..) = expression
@@ -119,7 +119,7 @@ impl Images {
         Ok(made.into_iter().reduce(both).unwrap_or(Expr::Number(0.0)))
     }
 
-    /// The replicas that an expression names; two are enough.
+    /// The replicas that an expression refers to, at most two.
     fn owners(&self, expression: &Expr) -> Vec<(usize, usize)> {
         let mut owners = Vec::new();
         expression.for_each_leaf(&mut |leaf| {

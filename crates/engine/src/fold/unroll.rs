@@ -300,7 +300,7 @@ impl Unrolled {
         let Some(at) = at else { return self.expression(expression) };
         let (here, own) = (&self.markings[at.index()], self.machine[at.index()]);
         let of = |place: PlaceId| self.machine[self.places[place.index()][0].0.index()];
-        // sums over all replicas stay whole, so that they become counts
+        // sums over all replicas are not changed, so that folding turns them into counts
         let mut is_own = true;
         expression.for_each_leaf(&mut |leaf| {
             is_own &= tokens_of(leaf).and_then(of).is_none_or(|part| Some(part) == own);

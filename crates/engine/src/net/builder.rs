@@ -54,7 +54,7 @@ impl NetBuilder {
         builder
     }
 
-    /// An empty net without any token class; at least one must be added before places are.
+    /// An empty net without any token class; at least one must be added before the first place.
     pub fn without_classes(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -232,7 +232,7 @@ impl NetBuilder {
     ///
     /// # Errors
     ///
-    /// The byte span of the part that does not fit the grammar, or of a name that was not added.
+    /// The byte span of a syntax error, or of a name that was not added.
     pub fn expression(&self, text: &str) -> Result<Expr, ExprError> {
         expr::resolve(&expr::parse(text)?, &self.index)
     }

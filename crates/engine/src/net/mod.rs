@@ -106,12 +106,12 @@ impl Net {
         &self.transitions[id.index()]
     }
 
-    /// The place with this id or, failing that, with this name.
+    /// The place with this id, otherwise the place with this name.
     pub fn find_place(&self, id: &str) -> Option<PlaceId> {
         self.index.places.get(id).copied()
     }
 
-    /// The transition with this id or, failing that, with this name.
+    /// The transition with this id, otherwise the transition with this name.
     pub fn find_transition(&self, id: &str) -> Option<TransitionId> {
         self.index.transitions.get(id).copied()
     }
@@ -120,7 +120,7 @@ impl Net {
     ///
     /// # Errors
     ///
-    /// The byte span of the part that does not fit the grammar, or of a name that the net does not have.
+    /// The byte span of a syntax error, or of a name that the net does not have.
     pub fn expression(&self, text: &str) -> Result<Expr, ExprError> {
         self.resolved(&expr::parse(text)?)
     }

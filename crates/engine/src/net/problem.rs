@@ -88,7 +88,7 @@ pub enum BuildProblem {
         /// The transition.
         part: PartRef,
     },
-    /// More tokens at the start than the place may hold.
+    /// More initial tokens than the place may hold.
     #[error("place `{place}` starts with {tokens} tokens, above its capacity of {capacity}")]
     AboveCapacity {
         /// The place's id.

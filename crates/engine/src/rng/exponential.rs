@@ -31,7 +31,7 @@ fn high_product(a: u32, b: u32) -> u32 {
 
 /// `-ln((x + 1/2) / 2^32)` as Q5.27, never negative.
 ///
-/// The leading zeros give the exponent, a degree-10 polynomial the logarithm of the mantissa. Over all 2^32 words
+/// The number of leading zeros gives the exponent, and a polynomial of degree 10 gives the logarithm of the mantissa. Over all 2^32 words
 /// the largest error is 1.1e-8, the mean is 1 + 1.8e-9 and the second moment 2 - 1.2e-9. Derived in docs/accuracy.md.
 ///
 /// ```

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::estimate::FloatMoments;
 
-/// Number of consecutive replications whose sum becomes a leaf: it affects results, so it never changes.
+/// Number of consecutive replications whose sum becomes a leaf. It affects results, so it must never change.
 pub(in crate::sim) const FLOAT_UNIT: u64 = 16;
 
 /// Observations that are floats, with one value per replication.

@@ -99,7 +99,7 @@ impl Clock {
     }
 }
 
-/// Binary logarithm, rounded up; of 0, a value far below all others.
+/// Binary logarithm, rounded up; for 0, a value far below all others.
 fn log(x: f64) -> i32 {
     if x > 0.0 { x.log2().ceil() as i32 } else { i32::MIN / 2 }
 }
@@ -110,7 +110,7 @@ struct Spread {
     slowest: f64,
     /// Shortest mean delay if all initial tokens are busy servers.
     fastest: f64,
-    /// Longest time in which all transitions can fire once in sequence.
+    /// Upper bound of the time in which all transitions fire once, one after the other.
     sum: f64,
 }
 

@@ -17,7 +17,7 @@ use crate::watch::{Quiet, Unwatched, Watch};
 pub const LONG_RUNS: u64 = 8;
 /// Number of equal parts of each run; their averages are the input of the statistics.
 const PARTS: u32 = 500;
-/// Inverse of the share of the firings spent on measuring the time per firing.
+/// Inverse of the share of firings that are used to measure the time per firing.
 const PILOT: u64 = 20;
 
 /// Runs a program for about `firings` firings, in [`LONG_RUNS`] independent runs of equal parts; no part is excluded.

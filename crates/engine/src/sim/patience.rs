@@ -11,7 +11,7 @@ use crate::sim::run::run;
 use crate::sim::run_error::RunError;
 use crate::watch::{Quiet, Watch};
 
-/// Firings after which a replication is abandoned, if the question sets neither a limit nor a horizon.
+/// Number of firings after which a replication is abandoned, if the question sets neither a limit nor a horizon.
 pub const PATIENCE: u64 = 10_000_000;
 
 /// Numbers of replications that search for the goal before a run for a relative error; the smaller number is tried first.

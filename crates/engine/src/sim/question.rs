@@ -50,7 +50,7 @@ pub struct Question {
     pub horizon: Option<f64>,
     /// Model time \[s\] from which token averages, throughputs and rewards are collected. Default 0.
     pub warm_up: f64,
-    /// Firings (timed and immediate) after which a replication stops. The engine checks before each timed
+    /// Number of firings (timed and immediate) after which a replication stops. The engine checks before each timed
     /// firing, so the immediate firings after the last timed one may exceed the limit. Default: 2^40, see
     /// [`MAX_FIRINGS`].
     pub max_firings: Option<u64>,

@@ -209,7 +209,7 @@ impl PassageTimes<'_> {
         self.samples().passage.variance().map(|variance| variance.sqrt() * self.result.tick())
     }
 
-    /// The time \[s\] that a share `p` of the times does not exceed. The interval holds for any distribution.
+    /// The `p` quantile of the times \[s\], which a share `p` of the times does not exceed. The interval holds for any distribution.
     pub fn quantile(&self, p: f64) -> Measured {
         let histogram = &self.samples().passage_histogram;
         let (level, count) = (self.result.level, histogram.count());

@@ -138,7 +138,8 @@ impl Target {
 }
 
 impl Quantity {
-    /// Value and half width of the interval; a value that is not finite cannot become more precise.
+    /// Value and half width of the interval; none without an estimate. A value that is not finite has half width 0, since it
+    /// cannot become more precise.
     fn interval(self, samples: &Samples, averages: &Averages, level: f64) -> Option<(f64, f64)> {
         let of = |moments: &[FloatMoments], i: u32| match moments.get(i as usize)?.mean_estimate(level) {
             Ok(Estimate { value, half_width, .. }) => Some((value, half_width)),

@@ -120,7 +120,7 @@ pub fn weighted_sum(incidence: &Incidence, vector: &[(u32, i128)]) -> Option<i12
     })
 }
 
-/// Added before rounding down an unproved result of a linear program.
+/// Amount that is added before an unproved result of a linear program is rounded down.
 const ROUNDING: f64 = 1e-6;
 
 /// The bound of a row from the marking equation, if any.

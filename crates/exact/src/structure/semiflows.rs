@@ -167,7 +167,7 @@ impl Search {
                     .row(id)
                     .is_some_and(|row| row.own.iter().all(|&(i, _)| self.marks[i as usize] == self.epoch))
         };
-        // every row within the support is indexed by one of its own original rows
+        // every row with its support within this one is indexed by an original row of the support
         let originals = || a.own.iter().chain(&b.own).map(|&(index, _)| index);
         !originals().any(|index| self.tableau.bucket(index).iter().any(|&id| within(id)))
     }

@@ -23,7 +23,7 @@ use planner::Planner;
 ///
 /// # Errors
 ///
-/// Every reason why the program has none.
+/// Every reason why the program has no such form.
 pub fn plan_schedule(program: &Program) -> Result<SchedulePlan, ScheduleError> {
     let mut obstacles = conditions(program);
     let order = topological_order(program).unwrap_or_else(|t| {
@@ -38,7 +38,7 @@ pub fn plan_schedule(program: &Program) -> Result<SchedulePlan, ScheduleError> {
     Ok(planner.finish(&order))
 }
 
-/// Transitions that more than their input tokens can enable or disable.
+/// Transitions whose enabling depends on more than their input tokens.
 fn conditions(program: &Program) -> Vec<ScheduleObstacle> {
     let mut arrivals: Vec<u64> = program.initial.iter().map(|&n| u64::from(n)).collect();
     for t in 0..program.transitions() {

@@ -1,4 +1,4 @@
-//! A straight-line form of a program, and why a program has none.
+//! The straight-line form of a program, and the reasons why a program has no such form.
 
 use crate::Problems;
 use crate::compile::Csr;
@@ -6,7 +6,7 @@ use crate::compile::Csr;
 /// Every reason why a program is not a schedule.
 pub type ScheduleError = Problems<ScheduleObstacle>;
 
-/// Reason why a program is not a schedule; each names the first place or transition that shows it.
+/// Reason why a program is not a schedule, with the first place or transition for which it holds.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleObstacle {

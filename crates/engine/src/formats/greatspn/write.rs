@@ -43,7 +43,7 @@ pub fn write(net: &Net) -> Result<Written, Vec<ExportError>> {
     if problems.is_empty() { Ok(Written { xml, warnings }) } else { Err(problems) }
 }
 
-/// GreatSPN has at most one arc with this place, transition and direction.
+/// The key of an arc; GreatSPN allows one arc per place, transition and direction.
 type Slot = (PlaceId, TransitionId, Way);
 
 /// Direction of an arc, by the word of the format.

@@ -110,7 +110,7 @@ impl<'c> Guard<'c> {
         true
     }
 
-    /// Returns true if the guard may hold in some marking, or if that is unknown.
+    /// Returns true if the guard holds in some marking, or if that is unknown.
     pub(super) fn is_possible(&self) -> bool {
         possible(self.clone(), &mut MOST_CASES.clone())
     }

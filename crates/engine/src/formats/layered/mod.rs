@@ -262,7 +262,7 @@ fn widest_pair(graph: &Graph, left: &[usize], right: &[usize], y: &[f64]) -> Opt
     let mut widest = None;
     let mut first = 0;
     for &(top, bottom, half) in &right {
-        // a node that ends above this one also ends above all that follow
+        // a node that ends above this one also ends above all later ones
         while left.get(first).is_some_and(|other| other.1 < top) {
             first += 1;
         }

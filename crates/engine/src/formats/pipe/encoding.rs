@@ -1,4 +1,4 @@
-//! Decodes the bytes of a file, by byte order mark and XML declaration.
+//! Decodes the bytes of a file according to its byte order mark and XML declaration.
 
 use std::borrow::Cow;
 

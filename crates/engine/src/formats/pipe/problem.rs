@@ -23,7 +23,7 @@ impl fmt::Display for Spot {
     }
 }
 
-/// Reason why a file is not a readable net. Each variant's doc states the remedy unless it is obvious.
+/// Reason why a file is not a readable net. The documentation of a variant states the remedy unless it is obvious.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields are the words of the message")]

@@ -147,7 +147,7 @@ impl Writer<'_> {
         self.rate_text(id, &base, &shown, pairs)
     }
 
-    /// The rate times the number of busy servers, if PIPE can evaluate it.
+    /// The rate multiplied by the number of busy servers, if PIPE can evaluate this product.
     fn with_servers(&mut self, id: TransitionId, base: &Expr, servers: Servers) -> Expr {
         if servers == Servers::Single || servers == Servers::Limited(1) {
             return base.clone();

@@ -1,4 +1,4 @@
-//! The interface of engines on a device: how they are driven, how they stop, and the size of their chunks.
+//! The interface of engines on a device: how they run and stop, and the size of their chunks.
 
 use std::time::Duration;
 

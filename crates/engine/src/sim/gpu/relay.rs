@@ -14,7 +14,7 @@ use crate::sim::run_error::RunError;
 use crate::sim::samples::Samples;
 use crate::watch::{TimeLimit, Watch as _};
 
-/// Settings for looking for a GPU, and for leaving it.
+/// Settings that determine when a run looks for a GPU, and when it leaves the GPU.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sim) struct Patience {
     /// Time on the CPU before a GPU is considered. By then the CPU's speed is known, and most runs are over.
@@ -98,7 +98,7 @@ pub(in crate::sim) struct Relay<'a> {
     chunk: Pace,
     /// True once the device has replayed replications with the same results as the CPU.
     trusted: bool,
-    /// Start of the work on a GPU, and the time and replication from which its speed is measured.
+    /// Start of the work on a GPU; and the time and the replication at which the measurement of its speed starts.
     since: Option<Instant>,
     window: Option<(Instant, u64)>,
 }

@@ -1,4 +1,5 @@
-//! The schedule engine on a device: chunks of quads, one dispatch per segment of the program, reduction on the device.
+//! The schedule engine on a device. It runs chunks of quads, with one dispatch per segment of the program, and reduces the
+//! results on the device.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -247,7 +247,8 @@ impl<'a> DirectForm<'a> {
         Ok(())
     }
 
-    /// Units of a transition with more than two values; `others` is the sum of the units of all other transitions.
+    /// Units of a transition whose units can have more than two values; `others` is the sum of the units of all other
+    /// transitions.
     fn other_units<O: Observer>(&self, game: &Game<'_, 'a, O>, u: usize, others: u64) -> Result<u64, Fault> {
         let (program, marking) = (game.program(), game.marking());
         let units = match self.shares[u] {

@@ -50,7 +50,7 @@ impl Guards {
         self.ranges.row(t).iter().map(|range| [range.counter, range.low, range.span])
     }
 
-    /// Returns true if some transition of a group may be enabled, and false only if no transition is.
+    /// Returns false only if no transition of a group is enabled.
     #[inline]
     pub(crate) fn may_choose(&self, group: usize, marking: &[u32]) -> bool {
         self.gates.row(group).iter().all(|range| range.holds(marking))

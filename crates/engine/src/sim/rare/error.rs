@@ -20,7 +20,7 @@ pub enum RareError {
     /// The event has no limit: every run eventually reaches the goal, or never ends.
     #[error("the goal needs a limit: a time, or a marking to avoid")]
     Unlimited,
-    /// The goal is not a comparison with a threshold, so it cannot be divided into levels.
+    /// The goal is not a comparison with a threshold, so the levels are unknown.
     #[error("the goal is not of the form `expression >= number`; set --importance")]
     NoImportance,
     /// No pilot walk got beyond this point.

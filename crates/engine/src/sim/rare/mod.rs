@@ -70,7 +70,7 @@ impl Default for Splitting<'_> {
 pub struct LevelShare {
     /// Value of the importance, or a time \[s\]; none for the event itself.
     pub at: Option<f64>,
-    /// Mean share of the walks from the level before that reached this one.
+    /// Mean share of the walks from the previous level that reached this level.
     pub share: f64,
 }
 

@@ -45,12 +45,12 @@ pub(super) struct Asked {
     pub(super) tick: f64,
     /// Number of rewards.
     pub(super) rewards: usize,
-    /// Rewards per second: number and value.
+    /// Rewards per second, each as the number of the reward and the expression of its rate.
     pub(super) rates: Vec<(usize, Code)>,
     pub(super) impulses: Vec<Impulse>,
-    /// Snapshots: ticks and the expression to evaluate.
+    /// Snapshots, each as a tick and the expression to evaluate.
     pub(super) snapshots: Vec<(u64, Code)>,
-    /// Per row: counters and the tokens that a firing adds.
+    /// Per row: the changed counters, each with the number of tokens that a firing adds.
     pub(super) changes: Vec<Vec<(u32, i32)>>,
     pub(super) initial: Vec<u32>,
 }

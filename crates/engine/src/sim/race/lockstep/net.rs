@@ -35,7 +35,7 @@ pub(super) enum Units {
 #[derive(Clone, Debug)]
 pub(super) struct Transition {
     pub(super) guard: Guard,
-    /// Counters and weights: the smallest of the quotients is the enabling degree.
+    /// Input counters and weights; the smallest quotient of tokens and weight is the enabling degree.
     pub(super) inputs: Vec<Bound>,
     /// Maximum number of enablings that are served simultaneously.
     pub(super) servers: u32,
