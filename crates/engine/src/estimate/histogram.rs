@@ -73,7 +73,7 @@ impl TryFrom<Kept> for TickHistogram {
         let covers = |bucket: usize| end.is_some_and(|end| (first..end).contains(&bucket));
         let extremes = count == 0 || (min <= max && covers(bucket_of(min)) && covers(bucket_of(max)));
         let sound = octaves(first) && end.is_some_and(octaves) && sum == Some(count) && extremes;
-        sound.then_some(Self { count, min, max, first, counts }).ok_or("the counts of a histogram do not fit together")
+        sound.then_some(Self { count, min, max, first, counts }).ok_or("the counts of the histogram are inconsistent")
     }
 }
 

@@ -182,7 +182,7 @@ impl Check<'_> {
                 );
                 self.add(Pipe43, Wrong, part, message);
                 let message = format!(
-                    "transition `{id}` has infinitely many servers: state probabilities are those of a single one"
+                    "transition `{id}` has infinitely many servers: state probabilities are those of a single server"
                 );
                 self.add(Pipe5, Wrong, part, message);
             }
@@ -275,7 +275,7 @@ impl Check<'_> {
                     let message = format!("arc `{id}` has weight 0, which is treated as 1");
                     self.add(Pipe43, Wrong, part, message);
                     if arc.kind == ArcKind::Input {
-                        let message = format!("arc `{id}` has weight 0, but its place must not be empty");
+                        let message = format!("arc `{id}` has weight 0, but it needs a place that is not empty");
                         self.add(Pipe5, Wrong, part, message);
                     }
                 }
@@ -296,7 +296,7 @@ impl Check<'_> {
             self.expression(part, &what, &weight.weight, Pipe43);
             self.expression(part, &what, &weight.weight, Pipe5);
             if grammar::has(&weight.weight, BinaryOp::Divide) {
-                let message = format!("{what} divides, and is truncated, not rounded, to a whole number");
+                let message = format!("{what} divides; the result is truncated, not rounded, to a whole number");
                 self.add(Pipe5, Note, part, message);
                 if !grammar::rounds(&weight.weight) {
                     let message = format!("{what} divides without `floor` or `ceil`, so it is refused");

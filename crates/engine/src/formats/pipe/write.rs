@@ -298,7 +298,7 @@ impl<'n> Writer<'n> {
         if place.capacity == Some(0) || i32::try_from(capacity).is_err() {
             written = 0;
             pairs.push(("capacity", capacity.to_string()));
-            let message = format!("place `{}` has a capacity of {capacity}; PIPE gets none", place.id);
+            let message = format!("place `{}` has a capacity of {capacity}; PIPE gets no capacity", place.id);
             self.warn(Loss::Range, PartRef::Place(id), message);
         }
         if place.initial.iter().any(|n| i32::try_from(*n).is_err()) {

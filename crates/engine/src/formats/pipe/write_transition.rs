@@ -165,7 +165,7 @@ impl Writer<'_> {
         terms.extend(limit);
         if !bounds || (terms.len() > 1 && self.options.target == Target::Pipe5) {
             let message = format!(
-                "transition `{name}` has several servers; PIPE gets a single one, since its rate cannot state how many are busy"
+                "transition `{name}` has several servers; PIPE gets a single server, since the rate cannot state how many are busy"
             );
             self.warn(Loss::Servers, PartRef::Transition(id), message);
             return base.clone();
