@@ -385,12 +385,12 @@ mod tests {
         let Some(nets) = shared_nets() else { return };
         let wrong = [
             ("s01_infserver", Pipe43, "its rate is ignored"),
-            ("s01_infserver", Pipe5, "those of a single one"),
+            ("s01_infserver", Pipe5, "those of a single server"),
             ("s02_inhibitor_w2", Pipe43, "inhibitor arc `inh` is treated as 1"),
             ("s02_inhibitor_w2", Pipe5, "inhibitor arc `inh` is treated as 1"),
             ("s03_parallel_same_effect", Pipe43, "counts twice"),
             ("s06_weight0", Pipe43, "which is treated as 1"),
-            ("s06_weight0", Pipe5, "must not be empty"),
+            ("s06_weight0", Pipe5, "needs a place that is not empty"),
             ("s09_dup_arcs", Pipe43, "are parallel"),
             ("s15_funcrate_name", Pipe43, "name"),
             ("s19_funcs", Pipe5, "max"),
