@@ -73,7 +73,7 @@ struct State<T: Ticks> {
     heap: Heap<T>,
     /// Per transition: number of draws so far.
     draws: Vec<u32>,
-    /// Per transition: the random block of its first draws in four replications, and the number of these four.
+    /// Per transition: number of a quad of four consecutive replications, and the random block that their first draws share.
     first_blocks: Vec<(u64, [u32; 4])>,
     served: Vec<u32>,
     rates: Vec<f64>,
