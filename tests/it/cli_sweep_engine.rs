@@ -318,5 +318,5 @@ fn points_on_a_device_have_the_numbers_of_the_processor() {
     let none = shown(&["sweep", &folder.at("plan.toml"), "--backend=gpu", "--adapter=no such card"]);
     assert!(none.starts_with("exit 6") && unbroken(&none).contains("no adapter"), "{none}");
     let told = shown(&["sweep", &folder.at("plan.toml"), "--backend=cpu"]);
-    assert!(told.contains(", on the cpu (asked for)"), "{told}");
+    assert!(told.contains(", on the cpu (as requested)"), "{told}");
 }

@@ -86,7 +86,7 @@ fn a_run_on_a_device_says_so() {
     assert_shown!(data(&args).replace(&name, "[adapter]"));
     let json: Value = serde_json::from_str(&data(&[&args[..], &["--json"]].concat())).unwrap();
     let from = &json["provenance"];
-    assert_eq!((&from["backend"], &from["backend_reason"]), (&"gpu".into(), &"asked for".into()));
+    assert_eq!((&from["backend"], &from["backend_reason"]), (&"gpu".into(), &"as requested".into()));
     let device = &from["device"];
     assert_eq!((&device["adapter"], &device["replications"]), (&Value::from(name), &20_000.into()));
     assert!(device["compute_s"].as_f64().unwrap() > 0.0 && device["setup_s"].as_f64().unwrap() > 0.0);
@@ -95,7 +95,7 @@ fn a_run_on_a_device_says_so() {
 #[test]
 fn the_cpu_says_why_it_was_taken() {
     let args = ["simulate", "models/textbook/small_job.xml", "--json"];
-    for (backend, reason) in [("auto", "the run is short"), ("cpu", "asked for")] {
+    for (backend, reason) in [("auto", "the run is short"), ("cpu", "as requested")] {
         let json: Value = serde_json::from_str(&data(&[&args[..], &["--backend", backend]].concat())).unwrap();
         let from = &json["provenance"];
         assert_eq!((&from["backend"], &from["backend_reason"]), (&"cpu".into(), &reason.into()));

@@ -1,10 +1,10 @@
-//! Whole files in memory, up to a limit: a path from a user may be the wrong file, a device or an endless pipe.
+//! Reads whole files into memory, up to a limit, since a path from a user may be a wrong file, a device or an endless pipe.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Largest file that is read into memory: 1 GiB.
+/// Maximum size of a file that is read into memory: 1 GiB.
 pub const MOST_BYTES: u64 = 1 << 30;
 
 /// Reads a file of at most [`MOST_BYTES`].
@@ -33,7 +33,7 @@ pub fn read_text(path: &Path) -> io::Result<String> {
 /// As [`read_file`].
 pub fn read(source: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // one byte more than the limit shows that there is more
+    // one byte more than the limit reveals a longer source
     source.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         let what = format!("larger than the limit of {most} bytes; is it the right file?");

@@ -1,5 +1,5 @@
-//! The code that all crates share: progress of long work ([`watch`]), its parts in several processes ([`share`]), order statistics
-//! ([`order`]), suggestions for misspelt words ([`spelling`]) and files up to a limit ([`bounded`]).
+//! The code that all crates share: progress of long work ([`watch`]), division of work among processes ([`share`]), order statistics
+//! ([`order`]), suggestions for misspelt words ([`spelling`]) and reading of files up to a limit ([`bounded`]).
 //!
 //! The crate `tailspn` re-exports the first three, as `tailspn::watch`, `tailspn::share` and through `tailspn::estimate`.
 

@@ -1,7 +1,7 @@
 //! Order statistics: quantiles and medians of numbers.
 
-/// Returns the position of the `q` quantile among `n` sorted samples: an index from 0, and the share of the way to the next
-/// sample. None without samples or unless 0 <= `q` <= 1.
+/// Returns the position of the `q` quantile among `n` sorted samples: an index from 0, and the fraction of the distance to the
+/// next sample. None without samples or unless 0 <= `q` <= 1.
 ///
 /// Linear between order statistics, at position q (n − 1): definition 7 of \[Hyndman1996\], the default of R and NumPy.
 pub fn position(n: u64, q: f64) -> Option<(u64, f64)> {
@@ -27,7 +27,7 @@ pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     Some(if share > 0.0 { low + share * (at(index + 1) - low) } else { low })
 }
 
-/// Returns the middle of some numbers, or the mean of the two middle numbers, rounded once. None without numbers.
+/// Returns the median: the middle number, or the mean of the two middle numbers, rounded once. None without numbers.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_unstable_by(f64::total_cmp);

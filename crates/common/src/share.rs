@@ -1,7 +1,7 @@
 //! A computation shared among processes: the part that this process runs, and the merge of all parts.
 //!
 //! A command runs its replications in steps, the same steps in the same order in each process. With [`Share::part`] a
-//! step runs the replications of one shard and keeps the result as a [`Piece`]; with [`Share::merged`] the same step
+//! step runs the replications of one shard and stores the result as a [`Piece`]; with [`Share::merged`] the same step
 //! runs no replications and receives the merged pieces of all shards.
 
 use std::fmt;
@@ -24,11 +24,11 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// The whole.
+    /// The whole computation as a single shard.
     pub const WHOLE: Self = Self { index: 1, of: 1 };
 
-    /// Returns this shard's range of `count` items, cut only at multiples of `unit`. The ranges of all shards follow each other, and their
-    /// lengths differ by at most one unit.
+    /// Returns this shard's range of `count` items, split only at multiples of `unit`. The ranges of consecutive shards are adjacent, and
+    /// their lengths differ by at most one unit.
     ///
     /// ```
     /// # use tailspn_common::share::Shard;
@@ -58,7 +58,7 @@ pub trait Piece: Serialize + DeserializeOwned {
     ///
     /// # Errors
     ///
-    /// [`ShareError::Unlike`] if the two cannot belong to one computation.
+    /// [`ShareError::Unlike`] if the two results cannot belong to the same computation.
     fn append(&mut self, next: Self) -> Result<(), ShareError>;
 }
 
@@ -66,7 +66,7 @@ pub trait Piece: Serialize + DeserializeOwned {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShareError {
-    /// Two pieces, or a piece and the question, that do not belong together.
+    /// Two pieces do not belong together, or a piece does not belong to the question.
     #[error("the parts belong to another computation: {0}")]
     Unlike(&'static str),
     /// A part with fewer steps than the computation has.
@@ -84,15 +84,17 @@ pub enum ShareError {
         why: String,
     },
     /// A shard that was stopped before its last replication.
-    #[error("number {begin} does not follow number {end}: a shard was interrupted")]
+    #[error(
+        "a shard was interrupted: its results end before number {end}, and those of the next shard start at {begin}"
+    )]
     Gap {
         /// The number after the last one before the gap.
         end: u64,
-        /// The first one after it.
+        /// The first number after the gap.
         begin: u64,
     },
-    /// A run with an unknown number of replications.
-    #[error("shards need a fixed number of replications, which a stopping rule does not give")]
+    /// A run whose number of replications is not fixed.
+    #[error("shards need a fixed number of replications; replace the stopping rule by a number")]
     NoNumber,
     /// A shard that was truncated or changed after it was written.
     #[error("the file is truncated or damaged")]
@@ -156,7 +158,7 @@ enum Role {
 }
 
 impl Share {
-    /// Runs the part of `shard`, and keeps the result of each step.
+    /// Runs the part of `shard`, and stores the result of each step.
     pub fn part(shard: Shard) -> Self {
         Self(Role::Part(shard, Arc::default()))
     }
@@ -176,7 +178,7 @@ impl Share {
         matches!(self.0, Role::Whole)
     }
 
-    /// Returns the range of `count` replications that this process runs, cut only at multiples of `unit`.
+    /// Returns the range of `count` replications that this process runs, split only at multiples of `unit`.
     pub fn range(&self, count: u64, unit: u64) -> Range<u64> {
         match &self.0 {
             Role::Part(shard, _) => shard.range(count, unit),
@@ -184,7 +186,7 @@ impl Share {
         }
     }
 
-    /// Keeps the result of a step if only a part is computed; `question` is everything that the result depends on except the shard.
+    /// Stores the result of a step if only a part is computed; `question` is everything that the result depends on except the shard.
     ///
     /// # Errors
     ///
@@ -197,7 +199,7 @@ impl Share {
         Ok(())
     }
 
-    /// Takes the results of the steps so far, if only a part is computed.
+    /// Returns and removes the stored results of the steps so far, if only a part is computed.
     pub fn take_pieces(&self) -> Pieces {
         match &self.0 {
             Role::Part(_, pieces) => std::mem::take(&mut pieces.lock().unwrap_or_else(PoisonError::into_inner)),
@@ -231,7 +233,7 @@ impl Share {
     }
 }
 
-/// A number that is the same for equal values in every process, and almost surely differs for different values.
+/// A hash that is the same for equal values in every process, and almost certainly differs for different values.
 fn fingerprint(value: &dyn fmt::Debug) -> u64 {
     struct Written(XxHash64);
     impl fmt::Write for Written {
@@ -246,7 +248,7 @@ fn fingerprint(value: &dyn fmt::Debug) -> u64 {
     written.0.finish()
 }
 
-/// The results of numbered items, such as replications or points, in order.
+/// The results of numbered items, such as replications or configurations, in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listed<T> {
     /// The number of the first item.

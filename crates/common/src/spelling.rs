@@ -13,7 +13,7 @@ pub fn did_you_mean(word: &str, known: &[&str]) -> String {
     nearest(word, known).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
-/// Letters to add, drop, change or swap with the next one to get from one word to the other.
+/// Number of steps from one word to the other; a step adds, removes or changes a letter, or swaps two adjacent letters.
 fn steps_between(a: &str, b: &str) -> usize {
     let [a, b] = [a, b].map(|word| word.chars().collect::<Vec<char>>());
     let mut before: Vec<usize> = Vec::new();

@@ -1,12 +1,13 @@
-//! Watching long work from outside: reports its progress and can end it early.
+//! Observation of long work from outside: receives progress and can end the work early.
 
 use std::time::{Duration, Instant};
 
 /// Watches a run from outside.
 pub trait Watch: Sync {
-    /// `done` of the `planned` pieces of work are finished: replications, states. 0 planned: their number is unknown.
+    /// Reports that `done` of `planned` pieces of work (such as replications or states) are finished. If `planned` is 0, the
+    /// total is unknown.
     fn progress(&self, done: u64, planned: u64);
-    /// Returns true if the run should end early and keep what it has.
+    /// Returns true if the run should end early and keep the results so far.
     fn stopped(&self) -> bool;
 }
 
@@ -28,7 +29,7 @@ impl std::fmt::Debug for dyn Watch + '_ {
     }
 }
 
-/// Passes a watch on, and stops when a time is over.
+/// Forwards to another watch, and stops at a deadline.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeLimit<'a> {
     watch: &'a dyn Watch,
@@ -36,13 +37,13 @@ pub struct TimeLimit<'a> {
 }
 
 impl<'a> TimeLimit<'a> {
-    /// Stops `max_time` from now, or never without one, and whenever `watch` stops.
+    /// Stops after `max_time` if there is one, and whenever `watch` stops.
     pub fn new(watch: &'a dyn Watch, max_time: Option<Duration>) -> Self {
-        // a time beyond the range of the clock sets no limit
+        // a time beyond the range of the clock means no limit
         Self::at(watch, max_time.and_then(|time| Instant::now().checked_add(time)))
     }
 
-    /// Stops at a deadline, or never without one, and whenever `watch` stops.
+    /// Stops at the deadline if there is one, and whenever `watch` stops.
     pub fn at(watch: &'a dyn Watch, deadline: Option<Instant>) -> Self {
         Self { watch, deadline }
     }
@@ -63,7 +64,7 @@ impl Watch for TimeLimit<'_> {
     }
 }
 
-/// Passes on only stops: for a part of the work whose progress is counted elsewhere.
+/// Forwards only requests to stop, for a part of the work whose progress is reported elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub struct Quiet<'a>(pub &'a dyn Watch);
 

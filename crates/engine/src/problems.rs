@@ -1,4 +1,4 @@
-//! Several problems at once as one error value.
+//! Several problems as one error value.
 //!
 //! Contains the list and its text; the problem types belong to the modules that find them.
 

@@ -1,10 +1,10 @@
 //! Questions about the Markov chain of a net, in the style of model checkers.
 //!
-//! They contain expressions over the net; the crate of exact answers solves them.
+//! They contain expressions over the net; the crate `tailspn-exact` answers them.
 
 use crate::net::{Expr, TransitionId};
 
-/// A reward: while time passes, and at firings.
+/// A reward that is collected over time and at firings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reward {
     /// Reward per second in a marking.
@@ -34,14 +34,14 @@ pub enum Query {
         /// The time.
         time: f64,
     },
-    /// The mean reward that is gathered up to a time.
+    /// The mean reward that is collected up to a time.
     Gathered {
         /// The reward.
         reward: Reward,
         /// The time.
         time: f64,
     },
-    /// The mean reward that accumulates until a goal is first reached; infinite if it may never be reached.
+    /// The mean reward that is collected until a goal is first reached; infinite if the goal may never be reached.
     GatheredUntil {
         /// The reward.
         reward: Reward,

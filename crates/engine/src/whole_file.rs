@@ -3,16 +3,16 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// Prefix of the names of files that are being written; a kill may leave one behind.
+/// Prefix of the names of files that are being written. If the process is killed, such a file may remain.
 pub const PREFIX: &str = ".tailspn-";
 
-/// Writes a temporary file in the same folder, then renames it: a reader sees the old file or the new one.
+/// Writes a temporary file in the same folder, then renames it, so that a reader sees either the old file or the new one.
 ///
 /// # Errors
 ///
-/// An error of the operating system; the old file, if any, is then unchanged.
+/// An error of the operating system; in that case the old file, if any, is unchanged.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // a link is followed, so that it stays a link
+    // a symbolic link is followed, so that it remains a link
     let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();

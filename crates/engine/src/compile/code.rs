@@ -4,7 +4,7 @@ use crate::net::expr::Leaf;
 use crate::net::expr::{BinaryOp, Function, UnaryOp};
 use crate::net::{ClassId, Expr, Net, PlaceId};
 
-/// Deepest stack that a [`Code`] may need.
+/// Maximum stack depth of a [`Code`].
 const STACK: usize = 32;
 
 /// One step of a stack program.
@@ -30,7 +30,7 @@ pub struct Code {
 }
 
 impl Code {
-    /// A stack program that leaves one value.
+    /// Creates a code from a stack program that leaves one value.
     pub(crate) fn new(ops: Vec<Op>) -> Self {
         let mut depth = 0;
         let mut deepest = 0;
@@ -100,7 +100,7 @@ impl Code {
         }
     }
 
-    /// The expression over `net`, whose counters the code reads.
+    /// The code as an expression of `net`, the net it was lowered from.
     pub fn expression(&self, net: &Net) -> Expr {
         let classes = net.classes().len();
         let leaf = |counter: usize| {

@@ -125,7 +125,7 @@ fn fill_affected(program: &mut Program, readers: &[Vec<u32>], writes: &Csr<u32>)
 }
 
 /// Integer weights of the transitions of each group and priority with constant weights: multiplied by the largest power
-/// of two that keeps their sum below 2^32, then rounded. A share is off by at most 2^-32 in absolute terms; weights
+/// of two that keeps their sum below 2^32, then rounded. The absolute error of a share is at most 2^-32; weights
 /// that are integers and sum to less than 2^32 are exact.
 pub(super) fn choice_weights(program: &Program) -> Vec<u32> {
     let mut scaled = vec![0; program.transitions()];
@@ -149,7 +149,7 @@ pub(super) fn choice_weights(program: &Program) -> Vec<u32> {
     scaled
 }
 
-/// The `k` with `2^k <= x < 2^(k+1)` of a positive number, from its bits: a logarithm may round up to the next one.
+/// The `k` with `2^k <= x < 2^(k+1)` of a positive number, from its bits, since a logarithm may be rounded up to the next integer.
 pub(crate) fn exponent_of(x: f64) -> i32 {
     const BIAS: i32 = 1023;
     let biased = (x.to_bits() >> 52) as i32;

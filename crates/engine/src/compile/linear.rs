@@ -14,7 +14,7 @@ use crate::net::{Expr, Net};
 
 /// Maximum number of terms of an integer sum: with token counts below 2^32, no partial sum reaches 2^53.
 const MAX_TERMS: usize = 1 << 20;
-/// Largest constant of an integer sum, for the same reason.
+/// Maximum constant of an integer sum, for the same reason.
 const MAX_CONSTANT: i64 = 1 << 52;
 
 /// Lowers a reward of `net`: like [`lower`](crate::compile::lower), with terms of equal coefficients combined.
@@ -56,7 +56,7 @@ fn grouped(expr: Expr<u32>) -> Expr<u32> {
     }
 }
 
-/// A sum that is not changed; its terms may be other sums.
+/// Keeps the additions and subtractions at the top of an expression, and groups the sums within their operands.
 fn in_spine(expr: Expr<u32>) -> Expr<u32> {
     match expr {
         Expr::Binary(BinaryOp::Add | BinaryOp::Subtract, ..) => in_children(expr, in_spine),
@@ -143,7 +143,7 @@ impl Terms {
     }
 }
 
-/// A constant and counters times integers.
+/// A constant plus counters multiplied by integers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct IntegerSum {
     terms: Vec<(u32, i64)>,
@@ -154,7 +154,7 @@ impl IntegerSum {
     fn of(op: Op) -> Option<Self> {
         match op {
             Op::Tokens(counter) => Some(Self { terms: vec![(counter, 1)], constant: 0 }),
-            // -0.0 is no integer: it would show as the sign of a sum that is 0
+            // -0.0 is not an integer: it would change the sign of a sum that is 0
             Op::Number(value)
                 if value.fract() == 0.0 && value.abs() < 4e9 && value.to_bits() != (-0.0_f64).to_bits() =>
             {
@@ -208,7 +208,7 @@ impl IntegerSums {
         self.sums[sum].value(marking)
     }
 
-    /// Per counter: the sums that it is a term of, each with its factor.
+    /// Per counter: the sums that contain it, each with its factor.
     pub(crate) fn by_counter(&self, counters: usize) -> Csr<(u32, i64)> {
         let mut rows = vec![Vec::new(); counters];
         for (number, sum) in (0..).zip(&self.sums) {
@@ -222,7 +222,7 @@ impl IntegerSums {
     /// The code with its largest integer sums over several counters replaced: counter `counters + i` is sum `i`.
     pub(crate) fn split(&mut self, code: &Code, counters: usize) -> Code {
         let mut ops = Vec::new();
-        // of each value on the stack: the start of its operations, and its integer sum
+        // for each value on the stack: the start of its operations, and its integer sum
         let mut stack: Vec<(usize, Option<IntegerSum>)> = Vec::new();
         for &op in code.ops() {
             let operands = match op {
@@ -247,7 +247,8 @@ impl IntegerSums {
         Code::new(ops)
     }
 
-    /// Replaces the operations of the last values on the stack by a read if a value is a sum of several counters.
+    /// For each of the last values on the stack that is a sum of several counters, replaces its operations by a read of the
+    /// sum.
     fn replace(&mut self, ops: &mut Vec<Op>, values: Vec<(usize, Option<IntegerSum>)>, counters: usize) {
         let mut end = ops.len();
         for (begin, sum) in values.into_iter().rev() {

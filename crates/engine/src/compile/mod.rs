@@ -37,7 +37,7 @@ pub type CompileError = Problems<CompileProblem>;
 pub enum CompileProblem {
     /// A rate or weight that is constant, but negative or not finite after substituting parameters.
     #[error(
-        "the {what} of transition `{transition}` is {value:e}; it must be finite and not negative, and a rate 0 or at least 1e-307"
+        "the {what} of transition `{transition}` is {value:e}; it must be finite and not negative, and a rate must be 0 or at least 1e-307"
     )]
     BadConstant {
         /// `rate` or `weight`.
@@ -178,7 +178,7 @@ fn rooms(arcs: &TransitionArcs, changes: &[Change], capacity: &[Option<u32>], cl
         .collect()
 }
 
-/// Largest constant arc weight, so that sums of a few weights fit 32 bits.
+/// Maximum constant arc weight, so that sums of a few weights fit 32 bits.
 const MAX_ARC_WEIGHT: f64 = 2_147_483_647.0;
 
 fn sort_arcs(net: &Net, errors: &mut Vec<CompileProblem>) -> Vec<TransitionArcs> {
@@ -202,7 +202,7 @@ fn sort_arcs(net: &Net, errors: &mut Vec<CompileProblem>) -> Vec<TransitionArcs>
             }
         }
     }
-    // a counter must not be read as constant and as dynamic by the same kind of arc: the dynamic path would miss one
+    // arcs of one kind must not read a counter both as constant and as dynamic, because the dynamic path would miss one
     for row in &mut sorted {
         if !row.dynamic.is_empty() {
             row.make_dynamic();
@@ -233,7 +233,7 @@ fn lower_timing(net: &Net, id: TransitionId, timing: &Timing, errors: &mut Vec<C
         match code.as_constant() {
             None => Value::Code(code),
             Some(value) => {
-                // a rate of 1e-310 has no mean delay that a float holds
+                // the mean delay for a rate such as 1e-310 does not fit a float
                 let endless = what == "rate" && value > 0.0 && (1.0 / value).is_infinite();
                 if !value.is_finite() || value < 0.0 || endless {
                     let transition = net.transition(id).id.clone();

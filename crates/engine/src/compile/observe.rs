@@ -1,10 +1,10 @@
-//! Goals that markings without duration may meet: then the order in which immediate transitions fire shows.
+//! Goals that may hold in markings without duration, so that the firing order of immediate transitions matters.
 //!
 //! Groups of immediate transitions are independent, so each may be resolved before the next. But a goal is observed
 //! between their firings: a goal that reads what several groups write may or may not hold in between, depending on
 //! the order. Such groups are merged into one, whose transitions compete by their weights, which is the definition of
 //! the nets \[AjmoneMarsan1995\]. If the groups' firings can only bring a goal closer, it holds after the last of
-//! them if it ever does, and needs no such care.
+//! them if it ever does, and no groups need to be merged.
 
 use std::collections::BTreeMap;
 
@@ -32,12 +32,12 @@ impl Slope {
     }
 }
 
-/// The slope of a value in each counter that it reads, and its use as a truth value.
+/// The slope of a value in each counter that it reads, and facts about the value that determine its truth value.
 #[derive(Clone, Debug, Default)]
 struct Known {
     slopes: BTreeMap<u32, Slope>,
     constant: Option<f64>,
-    /// Never below 0, so that it holds from some value of a counter upwards, or up to some value.
+    /// True if the value is never below 0; a value with a slope then has the same slope as a truth value.
     counts: bool,
 }
 
@@ -59,7 +59,7 @@ impl Known {
         Self { constant: turned.constant.map(|value| -value), counts: false, ..turned }
     }
 
-    /// Any value made of this.
+    /// A value that depends on this one in an unknown way.
     fn unclear(self) -> Self {
         Self { constant: None, counts: false, ..self.each(|_| Slope::Any) }
     }
@@ -69,7 +69,7 @@ impl Known {
         if self.counts { Self { constant: None, ..self } } else { Self { counts: true, ..self.unclear() } }
     }
 
-    /// A value that rises with both.
+    /// A value that rises with both of these values.
     fn with(mut self, other: Self) -> Self {
         for (counter, slope) in other.slopes {
             let both = |own: &mut Slope| *own = if *own == slope { slope } else { Slope::Any };
@@ -132,8 +132,8 @@ impl Known {
 }
 
 impl Program {
-    /// The program in which a goal is met as the net defines it, also between firings of immediate transitions: groups
-    /// whose order could affect the goal are merged.
+    /// Returns the program in which the goal is observed as the net defines it, even between firings of immediate
+    /// transitions: groups whose order could affect the goal are merged.
     #[must_use]
     pub fn observing(mut self, goal: &Code) -> Self {
         let seen = self.visible(goal);
@@ -173,7 +173,7 @@ mod tests {
     use crate::compile::{compile, lower};
     use crate::net::{Net, NetBuilder, Timing};
 
-    /// `start` puts a token in `a` and in `b`; from each an immediate transition moves it on, to `c` and to `d`.
+    /// `start` produces a token in `a` and in `b`; an immediate transition moves each of these on, to `c` and to `d`.
     fn two_moves() -> Net {
         let mut b = NetBuilder::new("");
         let [p, a, two, c, d] = ["p", "a", "b", "c", "d"].map(|id| b.place(id, u32::from(id == "p")));

@@ -73,25 +73,25 @@ impl Value {
 /// Timing of an enabled transition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Firing {
-    /// At once.
+    /// In zero time.
     Immediate {
-        /// Share among the enabled ones of its group and priority.
+        /// Share among the enabled transitions of the same group and priority.
         weight: Value,
-        /// Higher goes first.
+        /// Priority; the highest fires first.
         priority: u32,
     },
     /// After an exponential delay.
     Exponential {
         /// Rate of one server [1/s].
         rate: Value,
-        /// Number of enablings that are served at once.
+        /// Number of enablings that are served simultaneously.
         servers: Servers,
     },
     /// After a delay of another distribution.
     General {
         /// The distribution.
         law: Law,
-        /// Number of enablings that are served at once.
+        /// Number of enablings that are served simultaneously.
         servers: Servers,
         /// Memory of the transition when it is disabled.
         memory: Memory,
@@ -130,7 +130,7 @@ pub struct Program {
     pub firing: Vec<Firing>,
     /// Timed transitions, in the order of the net.
     pub timed: Vec<u32>,
-    /// Groups of immediate transitions that can influence each other; within a group by falling priority, then in the
+    /// Groups of immediate transitions that can influence each other; within a group by descending priority, then in the
     /// order of the net. Transitions of different groups are independent, so the order of groups does not matter,
     /// unless it could affect a goal: see [`Program::observing`].
     pub groups: Csr<u32>,
@@ -138,9 +138,9 @@ pub struct Program {
     pub group_of: Vec<u32>,
     /// Per transition: integer weight in its group if all weights of the group are constant, otherwise 0.
     pub choice_weight: Vec<u32>,
-    /// Per transition: timed transitions that its firing can influence, itself included where timed.
+    /// Per transition: timed transitions that its firing can influence, including itself if it is timed.
     pub affects: Csr<u32>,
-    /// Per transition: groups that its firing can influence, itself included where immediate.
+    /// Per transition: groups that its firing can influence, including its own if it is immediate.
     pub affects_groups: Csr<u32>,
 }
 

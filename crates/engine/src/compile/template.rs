@@ -1,4 +1,4 @@
-//! A net compiled once for many nets that differ from it in rates, weights and the numbers of distributions only.
+//! A net that is compiled once for many nets that differ only in rates, weights and the parameters of distributions.
 //!
 //! Checks that there are no other differences, and determines the parts of a program and its
 //! schedule that are rates. The check covers properties that a rate may change: the timed
@@ -13,7 +13,7 @@ use crate::compile::{CompileError, compile, lower_timing};
 use crate::net::expr::Leaf;
 use crate::net::{Delay, Net, Timing, TransitionId};
 
-/// A compiled net whose structure others share.
+/// A compiled net whose structure other nets share.
 #[derive(Clone, Debug)]
 pub struct Template {
     net: Net,
@@ -62,7 +62,7 @@ impl Template {
         self.with_firing(firing)
     }
 
-    /// The same for `net`, which is the net of the template with other values of its rate parameters.
+    /// As [`retimed`](Self::retimed), but for `net`: the net of the template with other values of its rate parameters.
     pub fn with_parameters(&self, net: &Net) -> Option<Compiled> {
         if self.arcs_vary || net.transitions().len() != self.net.transitions().len() {
             return None;
@@ -96,7 +96,7 @@ fn lowered(net: &Net, id: TransitionId, timing: &Timing) -> Option<Firing> {
     errors.is_empty().then_some(firing)
 }
 
-/// Returns true if nothing but numbers differs: influences, groups and their order stay.
+/// Returns true if only numbers differ, so that influences, groups and their order stay the same.
 fn same_structure(a: &Firing, b: &Firing) -> bool {
     let kind = match (a, b) {
         (Firing::Immediate { priority: a, .. }, Firing::Immediate { priority: b, .. }) => a == b,
@@ -116,7 +116,7 @@ fn counters(firing: &Firing) -> Option<Vec<u32>> {
     }
 }
 
-/// The schedule of a program that differs only in rates; none if rates or weights of 0 matter.
+/// The schedule of a program that differs only in rates; none if a rate or weight of 0 would change the structure.
 fn rescheduled(plan: &Arc<SchedulePlan>, own: &Program, program: &Program) -> Option<Arc<SchedulePlan>> {
     let moves = |firing: &Firing| match firing {
         Firing::Exponential { rate, .. } => rate.as_constant().is_some_and(|rate| rate > 0.0),

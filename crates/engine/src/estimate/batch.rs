@@ -1,15 +1,15 @@
 //! The steady-state mean from long runs: the end of the warm-up, and batches long enough to be independent, or the
 //! means of independent runs.
 //!
-//! Implements warm-up removal by MSER-5 and the choice of batch means. Input are averages over spans of equal duration in
-//! order of time, whatever their source.
+//! Implements warm-up removal by MSER-5 and the choice of batch means. The input is averages over spans of equal duration in
+//! order of time, from any source.
 
 use crate::estimate::distribution::normal_quantile;
 use crate::estimate::mean::{Estimate, EstimateError, Method, mean_interval};
 use crate::estimate::moments::FloatMoments;
 use serde::Serialize;
 
-/// Averages that MSER-5 groups before it determines the end of the warm-up.
+/// Number of averages in a group of MSER-5, which determines the end of the warm-up.
 const GROUP: usize = 5;
 /// Minimum number of averages: after a warm-up of one half, the fewest batches still hold five averages each.
 const FEWEST_AVERAGES: usize = 100;
@@ -136,7 +136,7 @@ pub struct SteadyRuns {
 ///
 /// 1. Warm-up: MSER-5 as in [`steady_state`], on the series that is the mean over the runs, in which a common
 ///    initial transient is clearer than in a single run.
-/// 2. Student's t over the means of the runs without it.
+/// 2. Student's t over the means of the runs without the warm-up.
 ///
 /// The method does not assume a correlation time: runs that settle in different parts of the net, or change
 /// slowly, give a wide interval. Only the excluded start must not be too short.
@@ -159,7 +159,7 @@ pub fn steady_state_of_runs(runs: &[&[f64]], level: f64) -> Result<SteadyRuns, B
     let longest = runs.iter().map(|run| run.len()).max().unwrap_or(0);
     let mean_at = |i: usize| mean_of(&runs.iter().filter_map(|run| run.get(i).copied()).collect::<Vec<_>>());
     let warmup = warm_up(&(0..longest).map(mean_at).collect::<Vec<_>>())?;
-    // a run that was stopped early may have nothing behind the warm-up
+    // a run that was stopped early may have no averages after the warm-up
     let means: FloatMoments = runs.iter().filter(|run| run.len() > warmup).map(|run| mean_of(&run[warmup..])).collect();
     let (mean, variance) = (means.mean().unwrap_or(0.0), means.variance().unwrap_or(0.0));
     Ok(SteadyRuns { estimate: mean_interval(mean, variance, means.count(), level)?, warmup })

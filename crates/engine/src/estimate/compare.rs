@@ -42,7 +42,7 @@ fn check_pairs(baseline: &[f64], variant: &[f64]) -> Result<(), CompareError> {
 /// Mean of `variant` minus `baseline` over pairs, with its interval, in the unit of the samples.
 ///
 /// Negative when the variant is smaller. Student's t over the n differences: exact if these are normal,
-/// else by the central limit theorem. Source: \[Law2015, 10.2.1\].
+/// otherwise by the central limit theorem. Source: \[Law2015, 10.2.1\].
 ///
 /// # Errors
 ///
@@ -65,7 +65,7 @@ pub fn paired_difference(baseline: &[f64], variant: &[f64], level: f64) -> Resul
     Ok(Estimate { method: Method::PairedDifference, ..differences.mean_estimate(level)? })
 }
 
-/// Mean of `variant` over mean of `baseline`, from pairs, with its interval; no unit.
+/// Mean of `variant` divided by mean of `baseline`, from pairs, with its interval; no unit.
 ///
 /// ```text
 /// R = v̄ / b̄,   half width = t(1 − α/2, n − 1) · s / (|b̄| √n),   s² = Σ (v_i − R b_i)² / (n − 1)

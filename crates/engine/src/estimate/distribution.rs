@@ -93,7 +93,7 @@ const SERIES_ABOVE: f64 = 1e5;
 
 /// The value below which a draw of Student's t with `df` degrees of freedom falls with probability `p`.
 ///
-/// For `df` up to 1e5 it inverts the incomplete beta function, above it sums the first four terms in
+/// For `df` up to 1e5, inverts the incomplete beta function; above that, sums the first four terms of a series in
 /// 1/`df`. Relative error below 1e-10 for `df` >= 1 and `p` in [1e-100, 1 − 1e-16], except within 1e-4 of p
 /// = 1/2, where the absolute error is below 1e-14. `df` need not be an integer. Minus infinity at 0,
 /// infinity at 1; NaN for `df` < 1 and for `p` outside [0, 1]. Sources: \[Student1908\], \[Abramowitz1964,
@@ -155,14 +155,14 @@ pub fn student_tail(t: f64, df: f64) -> f64 {
     0.5 * incomplete_beta(0.5 * df, 0.5, 1.0 / (1.0 + ratio), ratio / (1.0 + ratio))
 }
 
-/// Logarithm of `p / target`, finite also where `p` underflows to 0.
+/// Logarithm of `p / target`, which is finite even if `p` underflows to 0.
 fn log_ratio(p: f64, target: f64) -> f64 {
     (p.max(f64::MIN_POSITIVE) / target).ln()
 }
 
 /// Probability that a binomial count of `trials` trials with success probability `p` is at most `k`.
 ///
-/// Relative error below 1e-10 while it exceeds 1e-300; the work grows like √`trials`.
+/// The relative error is below 1e-10 if the probability exceeds 1e-300; the work grows like √`trials`.
 pub fn binomial_at_most(k: u64, trials: u64, p: f64) -> f64 {
     if k >= trials {
         return 1.0;
@@ -172,7 +172,7 @@ pub fn binomial_at_most(k: u64, trials: u64, p: f64) -> f64 {
 
 /// Probability that a binomial count of `trials` trials with success probability `p` is at least `k`.
 ///
-/// Relative error below 1e-10 while it exceeds 1e-300; the work grows like √`trials`.
+/// The relative error is below 1e-10 if the probability exceeds 1e-300; the work grows like √`trials`.
 pub fn binomial_at_least(k: u64, trials: u64, p: f64) -> f64 {
     if k == 0 {
         return 1.0;
@@ -204,7 +204,7 @@ pub(crate) fn lower_beta_quantile(p: f64, a: f64, b: f64) -> (f64, f64) {
 /// I_x(a, b) = ∫₀ˣ u^(a−1) (1−u)^(b−1) du / B(a, b),   a, b > 0
 /// ```
 ///
-/// Front factor times a continued fraction, in the tail that is shorter.
+/// Computed in the shorter tail, as a front factor times a continued fraction.
 fn incomplete_beta(a: f64, b: f64, x: f64, complement: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -259,7 +259,7 @@ fn deviance(x: f64, mean: f64) -> f64 {
     sum
 }
 
-/// The incomplete beta function over its front factor, for `x` <= (a + 1)/(a + b + 2).
+/// The incomplete beta function divided by its front factor, for `x` <= (a + 1)/(a + b + 2).
 ///
 /// The contracted continued fraction of \[DiDonato1992\], whose terms do not cancel even when `x` is
 /// close to 0 or 1, by Lentz's method \[Lentz1976\].

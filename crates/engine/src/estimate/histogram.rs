@@ -11,9 +11,9 @@ use crate::estimate::quantile::{interval_ranks, quantile_position};
 /// Each octave [2^e, 2^(e+1)) is divided into 2^PRECISION_BITS buckets, so a bucket is at most 2^-12 of its
 /// values wide.
 const PRECISION_BITS: u32 = 12;
-/// Buckets in one octave, and in one step of growth.
+/// Number of buckets in one octave, and in one step of growth.
 const OCTAVE: usize = 1 << PRECISION_BITS;
-/// Keeps values of the first octaves, which need no splitting, in buckets of one tick.
+/// A bit that keeps values of the first octaves, which need no splitting, in buckets of one tick.
 const FIRST_SPLIT: u64 = 1 << PRECISION_BITS;
 
 /// One bar of equal-width bars: `count` samples in [`low`, `high`).
@@ -48,11 +48,11 @@ pub struct TickHistogram {
     max: u64,
     /// Number of the first bucket in `counts`, a multiple of `OCTAVE`; 0 while `counts` is empty.
     first: usize,
-    /// Whole octaves, from the smallest sample's to the largest sample's.
+    /// Samples per bucket, in whole octaves from the octave of the smallest sample to the octave of the largest.
     counts: Vec<u64>,
 }
 
-/// A histogram read from elsewhere, not yet checked.
+/// A deserialized histogram, not yet checked.
 #[derive(Deserialize)]
 struct Kept {
     count: u64,
@@ -73,7 +73,7 @@ impl TryFrom<Kept> for TickHistogram {
         let covers = |bucket: usize| end.is_some_and(|end| (first..end).contains(&bucket));
         let extremes = count == 0 || (min <= max && covers(bucket_of(min)) && covers(bucket_of(max)));
         let sound = octaves(first) && end.is_some_and(octaves) && sum == Some(count) && extremes;
-        sound.then_some(Self { count, min, max, first, counts }).ok_or("the counts of a histogram do not fit together")
+        sound.then_some(Self { count, min, max, first, counts }).ok_or("the counts of the histogram are inconsistent")
     }
 }
 
@@ -108,7 +108,7 @@ impl TickHistogram {
         (bucket_of(min) / OCTAVE * OCTAVE, (bucket_of(max) / OCTAVE + 1) * OCTAVE)
     }
 
-    /// From the counts of the octaves that [`Self::octaves`] names for these extremes.
+    /// Creates a histogram from the counts of the octaves that [`Self::octaves`] returns for `min` and `max`.
     #[cfg(feature = "gpu")]
     pub(crate) fn from_counts(first: usize, counts: &[u32], min: u64, max: u64) -> Self {
         let counts: Vec<u64> = counts.iter().map(|&count| u64::from(count)).collect();
@@ -191,8 +191,8 @@ impl TickHistogram {
     /// The sample quantile `q` \[ticks\].
     ///
     /// Same definition as [`quantile_of_sorted`](crate::estimate::quantile_of_sorted), with the samples of a
-    /// bucket spread evenly over it. Differs from the exact sample quantile by less than 2^-12 of it;
-    /// equal to it but for rounding while all samples are below 8192 ticks, and at `q` = 0 and 1.
+    /// bucket spread evenly over it. Differs from the exact sample quantile by less than 2^-12 of it. If all samples
+    /// are below 8192 ticks, and at `q` = 0 and 1, it is exact except for rounding.
     ///
     /// # Errors
     ///
@@ -247,8 +247,8 @@ impl TickHistogram {
 
     /// Share of the samples that are at most `ticks`.
     ///
-    /// Exact below 8192 ticks and outside the range of the samples; otherwise off by less than the share of the
-    /// samples that fell into the bucket of `ticks`, which is spread evenly, and by rounding.
+    /// Exact below 8192 ticks and outside the range of the samples; otherwise the samples in the bucket of
+    /// `ticks` count as spread evenly, so that the error is less than their share, plus rounding.
     ///
     /// # Errors
     ///

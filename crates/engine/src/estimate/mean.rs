@@ -55,7 +55,7 @@ impl Estimate {
         self.value + self.half_width
     }
 
-    /// Half width over the size of the value: 0 when the half width is 0, infinite when only the value is.
+    /// Half width divided by the absolute value: 0 if the half width is 0, infinite if only the value is 0.
     pub fn relative_half_width(&self) -> f64 {
         if self.half_width == 0.0 { 0.0 } else { self.half_width / self.value.abs() }
     }
@@ -138,7 +138,7 @@ pub enum EstimateError {
     NotFinite,
 }
 
-/// Passes a confidence level on if it is strictly between 0 and 1.
+/// Returns a confidence level if it is strictly between 0 and 1; otherwise an error.
 pub(crate) fn check_level(level: f64) -> Result<f64, EstimateError> {
     if level > 0.0 && level < 1.0 { Ok(level) } else { Err(EstimateError::LevelOutOfRange { got: level }) }
 }
@@ -152,8 +152,8 @@ const FEWEST_FOR_VARIANCE: u64 = 2;
 /// mean ± t(1 − α/2, n − 1) · √(variance / n),   α = 1 − level,  n = count
 /// ```
 ///
-/// `variance` is the sample variance (divisor n − 1). Exact for normal samples; for others the error
-/// of the coverage vanishes like 1/n, slower the more skewed the samples. Source: \[Student1908\].
+/// `variance` is the sample variance (divisor n − 1). Exact for normal samples. For other samples the error
+/// of the coverage vanishes like 1/n, more slowly the more skewed the samples are. Source: \[Student1908\].
 ///
 /// # Errors
 ///

@@ -1,33 +1,33 @@
-//! A number with its doubt: exact, between certain bounds, in a confidence interval, or unknown for a stated reason.
+//! A number with its uncertainty: exact, between guaranteed bounds, with a confidence interval, or of unknown error.
 
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::mean::{Estimate, EstimateError, Interval};
 
-/// A number and its doubt.
+/// A number and its uncertainty.
 ///
 /// In JSON: `value`, `low`, `high`, `level`, `samples`, then `note`, `exact` and `bounds` if they apply. Structs that
 /// state their level once use [`ends`] instead.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Flat", into = "Flat")]
 pub struct Measured {
-    /// The point estimate, in the unit that its owner states.
+    /// The point estimate, in the unit that the field's documentation states.
     pub value: f64,
     /// Bounds on the distance of the true value.
     pub doubt: Doubt,
-    /// Confidence level of the report's intervals, in (0, 1); 0 if the owner states it.
+    /// Confidence level of the report's intervals, in (0, 1); 0 if the report states the level elsewhere.
     pub level: f64,
     /// Independent samples behind the number; 0 without samples.
     pub samples: u64,
 }
 
-/// The doubt about a number.
+/// The uncertainty of a number.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Doubt {
     /// The number is exact.
     Exact,
-    /// The true value is certainly between the bounds; an infinite bound is open.
+    /// The true value is guaranteed to lie between the bounds; infinity means that there is no bound on that side.
     Bounds {
         /// Lower bound.
         low: f64,
@@ -51,17 +51,17 @@ impl Measured {
         Self { value, doubt: Doubt::Exact, level, samples: 0 }
     }
 
-    /// Returns a number between certain bounds.
+    /// Returns a number with guaranteed bounds.
     pub fn bounded(value: f64, [low, high]: [f64; 2], level: f64) -> Self {
         Self { value, doubt: Doubt::Bounds { low, high }, level, samples: 0 }
     }
 
-    /// Returns a number whose true value is certainly not below it, such as the age of a task that still runs.
+    /// Returns a lower bound as a number, such as the age of a task that is still running.
     pub fn at_least(value: f64) -> Self {
         Self::bounded(value, [value, f64::INFINITY], 0.0)
     }
 
-    /// Returns a number with the ends of its interval, if it has both; the owner states level and samples.
+    /// Returns a number with the ends of its interval, if it has both; level and samples are stated elsewhere.
     pub fn between(value: f64, low: Option<f64>, high: Option<f64>) -> Self {
         let doubt = match low.zip(high) {
             Some((low, high)) => Doubt::Interval { low, high },
@@ -70,7 +70,7 @@ impl Measured {
         Self { value, doubt, level: 0.0, samples: 0 }
     }
 
-    /// Returns a value with its interval, or with the reason why it has none; none without any sample.
+    /// Returns a value with its interval, or with the reason why it has no interval; none without any sample.
     pub fn new(
         value: Option<f64>,
         samples: u64,
@@ -84,8 +84,8 @@ impl Measured {
         })
     }
 
-    /// Removes the interval of a number that did not vary while transitions (by id) could have fired and
-    /// never did, because variation may only have been missed.
+    /// Removes the interval of a number that did not vary, if some transitions (given by id) were enabled but never fired:
+    /// the number might have varied if they had.
     #[must_use]
     pub fn unless_unseen(self, unfired: &[String]) -> Self {
         match (&self.doubt, unfired) {
@@ -103,7 +103,7 @@ impl Measured {
         matches!(self.doubt, Doubt::Exact | Doubt::Bounds { .. })
     }
 
-    /// Returns the ends of the interval, or the certain bounds.
+    /// Returns the ends of the interval, or the guaranteed bounds.
     pub fn ends(&self) -> Option<[f64; 2]> {
         match self.doubt {
             Doubt::Bounds { low, high } | Doubt::Interval { low, high } => Some([low, high]),
@@ -194,7 +194,7 @@ impl From<Flat> for Measured {
     }
 }
 
-/// A number as `value`, `low` and `high` in JSON, for `#[serde(with = "ends")]`; its owner states the level.
+/// A number as `value`, `low` and `high` in JSON, for `#[serde(with = "ends")]`; the level is stated elsewhere.
 pub mod ends {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -211,7 +211,7 @@ pub mod ends {
     ///
     /// # Errors
     ///
-    /// The serializer's.
+    /// The errors of the serializer.
     pub fn serialize<S: Serializer>(number: &Measured, serializer: S) -> Result<S::Ok, S::Error> {
         let [low, high] = number.ends().map_or([None; 2], |ends| ends.map(Some));
         Ends { value: number.value, low, high }.serialize(serializer)
@@ -221,7 +221,7 @@ pub mod ends {
     ///
     /// # Errors
     ///
-    /// The deserializer's.
+    /// The errors of the deserializer.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Measured, D::Error> {
         let Ends { value, low, high } = Ends::deserialize(deserializer)?;
         Ok(Measured::between(value, low, high))

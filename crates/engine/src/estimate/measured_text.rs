@@ -4,12 +4,12 @@ use std::fmt;
 
 use crate::estimate::measured::{Doubt, Measured};
 
-/// Digits after the point of a number whose doubt does not determine them.
+/// Digits after the decimal point of a number whose uncertainty does not determine them.
 const DIGITS: usize = 6;
 
 impl fmt::Display for Measured {
-    /// Writes the value with its interval or bounds, to two digits of the interval's width, or to as many digits after the
-    /// point as the format asks for. A value that is not a number is written as `unknown`, with its reason.
+    /// Writes the value with its interval or bounds, to two digits of the interval's width, or with the number of decimals
+    /// that the format specifies. A value that is not a number is written as `unknown`, with its reason.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = f.precision().unwrap_or_else(|| self.ends().map_or(DIGITS, |[low, high]| digits_of(high - low)));
         if self.value.is_nan() {

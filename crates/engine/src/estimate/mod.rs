@@ -12,7 +12,7 @@
 //! | quantiles, CDF and histogram in bounded memory | [`histogram`] |
 //! | quantiles of samples that were kept | [`quantile`] |
 //! | interval of a mean; the result types and their error | [`mean`] |
-//! | a number with its doubt, as reports hold it | [`measured`] |
+//! | a number with its uncertainty, as reports contain it | [`measured`] |
 //! | interval of a standard deviation | [`spread`] |
 //! | interval of a probability from counts | [`proportion`] |
 //! | steady state from long runs | [`batch`] |

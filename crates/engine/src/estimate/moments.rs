@@ -41,7 +41,7 @@ impl Wide {
 
 /// Count, mean, variance, minimum and maximum of samples in ticks, without any rounding.
 ///
-/// The state contains only integers, so adding and merging in any order gives the same bits. Room
+/// The state contains only integers, so adding and merging in any order gives the same bits. It has room
 /// for 2^64 − 1 samples of any size. Rounding happens once, when a mean or variance is read.
 ///
 /// ```
@@ -137,7 +137,7 @@ impl Moments {
     /// variance = (D − r²/n) / (n − 1)
     /// ```
     ///
-    /// D and the whole part of r²/n are exact integers, so nothing cancels, however large the mean is
+    /// D and the whole part of r²/n are exact integers, so nothing cancels, even if the mean is large
     /// relative to the spread. Exactly 0 when all samples are equal.
     pub fn variance(&self) -> Option<f64> {
         if self.count < 2 {
@@ -171,8 +171,8 @@ impl Moments {
 /// Count, mean, variance, minimum and maximum of `f64` samples, in any unit.
 ///
 /// Approximate: rounding errors grow at most with the square root of the count in practice, and the
-/// last bits depend on the order of samples and merges; merge in a fixed order where bits matter.
-/// A sample that is not finite makes mean and variance not finite, and estimates an error.
+/// last bits depend on the order of samples and merges; merge in a fixed order if equal bits are required.
+/// After a sample that is not finite, mean and variance are not finite, and estimates are errors.
 /// Sources: \[Welford1962\] for adding, \[Chan1983\] for merging.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FloatMoments {

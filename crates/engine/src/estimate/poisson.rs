@@ -1,9 +1,9 @@
 //! Poisson probabilities for uniformisation, with a bound of the truncation error.
 //!
 //! The weights grow from the mode by ratios and are scaled to sum to 1, as by Fox and Glynn \[FoxGlynn1988\]; the
-//! geometric bound of each tail determines the end, which needs none of their tables of constants and has no special
-//! case for small means \[Jansen2011\]. Weights below the mode's by up to 1e-300 exist, so no underflow occurs for
-//! any feasible mean.
+//! geometric bound of each tail determines the end, which needs no tables of constants and has no special
+//! case for small means \[Jansen2011\]. Weights relative to that of the mode can be as small as 1e-300, so no underflow
+//! occurs for any feasible mean.
 
 /// The probabilities of a Poisson distribution between two numbers, which sum to 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,10 +17,10 @@ pub struct PoissonWindow {
 impl PoissonWindow {
     /// Returns the distribution with this mean (finite, not negative) without both tails, whose probability together is at most `error`.
     ///
-    /// The weights are scaled to sum to 1; compared with the true ones their differences sum to at most twice `error`,
-    /// and to the rounding of as many products as a weight is away from the mode, below 1e-12 for means up to 1e7.
+    /// The weights are scaled to sum to 1. Their absolute errors sum to at most twice `error`, plus the rounding errors
+    /// of the products that lead from the mode to each weight: below 1e-12 for means up to 1e7.
     pub fn new(mean: f64, error: f64) -> Self {
-        // the weights beyond one sum to less than those of a geometric series with this ratio
+        // the weights beyond this one sum to less than a geometric series with this ratio
         Self::grow(mean, |weight, ratio, total| ratio < 1.0 && weight * ratio / (1.0 - ratio) <= 0.5 * error * total)
     }
 
@@ -30,7 +30,8 @@ impl PoissonWindow {
         Self::grow(mean, |weight, ratio, _| weight * ratio < share)
     }
 
-    /// Weights from the mode outwards, until `is_enough` of a weight, the ratio of the next one to it, and the sum of all so far.
+    /// Computes weights from the mode outwards, until `is_enough` holds for the last weight, the ratio of the next weight to it,
+    /// and the sum of all weights so far.
     fn grow(mean: f64, is_enough: impl Fn(f64, f64, f64) -> bool) -> Self {
         let mode = mean.floor() as usize;
         let mut weights = Vec::new();
@@ -86,7 +87,7 @@ impl PoissonWindow {
         above
     }
 
-    /// The mean of `values` (numbered from 0) under the distribution; beyond their end the last one continues.
+    /// The mean of `values` (numbered from 0) under the distribution; beyond the end of `values`, the last value is used.
     pub fn average(&self, values: &[f64]) -> f64 {
         let Some(&tail) = values.last() else { return 0.0 };
         let inside = values.get(self.first..).unwrap_or_default();

@@ -23,7 +23,7 @@ pub enum ProportionError {
     },
 }
 
-/// Refuses counts and levels without an interval; returns the share α/2 outside on each side.
+/// Refuses counts and levels without an interval; returns the probability α/2 outside the interval on each side.
 fn check(successes: u64, trials: u64, level: f64) -> Result<f64, ProportionError> {
     let level = check_level(level)?;
     if trials == 0 {
@@ -82,7 +82,7 @@ pub fn wilson(successes: u64, trials: u64, level: f64) -> Result<Interval, Propo
 /// low:  P(B >= successes | p) = α/2,   high:  P(B <= successes | p) = α/2,   B ~ Binomial(trials, p)
 /// ```
 ///
-/// Covers with at least the level for every p; typically with more, so it is wider than [`wilson`]. The ends are
+/// The coverage is at least the level for every p, and typically higher, so the interval is wider than [`wilson`]. The ends are
 /// computed to a relative error of 1e-9, the work grows like √`trials`. Source: \[Clopper1934\].
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! Quantiles of stored samples, and the ranks between which a quantile lies.
 //!
 //! Implements the definition of a sample quantile and the distribution-free interval. Quantiles of samples
-//! that were only counted are in `histogram`, which uses the same definition and the same ranks.
+//! that were counted, not stored, are in `histogram`, with the same definition and the same ranks.
 
 use tailspn_common::order;
 
@@ -26,9 +26,9 @@ const NORMAL_ABOVE: f64 = 10_000.0;
 /// P(x₍low₎ <= ξ <= x₍high₎) >= P(low <= B < high) >= level,   B ~ Binomial(n, q), α/2 outside on each side
 /// ```
 ///
-/// Holds for every distribution; narrowest such ranks with at most α/2 on each side. Exact binomial tails while
-/// n q (1 − q) <= 10,000; above, the normal approximation with continuity correction, within
-/// (z² − 1)/6 + 2 ranks, which is then less than 2% of the half width at 95% and 99%.
+/// Holds for every distribution; returns the narrowest such ranks with at most α/2 on each side. Uses exact binomial tails
+/// if n q (1 − q) <= 10,000. Above that, uses the normal approximation with continuity correction, whose error is at most
+/// (z² − 1)/6 + 2 ranks: less than 2% of the half width at 95% and 99%.
 /// Source: \[David2003, 7.1\].
 ///
 /// # Errors
@@ -93,7 +93,7 @@ fn fewest_samples(q: f64, outside: f64) -> u64 {
     (outside.ln() / log_miss).ceil() as u64
 }
 
-/// As [`order::position`], with the reason if there is no position.
+/// As [`order::position`], but with the reason as an error if there is no position.
 pub(crate) fn quantile_position(n: u64, q: f64) -> Result<(u64, f64), EstimateError> {
     order::position(n, q).ok_or(if (0.0..=1.0).contains(&q) {
         EstimateError::TooFewSamples { got: 0, need: 1 }

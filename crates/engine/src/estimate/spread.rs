@@ -7,9 +7,9 @@ use crate::estimate::histogram::TickHistogram;
 use crate::estimate::mean::{EstimateError, Interval, Method, check_level};
 use crate::estimate::moments::Moments;
 
-/// Bars over which powers of the samples are summed.
+/// Number of bars for the sums of powers of the samples.
 const BARS: usize = 4096;
-/// Minimum number of samples for an interval. With fewer it would cover too rarely.
+/// Minimum number of samples for an interval; with fewer, the coverage would be too low.
 const FEWEST: u64 = 100;
 
 /// The standard deviation of samples in ticks, with an interval for independent samples of any distribution.
@@ -20,7 +20,7 @@ const FEWEST: u64 = 100;
 /// ```
 ///
 /// Approximate: the coverage tends to the level as n grows. With 100 samples and level 0.95 it is 91% to 95% for uniform,
-/// Erlang and exponential samples, lognormal ones of coefficient of variation 0.5 and the last of many exponential ones, 86% for
+/// Erlang and exponential samples, lognormal ones of coefficient of variation 0.5 and the maximum of many exponential ones, 86% for
 /// a hyperexponential mixture and 83% for lognormal samples of coefficient of variation 1; with 1,000, 94%, 94% and 90%. The
 /// sums of powers come from the histogram in 4,096 bars, which is off by a few thousandths. Source: \[Bonett2006\].
 ///
@@ -61,7 +61,7 @@ pub fn standard_deviation_interval(
         let n = samples as f64;
         let z = -normal_quantile(0.5 * (1.0 - level));
         let excess = (kurtosis(histogram, mean, variance) - (n - 3.0) / n).max(0.0);
-        // a level so close to 1 that z is nearly n has no correction
+        // no correction if the level is so close to 1 that z is nearly n
         let correction = n / (n - z).max(0.5 * n);
         let half = 0.5 * z * correction * (excess / (n - 1.0)).sqrt();
         let centre = value * correction.sqrt();
@@ -71,7 +71,7 @@ pub fn standard_deviation_interval(
     Ok(Interval { value, low, high, level, samples, method: Method::DeltaMethod })
 }
 
-/// Bonett's kurtosis: the fourth moment about the trimmed mean, over the square of the second about the mean.
+/// Bonett's kurtosis: the fourth moment about the trimmed mean, divided by the square of the second moment about the mean.
 fn kurtosis(histogram: &TickHistogram, mean: f64, variance: f64) -> f64 {
     // a bar represents whole ticks, the first at its lower edge
     let middle = |low: f64, high: f64| f64::midpoint(low.ceil(), (high.ceil() - 1.0).max(low.ceil()));
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!((sd.low, sd.value, sd.high), (0.0, 0.0, 0.0));
     }
 
-    /// Numbers of an independent program (NumPy): the integers from 0 to 99, then their squares.
+    /// Compares with numbers computed by NumPy, for the integers from 0 to 99 and for their squares.
     #[test]
     fn intervals_are_those_of_another_program() {
         let sd = interval(0..100);
@@ -160,7 +160,7 @@ mod tests {
             (0..300).filter(covers).count()
         };
         let exponential = covered(|u| -(1.0 - u).ln(), 1.0);
-        // the last of many exponential times
+        // the maximum of many exponential times
         let gumbel = covered(|u| 10.0 - (-u.max(1e-9).ln()).ln(), std::f64::consts::PI / 6_f64.sqrt());
         let uniform = covered(|u| u, 1.0 / 12_f64.sqrt());
         assert!(exponential >= 272 && gumbel >= 272 && uniform >= 272, "{exponential} {gumbel} {uniform}");

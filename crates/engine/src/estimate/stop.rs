@@ -2,10 +2,10 @@
 //!
 //! Implements the decision and the size of the next round. It does not run replications and keeps no state between rounds.
 
-/// Largest factor by which one round may multiply the number of replications: a first estimate of the
+/// Maximum factor by which one round may multiply the number of replications, since a first estimate of the
 /// variance can be far too high.
 const MOST_GROWTH: f64 = 10.0;
-/// Factor on the predicted number of replications, so that most runs need no round for the last percent.
+/// Safety factor for the predicted number of replications, so that most runs need no round for the last percent.
 const MARGIN: f64 = 1.05;
 
 /// Stops once the interval is tight enough, but never before a minimum nor after a maximum.
@@ -15,13 +15,13 @@ const MARGIN: f64 = 1.05;
 /// larger `min_reps` and the coarse steps of whole rounds limit this effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StopRule {
-    /// Half width over the size of the value at which the run may stop, > 0. Default 0.01.
+    /// Half width divided by the absolute value, at or below which the run may stop; > 0. Default 0.01.
     pub rel_error: f64,
-    /// Confidence level of the interval, in (0, 1); the caller makes its intervals with it. Default 0.95.
+    /// Confidence level of the interval, in (0, 1), for the caller's intervals. Default 0.95.
     pub level: f64,
     /// Minimum number of replications. Default 1,000.
     pub min_reps: u64,
-    /// Maximum number of replications; wins over `min_reps`. Default 10,000,000.
+    /// Maximum number of replications; takes precedence over `min_reps`. Default 10,000,000.
     pub max_reps: u64,
     /// Rounds are whole multiples of this many replications, except one that ends at `max_reps`; 0 means 1. Default 1,024.
     pub chunk: u64,
@@ -45,13 +45,13 @@ impl StopRule {
     /// total = n · (half width / (value · rel_error))² · 1.05,   at most 10 n, at least min_reps
     /// ```
     ///
-    /// Rounded up to whole chunks. A relative half width that is infinite or not a number (no estimate
-    /// yet, or a mean of 0) asks for the largest growth. Derived from the width, which is proportional
-    /// to 1/√n.
+    /// Rounded up to whole chunks. If the relative half width is infinite or not a number (no estimate
+    /// yet, or a mean of 0), the number grows by the largest factor. The formula follows from the half width, which is
+    /// proportional to 1/√n.
     ///
     /// # Examples
     ///
-    /// Twice too wide after 1000 replications: 4 · 1.05 · 1000 = 4200 in total.
+    /// An interval that is twice too wide after 1000 replications needs 4 · 1.05 · 1000 = 4200 in total.
     ///
     /// ```
     /// # use tailspn_engine::estimate::StopRule;

@@ -56,8 +56,8 @@ impl<'a> Builder<'a> {
         Self { graph, parts, classes, replica, members, names, net }
     }
 
-    /// The folded net; otherwise the class whose replicas an expression distinguishes, or none if the parts
-    /// do not form a net.
+    /// Returns the folded net. On failure, returns the class whose replicas an expression distinguishes, or none if the
+    /// parts do not form a net.
     pub(super) fn build(mut self) -> Result<Built, Option<usize>> {
         let images = self.places();
         for parameter in self.graph.net.parameters() {
@@ -70,7 +70,7 @@ impl<'a> Builder<'a> {
         Ok(Built { net, images, transitions })
     }
 
-    /// The class, replica and number in it of a place.
+    /// The class and replica of a place, and the number of the place in the replica.
     fn own(&self, place: usize) -> Option<(usize, usize, usize)> {
         let (part, slot) = self.members.place[place]?;
         self.replica[part].map(|(class, replica)| (class, replica, slot))
@@ -180,7 +180,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// A rate or weight of each replica while its token is in the place `from`, if it is the same for all.
+    /// The rate or weight that a replica has while its token is in the place `from`, if all replicas have the same.
     fn number(
         &self,
         of: &LocalNumber,
@@ -225,7 +225,7 @@ impl<'a> Builder<'a> {
                 continue;
             }
             let times = match (images.of[p], part) {
-                // a shared transition acts on all replicas at once; each holds at most one token
+                // a shared transition acts on all replicas together; each holds at most one token
                 (Image::Own { class, .. }, None) => images.classes[class].replicas,
                 _ => 1,
             };
@@ -308,7 +308,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The timing of a transition that is not of a replica.
+/// The timing of a transition that does not belong to a replica.
 fn shared_timing(timing: &Timing, images: &Images) -> Result<Timing, usize> {
     Ok(match timing {
         Timing::Immediate { weight, priority } => {
@@ -323,7 +323,7 @@ fn shared_timing(timing: &Timing, images: &Images) -> Result<Timing, usize> {
     })
 }
 
-/// The weight of an arc from all replicas at once, each of which holds at most one token.
+/// The weight of an arc that acts on all replicas together, each of which holds at most one token.
 fn all_replicas(graph: &Graph<'_>, place: usize, t: usize, kind: ArcKind, replicas: usize) -> Expr {
     let link = graph.links[t].iter().find(|link| link.place == place && link.kind == kind);
     let weight = f64::from(link.and_then(|link| link.weight).unwrap_or(0));

@@ -11,7 +11,7 @@ use crate::fold::keep::Keep;
 use crate::net::expr::Expr;
 use crate::net::{Delay, Timing};
 
-/// Rounds after which refinement stops even if colours still split.
+/// Maximum number of rounds, after which refinement stops even if colours still split.
 const MOST_ROUNDS: usize = 100;
 
 /// The colours of a net: places first, then transitions.
@@ -25,7 +25,7 @@ pub(super) struct Colours {
 }
 
 impl Colours {
-    /// Colours by attributes and by the distinctions of a question.
+    /// Initial colours, from attributes and from the distinctions of a question.
     pub(super) fn new(graph: &Graph<'_>, keep: &Keep) -> Self {
         let net = graph.net;
         let places = net.places().iter().map(|p| {
@@ -55,7 +55,7 @@ impl Colours {
                 Timing::Timed { .. } => {}
             }
         }
-        // a place in the value of a parameter belongs to everything that uses it
+        // a place in the value of a parameter belongs to everything that uses the parameter
         for parameter in net.parameters() {
             parameter.value.for_each_leaf(&mut |leaf| {
                 if let Some(place) = tokens_of(leaf) {
@@ -114,7 +114,8 @@ impl Colours {
         self.distinct = refine(&mut self.colour, &self.edges);
     }
 
-    /// Per part, given by its nodes (transitions after all places): the edges within it, by the positions of the nodes.
+    /// The edges within each part, with nodes as positions in the part. A part is a list of nodes, in which transitions are
+    /// numbered after all places.
     pub(super) fn edges_within(&self, parts: &[Vec<usize>]) -> Vec<Vec<(u32, u32, u64)>> {
         let mut position = vec![None; self.colour.len()];
         for (i, nodes) in parts.iter().enumerate() {
@@ -133,7 +134,7 @@ impl Colours {
         edges
     }
 
-    /// Per place and transition: true if another one has its colour.
+    /// Per place and transition: true if another node has the same colour.
     pub(super) fn alike(&self) -> Vec<bool> {
         let mut count: HashMap<u64, u32> = HashMap::with_capacity(self.distinct);
         self.colour.iter().for_each(|&colour| *count.entry(colour).or_default() += 1);
@@ -151,7 +152,7 @@ impl Colours {
     }
 }
 
-/// Refines colours along edges, each given by both ends and a label, until they no longer split; returns the number of different ones.
+/// Refines colours along edges, each given by both ends and a label, until they no longer split; returns the number of different colours.
 pub(super) fn refine(colour: &mut Vec<u64>, edges: &[(u32, u32, u64)]) -> usize {
     let mut before = count(colour);
     for _ in 0..MOST_ROUNDS {

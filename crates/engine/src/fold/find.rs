@@ -1,4 +1,4 @@
-//! The search for replicas, and for parts that become replicas as state machines of their local markings.
+//! The search for replicas, and for parts that become replicas if replaced by state machines of their local markings.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -15,7 +15,7 @@ use crate::fold::unroll::{Unrolled, Unroller};
 use crate::net::expr::Expr;
 use crate::net::{Net, PlaceId, TransitionId};
 
-/// Number of rounds that distinguish the parts that join replicas.
+/// Maximum number of rounds that distinguish places joining several replicas.
 pub(super) const MOST_HUBS: usize = 12;
 
 /// Folds a net as far as `keep` allows.
@@ -44,8 +44,8 @@ pub fn fold(net: &Net, keep: &Keep) -> Folding {
 }
 
 /// Folds a net as far as `keep` allows, including parts of several tokens with at most 50 local
-/// markings: each becomes a state machine of these markings, so that one of its transitions becomes
-/// several, see [`Folding::transitions`].
+/// markings: each becomes a state machine of these markings, in which one transition of the part may
+/// become several, see [`Folding::transitions`].
 pub fn fold_markings(net: &Net, keep: &Keep) -> Folding {
     let (plain, finder) = search(net, keep);
     if !finder.unrollable {
@@ -93,7 +93,7 @@ fn search(net: &Net, keep: &Keep) -> (Folding, Finder) {
 /// The search for replicas.
 #[derive(Default)]
 struct Finder {
-    /// Reason why parts are not folded, and a name of each.
+    /// Parts that are not folded: the reason, and the name of a place or transition of the part.
     refused: Vec<(Hindrance, String)>,
     /// True if some part may be a state machine of its local markings.
     unrollable: bool,
@@ -104,7 +104,7 @@ impl Finder {
         self.refused.push((hindrance, example.to_owned()));
     }
 
-    /// The parts that are not folded; `reason` may give a better reason for a part of this name.
+    /// The parts that are not folded; `reason` may return a better reason for the part of a given name.
     fn obstacles(&self, reason: impl Fn(&str) -> Option<Hindrance>) -> Vec<Obstacle> {
         let mut all: BTreeMap<Hindrance, (usize, &str)> = BTreeMap::new();
         for (hindrance, example) in &self.refused {
@@ -140,7 +140,7 @@ impl Finder {
         None
     }
 
-    /// Finds parts that are equal in everything, in rounds that distinguish the places joining several of them.
+    /// Finds parts that are equal in all properties, in rounds that distinguish the places joining several parts.
     fn alike(&mut self, graph: &Graph<'_>, keep: &Keep) -> (Vec<Part>, Membership, Vec<Alike>) {
         let mut colours = Colours::new(graph, keep);
         for round in 0.. {
@@ -185,7 +185,7 @@ struct Candidates {
     parts: Vec<Part>,
     members: Membership,
     machines: BTreeMap<usize, Machine>,
-    /// Reasons why other parts are not folded, with a name of each.
+    /// Reasons why other parts are not folded, by the name of a place or transition of the part.
     refused: HashMap<String, Hindrance>,
 }
 
@@ -264,7 +264,7 @@ impl Candidates {
     }
 }
 
-/// The place of a part that many of its transitions share, such as the slots of one of several equal workers.
+/// The place that many transitions of a part share, if any, such as the slots of one of several equal workers.
 pub(super) fn hub(graph: &Graph<'_>, part: &Part) -> Option<usize> {
     let degree = |place: usize| graph.touching[place].len();
     let most = part.places.iter().copied().max_by_key(|&place| (degree(place), std::cmp::Reverse(place)))?;
@@ -280,7 +280,7 @@ fn name<'a>(net: &'a Net, part: &Part) -> &'a str {
     }
 }
 
-/// A class that cannot be folded, and why.
+/// A class that cannot be folded, and the reason.
 fn unfit(built: &Built, alike: &[Alike], parts: &[Part], keep: &Keep) -> Option<(usize, Hindrance)> {
     let unsafe_class = built.images.classes.iter().position(|class| !is_safe(&built.net, &class.places));
     if let Some(class) = unsafe_class {
@@ -290,7 +290,7 @@ fn unfit(built: &Built, alike: &[Alike], parts: &[Part], keep: &Keep) -> Option<
     asked.or_else(|| unequal(built, alike, parts, keep)).map(|class| (class, Hindrance::Question))
 }
 
-/// A class whose replicas a group or a reward does not all observe alike.
+/// A class whose replicas are not all treated alike by some group or reward.
 fn unequal(built: &Built, alike: &[Alike], parts: &[Part], keep: &Keep) -> Option<usize> {
     let mut groups: HashMap<usize, Vec<usize>> = HashMap::new();
     for (i, group) in keep.groups.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A folded net, and how its answers translate.
+//! A folded net, and the translation of its results to the original net.
 
 use crate::fold::parts::Hindrance;
 use crate::fold::rewrite::{At, ClassPlaces, Image, Images};
@@ -6,7 +6,7 @@ use crate::fold::unroll::Unrolled;
 use crate::net::expr::Expr;
 use crate::net::{Net, PlaceId, TransitionId};
 
-/// Numbers of markings below which logarithms give them exactly.
+/// Limit below which a number of markings, computed by logarithms, is rounded to the exact integer.
 const EXACT: f64 = 1e12;
 
 /// A net in which replicas are counted.
@@ -21,7 +21,7 @@ pub struct Folding {
     transitions: Vec<FoldedTransition>,
     classes: Vec<FoldedClass>,
     obstacles: Vec<Obstacle>,
-    /// Places and transitions of the net that was folded.
+    /// Numbers of places and transitions of the net before it was folded.
     before: [usize; 2],
     /// Logarithms of 0!, 1!, ... up to the size of the largest class.
     ln_factorials: Vec<f64>,
@@ -38,7 +38,7 @@ pub struct FoldedClass {
     pub(super) markings: Vec<Vec<Vec<(PlaceId, u32)>>>,
     /// Per replica, its transitions of the original net, in the order of the folded transitions.
     pub(super) transitions: Vec<Vec<TransitionId>>,
-    /// The transitions of the folded net, in that order.
+    /// The transitions of the folded net, in the same order.
     pub(super) folded: Vec<TransitionId>,
 }
 
@@ -60,9 +60,9 @@ pub struct FoldedPlace {
     pub place: PlaceId,
     /// Number of original tokens represented by one token.
     pub tokens: u32,
-    /// Replicas whose tokens it holds together; 1 for a place that is not folded.
+    /// Number of replicas whose tokens the place holds together; 1 for a place that is not folded.
     pub replicas: usize,
-    /// Number of the original place's replica; none for a place that is not folded.
+    /// The replica of the original place, by number; none for a place that is not folded.
     pub replica: Option<usize>,
 }
 
@@ -71,7 +71,7 @@ pub struct FoldedPlace {
 pub struct FoldedTransition {
     /// The folded net's transition.
     pub transition: TransitionId,
-    /// Replicas whose transitions it fires; 1 for a transition that is not folded.
+    /// Number of replicas whose transitions it represents; 1 for a transition that is not folded.
     pub replicas: usize,
     /// True if the transition belongs to the first replica, or is not folded.
     pub is_first: bool,
@@ -109,25 +109,26 @@ impl Folding {
         Self { net, unrolled: None, images, transitions, classes, obstacles, before, ln_factorials }
     }
 
-    /// The same with other obstacles.
+    /// The same folding with other obstacles.
     pub(super) fn with_obstacles(self, obstacles: Vec<Obstacle>) -> Self {
         Self { obstacles, ..self }
     }
 
-    /// A folded unrolled net, as a folded form of the net that was unrolled.
+    /// Turns the folding of an unrolled net into a folding of the net before it was unrolled.
     pub(super) fn of_unrolled(mut self, unrolled: Unrolled, before: [usize; 2], obstacles: Vec<Obstacle>) -> Self {
         self.classes.iter_mut().for_each(|class| class.originals(&unrolled));
         Self { unrolled: Some(Box::new(unrolled)), before, obstacles, ..self }
     }
 
-    /// The number of an original transition whose folded transition does not belong to a replica.
+    /// Transitions of the folded net that do not belong to a replica, each with its original transition.
     pub(super) fn shared(&self) -> impl Iterator<Item = (TransitionId, TransitionId)> {
         let original = |t: TransitionId| self.unrolled.as_ref().map_or(t, |unrolled| unrolled.origins[t.index()]);
         let shared = self.transitions.iter().filter(|own| own.at.is_none());
         shared.map(move |own| (own.transition, original(own.unrolled)))
     }
 
-    /// The logarithm of the number of markings that a state represents, if replicas are in all their local markings.
+    /// Logarithm of the factor by which folding reduces the number of markings, if replicas reach all their local markings
+    /// independently.
     pub(super) fn gain(&self) -> f64 {
         let ln = |n: usize| (n as f64).ln();
         let of_class = |class: &FoldedClass| {
@@ -158,7 +159,7 @@ impl Folding {
         &self.obstacles
     }
 
-    /// Places and transitions of the net before it was folded.
+    /// Numbers of places and transitions of the net before it was folded.
     pub fn before(&self) -> [usize; 2] {
         self.before
     }
@@ -191,8 +192,8 @@ impl Folding {
         self.unrolled.is_some()
     }
 
-    /// A value per place of the original net, from the values of the folded net's places that hold its tokens, each
-    /// with a factor; no value without places.
+    /// Computes a value per place of the original net. `folded` has a value per place of the folded net; `sum` gets the
+    /// values of the places that hold the original place's tokens, each with a factor. Empty if `folded` is.
     pub fn per_place<T, U>(&self, folded: &[T], sum: impl Fn(&[(&T, f64)]) -> U) -> Vec<U> {
         let places = if folded.is_empty() { 0 } else { self.before[0] };
         let own = (0..places).map(|p| self.places(PlaceId::from_index(p)));
@@ -200,7 +201,8 @@ impl Folding {
         own.map(|own| sum(&own.iter().map(term).collect::<Vec<_>>())).collect()
     }
 
-    /// The same per transition, from its images in the folded net; no term for a transition that never fires.
+    /// As [`per_place`](Self::per_place), for transitions and their images in the folded net; `sum` gets no terms for a
+    /// transition that never fires.
     pub fn per_transition<T, U>(&self, folded: &[T], sum: impl Fn(&[(&T, f64)]) -> U) -> Vec<U> {
         let transitions = if folded.is_empty() { 0 } else { self.before[1] };
         let own = (0..transitions).map(|t| self.transitions(TransitionId::from_index(t)));
@@ -227,8 +229,8 @@ impl Folding {
         self.images.rewrite(unrolled.as_ref().unwrap_or(expression), None).ok()
     }
 
-    /// The same for an expression that is evaluated before a transition of the original net fires, as the given
-    /// transition of the folded net.
+    /// As [`expression`](Self::expression), for an expression that is evaluated before a transition of the original net
+    /// fires, whose folded form is `t`.
     pub fn before_firing(&self, t: FoldedTransition, expression: &Expr) -> Option<Expr> {
         let unrolled = self.unrolled.as_ref().map(|unrolled| unrolled.expression_before(expression, t.unrolled));
         self.images.rewrite(unrolled.as_ref().unwrap_or(expression), t.at).ok()
@@ -243,7 +245,7 @@ impl FoldedTransition {
 }
 
 impl FoldedClass {
-    /// Replaces places and transitions of the unrolled net by the original net's.
+    /// Replaces places and transitions of the unrolled net by those of the original net.
     fn originals(&mut self, unrolled: &Unrolled) {
         for held in self.markings.iter_mut().flatten() {
             let all = held.iter().flat_map(|(state, _)| unrolled.markings[state.index()].iter().copied());

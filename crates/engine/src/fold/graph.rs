@@ -16,7 +16,7 @@ pub(super) struct Link<'a> {
     pub(super) expression: &'a Expr,
 }
 
-/// The arcs of a net, both ways.
+/// The arcs of a net, by transition and by place.
 #[derive(Debug)]
 pub(super) struct Graph<'a> {
     pub(super) net: &'a Net,

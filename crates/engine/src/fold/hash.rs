@@ -16,7 +16,7 @@ pub(super) fn mix_all(seed: u64, numbers: impl IntoIterator<Item = u64>) -> u64 
     numbers.into_iter().fold(seed, mix)
 }
 
-/// Hash of a timing; places are all alike.
+/// Hash of a timing that treats all places as equal.
 pub(super) fn timing(timing: &Timing) -> u64 {
     match timing {
         Timing::Immediate { weight, priority } => mix_all(1, [u64::from(*priority), shape(weight)]),
@@ -53,7 +53,7 @@ fn of_law(law: &Law) -> u64 {
     }
 }
 
-/// Hash of an expression in which all places are alike. Operands of `+`, `*`, `&&` and `||` may be in any order.
+/// Hash of an expression that treats all places as equal. Operands of `+`, `*`, `&&` and `||` may be in any order.
 pub(super) fn shape(expression: &Expr) -> u64 {
     match expression {
         Expr::Number(value) => mix(11, value.to_bits()),
@@ -96,7 +96,7 @@ pub(super) fn roles(expression: &Expr, above: u64, visit: &mut dyn FnMut(&Leaf, 
     }
 }
 
-/// [`roles`] in operands that may be in any order.
+/// As [`roles`], for operands that may be in any order.
 fn among(operands: &[&Expr], above: u64, visit: &mut dyn FnMut(&Leaf, u64)) {
     let total = sum(operands.iter().map(|operand| shape(operand)));
     for operand in operands {
@@ -130,7 +130,7 @@ fn spread(hash: u64) -> u64 {
     mix(31, hash)
 }
 
-/// A sum of hashes, whatever their order.
+/// A sum of hashes, which does not depend on their order.
 fn sum(hashes: impl Iterator<Item = u64>) -> u64 {
     hashes.fold(0, |sum, hash| sum.wrapping_add(spread(hash)))
 }

@@ -2,7 +2,7 @@
 
 use crate::net::expr::Expr;
 
-/// Expressions and transitions that a folded net must still answer for.
+/// Expressions and transitions whose results a folded net must preserve.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Keep {
     /// Expressions over the marking, such as goals, rewards and measures.

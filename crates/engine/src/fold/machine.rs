@@ -16,7 +16,7 @@ use crate::net::{ArcKind, Delay, Servers, Timing};
 /// Maximum number of local markings of a part that is replaced by their machine.
 const MOST_MARKINGS: usize = 50;
 
-/// Largest number of transitions of a net whose places the folder bounds.
+/// Maximum number of transitions of a net for which bounds of places are computed.
 const MOST_TRANSITIONS: usize = 2_000;
 
 /// A part as a state machine of its local markings.
@@ -24,7 +24,7 @@ const MOST_TRANSITIONS: usize = 2_000;
 pub(super) struct Machine {
     /// Tokens per place of the part in each local marking; the part starts in the first one.
     pub(super) markings: Vec<Vec<u32>>,
-    /// The empty local marking, where the machine holds no token in it: a shared transition fills the part from there.
+    /// The empty local marking, if a shared transition fills the part: the machine represents it by no token.
     pub(super) nowhere: Option<usize>,
     pub(super) steps: Vec<Step>,
     pub(super) contacts: Vec<Contact>,
@@ -37,11 +37,11 @@ pub(super) struct Step {
     pub(super) slot: usize,
     pub(super) from: usize,
     pub(super) to: usize,
-    /// Enabling degree by the part's tokens; none if it consumes no tokens of the part.
+    /// Enabling degree as limited by the part's tokens; none if the transition consumes no tokens of the part.
     pub(super) degree: Option<u32>,
 }
 
-/// A shared transition that the part takes part in.
+/// A shared transition that involves the part.
 #[derive(Clone, Debug)]
 pub(super) struct Contact {
     pub(super) transition: usize,
@@ -51,7 +51,7 @@ pub(super) struct Contact {
 /// The local markings that a shared transition needs, and the local marking that it leads to.
 #[derive(Clone, Debug)]
 pub(super) enum Role {
-    /// It needs one of these local markings and leads to another one.
+    /// It leads from the first of these local markings to the second.
     Moves(usize, usize),
     /// It needs this local marking.
     Needs(usize),
@@ -85,7 +85,7 @@ impl Machine {
         }
     }
 
-    /// The local markings of a part in which its places contain at most this many tokens.
+    /// Explores the local markings of a part, with at most `bounds` tokens in its places.
     fn bounded(
         own: usize,
         part: &Part,
@@ -198,8 +198,8 @@ impl<'a> View<'a> {
         Ok(Some(Effect { next, degree }))
     }
 
-    /// Returns true if some immediate transition fires for any tokens in shared places, so the marking is
-    /// left in zero time. The part enables it.
+    /// Returns true if `t` is immediate and fires for any tokens in shared places, so that the marking is
+    /// left in zero time. The part must enable `t`.
     fn is_sure(&self, t: usize, marking: &[u32]) -> bool {
         let net = self.graph.net;
         let Timing::Immediate { weight, .. } = &net.transitions()[t].timing else { return false };

@@ -1,4 +1,4 @@
-//! Candidates: connected parts of a net whose places and transitions all have counterparts, and the exact structure of each.
+//! Candidates for folding: connected parts whose places and transitions all have counterparts, and the exact structure of each part.
 
 use petgraph::unionfind::UnionFind;
 
@@ -25,13 +25,13 @@ pub enum Hindrance {
     TokenClasses,
     /// A part starts with several tokens.
     SeveralTokens,
-    /// More tokens may come.
+    /// A part may receive more tokens later.
     MayGrow,
     /// A transition consumes no tokens of the part.
     NoToken,
-    /// A transition consumes or produces several of its tokens.
+    /// A transition consumes or produces several tokens of the part.
     SeveralMoved,
-    /// An arc to one of its places has a weight that depends on the marking.
+    /// The weight of an arc of the part depends on the marking.
     ArcWeight,
     /// An inhibitor arc within the part.
     Inhibitor,
@@ -69,8 +69,8 @@ impl Hindrance {
     pub fn words(self) -> &'static str {
         match self {
             Self::TokenClasses => "the net has several token classes",
-            Self::SeveralTokens => "each part holds several tokens",
-            Self::MayGrow => "each part may hold several tokens at once",
+            Self::SeveralTokens => "each part starts with several tokens",
+            Self::MayGrow => "each part may hold several tokens at a time",
             Self::NoToken => "a transition of the part consumes no token of the part",
             Self::SeveralMoved => "a transition moves several tokens of the part",
             Self::ArcWeight => "the weight of an arc depends on the marking",
@@ -81,7 +81,7 @@ impl Hindrance {
             Self::Question => "the goal or a requested quantity distinguishes the parts",
             Self::ManyMarkings => "each part may have more than 50 markings",
             Self::LocalDelay => "each part may hold several tokens, and a delay is not exponential",
-            Self::Contact => "a transition changes all parts at once, from several markings of each part",
+            Self::Contact => "a transition changes all parts together and can fire in several local markings of each",
         }
     }
 }
@@ -91,7 +91,7 @@ impl Hindrance {
 pub(super) enum LocalLeaf {
     /// Tokens of the part's place with this number.
     Own(usize),
-    /// Anything that it shares with the other parts.
+    /// A leaf that is shared with other parts.
     Outer(Leaf),
 }
 
@@ -107,7 +107,7 @@ pub(super) enum LocalTiming {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum LocalNumber {
     Expression(Expr<LocalLeaf>),
-    /// It also reads other parts, and is compared after equal parts are known.
+    /// The hash of an expression that also reads other parts; it is compared after equal parts are known.
     Among(u64),
 }
 
@@ -115,7 +115,7 @@ pub(super) enum LocalNumber {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Move {
     pub(super) timing: LocalTiming,
-    /// The place whose token it needs, and whether it takes the token.
+    /// The place whose token the transition needs; it consumes the token if `takes` is true.
     pub(super) from: usize,
     pub(super) takes: bool,
     /// The place that gets the token.
@@ -127,7 +127,7 @@ pub(super) struct Move {
 /// An arc to a shared place: kind, place, weight, and the expression of a weight that is not a number.
 type OuterArc = (ArcKind, usize, Option<u32>, Option<LocalNumber>);
 
-/// All properties that distinguish a part from another one.
+/// All properties in which two parts can differ.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Signature {
     /// Tokens at the start per place.
@@ -256,7 +256,7 @@ impl Part {
 }
 
 impl Signature {
-    /// A shared transition produces at most one token in the part.
+    /// Checks that each shared transition produces at most one token in the part.
     fn check_shared(&self) -> Result<(), Hindrance> {
         let tokens = |t: usize, kind: ArcKind| -> u32 {
             self.contacts.iter().filter(|own| own.0 == t && own.2 == kind).map(|own| own.3).sum()
@@ -266,7 +266,7 @@ impl Signature {
         if several { Err(Hindrance::SeveralMoved) } else { Ok(()) }
     }
 
-    /// A clock that runs for each token must not be stopped by anything else.
+    /// Checks that nothing else can disable a transition whose delay is not exponential while its token waits.
     fn check_delays(&self, graph: &Graph<'_>) -> Result<(), Hindrance> {
         let takers = |place: usize| {
             let own = self.moves.iter().filter(|other| other.takes && other.from == place).count();
@@ -279,7 +279,7 @@ impl Signature {
         if general.into_iter().all(is_alone) { Ok(()) } else { Err(Hindrance::Interrupted) }
     }
 
-    /// Returns true if the move consumes only the part's token.
+    /// Returns true if the transition consumes tokens of shared places.
     pub(super) fn takes_shared(own: &Move) -> bool {
         own.outer.iter().any(|arc| arc.0 == ArcKind::Input)
     }

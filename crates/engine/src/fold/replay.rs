@@ -1,11 +1,11 @@
-//! Firing sequences of the folded net as sequences of the original one: the first replica that can move does so.
+//! Translates firing sequences of the folded net to the original net: of several replicas, the first that can fire does.
 
 use std::collections::{BTreeSet, HashMap};
 
 use crate::fold::folding::Folding;
 use crate::net::{ArcKind, PlaceId, TransitionId};
 
-/// Class, replica, and number of the transition in the replica.
+/// The class, the replica, and the number of the transition in the replica.
 type Firing = (usize, usize, usize);
 
 /// Places of the tokens of all replicas.
@@ -16,16 +16,16 @@ pub struct Replay<'a> {
     held: HashMap<PlaceId, BTreeSet<usize>>,
     /// Per class: replicas without a token.
     empty: Vec<BTreeSet<usize>>,
-    /// Per folded transition of a class: the class, and its number in each replica.
+    /// Per folded transition of a class: the class, and the number of the transition in each replica.
     moves: HashMap<TransitionId, (usize, usize)>,
-    /// Per folded transition: places of classes from which it consumes and in which it produces tokens.
+    /// Per folded transition: the places of classes in which it consumes or produces tokens.
     arcs: HashMap<TransitionId, Vec<(ArcKind, usize, PlaceId)>>,
     /// Per transition of the folded net that does not belong to a replica: the original one.
     shared: HashMap<TransitionId, TransitionId>,
 }
 
 impl<'a> Replay<'a> {
-    /// The replicas of a folded net at the start.
+    /// Places the tokens of all replicas as in the initial marking.
     pub fn new(folding: &'a Folding) -> Self {
         let mut replay = Self {
             folding,
@@ -58,8 +58,8 @@ impl<'a> Replay<'a> {
         replay
     }
 
-    /// Translates a sequence of the folded net to the original net. With `to`, the sequence ends with the first token
-    /// in that place, which belongs to the replica of that number; none if the place stays empty.
+    /// Translates a sequence of the folded net to the original net. With `to` (a place and the number of a replica), the
+    /// sequence ends with the first token in the place, which belongs to this replica; none if the place stays empty.
     pub fn path(&mut self, path: &[TransitionId], to: Option<(PlaceId, usize)>) -> Option<Vec<TransitionId>> {
         let mut fired = Vec::new();
         for &t in path {
@@ -85,7 +85,7 @@ impl<'a> Replay<'a> {
     fn fire(&mut self, t: TransitionId) -> Option<(TransitionId, Option<Firing>)> {
         let arcs = self.arcs.get(&t).cloned().unwrap_or_default();
         let Some(&(class, slot)) = self.moves.get(&t) else {
-            // all replicas at once
+            // all replicas move together
             for kind in [ArcKind::Input, ArcKind::Output] {
                 for &(_, class, place) in arcs.iter().filter(|arc| arc.0 == kind) {
                     let (from, to) = if kind == ArcKind::Input { (Some(place), None) } else { (None, Some(place)) };
@@ -103,7 +103,7 @@ impl<'a> Replay<'a> {
                 self.replicas(class, to)?.insert(replica);
                 replica
             }
-            // it reads the token only
+            // the transition only tests the token
             None => {
                 let test =
                     self.folding.net().arcs().iter().filter(|arc| arc.transition == t && arc.kind == ArcKind::Test);
@@ -125,7 +125,7 @@ impl<'a> Replay<'a> {
         self.held.get(&place)?.first().copied()
     }
 
-    /// The places of replicas that hold tokens, and how many, in the order of the original net.
+    /// The places of replicas that hold tokens, with the numbers of tokens, in the order of the original net.
     pub fn marked(&self) -> Vec<(PlaceId, u32)> {
         let mut found = Vec::new();
         for class in self.folding.classes() {

@@ -23,7 +23,7 @@ pub(super) struct ClassPlaces {
     pub(super) places: Vec<PlaceId>,
 }
 
-/// A replica whose token is in the place of this number.
+/// A replica, and the number of the place that holds its token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct At {
     pub(super) class: usize,
@@ -55,8 +55,8 @@ impl Images {
         Self { of, classes, capacities }
     }
 
-    /// The expression in counts; `at` is the replica to which it refers, if any. On failure, the
-    /// class whose replicas it distinguishes.
+    /// Rewrites an expression in terms of token counts; `at` is the replica to which it refers, if any. The error is the
+    /// class whose replicas the expression distinguishes.
     pub(super) fn rewrite(&self, expression: &Expr, at: Option<At>) -> Result<Expr, usize> {
         if let Some(operands) = operands(expression)
             && let Expr::Binary(op @ (BinaryOp::Add | BinaryOp::And | BinaryOp::Or), ..) = expression
@@ -119,7 +119,7 @@ impl Images {
         Ok(made.into_iter().reduce(both).unwrap_or(Expr::Number(0.0)))
     }
 
-    /// The replicas that an expression names; two are enough.
+    /// The replicas that an expression refers to, at most two.
     fn owners(&self, expression: &Expr) -> Vec<(usize, usize)> {
         let mut owners = Vec::new();
         expression.for_each_leaf(&mut |leaf| {
@@ -156,7 +156,7 @@ impl Images {
         })
     }
 
-    /// A term in one local marking: with the token in the place of this number, or in none.
+    /// A term in one local marking: the token is in the place `slot`, or in no place.
     fn value(&self, class: usize, term: &Term, slot: Option<usize>) -> Result<Expr, usize> {
         let value = term.try_replace(&mut |leaf| match leaf {
             TermLeaf::Own(own) => Ok(Expr::Number(if Some(*own) == slot { 1.0 } else { 0.0 })),
@@ -233,7 +233,7 @@ fn difference(a: Expr, b: &Expr) -> Expr {
     }
 }
 
-/// A factor times a count; none if the factor is 0.
+/// A count multiplied by a factor; none if the factor is 0.
 pub(super) fn scaled(factor: Expr, count: Expr) -> Option<Expr> {
     Some(match (factor.as_number(), count.as_number()) {
         (Some(0.0), _) => return None,

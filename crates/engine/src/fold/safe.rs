@@ -1,14 +1,14 @@
-//! Proofs of upper bounds on tokens in places, and that no replica ever holds two.
+//! Proofs of upper bounds on tokens in places, and proofs that no replica ever holds two tokens.
 //!
 //! Uses weights `y` of the places of the folded net, at least 1 on the places of the class, such that no firing raises
-//! the weighted sum of tokens. A transition that puts new tokens into the replicas needs all of them to be empty: if
-//! one held a token, the sum would be at least what the transition needs plus 1. The class is safe if the sum at the
+//! the weighted sum of tokens. A transition that produces new tokens in the replicas needs all replicas to be empty: if
+//! one held a token, the sum would be at least 1 above the sum that the transition needs. The class is safe if the sum at the
 //! start is less than that.
 
 use crate::fold::graph::Graph;
 use crate::net::{ArcKind, Net, PlaceId};
 
-/// Small differences of sums of floats.
+/// Tolerance for sums of floats.
 const TINY: f64 = 1e-9;
 
 /// Returns true if the replicas of a class with these places hold at most one token each.
@@ -37,7 +37,7 @@ pub(super) fn is_safe(net: &Net, places: &[PlaceId]) -> bool {
     })
 }
 
-/// The most tokens that a place can hold, if such a sum bounds them.
+/// The maximum number of tokens in a place, if a weighted sum of tokens bounds it.
 pub(super) fn bound(graph: &Graph<'_>, place: usize) -> Option<u32> {
     let mut own = vec![false; graph.touching.len()];
     own[place] = true;
@@ -51,7 +51,7 @@ pub(super) fn bound(graph: &Graph<'_>, place: usize) -> Option<u32> {
             }
             Err(None) => return None,
             Err(Some(t)) => {
-                // what no place pays for cannot pay for others
+                // an output that no input compensates must not have a weight either
                 let puts = graph.links[t].iter().filter(|link| link.kind == ArcKind::Output && !own[link.place]);
                 let new = puts.filter(|link| !std::mem::replace(&mut useless[link.place], true)).count();
                 if new == 0 {
@@ -62,8 +62,8 @@ pub(super) fn bound(graph: &Graph<'_>, place: usize) -> Option<u32> {
     }
 }
 
-/// Weights of the places whose weighted sum of tokens no firing raises, 1 where `own`, 0 where `useless`;
-/// otherwise a transition that raises any such sum, if that is the reason.
+/// Weights of the places such that no firing raises the weighted sum of tokens. A weight is 1 for the places `own`,
+/// and 0 for the places `useless`. The error is a transition that raises every such sum, if that is the reason.
 fn weights(graph: &Graph<'_>, own: &[bool], useless: &[bool]) -> Result<Vec<f64>, Option<usize>> {
     let mut weights: Vec<f64> = own.iter().map(|&own| f64::from(u8::from(own))).collect();
     for _ in 0..=4 * graph.links.len() {
@@ -73,7 +73,7 @@ fn weights(graph: &Graph<'_>, own: &[bool], useless: &[bool]) -> Result<Vec<f64>
             for link in links {
                 match (link.kind, link.weight) {
                     (ArcKind::Output, Some(n)) => gain += f64::from(n) * weights[link.place],
-                    // of a weight that is not known, at least 0 are taken, and any number is put
+                    // an arc of unknown weight may consume no token, or produce any number
                     (ArcKind::Output, None) if weights[link.place] > 0.0 => return Err(Some(t)),
                     (ArcKind::Input, Some(n)) => gain -= f64::from(n) * weights[link.place],
                     _ => {}

@@ -1,4 +1,4 @@
-//! Parts of a net that may be exchanged without changing it, whatever happens inside them.
+//! Parts of a net that may be exchanged without changing the net, regardless of their inner structure.
 //!
 //! Equal colours give the candidates. A fixed order of the nodes of each part then pairs the nodes of two parts, and the exchange of
 //! the pairs is compared with the net itself: initial tokens, capacities, timings, arcs and expressions. So a mistake in the search
@@ -15,10 +15,10 @@ use crate::fold::parts::{Part, parts};
 use crate::net::expr::{Expr, Leaf};
 use crate::net::{Delay, Net, PlaceId, Timing, TransitionId};
 
-/// Nodes of a part that may be told apart by choice; more are a part full of symmetries of its own.
+/// Maximum number of arbitrary choices between equal nodes of a part. A part that needs more has many symmetries within.
 const MOST_CHOICES: usize = 100;
 
-/// Most parts of a class. More would take long to compare, and have more markings than can be solved.
+/// Maximum number of parts of a class. More would take long to compare, and have more markings than can be solved.
 const MOST_PARTS: usize = 1000;
 
 /// Parts of a net that may be exchanged.
@@ -32,13 +32,13 @@ pub struct Symmetry {
 pub struct Exchangeable {
     /// Places of each part; places at equal positions correspond to each other.
     pub places: Vec<Vec<PlaceId>>,
-    /// Transitions of each part, in the same way.
+    /// Transitions of each part; transitions at equal positions correspond to each other.
     pub transitions: Vec<Vec<TransitionId>>,
 }
 
 impl Symmetry {
-    /// Finds the parts of a net that may be exchanged, and that no expression of `keep` distinguishes. Parts that folding counts
-    /// are found too.
+    /// Finds the parts of a net that may be exchanged and that no expression of `keep` distinguishes. They include the
+    /// parts that folding would count.
     ///
     /// ```
     /// use tailspn_engine::fold::{Keep, Symmetry};
@@ -97,7 +97,7 @@ impl Symmetry {
     }
 }
 
-/// A part, its nodes in an order that depends on the structure only.
+/// A part with its nodes in an order that depends only on the structure.
 struct Ordered {
     /// The colours of its nodes, by which parts are compared first.
     colours: Vec<u64>,
@@ -137,8 +137,8 @@ fn classes(parts: &[Part], colours: &Colours, exchange: &Exchange<'_>) -> Vec<Ex
     found
 }
 
-/// The nodes of a part in the order of their colours. Of nodes with equal colours, the first is told apart until all differ; none if
-/// that takes too long.
+/// The nodes of a part in the order of their colours. While two nodes have equal colours, the first of them gets a
+/// new colour; none if that takes too many choices.
 fn ordered(part: &Part, colours: &Colours, edges: &[(u32, u32, u64)]) -> Option<Ordered> {
     let places = part.places.iter().map(|&place| colours.of_place(place));
     let mut own: Vec<u64> = places.chain(part.transitions.iter().map(|&t| colours.of_transition(t))).collect();
@@ -160,7 +160,7 @@ fn ordered(part: &Part, colours: &Colours, edges: &[(u32, u32, u64)]) -> Option<
     None
 }
 
-/// A net, and what an exchange of nodes must not change.
+/// A net, to check that an exchange of nodes does not change it.
 struct Exchange<'a> {
     net: &'a Net,
     keep: &'a Keep,

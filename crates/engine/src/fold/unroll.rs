@@ -1,5 +1,5 @@
-//! A net in which parts of several tokens become state machines of their local markings: a place for each,
-//! with one token in total.
+//! A net in which parts of several tokens become state machines of their local markings. Each local marking becomes a
+//! place, and one of these places holds a token.
 //!
 //! The markings of both nets correspond one to one, with the same rates, weights and priorities.
 
@@ -20,18 +20,18 @@ use crate::net::{
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Unrolled {
     pub(super) net: Net,
-    /// Per place: the places that hold its tokens, and the number of tokens that a token in it represents; at
-    /// least one place.
+    /// Per original place: the new places that hold its tokens (at least one), each with the number of original tokens
+    /// that a token there represents.
     pub(super) places: Vec<Vec<(PlaceId, u32)>>,
     /// Per transition: its images.
     pub(super) transitions: Vec<Vec<TransitionId>>,
-    /// Per new place: the number of original tokens that a token represents.
+    /// Per new place: the original places and numbers of tokens that a token in it represents.
     pub(super) markings: Vec<Vec<(PlaceId, u32)>>,
     /// Per new transition: the original one.
     pub(super) origins: Vec<TransitionId>,
-    /// Per new transition of a machine: its local marking, as the new place.
+    /// Per new transition of a machine: the local marking that it leaves, as a new place.
     at: Vec<Option<PlaceId>>,
-    /// Per new place: the part whose machine it is of.
+    /// Per new place: the part whose machine has this place.
     pub(super) machine: Vec<Option<usize>>,
     /// Per removed place: its capacity.
     capacities: HashMap<PlaceId, f64>,
@@ -51,7 +51,7 @@ pub(super) struct Unroller<'a> {
 }
 
 impl<'a> Unroller<'a> {
-    /// Begins a net in which each of these parts is its machine.
+    /// Starts a net in which each of these parts is replaced by its machine.
     pub(super) fn new(
         graph: &'a Graph<'a>,
         parts: &'a [Part],
@@ -165,7 +165,7 @@ impl<'a> Unroller<'a> {
         new
     }
 
-    /// A transition that is of no machine.
+    /// Adds a transition that belongs to no machine.
     fn shared(&mut self, t: usize) {
         let net = self.graph.net;
         let own = &net.transitions()[t];
@@ -187,7 +187,7 @@ impl<'a> Unroller<'a> {
         }
     }
 
-    /// The arcs of a shared transition to the local markings of a part.
+    /// Adds the arcs of a shared transition to the local markings of a part.
     fn contact(&mut self, part: usize, contact: &Contact, new: TransitionId) {
         let states = &self.states[&part];
         match &contact.role {
@@ -204,7 +204,7 @@ impl<'a> Unroller<'a> {
         }
     }
 
-    /// An arc to a place that is of no machine.
+    /// Adds an arc to a place that belongs to no machine.
     fn outer(&mut self, link: &Link<'_>, new: TransitionId, at: Option<PlaceId>) {
         let place = self.made.places[link.place][0].0;
         let weight = match link.weight {
@@ -224,12 +224,12 @@ impl<'a> Unroller<'a> {
         });
     }
 
-    /// A transition of a machine: one in each local marking that enables it.
+    /// Adds a transition of a machine, once for each local marking that enables it.
     fn local(&mut self, t: usize, part: usize) -> Result<(), Hindrance> {
         let own = &self.graph.net.transitions()[t];
         let machine = &self.machines[&part];
         for step in machine.steps.iter().filter(|step| self.parts[part].transitions[step.slot] == t) {
-            // nothing of the part fires from nowhere
+            // no transition of the part fires without a token in the machine
             let Some(from) = self.states[&part][step.from] else { return Err(Hindrance::NoToken) };
             let mut timing = self.made.timing(&own.timing, Some(from));
             if let Timing::Timed { delay: Delay::Exponential { rate }, servers, .. } = &mut timing {
@@ -290,7 +290,7 @@ impl Unrolled {
         self.replaced(expression, &|place| self.tokens(place))
     }
 
-    /// An expression of the original net, before a transition of the new one fires.
+    /// An expression of the original net, as evaluated before a transition of the new net fires.
     pub(super) fn expression_before(&self, expression: &Expr, t: TransitionId) -> Expr {
         self.expression_at(expression, self.at[t.index()])
     }
@@ -300,7 +300,7 @@ impl Unrolled {
         let Some(at) = at else { return self.expression(expression) };
         let (here, own) = (&self.markings[at.index()], self.machine[at.index()]);
         let of = |place: PlaceId| self.machine[self.places[place.index()][0].0.index()];
-        // sums over all replicas stay whole, so that they become counts
+        // sums over all replicas are not changed, so that folding turns them into counts
         let mut is_own = true;
         expression.for_each_leaf(&mut |leaf| {
             is_own &= tokens_of(leaf).and_then(of).is_none_or(|part| Some(part) == own);

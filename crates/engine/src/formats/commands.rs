@@ -12,7 +12,7 @@ use crate::net::{Arc, ArcKind, Delay, Net, PlaceId, Servers, Timing, Transition}
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields are the words of the message")]
 pub enum ExportError {
-    /// The format has only one kind of tokens.
+    /// The net has several token classes, and the format has only one.
     #[error("the net has {classes} token classes; {format} has only one")]
     Classes { classes: usize, format: &'static str },
     /// A delay that is not exponential.
@@ -24,10 +24,10 @@ pub enum ExportError {
     /// A place that may hold any number of tokens. Give it a capacity.
     #[error("place `{place}` has no known bound; give it a capacity, or set --place-limit for all such places")]
     Unbounded { place: String },
-    /// A function of an expression that the format lacks.
+    /// An expression uses a function that the format lacks.
     #[error("{what} uses `{function}`, which {format} does not have")]
     Function { what: String, function: &'static str, format: &'static str },
-    /// Anything else that the format has no counterpart for.
+    /// Any other feature that the format lacks.
     #[error("{reason}")]
     Lacking { reason: String },
 }
@@ -55,7 +55,7 @@ pub(super) struct Command<'n> {
     pub(super) updates: Vec<(PlaceId, Expr)>,
 }
 
-/// A net in this form.
+/// A net as variables and guarded commands.
 #[derive(Debug)]
 pub(super) struct Commands<'n> {
     pub(super) variables: Vec<Variable>,
@@ -63,7 +63,7 @@ pub(super) struct Commands<'n> {
 }
 
 impl<'n> Commands<'n> {
-    /// Makes the form; `most` has a bound for each place for which one is known, apart from its capacity.
+    /// Converts a net; `most` has the known upper bounds of places besides their capacities.
     pub(super) fn of(net: &'n Net, most: &[Option<u64>], format: &'static str) -> Result<Self, Vec<ExportError>> {
         let mut problems = Vec::new();
         if net.classes().len() > 1 {
@@ -228,7 +228,7 @@ fn written_out(net: &Net, expr: &Expr) -> Expr {
     }
 }
 
-/// A rate such as `if(condition, rate, 0)` as its condition and its other part.
+/// Splits a rate such as `if(condition, rate, 0)` into the condition and the rate.
 fn split(rate: Expr) -> (Option<Expr>, Expr) {
     match rate {
         Expr::Call(Function::If, args) if args.get(2).is_some_and(|last| last.as_number() == Some(0.0)) => {
@@ -240,7 +240,7 @@ fn split(rate: Expr) -> (Option<Expr>, Expr) {
     }
 }
 
-/// The weight of an arc, rounded as a firing does.
+/// The weight of an arc, rounded as in a firing.
 fn weight(net: &Net, arc: &Arc) -> Expr {
     let weight = arc.weights.first().map_or(Expr::Number(0.0), |weight| written_out(net, &weight.weight));
     if is_whole(&weight) { weight } else { Expr::Call(Function::Round, vec![weight]) }

@@ -5,7 +5,7 @@ use crate::net::{Point, Transition};
 
 /// Half the size of PIPE's icons, whose position is their top left corner.
 pub(crate) const HALF: f64 = 15.0;
-/// Half the thickness of a timed and of an immediate transition.
+/// Half the thickness of the bar of a timed transition, and of an immediate one.
 const TIMED: f64 = 6.0;
 const IMMEDIATE: f64 = 2.5;
 /// Half the thickness of a symbol's line.
@@ -15,7 +15,7 @@ const LINE: f64 = 0.8;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Icon {
     pub(crate) centre: Point,
-    /// Half the thickness of the bar and its turn clockwise from upright, in degrees; none for a circle.
+    /// Half the thickness of the bar, and its clockwise rotation in degrees, from upright; none for a circle.
     pub(crate) bar: Option<(f64, f64)>,
 }
 
@@ -31,14 +31,14 @@ impl Icon {
         Self { centre: centre(corner), bar: Some((half, degrees)) }
     }
 
-    /// Half the width and half the height of the box around it.
+    /// Half the width and half the height of the box around the icon.
     pub(crate) fn reach(&self) -> Point {
         let Some((half, degrees)) = self.bar else { return Point { x: HALF, y: HALF } };
         let (sin, cos) = degrees.to_radians().sin_cos();
         Point { x: half * cos.abs() + HALF * sin.abs(), y: half * sin.abs() + HALF * cos.abs() }
     }
 
-    /// Where the line from the middle towards a point leaves the symbol.
+    /// The point where the line from the middle towards `toward` leaves the symbol.
     pub(crate) fn border(&self, toward: Point) -> Point {
         let Some((half, _)) = self.bar else { return step(self.centre, toward, HALF + LINE) };
         let (u, v) = self.upright(toward);

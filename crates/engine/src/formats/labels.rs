@@ -1,4 +1,4 @@
-//! Positions of the texts in a picture of a net: for each text, the candidate that covers least.
+//! Positions of the texts in a picture of a net. Each text goes to the candidate position where it covers the least.
 
 use crate::formats::dot::weight_text;
 use crate::formats::icon::{HALF, Icon};
@@ -8,7 +8,7 @@ use crate::formats::route::{near_icons, pieces};
 use crate::formats::texts::{self, ABOVE, BELOW, DROP, NAME_SIZE, RISE, SMALL_SIZE};
 use crate::net::{Net, Point};
 
-/// Penalties of a position: covering a whole text or node, crossing an arc, and the rank in the list of candidates.
+/// Penalties of a position: for covering a whole text or node, for each crossed arc, and for each earlier candidate.
 const COVERS: f64 = 1000.0;
 const CROSSES: f64 = 4.0;
 const LATER: f64 = 1.0;
@@ -18,15 +18,15 @@ const BESIDE: f64 = 5.0;
 /// Candidate positions of a weight along its arc.
 const ALONG: [f64; 9] = [0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.14, 0.86];
 
-/// A text, in the middle of the box that it takes.
+/// A text, centred in its box.
 #[derive(Clone, Debug)]
 pub(crate) struct Label {
     pub(crate) text: String,
     pub(crate) class: &'static str,
-    /// The middle of its base line.
+    /// The middle of the text's base line.
     pub(crate) at: Point,
     pub(crate) rect: Rect,
-    /// The share of it that other texts and nodes cover, or more where several do.
+    /// Share of the box that other texts and nodes cover; areas covered several times count several times.
     pub(crate) covered: f64,
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn labels(net: &Net, layout: &Layout) -> Vec<Label> {
     placer.labels
 }
 
-/// Positions around a node, as the middles of base lines: below and above it, next to it, and further away.
+/// Positions around a node, as the middles of base lines: below and above the node, next to it, and further away.
 fn around(icon: &Icon, text: &str, size: f64, above_first: bool) -> Vec<Point> {
     let reach = icon.reach();
     let (below, above) = (BELOW - HALF + reach.y, ABOVE - HALF + reach.y);
@@ -120,7 +120,7 @@ fn beside(flat: &[Point], width: f64) -> Vec<Point> {
         let (dx, dy) = ((b.x - a.x) / length, (b.y - a.y) / length);
         let (x, y) = (a.x + dx * left, a.y + dy * left + 0.5 * (RISE - DROP) * SMALL_SIZE);
         let aside = 0.5 * (dy.abs() * width + dx.abs() * height) + 2.0;
-        // above the arc first
+        // the side above the arc comes first
         let side = if dx < 0.0 { -1.0 } else { 1.0 };
         spots.extend([side, -side].map(|side| Point { x: x + side * dy * aside, y: y - side * dx * aside }));
         on_it.push(Point { x, y });
@@ -174,7 +174,7 @@ impl Placer<'_> {
         self.labels.push(Label { text, class, at, rect, covered });
     }
 
-    /// The share of a box that is covered already, and the number of arcs that cross it.
+    /// The share of a box that is already covered, and the number of arcs that cross the box.
     fn price(&self, rect: &Rect) -> (f64, f64) {
         let texts = self.taken.touching(rect).into_iter().map(|i| self.labels[i].rect.common(rect));
         let icons = self.icons.touching(rect).into_iter().map(|i| {

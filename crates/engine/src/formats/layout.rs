@@ -9,7 +9,7 @@ use crate::net::{ArcKind, Net, PathPoint, PlaceId, Point, TransitionId};
 
 /// Top left corner of a layered drawing, and the space between it and the positioned parts.
 const MARGIN: f64 = 40.0;
-/// Space between a layered drawing and the notes below it, and the least width of a line of notes.
+/// Space between a layered drawing and the notes below it, and the minimum width of a line of notes.
 const NOTES: f64 = 24.0;
 const LEAST_LINE: f64 = 400.0;
 
@@ -22,7 +22,7 @@ pub(crate) struct Layout {
     layered: bool,
     /// The symbols: places first, then transitions.
     pub(crate) icons: Vec<Icon>,
-    /// Per arc.
+    /// The route of each arc.
     pub(crate) routes: Vec<Route>,
     /// The top left corner of each note.
     pub(crate) notes: Vec<Point>,
@@ -70,25 +70,25 @@ impl Layout {
         self.corners[self.places + id.index()]
     }
 
-    /// The bends of an arc of a layered drawing, both ends included; none if it is straight.
+    /// The bends of an arc in a layered drawing, including both ends; none if the arc is straight.
     pub(crate) fn bends(&self, arc: usize) -> Vec<PathPoint> {
         if self.layered { self.routes[arc].bends() } else { Vec::new() }
     }
 
-    /// Position of the name of a node in a layered drawing, in PIPE's terms: the right end of its base line, from the
-    /// corner of the symbol.
+    /// Position of the name of a node in a layered drawing, as PIPE defines it: the right end of the name's base line,
+    /// relative to the corner of the symbol.
     pub(crate) fn name_offset(&self, name: &str) -> Option<Point> {
         let right = || (HALF + 0.5 * texts::width(name, texts::NAME_SIZE)).round();
         self.layered.then(|| Point { x: right(), y: HALF + texts::BELOW })
     }
 
-    /// Returns true if names are where the drawing puts them, not the file.
+    /// Returns true if the positions of names come from the layered drawing, not from the file.
     pub(crate) fn is_layered(&self) -> bool {
         self.layered
     }
 }
 
-/// The net with the positions, bends and places of names of a layered drawing.
+/// The net with the positions, bends and name positions of a layered drawing.
 ///
 /// ```
 /// use tailspn_engine::formats::arranged;
@@ -136,7 +136,7 @@ fn icons(net: &Net, corners: &[Point], upright: bool) -> Vec<Icon> {
     places.chain(bars).collect()
 }
 
-/// Places, transitions and arcs with the room that they take. Arcs that move no tokens may point anywhere.
+/// Places, transitions and arcs with the space that they need. Arcs that move no tokens may point in any direction.
 fn graph(net: &Net) -> Graph {
     let places = net.places().iter().map(texts::place_room);
     let transitions = net.transitions().iter().map(|t| texts::transition_room(net, t));

@@ -1,8 +1,8 @@
-//! Reading and writing nets: PIPE XML, PNML, GreatSPN's files and JANI in; PIPE XML, PNML, GreatSPN's projects, JANI, the PRISM language,
-//! Graphviz DOT and SVG out.
+//! Reads nets from PIPE XML, PNML, GreatSPN's files and JANI, and writes nets as PIPE XML, PNML, GreatSPN projects, JANI,
+//! the PRISM language, Graphviz DOT and SVG.
 //!
 //! [`read_file`] detects formats and dialects by content; [`pipe`] documents PIPE, its relatives and PNML, [`greatspn`]
-//! documents GreatSPN. Writers return the text and everything that it cannot express. Nothing is printed, and an
+//! documents GreatSPN. Writers return the text and everything that the format cannot express. Nothing is printed, and an
 //! existing file is replaced only by a complete one.
 
 pub mod dot;
@@ -39,7 +39,7 @@ use crate::formats::pipe::{Fault, ReadError, ReadNet, ReadOptions, ReadProblem, 
 use crate::net::Net;
 use crate::whole_file;
 
-/// A format that nets are kept in.
+/// A file format for nets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
@@ -51,7 +51,7 @@ pub enum Format {
     GreatSpn,
     /// GreatSPN's older `.net`, with a `.def` in the same folder; read only.
     GreatSpnNet,
-    /// JANI of model checkers.
+    /// JANI, the format of model checkers; read and written.
     #[cfg(feature = "jani")]
     Jani,
     /// The language of PRISM; written only.
@@ -100,7 +100,7 @@ impl Format {
         None
     }
 
-    /// The format that a file name asks for: `.dot`, `.gv`, `.svg`, `.PNPRO`, `.net`, `.pnml`, `.jani`, `.prism`, `.sm`, and PIPE XML for `.xml`.
+    /// The format that the extension of a file name stands for: `.dot`, `.gv`, `.svg`, `.PNPRO`, `.net`, `.pnml`, `.jani`, `.prism`, `.sm`, and PIPE XML for `.xml`.
     pub fn of_name(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "xml" => Some(Self::Pipe),
@@ -129,7 +129,7 @@ pub enum ReadFileError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// The file is no net; every problem with its line and column.
+    /// The file is not a readable net; lists every problem with its line and column.
     #[error("`{}` is refused:\n{problems}", path.display())]
     Refused {
         /// The file.
@@ -169,7 +169,7 @@ pub enum WriteFileError {
     },
 }
 
-/// The options for the file at `path`: with the text of the `.def` in the folder of a `.net`.
+/// The options for the file at `path`. For a `.net`, adds the text of the `.def` in the same folder.
 #[must_use]
 pub fn options_beside(path: &Path, options: &ReadOptions) -> ReadOptions {
     let mut options = options.clone();
@@ -185,11 +185,11 @@ pub fn options_beside(path: &Path, options: &ReadOptions) -> ReadOptions {
     options
 }
 
-/// Reads a net from a file of any format that nets are read from.
+/// Reads a net from a file in any readable format.
 ///
 /// # Errors
 ///
-/// The file cannot be read, or is refused with everything that is wrong in it.
+/// The file cannot be read, or is refused; then the error lists everything that is wrong in the file.
 pub fn read_file(path: &Path, options: &ReadOptions) -> Result<ReadNet, ReadFileError> {
     let failed = |source| ReadFileError::Io { path: path.to_owned(), source };
     let mut bytes = Vec::new();
@@ -200,7 +200,7 @@ pub fn read_file(path: &Path, options: &ReadOptions) -> Result<ReadNet, ReadFile
     read_bytes(&bytes, &options).map_err(|problems| ReadFileError::Refused { path: path.to_owned(), problems })
 }
 
-/// Reads a net from the bytes of such a file.
+/// Reads a net from the bytes of a file in any readable format.
 ///
 /// # Errors
 ///
@@ -230,12 +230,12 @@ impl Net {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or it holds no net: every problem with its line and column.
+    /// The file cannot be read, or is not a net; then the error lists every problem with its line and column.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadFileError> {
         Ok(read_file(path.as_ref(), &ReadOptions::default())?.net)
     }
 
-    /// Reads a net from the content of such a file.
+    /// Reads a net from the content of a file in any readable format.
     ///
     /// # Errors
     ///

@@ -6,7 +6,7 @@ use crate::net::Point;
 
 /// Width and height of a cell.
 const CELL: f64 = 64.0;
-/// Maximum cells that a box may cover per side, because positions in a file are arbitrary.
+/// Maximum number of cells per side of a box, a limit because positions in a file are arbitrary.
 const MOST_CELLS: i64 = 256;
 
 /// An upright box.
@@ -36,7 +36,7 @@ impl Rect {
         }
     }
 
-    /// The area that both cover.
+    /// The area that both boxes cover.
     pub(crate) fn common(&self, other: &Self) -> f64 {
         let x = self.high.x.min(other.high.x) - self.low.x.max(other.low.x);
         let y = self.high.y.min(other.high.y) - self.low.y.max(other.low.y);
@@ -61,14 +61,14 @@ impl Near {
         }
     }
 
-    /// Calls `visit` for the boxes that share a cell with this one, possibly more than once per box.
+    /// Calls `visit` for the boxes that share a cell with `rect`, possibly more than once per box.
     pub(crate) fn visit(&self, rect: &Rect, mut visit: impl FnMut(usize, &Rect)) {
         for cell in cells(rect) {
             self.cells.get(&cell).into_iter().flatten().for_each(|(number, rect)| visit(*number, rect));
         }
     }
 
-    /// The numbers of the boxes that overlap this one, each once, in order.
+    /// The numbers of the boxes that overlap `rect`, each once, in ascending order.
     pub(crate) fn touching(&self, rect: &Rect) -> Vec<usize> {
         let mut found = Vec::new();
         self.visit(rect, |number, other| {

@@ -23,20 +23,20 @@ pub enum Positions {
     Layered,
 }
 
-/// Pixels by which symbols may overlap, and by which an arc may enter a symbol.
+/// Maximum overlap of two symbols, and depth to which an arc may enter a symbol, in pixels.
 const TOUCH: f64 = 1.5;
-/// Share of a text that may be covered, and share of the texts that may be covered more.
+/// Maximum covered share of a text, and maximum share of texts that are covered more than that.
 const COVERED: f64 = 0.1;
 const MOST_COVERED: f64 = 0.02;
 
 /// Reason why the positions of a file do not make a readable picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unreadable {
-    /// Symbols that overlap others.
+    /// Number of symbols that overlap others.
     pub nodes: usize,
-    /// Arcs that run through a node that is not theirs.
+    /// Number of arcs that run through a node other than their ends.
     pub arcs: usize,
-    /// Texts that are covered by more than a tenth.
+    /// Number of texts of which more than a tenth is covered.
     pub texts: usize,
 }
 
@@ -52,7 +52,7 @@ impl fmt::Display for Unreadable {
     }
 }
 
-/// Symbols, ways of arcs, and texts.
+/// Symbols, routes of arcs, and texts.
 #[derive(Clone, Debug)]
 pub(crate) struct Picture {
     pub(crate) layout: Layout,

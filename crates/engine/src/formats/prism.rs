@@ -1,4 +1,4 @@
-//! Writing nets in the language of PRISM, as CTMCs.
+//! Writes nets in the language of PRISM, as CTMCs.
 
 use crate::formats::commands::{Commands, ExportError, Variable, is_truth};
 use crate::net::Net;
@@ -8,13 +8,12 @@ use crate::net::expr::{BinaryOp, Expr, Function, Leaf, UnaryOp};
 const FORMAT: &str = "PRISM";
 
 /// The net as a CTMC of the PRISM language: one module, a variable for each place, a command for each transition.
-/// `most` has a bound for each place for which one is known, apart from its capacity.
+/// `most` has the known upper bounds of places besides their capacities.
 ///
 /// # Errors
 ///
-/// Everything that a CTMC of PRISM cannot express: immediate transitions, other delays than exponential ones, several
-/// token classes,
-/// places without bounds, functions that PRISM lacks.
+/// Everything that a CTMC of PRISM cannot express: immediate transitions, delays that are not exponential,
+/// several token classes, places without bounds, and some functions.
 pub fn prism(net: &Net, most: &[Option<u64>]) -> Result<String, Vec<ExportError>> {
     let form = Commands::of(net, most, FORMAT)?;
     let mut problems: Vec<ExportError> = form

@@ -1,4 +1,4 @@
-//! The ways of arcs between the symbols of nodes.
+//! The routes of arcs between the symbols of nodes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ const ASIDE: [f64; 9] = [0.0, 18.0, -18.0, 34.0, -34.0, 54.0, -54.0, 80.0, -80.0
 const MOST_HOPELESS: usize = 100;
 /// Space that a bent arc keeps to nodes.
 const CLEAR: f64 = 3.0;
-/// Number of lines that a curve is made of, the longest piece that is treated as one, and the points of a piece.
+/// Number of lines that approximate a curve; maximum length of a piece of a route; number of points of a piece.
 const PIECES: u32 = 16;
 const PIECE: f64 = 24.0;
 const SAMPLES: u32 = 8;
@@ -47,7 +47,7 @@ impl Route {
         (self.points[last], self.points[last - 1])
     }
 
-    /// The same route, which ends `length` earlier.
+    /// The same route with its last `length` pixels removed.
     pub(crate) fn without_end(&self, length: f64) -> Self {
         let mut shorter = self.clone();
         let (tip, before) = self.tip();
@@ -69,7 +69,7 @@ impl Route {
         }
     }
 
-    /// As the attribute `d` of an SVG path.
+    /// The route as the attribute `d` of an SVG path.
     pub(crate) fn path(&self) -> String {
         let mut d = format!("M{:.1} {:.1}", self.points[0].x, self.points[0].y);
         for (i, b) in self.points.iter().enumerate().skip(1) {
@@ -83,7 +83,7 @@ impl Route {
         d
     }
 
-    /// Points so dense that the lines between them form the route.
+    /// The route as points joined by straight lines.
     pub(crate) fn flat(&self) -> Vec<Point> {
         let mut flat = vec![self.points[0]];
         for (i, &b) in self.points.iter().enumerate().skip(1) {
@@ -96,7 +96,7 @@ impl Route {
         flat
     }
 
-    /// As bends that PIPE draws, if there are any: straight lines, both ends included.
+    /// The bends that PIPE draws, for a route of straight lines: all points, including both ends. Empty without bends.
     pub(crate) fn bends(&self) -> Vec<PathPoint> {
         let mut points = self.points.clone();
         let mut at = 1;
@@ -128,14 +128,14 @@ pub(crate) fn ends(net: &Net, arc: &Arc) -> [usize; 2] {
     if arc.kind == ArcKind::Output { [transition, place] } else { [place, transition] }
 }
 
-/// Icons by position.
+/// An index of the icons by position.
 pub(crate) fn near_icons(icons: &[Icon]) -> Near {
     let mut near = Near::default();
     icons.iter().enumerate().for_each(|(i, icon)| near.add(i, Rect::around(icon.centre, icon.reach())));
     near
 }
 
-/// The lines of a route in short pieces, each of which touches few boxes.
+/// The lines of a route in short pieces, so that each touches few boxes.
 pub(crate) fn pieces(flat: &[Point]) -> impl Iterator<Item = (Point, Point)> + '_ {
     flat.windows(2).flat_map(|pair| {
         let (a, b) = (pair[0], pair[1]);
@@ -159,8 +159,8 @@ pub(crate) fn crosses(flat: &[Point], own: [usize; 2], icons: &[Icon], near: &Ne
     })
 }
 
-/// The arcs of a net that is drawn at the positions of a file: the file's paths, and straight lines. Arcs between the
-/// same two nodes, and lines that would cross a node, are bent.
+/// The routes of arcs in a net that is drawn at the positions of its file: the paths of the file, otherwise straight
+/// lines. Arcs between the same two nodes, and lines that would cross a node, are bent.
 pub(crate) fn direct(net: &Net, icons: &[Icon]) -> Vec<Route> {
     let near = near_icons(icons);
     let mut between: HashMap<_, Vec<usize>> = HashMap::new();
@@ -181,7 +181,7 @@ pub(crate) fn direct(net: &Net, icons: &[Icon]) -> Vec<Route> {
             let (dx, dy) = (to.centre.x - from.centre.x, to.centre.y - from.centre.y);
             let length = dx.hypot(dy).max(1.0);
             let space = 2.0 * (0.12 * length.min(120.0) + 3.0);
-            // the same side whichever way the arc points
+            // the same side for both directions of the arc
             let side = if arc.kind == ArcKind::Output { -1.0 } else { 1.0 };
             let aside = side * space * (number as f64 - 0.5 * (all.len() as f64 - 1.0)) + more;
             if aside == 0.0 {
@@ -210,10 +210,10 @@ fn joined(from: Icon, inner: Vec<Point>, to: Icon, curved: bool) -> Route {
     Route { points, shape: if curved { Shape::Curve } else { Shape::Lines } }
 }
 
-/// The height that an arc comes from, the arc, and whether it starts there.
+/// The height that an arc comes from, the arc, and true if the arc starts at the node.
 type Meeting = (f64, usize, bool);
 
-/// The arcs of a layered drawing. Arcs that meet a node on the same side are placed one below the other there.
+/// The routes of arcs in a layered drawing. Arcs that meet a node on the same side are placed one below the other.
 pub(crate) fn steps(edges: &[Edge], drawn: &Drawn, icons: &[Icon]) -> Vec<Route> {
     let next = |edge: usize, start: bool| {
         let Edge { from, to, .. } = edges[edge];

@@ -1,8 +1,8 @@
-//! A picture of a net, at its own positions, or in layers if it has none or unusable ones.
+//! A picture of a net, drawn at the positions of its file, or in layers if these are missing or unusable.
 //!
 //! Places are circles with their tokens, timed transitions open boxes, immediate ones black bars. Inhibitor arcs end in
-//! a small circle, test arcs are dashed. Paths of arcs name their ends: `p` and `t` with the numbers of place and
-//! transition, in the order of the net.
+//! a small circle, test arcs are dashed. The path of an arc has attributes with its ends: `p` or `t`, and the number of
+//! the place or transition in the net.
 
 use std::fmt::Write as _;
 
@@ -46,7 +46,7 @@ pub fn svg(net: &Net) -> String {
     svg_at(net, Positions::Auto).0
 }
 
-/// A net as an SVG document, drawn at these positions; and the reason if the file's positions are not used.
+/// A net as an SVG document, drawn at these positions. Also returns the reason if the file's positions are not used.
 pub fn svg_at(net: &Net, positions: Positions) -> (String, Option<Unreadable>) {
     let picture = Picture::of(net, positions);
     let mut drawing = Drawing { net, picture: &picture, out: String::new(), frame: Frame::default() };

@@ -1,4 +1,4 @@
-//! Parts of pictures that nets and graphs of markings share: the frame around a drawing, curves, arrow heads, text.
+//! Common parts of pictures of nets and of graphs of markings: the frame around a drawing, curves, arrow heads, text.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Takes in a square around `p`.
+    /// Extends the frame by a square around `p`.
     pub fn add(&mut self, p: Point, reach: f64) {
         let (low, high) = (Point { x: p.x - reach, y: p.y - reach }, Point { x: p.x + reach, y: p.y + reach });
         self.corners = Some(match self.corners {
@@ -27,7 +27,7 @@ impl Frame {
         });
     }
 
-    /// A document of this size on white.
+    /// A document of the frame's size, with a white background.
     pub fn document(self, title: &str, style: &str, drawing: &str) -> String {
         let zero = Point::default();
         let (low, high) = self.corners.unwrap_or((zero, zero));
@@ -42,7 +42,7 @@ impl Frame {
     }
 }
 
-/// The point `distance` away from `from` towards `to`.
+/// The point at `distance` from `from`, in the direction of `to`.
 pub fn step(from: Point, to: Point, distance: f64) -> Point {
     let (dx, dy) = (to.x - from.x, to.y - from.y);
     let length = dx.hypot(dy);

@@ -1,4 +1,4 @@
-//! The texts of a picture of a net: their content and their size.
+//! The texts in a picture of a net: content and size.
 
 use crate::formats::dot::timing_text;
 use crate::formats::icon::HALF;
@@ -8,21 +8,21 @@ use crate::net::{Annotation, Net, Place, Transition};
 /// Font sizes of names, and of rates, capacities and weights, in pixels.
 pub(crate) const NAME_SIZE: f64 = 12.0;
 pub(crate) const SMALL_SIZE: f64 = 11.0;
-/// From the middle of a node to the base line of a text below it and above it.
+/// Distances from the middle of a node to the base line of a text below and above the node.
 pub(crate) const BELOW: f64 = HALF + 13.0;
 pub(crate) const ABOVE: f64 = HALF + 5.0;
-/// Distances that a text reaches above and below its base line, as shares of its size.
+/// Height of a text above and below its base line, as shares of the font size.
 pub(crate) const RISE: f64 = 0.8;
 pub(crate) const DROP: f64 = 0.25;
 /// Maximum number of characters of a text.
 const LONGEST: usize = 40;
-/// Narrowest note whose text is broken into lines of its width.
+/// Minimum width of a note whose text is broken into lines.
 const NARROW: f64 = 60.0;
 /// Height of a line of a note, and the space around its text.
 pub(crate) const NOTE_LINE: f64 = 15.0;
 const NOTE_PADDING: f64 = 10.0;
 
-/// The width of a text in a sans-serif font, about, in pixels.
+/// The approximate width of a text in a sans-serif font, in pixels.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
     let share = |c: char| match c {
         'i' | 'j' | 'l' | 'I' | 'J' | '\'' => 0.30,
@@ -53,13 +53,13 @@ pub(crate) fn rate(net: &Net, transition: &Transition) -> String {
     shortened(&timing_text(net, &transition.timing))
 }
 
-/// The room that a place and its name take.
+/// The space that a place and its name need.
 pub(crate) fn place_room(place: &Place) -> Node {
     let above = if place.capacity.is_some() { ABOVE + RISE * SMALL_SIZE } else { HALF };
     room(&shortened(place.label()), "", above, false, place.initial_total() > 0)
 }
 
-/// The room that a transition, its name and its rate take.
+/// The space that a transition, its name and its rate need.
 pub(crate) fn transition_room(net: &Net, transition: &Transition) -> Node {
     let rate = rate(net, transition);
     let above = if rate.is_empty() { HALF } else { ABOVE + RISE * SMALL_SIZE };

@@ -11,7 +11,7 @@ use crate::net::parts::{
 use crate::net::problem::BuildError;
 use crate::net::{NameIndex, Net};
 
-/// Puts a net together.
+/// Builds a net from parts.
 ///
 /// ```
 /// use tailspn_engine::net::{NetBuilder, Timing};
@@ -40,7 +40,7 @@ pub struct NetBuilder {
 }
 
 impl Net {
-    /// A builder that holds a copy of this net, for making a changed one.
+    /// A builder with a copy of this net, to build a changed net.
     pub fn to_builder(&self) -> NetBuilder {
         NetBuilder::from_net(self)
     }
@@ -54,7 +54,7 @@ impl NetBuilder {
         builder
     }
 
-    /// An empty net without any token class; at least one must be added before places are.
+    /// An empty net without any token class; at least one must be added before the first place.
     pub fn without_classes(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -158,7 +158,7 @@ impl NetBuilder {
         self.add_arc(Arc { id, kind, place, transition, weights, path: Vec::new(), tagged: false })
     }
 
-    /// Adds an arc that takes tokens.
+    /// Adds an arc that consumes tokens.
     pub fn input(&mut self, place: PlaceId, transition: TransitionId, weight: impl Into<Expr>) -> usize {
         self.arc(ArcKind::Input, place, transition, weight)
     }
@@ -232,7 +232,7 @@ impl NetBuilder {
     ///
     /// # Errors
     ///
-    /// The byte span of the part that does not fit the grammar, or of a name that was not added.
+    /// The byte span of a syntax error, or of a name that was not added.
     pub fn expression(&self, text: &str) -> Result<Expr, ExprError> {
         expr::resolve(&expr::parse(text)?, &self.index)
     }
@@ -271,7 +271,7 @@ impl NetBuilder {
         })
     }
 
-    /// Gives equal nets one form: a count for every class, and no name that only repeats the id.
+    /// Brings equal nets into the same form: a count for every class, and no name that only repeats the id.
     fn make_canonical(&mut self) {
         for place in &mut self.places {
             place.initial.resize(self.classes.len(), 0);

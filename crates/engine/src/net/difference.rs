@@ -1,4 +1,4 @@
-//! Comparison of two nets: parts by their ids, and their meaning, not their drawing.
+//! Comparison of two nets by the meaning of their parts, which are matched by id. The drawing is ignored.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub struct Difference {
     pub part: Part,
     /// Id of the part; for an arc, its ends.
     pub name: String,
-    /// The property that differs, such as `tokens`; `there` if one of the nets has no such part.
+    /// The property that differs, such as `tokens`; `there` if the part is missing in one of the nets.
     pub what: &'static str,
     /// Value in the first net; none if the part is missing there.
     pub first: Option<String>,
@@ -48,11 +48,11 @@ pub struct Difference {
     pub second: Option<String>,
 }
 
-/// Properties of a part, in a stated order.
+/// Properties of a part, in a fixed order.
 type Properties = Vec<(&'static str, String)>;
 
-/// All differences of two nets, by kind of part and name: classes, parameters, places, transitions, arcs. None if they
-/// mean the same: names, positions and the order of parts do not count. Expressions are compared as text.
+/// All differences of two nets, by kind of part and name: classes, parameters, places, transitions, arcs. Empty if
+/// the nets are equivalent: names, positions and the order of parts do not count. Expressions are compared as text.
 pub fn differences(first: &Net, second: &Net) -> Vec<Difference> {
     let (first, second) = (parts(first), parts(second));
     let mut found = Vec::new();
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
     use crate::net::NetBuilder;
 
-    /// A queue with this capacity, and a server of this rate; `spare` adds a place.
+    /// A queue of capacity `room` with a server of this rate; `spare` adds a place.
     fn queue(room: u32, rate: f64, weight: f64, spare: bool) -> Net {
         let mut b = NetBuilder::new("queue");
         if spare {

@@ -1,6 +1,6 @@
 //! Dense identifiers of the parts of one net.
 //!
-//! An id is a position in its net's table; it has no meaning for another net.
+//! An id is a position in a table of its net, and meaningless for another net.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Looking parts of a net up by id or by name.
+//! Lookup of parts of a net by id or by name.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use crate::net::{ClassId, Net, PlaceId, TransitionId};
 
 /// A place or a transition, given by its id ([`PlaceId`], [`TransitionId`]) or by its name.
 ///
-/// Made by `into()` from an id or a text; functions that take `impl Into<PlaceKey>` accept both.
+/// `into()` converts an id or a text; functions that take `impl Into<PlaceKey>` accept both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PartKey<I> {
     /// By id.
     Id(I),
-    /// By the id or the name in the file.
+    /// By the text of the id or of the name in the file.
     Name(String),
 }
 
@@ -73,7 +73,7 @@ pub enum LookupError {
         /// The first names that exist.
         known: Vec<String>,
     },
-    /// The question did not ask for it. Ask before the run.
+    /// The question did not request the quantity. Request it before the run.
     #[error("{what} were not observed; call `{call}` before the run")]
     NotObserved {
         /// The quantity that was not observed.

@@ -1,4 +1,4 @@
-//! Delay distributions: their parameters, means and validity. Sampling is in `rng::sample`.
+//! Delay distributions: their parameters, means and validity. Sampling is in `sim::Sampler`.
 
 use std::fmt;
 
@@ -25,21 +25,21 @@ pub enum Law {
         /// Mean of the whole delay \[s\], > 0.
         mean: f64,
     },
-    /// With probability `probability` of a branch, exponential with its `mean`.
+    /// A random branch, chosen by the probabilities; then exponential with the mean of the branch.
     Hyperexponential {
         /// The branches; their probabilities sum to 1.
         branches: Vec<Branch>,
     },
-    /// Logarithm of the delay is normal; given by the delay's own mean and coefficient of variation.
+    /// The logarithm of the delay is normal; `mean` and `cv` are those of the delay itself.
     LogNormal {
         /// Mean of the delay \[s\], > 0.
         mean: f64,
-        /// Standard deviation over mean, > 0.
+        /// Standard deviation divided by mean, > 0.
         cv: f64,
     },
     /// Weibull with survival `exp(-(t/scale)^shape)`.
     Weibull {
-        /// Shape, > 0: below 1 a heavy tail, 1 exponential.
+        /// Shape, > 0; below 1 the tail is heavy, 1 is exponential.
         shape: f64,
         /// Scale \[s\], > 0.
         scale: f64,
@@ -67,7 +67,7 @@ pub struct Branch {
     pub mean: f64,
 }
 
-/// Longest chain of stages that an Erlang distribution may have.
+/// Maximum number of stages of an Erlang distribution.
 pub const MAX_ERLANG_STAGES: u32 = 1_000;
 
 impl Law {
@@ -174,7 +174,7 @@ impl Law {
     }
 }
 
-/// The least value that a parameter may have.
+/// The lower bound of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
     /// The value itself is allowed.
@@ -215,7 +215,7 @@ pub enum LawProblem {
     /// The probabilities of a hyperexponential distribution do not sum to 1.
     #[error("the branch probabilities sum to {total}, not to 1")]
     BranchSum {
-        /// Their sum.
+        /// Sum of the probabilities.
         total: f64,
     },
     /// An empirical distribution without samples.

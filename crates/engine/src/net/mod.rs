@@ -1,4 +1,4 @@
-//! The net as written by the user: names, positions, expressions, in the order of the file.
+//! The net as written by the user, with names, positions and expressions, in the order of the file.
 //!
 //! Defines the parts ([`Place`], [`Transition`], [`Arc`], delay distributions ([`Law`]), [expressions](expr)) and the only
 //! way to assemble them, [`NetBuilder`]. Their meaning is defined elsewhere: `semantics` defines enabling and firing,
@@ -32,7 +32,7 @@ use std::collections::HashMap;
 
 /// A generalized stochastic Petri net: immutable, checked, in file order.
 ///
-/// Equality compares everything that a file can hold, drawing included.
+/// Equality compares everything that a file can store, including the drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Net {
     name: String,
@@ -71,12 +71,12 @@ impl Net {
         &self.parameters
     }
 
-    /// Places in file order; a [`PlaceId`] is a position in it.
+    /// Places in file order; a [`PlaceId`] is a position in this slice.
     pub fn places(&self) -> &[Place] {
         &self.places
     }
 
-    /// Transitions in file order; a [`TransitionId`] is a position in it.
+    /// Transitions in file order; a [`TransitionId`] is a position in this slice.
     pub fn transitions(&self) -> &[Transition] {
         &self.transitions
     }
@@ -106,12 +106,12 @@ impl Net {
         &self.transitions[id.index()]
     }
 
-    /// The place with this id or, failing that, with this name.
+    /// The place with this id, otherwise the place with this name.
     pub fn find_place(&self, id: &str) -> Option<PlaceId> {
         self.index.places.get(id).copied()
     }
 
-    /// The transition with this id or, failing that, with this name.
+    /// The transition with this id, otherwise the transition with this name.
     pub fn find_transition(&self, id: &str) -> Option<TransitionId> {
         self.index.transitions.get(id).copied()
     }
@@ -120,7 +120,7 @@ impl Net {
     ///
     /// # Errors
     ///
-    /// The byte span of the part that does not fit the grammar, or of a name that the net does not have.
+    /// The byte span of a syntax error, or of a name that the net does not have.
     pub fn expression(&self, text: &str) -> Result<Expr, ExprError> {
         self.resolved(&expr::parse(text)?)
     }

@@ -1,6 +1,6 @@
 //! The parts of a net: places, transitions, arcs, and data that only a drawing or another tool needs.
 //!
-//! Plain records with public fields; [`crate::net::NetBuilder`] checks that they agree.
+//! Plain records with public fields; [`crate::net::NetBuilder`] checks that they are consistent.
 
 use crate::net::expr::Expr;
 use crate::net::ids::{ClassId, PlaceId, TransitionId};
@@ -14,19 +14,19 @@ pub struct Point {
     pub y: f64,
 }
 
-/// A kind of token (a colour of PIPE). Plain numbers refer to the first class of a net.
+/// A kind of token (a colour of PIPE). Numbers without a class refer to the first class of a net.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenClass {
     /// Id of the class; every PIPE net has the class `Default`.
     pub id: String,
-    /// True if PIPE 4 counts it as in use.
+    /// True if PIPE 4 marks the class as in use.
     pub enabled: bool,
-    /// Red, green and blue of its dots.
+    /// Red, green and blue of the class's tokens in the drawing.
     pub colour: [u8; 3],
 }
 
 impl TokenClass {
-    /// The class that a net without colours has.
+    /// The only class of a net without colours.
     pub fn default_class() -> Self {
         Self { id: "Default".to_owned(), enabled: true, colour: [0; 3] }
     }
@@ -39,18 +39,18 @@ pub struct Parameter {
     pub name: String,
     /// Value of the parameter: a constant, or an expression over places and earlier parameters.
     pub value: Expr,
-    /// Where its box is drawn.
+    /// Position of the parameter's box in the drawing.
     pub position: Option<Point>,
 }
 
 /// A place.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Place {
-    /// Unique among the places of the net.
+    /// Id, unique among the places of the net.
     pub id: String,
     /// Label in the drawing; empty means the id.
     pub name: String,
-    /// Tokens of each class at the start, in the order of the net's classes; missing ones are 0.
+    /// Tokens of each class at the start, in the order of the net's classes; missing numbers are 0.
     pub initial: Vec<u32>,
     /// Maximum number of tokens of all classes together; `None` is unbounded.
     pub capacity: Option<u32>,
@@ -61,7 +61,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The display name: its own name, or the id if it has none.
+    /// The display name: the name, or the id if the name is empty.
     pub fn label(&self) -> &str {
         if self.name.is_empty() { &self.id } else { &self.name }
     }
@@ -78,19 +78,19 @@ pub enum Servers {
     /// One: the rate does not depend on the enabling degree.
     #[default]
     Single,
-    /// As many as the enabling degree.
+    /// The enabling degree: every enabling is served.
     Infinite,
-    /// At most this many, at least 1.
+    /// At most this number, which is at least 1.
     Limited(u32),
 }
 
 /// Memory of a timed transition that is disabled before it fires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Memory {
-    /// Nothing: it starts anew when it is enabled again (race with enabling memory).
+    /// The transition forgets its delay, and draws a new one when it is enabled again (race with enabling memory).
     #[default]
     Enabling,
-    /// The remaining delay (race with age memory).
+    /// The transition keeps its remaining delay (race with age memory).
     Age,
 }
 
@@ -99,7 +99,7 @@ pub enum Memory {
 pub enum Delay {
     /// Exponential with this rate [1/s], evaluated in the marking in which the transition is enabled.
     Exponential {
-        /// Rate of one server; 0 means that it never fires, below 0 is an error.
+        /// Rate of one server. With rate 0 the transition never fires; a negative rate is an error.
         rate: Expr,
     },
     /// Any other distribution.
@@ -111,7 +111,7 @@ pub enum Delay {
 pub enum Timing {
     /// Fires immediately, before any timed transition.
     Immediate {
-        /// Share of the transition among the enabled ones of the same priority.
+        /// Share of the transition among the enabled transitions of the same priority.
         weight: Expr,
         /// Higher numbers have precedence.
         priority: u32,
@@ -120,7 +120,7 @@ pub enum Timing {
     Timed {
         /// The delay's distribution.
         delay: Delay,
-        /// Number of enablings that are served at once.
+        /// Number of enablings that are served simultaneously.
         servers: Servers,
         /// Memory of the transition when it is disabled.
         memory: Memory,
@@ -151,7 +151,7 @@ impl Timing {
 /// A transition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transition {
-    /// Unique among the transitions of the net.
+    /// Id, unique among the transitions of the net.
     pub id: String,
     /// Label in the drawing; empty means the id.
     pub name: String,
@@ -163,17 +163,17 @@ pub struct Transition {
     pub orientation: i32,
     /// Position of its name, relative to the transition.
     pub label_offset: Point,
-    /// A PIPE priority on a timed transition: it has no effect, but it is kept.
+    /// A PIPE priority of a timed transition; stored, but without effect.
     pub unused_priority: Option<u32>,
 }
 
 impl Transition {
-    /// The display name: its own name, or the id if it has none.
+    /// The display name: the name, or the id if the name is empty.
     pub fn label(&self) -> &str {
         if self.name.is_empty() { &self.id } else { &self.name }
     }
 
-    /// Returns true if it fires in zero time.
+    /// Returns true if the transition fires in zero time.
     pub fn is_immediate(&self) -> bool {
         matches!(self.timing, Timing::Immediate { .. })
     }
@@ -182,11 +182,11 @@ impl Transition {
 /// Kind of an arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ArcKind {
-    /// Place to transition: the tokens are needed and taken.
+    /// Place to transition: the tokens are needed and consumed.
     Input,
     /// Transition to place: the tokens are produced.
     Output,
-    /// Place to transition: disabled when the place holds as many tokens as the weight.
+    /// Place to transition: the transition is disabled if the place holds at least `weight` tokens.
     Inhibitor,
     /// Place to transition: the tokens are needed and stay (a read arc).
     Test,
@@ -204,7 +204,7 @@ pub struct ClassWeight {
 /// A bend of a drawn arc.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathPoint {
-    /// Where.
+    /// Position of the bend.
     pub point: Point,
     /// True if the arc is curved here.
     pub curved: bool,
@@ -213,7 +213,7 @@ pub struct PathPoint {
 /// An arc between a place and a transition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arc {
-    /// Unique among the arcs of the net.
+    /// Id, unique among the arcs of the net.
     pub id: String,
     /// Kind of the arc.
     pub kind: ArcKind,
@@ -223,9 +223,9 @@ pub struct Arc {
     pub transition: TransitionId,
     /// Weights by class; a class that is not listed has weight 0.
     pub weights: Vec<ClassWeight>,
-    /// The drawn path, both ends included; may be empty.
+    /// The drawn path, including both ends; may be empty.
     pub path: Vec<PathPoint>,
-    /// PIPE's mark of a tagged customer's way; stored, without meaning in tailspn.
+    /// PIPE's mark on the path of a tagged customer; stored, but without meaning in tailspn.
     pub tagged: bool,
 }
 
@@ -242,7 +242,7 @@ pub struct Annotation {
     pub text: String,
 }
 
-/// A named set of markings, as PIPE 4 keeps it: conditions that hold together.
+/// A named set of markings, as PIPE 4 stores it: conditions that must all hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateGroup {
     /// Id of the state group.

@@ -18,7 +18,7 @@ pub enum PartRef {
 /// All problems of the parts of a net.
 pub type BuildError = Problems<BuildProblem>;
 
-/// A reason why the parts do not make a net.
+/// A reason why the parts do not form a net.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildProblem {
@@ -60,7 +60,7 @@ pub enum BuildProblem {
         /// The part.
         part: PartRef,
     },
-    /// An arc weight that is not a whole number or above 2^31.
+    /// An arc weight that is not a whole number below 2^31.
     #[error("the weight of arc `{arc}` is {value}; it must be a whole number below 2^31")]
     BadArcWeight {
         /// The arc's id.
@@ -80,7 +80,7 @@ pub enum BuildProblem {
         /// The transition.
         part: PartRef,
     },
-    /// A limit of zero servers: the transition could never fire.
+    /// A limit of zero servers, with which the transition could never fire.
     #[error("transition `{transition}` has 0 servers")]
     NoServer {
         /// The transition's id.
@@ -88,7 +88,7 @@ pub enum BuildProblem {
         /// The transition.
         part: PartRef,
     },
-    /// More tokens at the start than the place may hold.
+    /// More initial tokens than the place may hold.
     #[error("place `{place}` starts with {tokens} tokens, above its capacity of {capacity}")]
     AboveCapacity {
         /// The place's id.

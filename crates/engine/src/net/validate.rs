@@ -1,4 +1,4 @@
-//! Validation of the parts of a net; finds all problems at once.
+//! Validation of the parts of a net; finds all problems in one pass.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -33,7 +33,7 @@ impl NetBuilder {
         check_unique("arc", self.arcs.iter().map(|a| &a.id), PartRef::Arc, problems);
     }
 
-    /// Reports leaves that are not of this builder, and a constant that is negative or not finite.
+    /// Reports leaves that do not belong to this builder, and a constant that is negative or not finite.
     fn check_expr(&self, what: &str, expr: &Expr, part: PartRef, problems: &mut Vec<BuildProblem>) {
         if let Some(value) = expr.as_number()
             && (!value.is_finite() || value < 0.0)

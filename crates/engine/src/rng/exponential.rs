@@ -31,7 +31,7 @@ fn high_product(a: u32, b: u32) -> u32 {
 
 /// `-ln((x + 1/2) / 2^32)` as Q5.27, never negative.
 ///
-/// The leading zeros give the exponent, a degree-10 polynomial the logarithm of the mantissa. Over all 2^32 words
+/// The number of leading zeros gives the exponent, and a polynomial of degree 10 gives the logarithm of the mantissa. Over all 2^32 words
 /// the largest error is 1.1e-8, the mean is 1 + 1.8e-9 and the second moment 2 - 1.2e-9. Derived in docs/accuracy.md.
 ///
 /// ```
@@ -42,7 +42,7 @@ fn high_product(a: u32, b: u32) -> u32 {
 #[inline(always)]
 pub fn exponential(word: u32) -> u32 {
     let zeros = word.leading_zeros();
-    // what follows the top bit, as Q0.32; the half below the last bit of the word comes in where there is room for it
+    // the bits below the top bit, as Q0.32, with the half below the word's last bit if there is room for it
     let t = ((u64::from(word) << 1 | 1) << zeros) as u32 & !1;
     let mut a = HIGHEST_COEFFICIENT;
     for c in COEFFICIENTS {
@@ -62,8 +62,8 @@ mod tests {
         -((f64::from(word) + 0.5) / 4_294_967_296.0).ln()
     }
 
-    /// Every word whose bits end in a pattern would take minutes; a stride that is coprime to 2^32 visits all
-    /// binades. The full sweep was run once, see docs/accuracy.md.
+    /// All words would take minutes, so the test uses a stride that is coprime to 2^32 and visits all
+    /// binades. All words were tested once, see docs/accuracy.md.
     #[test]
     fn error_stays_below_its_bound() {
         let stride = 65_537;

@@ -24,7 +24,7 @@ pub enum Purpose {
     Build = 3,
     /// One attempt of a task of the cluster simulator, see [`Address::words`]; the owner is the task.
     Attempt = 4,
-    /// The input of a job of the cluster simulator: sizes and places of the blocks, the same in every replication.
+    /// The input of a job of the cluster simulator: sizes and nodes of the blocks, the same in every replication.
     Input = 5,
     /// Events of a node of the cluster simulator over time; the owner is the node.
     Node = 6,
@@ -38,7 +38,7 @@ pub enum Purpose {
     Run = 13,
 }
 
-/// Position of the purpose in the last counter word; replications have the 60 bits below it.
+/// Bit position of the purpose in the last counter word; the replication number uses the 60 bits below it.
 const PURPOSE_SHIFT: u32 = 28;
 
 /// Address of a draw that is shared by four consecutive replications.
@@ -60,7 +60,7 @@ impl Address {
         philox4x32_10([self.sample, self.owner, low, high | (self.purpose as u32) << PURPOSE_SHIFT], key)
     }
 
-    /// Four words of a single replication. A purpose draws either in this way or by [`Address::block`], never both.
+    /// Four words of a single replication. A purpose uses either this function or [`Address::block`], never both.
     #[inline(always)]
     pub fn words(self, key: [u32; 2], replication: u64) -> [u32; 4] {
         self.block(key, replication)

@@ -11,7 +11,7 @@ const WEYL_0: u32 = 0x9E37_79B9;
 const WEYL_1: u32 = 0xBB67_AE85;
 const ROUNDS: u32 = 10;
 
-/// High and low half of the 64-bit product.
+/// High and low halves of the 64-bit product.
 #[inline(always)]
 fn wide_product(a: u32, b: u32) -> (u32, u32) {
     let product = u64::from(a) * u64::from(b);
@@ -40,7 +40,7 @@ pub fn philox4x32_10(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
 
 /// Philox4x32-10 as a sequential generator of the rand traits: the counter runs up from 0.
 ///
-/// For code that wants a stream; the engines address words directly with [`philox4x32_10`].
+/// For code that needs a stream; the engines address words directly with [`philox4x32_10`].
 #[derive(Clone, Debug)]
 pub struct Philox {
     key: [u32; 2],
@@ -56,7 +56,7 @@ impl Philox {
     }
 }
 
-/// Low and high half of a 64-bit number: the key that belongs to a seed.
+/// Low and high halves of a 64-bit number: the key for a seed.
 #[inline]
 pub fn split(value: u64) -> [u32; 2] {
     [value as u32, (value >> 32) as u32]

@@ -1,13 +1,13 @@
-//! Choice of the immediate transition that fires: highest priority, then by weight.
+//! Choice of the immediate transition that fires: at random by weight, among those of the highest priority.
 
 use crate::compile::{Firing, Program, integer_weights};
 use crate::semantics::fault::Fault;
 use crate::semantics::is_enabled;
 
-/// Number of immediate transitions that may fire in a row before the net counts as looping without time passing.
+/// Maximum number of consecutive immediate firings; beyond it, the net counts as looping in zero time.
 pub const MAX_IMMEDIATE_FIRINGS: u32 = 1_000_000;
 
-/// Enabled immediate transitions of one group and the highest priority there, with integer weights.
+/// The enabled immediate transitions of one group that have the highest priority, with integer weights.
 #[derive(Clone, Debug, Default)]
 pub struct Candidates {
     transitions: Vec<u32>,
@@ -21,7 +21,7 @@ impl Candidates {
         &self.transitions
     }
 
-    /// Their weights as the net has them, in the same order.
+    /// The weights of the transitions as in the net, in the same order.
     pub fn exact_weights(&self) -> &[f64] {
         &self.exact
     }
@@ -31,12 +31,12 @@ impl Candidates {
 ///
 /// # Errors
 ///
-/// A weight that comes out negative or not finite, or an arc weight.
+/// A weight or arc weight that evaluates to a negative or non-finite number.
 pub fn find_candidates(program: &Program, group: usize, marking: &[u32], found: &mut Candidates) -> Result<(), Fault> {
     find_candidates_by(program, group, marking, found, |t| is_enabled(program, t, marking))
 }
 
-/// [`find_candidates`] with a faster substitute for [`is_enabled`].
+/// As [`find_candidates`], with a faster substitute for [`is_enabled`].
 ///
 /// # Errors
 ///
@@ -80,7 +80,7 @@ pub fn find_candidates_by(
     Ok(())
 }
 
-/// The candidate that `word` selects. One candidate needs no word; there must be at least one.
+/// The candidate that `word` selects; there must be at least one. A single candidate needs no word.
 #[inline]
 pub fn pick(candidates: &Candidates, word: impl FnOnce() -> u32) -> u32 {
     if let [only] = candidates.transitions[..] {

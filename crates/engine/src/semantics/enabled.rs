@@ -4,7 +4,7 @@ use crate::compile::{Firing, Program};
 use crate::net::{ArcKind, Servers};
 use crate::semantics::fault::Fault;
 
-/// Returns true if `t` is enabled in `marking`, priorities aside.
+/// Returns true if `t` is enabled in `marking`, ignoring priorities.
 ///
 /// # Errors
 ///
@@ -14,7 +14,7 @@ pub fn is_enabled(program: &Program, t: usize, marking: &[u32]) -> Result<bool, 
     Ok(static_enabled(program, t, marking) && (program.is_static(t) || dynamic_enabled(program, t, marking)?))
 }
 
-/// The part of [`is_enabled`] that arcs of constant weight decide.
+/// The part of [`is_enabled`] that depends on arcs of constant weight.
 #[inline(always)]
 fn static_enabled(program: &Program, t: usize, marking: &[u32]) -> bool {
     let holds = |counter: u32| marking[counter as usize];
@@ -41,7 +41,7 @@ pub(super) fn arc_weight(program: &Program, t: usize, value: f64) -> Result<u32,
 fn dynamic_enabled(program: &Program, t: usize, marking: &[u32]) -> Result<bool, Fault> {
     let classes = program.classes();
     let mut growth: Vec<(usize, i64)> = Vec::new();
-    // the same counter may be taken from by several arcs: their sum is needed
+    // several arcs may consume from the same counter, so their weights are summed
     let mut taken: Vec<(u32, u64)> = Vec::new();
     for arc in program.dynamic.row(t) {
         let weight = arc_weight(program, t, arc.weight.eval(marking))?;
@@ -73,7 +73,7 @@ fn dynamic_enabled(program: &Program, t: usize, marking: &[u32]) -> Result<bool,
         }))
 }
 
-/// Returns the number of times that `t` could fire at once: 0 if it is disabled, otherwise the minimum of
+/// Returns the number of times that `t` could fire simultaneously: 0 if it is disabled, otherwise the minimum of
 /// tokens divided by weight over its inputs, 1 if it has no inputs.
 ///
 /// # Errors
@@ -99,7 +99,7 @@ pub fn enabling_degree(program: &Program, t: usize, marking: &[u32]) -> Result<u
     Ok(if degree == u32::MAX { 1 } else { degree })
 }
 
-/// Number of enablings, out of `degree`, that are served at once.
+/// Number of enablings, out of `degree`, that are served simultaneously.
 #[inline]
 pub fn served(servers: Servers, degree: u32) -> u32 {
     match servers {
@@ -109,12 +109,12 @@ pub fn served(servers: Servers, degree: u32) -> u32 {
     }
 }
 
-/// The total rate [1/s] at which an exponential transition fires in `marking`: 0 if it is disabled.
+/// The total rate [1/s] at which an exponential transition fires in `marking`: 0 if it is disabled. Also 0 for a
+/// transition that is not exponential.
 ///
 /// # Errors
 ///
-/// As [`is_enabled`], and a rate that evaluates to a negative or non-finite number. For a
-/// transition that is not exponential the rate is 0.
+/// As [`is_enabled`], and a rate that evaluates to a negative or non-finite number.
 #[inline]
 pub fn rate(program: &Program, t: usize, marking: &[u32]) -> Result<f64, Fault> {
     let Firing::Exponential { rate, servers } = &program.firing[t] else { return Ok(0.0) };
@@ -133,11 +133,11 @@ pub fn rate(program: &Program, t: usize, marking: &[u32]) -> Result<f64, Fault> 
     }
 }
 
-/// Returns true if `t` could fire in `marking`, priorities aside: it is enabled, and its rate or weight is above 0.
+/// Returns true if `t` is enabled in `marking` and has a rate or weight above 0, ignoring priorities.
 ///
 /// # Errors
 ///
-/// As [`is_enabled`], and a rate or weight that comes out negative or not finite.
+/// As [`is_enabled`], and a rate or weight that evaluates to a negative or non-finite number.
 pub fn can_fire(program: &Program, t: usize, marking: &[u32]) -> Result<bool, Fault> {
     match &program.firing[t] {
         Firing::Exponential { .. } => Ok(rate(program, t, marking)? > 0.0),

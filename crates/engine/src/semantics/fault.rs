@@ -1,4 +1,4 @@
-//! Faults of a net that show during a replication.
+//! Faults of a net that are detected during a replication.
 
 use crate::compile::Program;
 
@@ -20,7 +20,7 @@ pub enum Fault {
     /// 0.
     #[error("{what} is infinite or not a number in a marking that the net reaches")]
     BadExpression {
-        /// `the goal`, or which reward or snapshot.
+        /// `the goal`, or the reward or snapshot.
         what: String,
     },
     /// A place holds more tokens than 32 bits can count: the net is unbounded, or nearly so.
@@ -33,22 +33,22 @@ pub enum Fault {
         /// Id of the transition.
         transition: String,
     },
-    /// Immediate transitions fire forever and time does not pass.
+    /// Immediate transitions fire forever without time passing.
     #[error("immediate transitions fire forever without time passing: {}", transitions.join(", "))]
     VanishingLoop {
         /// Ids of the transitions in the loop.
         transitions: Vec<String>,
     },
-    /// Timed transitions fire forever although no time passes: their delays are 0, or far below the tick of the clock.
-    #[error("time stops at {time} s: `{transition}`, perhaps with others, fires forever with no delay")]
+    /// Timed transitions fire forever although no time passes: their delays are 0, or far shorter than a tick of the clock.
+    #[error("time stops at {time} s: `{transition}`, perhaps with other transitions, fires forever without delay")]
     StandingTime {
         /// Id of the last transition.
         transition: String,
-        /// Model time of the standstill \[s\].
+        /// Model time at which time stopped \[s\].
         time: f64,
     },
-    /// A replication without a horizon continued past the last time that its clock can represent. Set a horizon.
-    #[error("a replication went on past {limit} s, the largest time of its clock; set a horizon")]
+    /// A replication without a horizon ran past the last time that its clock can represent. Set a horizon.
+    #[error("a replication ran past {limit} s, the largest time that its clock can represent; set a horizon")]
     PastTheClock {
         /// The last time \[s\].
         limit: f64,

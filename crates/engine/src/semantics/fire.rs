@@ -9,7 +9,7 @@ use crate::semantics::fault::Fault;
 ///
 /// # Errors
 ///
-/// A place that would hold more than 2^32 - 1 tokens. The marking is then of no use.
+/// A place that would hold more than 2^32 - 1 tokens. After an error, the marking is invalid.
 #[inline(always)]
 pub fn fire(program: &Program, t: usize, marking: &mut [u32]) -> Result<(), Fault> {
     for change in program.changes.row(t) {
@@ -32,7 +32,7 @@ fn fire_dynamic(program: &Program, t: usize, marking: &mut [u32]) -> Result<(), 
         };
         changes.push((arc.counter, sign * i64::from(arc_weight(program, t, arc.weight.eval(marking))?)));
     }
-    // tokens are taken before others are put, so that no place runs over in between
+    // tokens are consumed before others are produced, so that no place overflows in between
     changes.sort_by_key(|&(_, by)| by);
     changes.into_iter().try_for_each(|(counter, by)| add(program, t, marking, counter, by))
 }

@@ -1,14 +1,14 @@
-//! Averages over replications in `f64`, added up in an order that no thread, round or shard changes.
+//! Averages over replications in `f64`, summed in an order that does not depend on threads, rounds or shards.
 //!
 //! Sums of floats depend on their order. So replications are averaged in units of 16, and units are added as the leaves
-//! of a binary tree whose shape only their numbers decide: leaf 2k and leaf 2k + 1 first, then their sums likewise.
-//! Parts of a run that are split between units keep the largest complete subtrees, and give the same bits when merged.
+//! of a binary tree, whose shape depends only on their numbers: first leaf 2k and leaf 2k + 1, then these sums in the same way.
+//! A part of a run that starts and ends between units keeps its largest complete subtrees; merged parts give the same bits.
 
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::FloatMoments;
 
-/// Number of consecutive replications whose sum becomes a leaf: it affects results, so it never changes.
+/// Number of consecutive replications whose sum becomes a leaf. It affects results, so it must never change.
 pub(in crate::sim) const FLOAT_UNIT: u64 = 16;
 
 /// Observations that are floats, with one value per replication.
@@ -18,14 +18,14 @@ pub struct Averages {
     pub tokens: Vec<FloatMoments>,
     /// Firings per second per transition; empty if not requested.
     pub throughput: Vec<FloatMoments>,
-    /// Rewards that were collected.
+    /// Collected rewards.
     pub rewards: Vec<FloatMoments>,
-    /// Values of snapshots, of the replications that reached their time.
+    /// Values of each snapshot, from the replications that reached its time.
     pub snapshots: Vec<FloatMoments>,
 }
 
 impl Averages {
-    /// No replication yet, for these numbers of tokens, throughputs, rewards and snapshots.
+    /// Averages of no replication yet, for these numbers of tokens, throughputs, rewards and snapshots.
     pub(in crate::sim) fn sized(sizes: [usize; 4]) -> Self {
         let [tokens, throughput, rewards, snapshots] = sizes.map(|n| vec![FloatMoments::default(); n]);
         Self { tokens, throughput, rewards, snapshots }
@@ -42,7 +42,7 @@ impl Averages {
         lists.into_iter().flatten().for_each(|moments| *moments = FloatMoments::default());
     }
 
-    /// Returns true if there are no observations.
+    /// Returns true if nothing is observed.
     pub(in crate::sim) fn is_nothing(&self) -> bool {
         self.sizes() == [0; 4]
     }
@@ -63,7 +63,7 @@ impl Averages {
 /// A subtree whose leaves are complete.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Subtree {
-    /// Number of its first leaf, a multiple of 2^height.
+    /// Number of the subtree's first leaf, a multiple of 2^height.
     leaf: u64,
     height: u32,
     sum: Averages,
@@ -77,7 +77,7 @@ impl Subtree {
     }
 }
 
-/// The largest subtrees of some consecutive leaves, in their order.
+/// The largest complete subtrees of some consecutive leaves, in order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(in crate::sim) struct AverageTree(Vec<Subtree>);
 
@@ -89,7 +89,7 @@ impl AverageTree {
         }
     }
 
-    /// Adds the leaves that follow.
+    /// Adds the leaves of `next`, which follow those of this tree.
     pub(in crate::sim) fn append(&mut self, next: &Self) {
         next.0.iter().for_each(|subtree| self.push(subtree.clone()));
     }
@@ -111,7 +111,7 @@ impl AverageTree {
         sum
     }
 
-    /// Changes all sums alike.
+    /// Applies a change to all sums.
     pub(in crate::sim) fn map(&mut self, change: impl Fn(&Averages) -> Averages) {
         self.0.iter_mut().for_each(|subtree| subtree.sum = change(&subtree.sum));
     }
@@ -162,7 +162,7 @@ mod tests {
     }
 
     proptest! {
-        /// The result does not depend on how the leaves are cut into parts, and how the parts are merged.
+        /// The result does not depend on how the leaves are split into parts and how the parts are merged.
         #[test]
         fn cuts_do_not_show(begin in 0_u64..40, first in 0_u64..40, second in 0_u64..40, last in 0_u64..40) {
             let cuts = [begin, begin + first, begin + first + second, begin + first + second + last];

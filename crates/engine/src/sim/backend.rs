@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// The device that runs the replications. The numbers are the same.
+/// The device that runs the replications. It does not affect the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
-    /// The CPU; if much work remains after a while, a GPU, if there is one and the net fits.
+    /// The CPU; then, if much work remains after a while, a GPU if there is one that the net fits.
     #[default]
     Auto,
     /// The CPU.
     Cpu,
-    /// A GPU, or an error.
+    /// A GPU; without one, an error.
     Gpu,
 }
 
@@ -31,7 +31,7 @@ pub enum RanOn {
 }
 
 impl RanOn {
-    /// In words, for results.
+    /// The devices in words, for results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
@@ -45,7 +45,7 @@ impl RanOn {
 /// Parts of the time of a run on a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GpuTimes {
-    /// Opening the device, compiling shaders, opening buffers.
+    /// Opening the device, compiling shaders, creating buffers.
     pub setup: Duration,
     /// Uploading programs and parameters.
     pub upload: Duration,
@@ -55,12 +55,12 @@ pub struct GpuTimes {
     pub read_back: Duration,
 }
 
-/// The part of a run that a device had.
+/// The part of a run that was executed on a GPU.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceUse {
     /// Name of the adapter according to the driver.
     pub adapter: String,
-    /// Replications that ran there.
+    /// Number of replications that ran on the GPU.
     pub replications: u64,
     /// Parts of the time.
     pub times: GpuTimes,
@@ -71,8 +71,8 @@ pub struct DeviceUse {
 pub struct Placement {
     /// Devices that ran the replications.
     pub backend: RanOn,
-    /// Reason why that.
+    /// Reason for the choice of devices.
     pub reason: String,
-    /// The opened device, even if it failed at once; none without a device.
+    /// The opened device, even if it failed immediately; none if no device was opened.
     pub device: Option<DeviceUse>,
 }

@@ -12,18 +12,18 @@ use crate::rng::FRACTION_BITS;
 
 /// Longest unit variate: the word 0 gives 32.5 ln 2 = 22.9 mean delays (Q5.27 holds less than 32).
 const LONGEST_VARIATE: f64 = 23.0;
-/// The slowest transition's mean delay has about this many bits of ticks, if nothing requires fewer.
+/// Bits of the slowest transition's mean delay in ticks, approximately, unless another limit requires fewer.
 const SLOW_BITS: i32 = 40;
-/// Narrow times stay below 2^62 ticks, so that sums of two do not overflow.
+/// Times on the narrow clock stay below 2^62 ticks, so that the sum of two times does not overflow.
 const NARROW_BITS: i32 = 62;
-/// The fastest mean delay needs at least this many bits of ticks, otherwise the wide clock is taken.
+/// Minimum number of bits of the fastest mean delay in ticks; with fewer, the wide clock is used.
 const FAST_BITS: i32 = 16;
 /// Bits of the fastest mean delay on the wide clock.
 const WIDE_FAST_BITS: i32 = 32;
-/// Bits that the wide clock may have below a result tick: engine times then stay below 2^126.
+/// Maximum number of bits of the wide clock below a result tick, which keeps engine times below 2^126.
 const MOST_EXTRA_BITS: i32 = 63;
 
-/// A time on the narrow clock from which on a run is over: beyond any horizon.
+/// A time on the narrow clock that is beyond any horizon and means never.
 pub const NEVER: u64 = 1 << 63;
 
 /// The tick of one run, the same for all engines.
@@ -33,16 +33,16 @@ pub struct Clock {
     pub exponent: i32,
     /// The engine's tick is `2^-extra_bits` result ticks; always 0 on the narrow clock.
     pub extra_bits: u32,
-    /// True if engine times have 128 bits, which nets of very different rates need.
+    /// True if engine times have 128 bits, for nets with very different rates.
     pub wide: bool,
 }
 
 impl Clock {
     /// The tick for `program`; times up to `horizon` seconds, if given, should fit.
     ///
-    /// Every single delay that the net draws is off by at most one engine tick; with constant rates that is at most
-    /// 2^-15 of the fastest mean delay on the narrow clock, 2^-31 on the wide one. Results on the wide clock may be much
-    /// coarser than that: see [`Clock::with_extra_bits`].
+    /// The error of every delay is at most one engine tick. With constant rates, an engine tick is at most 2^-15 of the
+    /// fastest mean delay on the narrow clock, and 2^-31 on the wide one. Results on the wide clock may be much coarser:
+    /// see [`Clock::with_extra_bits`].
     pub fn choose(program: &Program, horizon: Option<f64>) -> Self {
         let Spread { slowest, fastest, sum } = Spread::of(program, horizon);
         let horizon = horizon.map_or(i32::MIN, |horizon| log(horizon) - NARROW_BITS);
@@ -55,9 +55,9 @@ impl Clock {
         Self { exponent: engine + extra_bits, extra_bits: extra_bits.unsigned_abs(), wide: true }
     }
 
-    /// The wide clock with results this many bits above the engine's tick; the narrow clock is unchanged.
+    /// The wide clock with a result tick of `2^extra_bits` engine ticks; the narrow clock is unchanged.
     ///
-    /// A net's rates do not reveal its times: a transition that is a million times slower than all others may decide
+    /// A net's rates do not reveal its times: a transition that is a million times slower than all others may determine
     /// them, or never fire. So the caller tries the finest clock first.
     #[must_use]
     pub fn with_extra_bits(self, extra_bits: u32) -> Self {
@@ -99,7 +99,7 @@ impl Clock {
     }
 }
 
-/// Binary logarithm, rounded up; of 0, a value far below all others.
+/// Binary logarithm, rounded up; for 0, a value far below all others.
 fn log(x: f64) -> i32 {
     if x > 0.0 { x.log2().ceil() as i32 } else { i32::MIN / 2 }
 }
@@ -108,9 +108,9 @@ fn log(x: f64) -> i32 {
 struct Spread {
     /// Longest mean delay of one server.
     slowest: f64,
-    /// Shortest mean delay, all tokens at the start taken for busy servers.
+    /// Shortest mean delay if all initial tokens are busy servers.
     fastest: f64,
-    /// Longest time in which all transitions can fire once in sequence.
+    /// Upper bound of the time in which all transitions fire once, one after the other.
     sum: f64,
 }
 
@@ -137,7 +137,7 @@ impl Spread {
 }
 
 /// Shortest and longest mean delay of one server, and the number of servers, if that is bounded. A rate that depends on
-/// the marking is evaluated at the start and with every place full: it only sets the tick.
+/// the marking is evaluated in the initial marking and with every place full, since the results only determine the tick.
 fn means(firing: &Firing, initial: &[u32], crowded: &[u32]) -> (f64, f64, Option<f64>) {
     let (short, long, servers) = match firing {
         Firing::Immediate { .. } => return (0.0, 0.0, None),
@@ -160,15 +160,15 @@ fn means(firing: &Firing, initial: &[u32], crowded: &[u32]) -> (f64, f64, Option
 /// Turns unit variates into delays of one transition: `(e * mantissa) >> shift` engine ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scale {
-    /// Top bit set, unless the delay is below 2^-36 ticks.
+    /// The mantissa, whose top bit is set unless the delay is below 2^-36 ticks.
     pub mantissa: u32,
-    /// At least 0 on the narrow clock, at most 63.
+    /// The shift, at least 0 on the narrow clock, and at most 63.
     pub shift: i32,
 }
 
 impl Scale {
-    /// The scale of a mean delay in seconds on a clock whose engine tick is `2^exponent` seconds. The mean is kept to a
-    /// relative 2^-32. A mean of 0 gives delays of 0.
+    /// The scale of a mean delay in seconds on a clock whose engine tick is `2^exponent` seconds. The mean has a
+    /// relative error of at most 2^-32. A mean of 0 gives delays of 0.
     pub fn new(mean: f64, exponent: i32) -> Self {
         if mean <= 0.0 {
             return Self { mantissa: 0, shift: 0 };

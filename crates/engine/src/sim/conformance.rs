@@ -5,7 +5,7 @@ use crate::net::{Branch, Law, Net, NetBuilder, PlaceId, Servers, Timing};
 use crate::sim::simd::Level;
 use crate::sim::{EngineChoice, Ensemble, Goal, Group, Question, Samples, Unwatched, run};
 
-/// A chain of a few places with the distributions in turn, from `from`; returns its last place.
+/// Adds a chain of transitions with these timings, starting at the place `from`; returns the last place.
 fn chain(b: &mut NetBuilder, name: &str, from: PlaceId, laws: &[Timing]) -> PlaceId {
     let mut place = from;
     for (i, law) in laws.iter().enumerate() {
@@ -17,8 +17,8 @@ fn chain(b: &mut NetBuilder, name: &str, from: PlaceId, laws: &[Timing]) -> Plac
     place
 }
 
-/// A fork into tasks and a join; each task is slow with some probability. Delays are all exponential, or some have other
-/// distributions.
+/// A fork into tasks and a join; each task is slow with some probability. Delays are exponential, except that some have the distributions
+/// `others`.
 pub(super) fn straggling_tasks(tasks: u32, others: &[Law]) -> Program {
     let mut b = NetBuilder::new("straggling tasks");
     let start = b.place("start", 1);
@@ -49,7 +49,7 @@ pub(super) fn straggling_tasks(tasks: u32, others: &[Law]) -> Program {
 }
 
 /// A MapReduce job in nine phases as in SPN-GC: tasks in chains, a join at the shuffle. `gpu` scales the mean of the
-/// GPU phases. With `slots`, a map task holds one of that many slots while it runs.
+/// GPU phases. With `slots`, a map task occupies one of the slots while it runs.
 #[cfg(feature = "gpu")]
 pub(super) fn job(maps: u32, reduces: u32, gpu: f64, slots: Option<u32>) -> Net {
     let mut b = NetBuilder::new("job");
@@ -121,7 +121,7 @@ fn other_laws() -> Vec<Law> {
     integer_laws().into_iter().chain(floats).collect()
 }
 
-/// Kanban-like: `n` tokens in each of two loops that meet in a shared machine; inhibitor, capacity and several servers.
+/// Kanban-like: `n` tokens in each of two loops that meet in a shared machine; with an inhibitor arc, a capacity and several servers.
 pub(super) fn two_loops(n: u32) -> Program {
     let mut b = NetBuilder::new("two loops");
     let machine = b.place("machine", 1);

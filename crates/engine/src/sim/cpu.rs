@@ -1,4 +1,4 @@
-//! Runs an engine over many replications on all cores, in units that do not show in the result.
+//! Runs an engine over many replications on all cores, in units of work that do not affect the result.
 
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
@@ -13,20 +13,21 @@ use crate::sim::question::Question;
 use crate::sim::samples::Samples;
 use crate::watch::{TimeLimit, Watch as _};
 
-/// Replications that the vectorised engines run side by side.
+/// Number of replications that the vectorised engines run together.
 const BLOCK: u64 = 64;
-/// Maximum number of replications of a unit, and the same if averages are kept of each until they can be added up in order.
+/// Maximum number of replications of a unit, without averages and with averages, which are stored until they can be added
+/// in order.
 const LARGEST_UNIT: u64 = 1 << 16;
 const LARGEST_AVERAGED: u64 = 1 << 12;
 /// Units per thread, so that no thread waits long for the last unit.
 const UNITS_PER_THREAD: u64 = 8;
 
-/// Units per thread in the first round, before it is known how long a replication takes.
+/// Units per thread in the first round, when the time of a replication is still unknown.
 const ROUND_UNITS: u64 = 4;
 /// Target duration of a round; progress is shown and stop rules are applied between rounds.
 const ROUND: Duration = Duration::from_millis(200);
 
-/// An engine of the CPU on all threads of a run, round after round.
+/// An engine of the CPU, which runs on all threads of a run, round after round.
 pub(in crate::sim) struct CpuRounds<'a> {
     engine: &'a dyn Engine,
     program: &'a Program,
@@ -81,7 +82,7 @@ impl<'a> CpuRounds<'a> {
         let units = (end - begin).div_ceil(unit);
         let parts: Vec<Option<Samples>> =
             self.pool.install(|| (0..units).into_par_iter().map(one).collect::<Result<_, Fault>>())?;
-        // if a limit was reached, results after the first gap are of no use
+        // if a limit was reached, results after the first gap are discarded
         for (from, part) in (0..).step_by(unit as usize).zip(parts.iter().map_while(Option::as_ref)) {
             samples.append(part);
             if samples.replications < end.min(begin + from + unit) {
@@ -99,7 +100,7 @@ impl<'a> CpuRounds<'a> {
         if time < ROUND / 2 {
             self.round *= 2;
         } else if time > ROUND * 2 {
-            // whole units, so that how fast a machine is does not show in sums of floats
+            // whole units, so that the speed of the machine does not affect sums of floats
             let unit = if self.question.is_passage_only() { 1 } else { FLOAT_UNIT };
             self.round = (self.round / 2).max(self.engine.batch().max(unit) * self.threads);
         }
@@ -114,10 +115,10 @@ impl<'a> CpuRounds<'a> {
 
 /// Replications per unit of work.
 fn unit(engine: &dyn Engine, question: &Question, replications: u64, threads: u64) -> u64 {
-    // whole units of averages; without averages, quads of the engines that are not vectorised
+    // with averages, whole units of averages; otherwise, whole quads of the engines that are not vectorised
     let (least, most) = if question.is_passage_only() { (4, LARGEST_UNIT) } else { (FLOAT_UNIT, LARGEST_AVERAGED) };
     let even = replications.div_ceil(threads * UNITS_PER_THREAD);
-    // blocks of the vectorised engines are 64 replications
+    // vectorised engines run blocks of 64 replications
     let step = if even >= BLOCK { BLOCK } else { least };
     let share = replications.div_ceil(threads).next_multiple_of(step);
     even.next_multiple_of(step).max(engine.batch().min(share)).min(most)
@@ -131,7 +132,7 @@ mod tests {
     use crate::sim::{Clock, Goal};
     use crate::watch::Unwatched;
 
-    /// Rounds get shorter on a slow machine, but sums of floats are always cut at the same places.
+    /// Rounds get shorter on a slow machine, but sums of floats are always split at the same replications.
     #[test]
     fn rounds_are_whole_units_however_slow_the_machine() {
         let program = two_loops(2);

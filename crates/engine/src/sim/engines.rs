@@ -1,4 +1,4 @@
-//! The engines of the CPU, and the choice of the fastest that can run a net and answer a question.
+//! The engines of the CPU, and the choice of the fastest engine that can run a net and answer a question.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::sim::schedule::{Schedule, UnfitError, Watched};
 /// Choice of the engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineChoice {
-    /// The fastest that can.
+    /// The fastest suitable engine.
     #[default]
     Auto,
     /// Max-plus evaluation.
@@ -38,7 +38,7 @@ pub(super) fn choose<'a>(choice: EngineChoice, setup: Setup<'a>, seed: u64) -> R
     choose_planned(choice, setup, seed, None)
 }
 
-/// The same, for a program whose schedule may be known already.
+/// As [`choose`], for a program whose schedule may already be known.
 pub(super) fn choose_planned<'a>(
     choice: EngineChoice,
     setup: Setup<'a>,
@@ -56,7 +56,7 @@ pub(super) fn choose_planned<'a>(
     Err(RunError::Engine { engine, reasons })
 }
 
-/// The engines that a choice allows, fastest first for a net of this size.
+/// The engines that a choice allows, in descending order of speed for a net of this size.
 fn candidates(choice: EngineChoice, program: &Program) -> &'static [Kind] {
     let small = program.timed.len() <= MOST_FOR_DIRECT;
     match choice {
@@ -70,8 +70,9 @@ fn candidates(choice: EngineChoice, program: &Program) -> &'static [Kind] {
     }
 }
 
-/// Timed transitions up to which the direct form is taken before the clock form. Measured, see docs/performance.md: with
-/// many transitions enabled it is faster at any size that was tried, with three enabled up to about 250.
+/// Maximum number of timed transitions for which the direct form is preferred to the clock form. By measurement (see
+/// docs/performance.md), the direct form is faster at every tested size if many transitions are enabled, and up to about
+/// 250 if three are.
 const MOST_FOR_DIRECT: usize = 4096;
 
 /// The engines.

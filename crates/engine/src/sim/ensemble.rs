@@ -16,27 +16,28 @@ use crate::sim::targets::{Quantity, Target};
 /// Settings of an ensemble of independent replications.
 #[derive(Clone, Debug)]
 pub struct Ensemble {
-    /// Number of replications; with a stop rule the rule decides. Default 10,000.
+    /// Number of replications; ignored if there is a stop rule. Default 10,000.
     pub replications: u64,
-    /// Stop as soon as all targets are met; without targets, as soon as the mean passage time is known to the rule's relative error.
+    /// Stop rule: the run stops as soon as all targets are met; without targets, as soon as the mean passage time has the
+    /// rule's relative error.
     pub stop: Option<StopRule>,
     /// Quantities that the run must estimate before it stops. Default: only the mean passage time.
     pub targets: Vec<Target>,
-    /// Number of the first replication; shards of one experiment have different ones. Default 0.
+    /// Number of the first replication, which differs between the shards of an experiment. Default 0.
     pub first: u64,
     /// Seed of the experiment. Default 0.
     pub seed: u64,
-    /// Threads; `None` is one per core.
+    /// Number of threads; `None` is one per core.
     pub threads: Option<NonZeroUsize>,
     /// Wall time after which the run ends with the replications that are complete.
     pub max_wall: Option<Duration>,
     /// Choice of the engine.
     pub engine: EngineChoice,
-    /// The device that runs it, the CPU or a GPU.
+    /// The device that runs the replications, the CPU or a GPU.
     pub backend: Backend,
-    /// Part of the name of the adapter to use; a software adapter is used only by its name.
+    /// Part of the name of the adapter to use; a software adapter is used only if it is named.
     pub adapter: Option<String>,
-    /// True if passage times are kept one by one.
+    /// True if individual passage times are stored.
     pub keep: bool,
     /// The share of the replications that this process runs. Default: all.
     pub share: Share,
@@ -92,7 +93,7 @@ impl Ensemble {
         if !nothing.is_like(&run.samples) || run.provenance.seed != self.seed || run.samples.first != self.first {
             return Err(ShareError::Unlike("the net, the question or the seed differs"));
         }
-        // the first shards alone count as a run that ended early
+        // if only the first shards are present, they count as a run that ended early
         run.provenance.cut_short |= run.samples.replications < self.replications;
         Ok(Some(run))
     }
@@ -101,7 +102,7 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// [`ShareError::NoNumber`] if a stop rule sets their number.
+    /// [`ShareError::NoNumber`] if a stop rule determines the number of replications.
     pub fn shared(&self) -> Result<Self, ShareError> {
         if !self.share.is_part() {
             return Ok(self.clone());

@@ -1,4 +1,4 @@
-//! Steady-state averages by simulation as a chain of calls: several independent long runs, divided into equal parts.
+//! Steady-state averages by simulation, configured by chained calls: several independent long runs, divided into equal parts.
 
 use std::num::NonZeroUsize;
 
@@ -13,11 +13,11 @@ use crate::sim::steady::{BatchAverages, BatchLength, SteadyError, SteadyState, r
 use crate::sim::unfired::enabled_but_unfired;
 use crate::watch::{Quiet, Unwatched, Watch};
 
-/// Number of independent runs. A single run does not show whether it has visited all of the net.
+/// Number of independent runs. From a single run, it is not clear whether it has visited all parts of the net.
 pub const LONG_RUNS: u64 = 8;
-/// Equal parts of each run whose averages the statistics start from.
+/// Number of equal parts of each run; their averages are the input of the statistics.
 const PARTS: u32 = 500;
-/// Inverse of the share of the firings spent on measuring the time per firing.
+/// Inverse of the share of firings that are used to measure the time per firing.
 const PILOT: u64 = 20;
 
 /// Runs a program for about `firings` firings, in [`LONG_RUNS`] independent runs of equal parts; no part is excluded.
@@ -41,7 +41,7 @@ pub fn long_runs(
     run_steady_runs(program, &settings, LONG_RUNS, threads, watch)
 }
 
-/// Model time of a part \[s\] such that all parts together have about this many firings.
+/// Model time of a part \[s\], such that all parts together have about `firings` firings.
 fn part_length(program: &Program, firings: u64, seed: u64, watch: &dyn Watch) -> Result<f64, SteadyError> {
     // a separate replication, so that the length of the runs does not depend on their results
     let pilot = (firings / PILOT).max(1);
@@ -56,7 +56,7 @@ fn part_length(program: &Program, firings: u64, seed: u64, watch: &dyn Watch) ->
     Ok(averages.seconds.iter().sum::<f64>() / pilot as f64 * firings as f64 / (LONG_RUNS as f64 * f64::from(PARTS)))
 }
 
-/// A steady-state simulation of a net, as [`Net::steady_state`] starts it. It observes the tokens of every place and the
+/// A steady-state simulation of a net, created by [`Net::steady_state`]. It observes the tokens of every place and the
 /// throughput of every transition.
 ///
 /// ```
@@ -134,8 +134,8 @@ impl<'a> SteadySimulation<'a> {
         Ok(self)
     }
 
-    /// Averages a reward at each firing of a transition, by an expression over the marking before the firing. Adds to the
-    /// reward of the same name.
+    /// Averages a reward at each firing of a transition, by an expression over the marking before the firing. The reward is
+    /// added to the reward of the same name.
     ///
     /// # Errors
     ///
@@ -169,8 +169,8 @@ impl<'a> SteadySimulation<'a> {
         self
     }
 
-    /// Counts replicas that no reward distinguishes, or with `false` keeps them apart. Default true. In both
-    /// cases, results refer to the original net.
+    /// Sets whether replicas that no reward distinguishes are counted instead of represented one by one. Default true. In
+    /// both cases, results refer to the original net.
     pub fn fold(mut self, fold: bool) -> Self {
         self.fold = fold;
         self
@@ -209,7 +209,7 @@ pub struct SteadyResult {
     runs: Vec<BatchAverages>,
     rewards: Vec<String>,
     level: f64,
-    /// Ids of transitions that were enabled and never fired.
+    /// Ids of transitions that were enabled but never fired.
     unfired: Vec<String>,
 }
 
@@ -219,7 +219,8 @@ impl SteadyResult {
         &self.net
     }
 
-    /// Ids of transitions that were enabled and never fired. Their effect was not observed, and numbers that did not vary have no interval.
+    /// Ids of transitions that were enabled but never fired. If there are any, numbers that did not vary have no interval, because the effect of
+    /// these transitions was not observed.
     pub fn unfired(&self) -> &[String] {
         &self.unfired
     }

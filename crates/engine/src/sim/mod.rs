@@ -1,7 +1,7 @@
 //! Simulation: many independent replications of a [`Program`](crate::compile::Program), on the CPU and on GPUs.
 //!
 //! [`Net::simulation`](crate::net::Net::simulation) simulates a net and returns results by name, in
-//! seconds. Below it, [`run()`] takes a program, a [`Question`] and an [`Ensemble`] and returns
+//! seconds. On the level below, [`run()`] takes a program, a [`Question`] and an [`Ensemble`] and returns
 //! [`Samples`], in ticks. Two engines:
 //!
 //! * the **schedule engine** if compilation finds that every transition fires at most once and no
@@ -17,8 +17,8 @@
 //! Guarantees:
 //!
 //! * Same program, question and seed: same numbers, on any number of threads, in any blocks.
-//! * Schedule and clock form agree bit for bit where both can run; so do direct and lockstep form. The two pairs agree in
-//!   distribution.
+//! * The schedule engine and the clock form agree bit for bit if both can run a net; so do the direct and the lockstep form.
+//!   The two pairs agree in distribution.
 //! * Times are integers; see [`Clock`] for the tick and its error.
 
 mod averages;

@@ -1,4 +1,4 @@
-//! The place of `sim::gpu` in a build without the feature `gpu`: every run is on the CPU.
+//! Replaces `sim::gpu` in a build without the feature `gpu`: every run uses the CPU.
 
 use crate::sim::ready::Ready;
 use crate::sim::run_error::RunError;
@@ -9,7 +9,7 @@ use crate::sim::samples::Samples;
 pub struct Card(std::convert::Infallible);
 
 impl Card {
-    /// Opens none.
+    /// Always fails.
     ///
     /// # Errors
     ///
@@ -18,12 +18,12 @@ impl Card {
         Err(RunError::GpuNotBuilt)
     }
 
-    /// There is no GPU to have a name.
+    /// Never called, because no card can be created.
     pub fn name(&self) -> &str {
         match self.0 {}
     }
 
-    /// Never runs anything.
+    /// Never called, because no card can be created.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The place of `sim::gpu::Relay` in a build without the feature `gpu`: every round is on the CPU.
+//! Replaces `sim::gpu::Relay` in a build without the feature `gpu`: every round runs on the CPU.
 
 use crate::sim::backend::{Backend, Placement};
 use crate::sim::cpu::CpuRounds;
@@ -14,7 +14,7 @@ pub(in crate::sim) struct Relay<'a> {
 impl Relay<'_> {
     pub(in crate::sim) fn new(backend: Backend) -> Result<Self, RunError> {
         match backend {
-            Backend::Cpu => Ok(Self { reason: "asked for" }),
+            Backend::Cpu => Ok(Self { reason: "as requested" }),
             Backend::Auto => Ok(Self { reason: "this build has no GPU support" }),
             Backend::Gpu => Err(RunError::GpuNotBuilt),
         }

@@ -1,4 +1,4 @@
-//! Runs that would never end are refused before they start: unreachable goals, and nets that do not stop.
+//! Detects runs that would never end before they start: unreachable goals, and nets that do not stop.
 
 use std::num::NonZeroUsize;
 
@@ -11,10 +11,10 @@ use crate::sim::run::run;
 use crate::sim::run_error::RunError;
 use crate::watch::{Quiet, Watch};
 
-/// Firings after which a replication is abandoned, if the question sets neither a limit nor a horizon.
+/// Number of firings after which a replication is abandoned, if the question sets neither a limit nor a horizon.
 pub const PATIENCE: u64 = 10_000_000;
 
-/// Replications that search for the goal before a run for a relative error; first the smaller number.
+/// Numbers of replications that search for the goal before a run for a relative error; the smaller number is tried first.
 pub const SEARCH: [u64; 2] = [1_000, 100_000];
 
 /// Limits the firings of a replication of a net that may never reach its goal, and runs one replication to check that it
@@ -40,8 +40,8 @@ pub fn limit_firings(
     Ok(found.samples.ended(Ending::Firings) == 0)
 }
 
-/// Searches for a replication that reaches the goal, before a run for a relative error, which would take long without
-/// one. Returns `false` if the first [`SEARCH`] replications all miss the goal.
+/// Searches for a replication that reaches the goal before a run for a relative error, because such a run takes long if no
+/// replication does. Returns `false` if the first [`SEARCH`] replications all miss the goal.
 ///
 /// # Errors
 ///

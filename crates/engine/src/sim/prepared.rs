@@ -1,6 +1,6 @@
-//! A net and a question, compiled: replicas that the question does not distinguish are counted.
+//! A compiled net and a question; replicas that the question does not distinguish are counted.
 //!
-//! The one place where folding meets simulation. Results come back in terms of the original net.
+//! The only module that combines folding with simulation. Results refer to the original net.
 
 use crate::compile::{Code, CompileError, Program, compile, lower, lower_reward, plan_schedule};
 use crate::estimate::FloatMoments;
@@ -15,12 +15,12 @@ use crate::sim::targets::{Precision, Quantity, Target};
 /// A compiled net and its question.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// The net that runs.
+    /// The program that runs.
     pub program: Program,
-    /// The question about it.
+    /// The question about the program.
     pub question: Question,
     folding: Option<Box<Folding>>,
-    /// Parts that look alike and are not folded.
+    /// Similar parts that are not folded.
     not_folded: Vec<NotFolded>,
 }
 
@@ -35,8 +35,8 @@ impl Prepared {
         Self::with(net, question, fold.then_some(fold::fold))
     }
 
-    /// The same for replications of one net: replicas of several tokens are counted too if that leaves far fewer
-    /// transitions, unless the question has averages per place or transition.
+    /// As [`new`](Self::new), for replications of one net. Replicas of several tokens are also counted if that leaves far
+    /// fewer transitions and the question has no averages per place or transition.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl Prepared {
                 return Ok(Self { program, question: folded, folding: Some(Box::new(folding)), not_folded });
             }
         }
-        // errors refer to the net as it was read
+        // errors refer to the original net
         Ok(Self { program: compiled(net, question)?, question: question.clone(), folding: None, not_folded })
     }
 
@@ -98,8 +98,8 @@ impl Prepared {
         FoldedParts::of(self.folding()?)
     }
 
-    /// Parts of the net that look alike and are not folded; empty if folding was not tried, or the schedule engine runs the net as it
-    /// is.
+    /// Similar parts of the net that are not folded; empty if folding was not tried, or if the schedule engine runs the
+    /// unfolded net.
     pub fn not_folded(&self) -> &[NotFolded] {
         &self.not_folded
     }
@@ -109,7 +109,7 @@ impl Prepared {
         run.provenance.not_folded.clone_from(&self.not_folded);
         let Some(folding) = &self.folding else { return run };
         let samples = &mut run.samples;
-        // one place for each: parts of several tokens are kept apart if the question has averages
+        // one term each: with averages in the question, parts of several tokens are not folded
         let times = |terms: &[(&FloatMoments, f64)]| {
             let (moments, share) = terms[0];
             if share < 1.0 { moments.scaled(share) } else { *moments }
@@ -149,8 +149,8 @@ impl Prepared {
         targets.iter().filter_map(folded).collect()
     }
 
-    /// The averages of long runs of this program, in terms of the original net: a replica's averages are its class's
-    /// over the number of replicas.
+    /// The averages of long runs of this program, in terms of the original net: the averages of a replica are those
+    /// of its class divided by the number of replicas.
     pub fn unfold_averages(&self, runs: Vec<BatchAverages>) -> Vec<BatchAverages> {
         let Some(folding) = &self.folding else { return runs };
         runs.into_iter().map(|run| unfolded(folding, run)).collect()
@@ -160,8 +160,8 @@ impl Prepared {
 /// A way to fold.
 type Fold = fn(&Net, &Keep) -> Folding;
 
-/// Counting replicas of several tokens must leave at most the inverse of this share of the transitions: a replica has more of
-/// them for its local markings.
+/// Replicas of several tokens are counted only if that divides the number of transitions by at least this factor, since
+/// their local markings need additional transitions.
 const SMALLER: usize = 3;
 
 /// Also folds parts of several tokens, if that makes the net much smaller.
@@ -171,7 +171,7 @@ fn fold_if_smaller(net: &Net, keep: &Keep) -> Folding {
     if is_small || !all.has_machines() { all } else { fold::fold(net, keep) }
 }
 
-/// The averages of a long run of a folded net, in terms of the original one.
+/// The averages of a long run of a folded net, in terms of the original net.
 fn unfolded(folding: &Folding, run: BatchAverages) -> BatchAverages {
     let series = |terms: &[(&Vec<f64>, f64)]| {
         let batches = terms.first().map_or(0, |(series, _)| series.len());
@@ -187,7 +187,7 @@ fn unfolded(folding: &Folding, run: BatchAverages) -> BatchAverages {
     }
 }
 
-/// The net as observed by the goal.
+/// Compiles a net such that the goal of the question is observed correctly, see [`Program::observing`].
 fn compiled(net: &Net, question: &Question) -> Result<Program, CompileError> {
     let program = compile(net)?;
     Ok(match &question.goal {
@@ -206,7 +206,7 @@ impl FoldedParts {
 }
 
 impl NotFolded {
-    /// Parts of a net that look alike and were not folded.
+    /// Similar parts of a net that were not folded.
     pub fn all(folding: &Folding) -> Vec<Self> {
         let several = folding.obstacles().iter().filter(|obstacle| obstacle.parts > 1);
         let one = |obstacle: &Obstacle| Self {
@@ -218,7 +218,7 @@ impl NotFolded {
     }
 }
 
-/// The question about the folded net; none if it distinguishes folded parts.
+/// The question about the folded net; none if the question distinguishes folded parts.
 fn translated(net: &Net, question: &Question, folding: &Folding) -> Option<Question> {
     let code = |code: &Code| Some(lower(folding.net(), &folding.expression(&code.expression(net))?));
     let goal = match &question.goal {
@@ -256,7 +256,7 @@ fn translated(net: &Net, question: &Question, folding: &Folding) -> Option<Quest
     })
 }
 
-/// The folded net's transitions that a transition of the original net became.
+/// The transitions of the folded net that represent a transition of the original net.
 fn became(folding: &Folding, t: u32) -> impl Iterator<Item = FoldedTransition> {
     folding.transitions(TransitionId::from_index(t as usize)).into_iter()
 }
@@ -281,8 +281,8 @@ fn keep(net: &Net, question: &Question) -> Keep {
     }
 }
 
-/// Returns true if transitions compete for the tokens of a place, other than by a free choice of immediates: then the
-/// net is no schedule.
+/// Returns true if transitions compete for the tokens of a place, other than by a free choice of immediate transitions.
+/// Such a net is not a schedule.
 fn has_conflict(net: &Net) -> bool {
     let inputs = || net.arcs().iter().filter(|arc| arc.kind == ArcKind::Input);
     let mut consumers = vec![0_u32; net.places().len()];

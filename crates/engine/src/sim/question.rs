@@ -8,14 +8,14 @@ pub enum Goal {
     /// The dead marking: no transition is enabled. The passage time is the time of the last firing.
     #[default]
     Dead,
-    /// The first marking in which the expression is not 0; also the initial one, and also a vanishing one.
+    /// The first marking in which the expression is not 0, including the initial marking and vanishing markings.
     Marking(Code),
     /// No goal: replications run to the horizon.
     Horizon,
 }
 
 impl Goal {
-    /// A goal that is never reached, so that a dead marking does not count as one.
+    /// A goal that is never reached, so that a dead marking does not count as the goal.
     pub(in crate::sim) fn never() -> Self {
         Self::Marking(Code::constant(0.0))
     }
@@ -26,9 +26,9 @@ impl Goal {
 pub struct Reward {
     /// Name in the results.
     pub name: String,
-    /// Collected per second of model time, evaluated in the marking; `None` collects nothing.
+    /// Reward per second of model time, evaluated in the marking; `None` collects nothing.
     pub rate: Option<Code>,
-    /// Collected at each firing of a transition, evaluated in the marking before the firing.
+    /// Rewards at the firings of transitions, each evaluated in the marking before the firing.
     pub impulses: Vec<(u32, Code)>,
 }
 
@@ -41,7 +41,7 @@ pub struct Group {
     pub transitions: Vec<u32>,
 }
 
-/// Everything that a run observes. The default: only the passage time to the dead marking.
+/// Everything that a run observes. By default, only the passage time to the dead marking.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Question {
     /// Condition that ends a replication.
@@ -50,7 +50,7 @@ pub struct Question {
     pub horizon: Option<f64>,
     /// Model time \[s\] from which token averages, throughputs and rewards are collected. Default 0.
     pub warm_up: f64,
-    /// Firings (timed and immediate) after which a replication stops. The engine checks before each timed
+    /// Number of firings (timed and immediate) after which a replication stops. The engine checks before each timed
     /// firing, so the immediate firings after the last timed one may exceed the limit. Default: 2^40, see
     /// [`MAX_FIRINGS`].
     pub max_firings: Option<u64>,
@@ -60,9 +60,9 @@ pub struct Question {
     pub throughput: bool,
     /// Groups whose first and last firing times are observed.
     pub groups: Vec<Group>,
-    /// Rewards.
+    /// Rewards that each replication collects.
     pub rewards: Vec<Reward>,
-    /// Model times \[s\], ascending, at which the expression is evaluated.
+    /// Expressions that are evaluated at given times, by ascending time.
     pub snapshots: Vec<Snapshot>,
 }
 
@@ -79,7 +79,7 @@ pub struct Snapshot {
 pub const MAX_FIRINGS: u64 = 1 << 40;
 
 impl Question {
-    /// Returns true if the question asks for passage times and groups only, which the schedule engine can answer.
+    /// Returns true if the question requests only passage times and groups, which the schedule engine can answer.
     pub fn is_passage_only(&self) -> bool {
         !self.tokens && !self.throughput && self.rewards.is_empty() && self.snapshots.is_empty()
     }
@@ -94,6 +94,6 @@ pub enum Ending {
     Dead,
     /// At the horizon.
     Horizon,
-    /// After the largest number of firings.
+    /// At the limit of firings.
     Firings,
 }

@@ -1,4 +1,4 @@
-//! A net and a question bound to a CPU engine, for callers who divide the replications themselves.
+//! A net and a question bound to a CPU engine, for callers that divide the replications themselves.
 
 use crate::compile::{Program, SchedulePlan};
 use crate::rng::split;
@@ -15,9 +15,8 @@ use crate::sim::samples::Samples;
 use crate::sim::schedule::Schedule;
 use crate::watch::Watch;
 
-/// A program that is ready to be replicated: the fastest engine that supports it, and the clock
-/// that [`run`](crate::sim::run()) takes. Consecutive pieces, appended in order, give the samples
-/// of that run.
+/// A program with the fastest engine that supports it and the clock that [`run`](crate::sim::run()) would choose.
+/// Consecutive pieces of replications, appended in order, give the samples of that run.
 pub struct Ready<'a> {
     pub(in crate::sim) setup: Setup<'a>,
     pub(in crate::sim) chosen: Chosen<'a>,
@@ -35,8 +34,8 @@ impl std::fmt::Debug for Ready<'_> {
 }
 
 impl<'a> Ready<'a> {
-    /// Binds a program to a question and a seed; passage times are kept one by one. Its schedule may be known already. `watch`
-    /// may end the work, also within a replication.
+    /// Binds a program to a question and a seed; individual passage times are stored. `plan` is the schedule, if known. `watch`
+    /// may stop the work, even during a replication.
     ///
     /// # Errors
     ///
@@ -62,7 +61,7 @@ impl<'a> Ready<'a> {
         own(self).is_some() && own(self) == own(other)
     }
 
-    /// The schedule, for an engine of a device; none if it is unknown, or not in use.
+    /// The schedule, for an engine on a device; none if the schedule is unknown or another engine was chosen.
     #[cfg(feature = "gpu")]
     pub(in crate::sim) fn schedule(&self) -> Option<Schedule> {
         let Setup { program, question, clock, keep_times, .. } = self.setup;
@@ -75,19 +74,19 @@ impl<'a> Ready<'a> {
         self.chosen.kind.name()
     }
 
-    /// Replications that a piece should have at least.
+    /// Recommended minimum number of replications of a piece.
     pub fn batch(&self) -> u64 {
         self.chosen.engine.batch()
     }
 
-    /// No replication yet.
+    /// Samples of no replication.
     pub fn nothing(&self) -> Samples {
         let Setup { program, question, clock, .. } = self.setup;
         Samples::new(clock, question, program.counters(), program.transitions())
     }
 
-    /// The replications `first .. first + count`, or only the first of them if the watch has stopped the run. If floats
-    /// are observed, every piece except the last has a multiple of 16 replications.
+    /// Runs the replications `first .. first + count`, or only the first of these if the watch stops the run. If floats
+    /// are observed, the number of replications of every piece except the last must be a multiple of 16.
     ///
     /// # Errors
     ///
@@ -99,7 +98,7 @@ impl<'a> Ready<'a> {
             engine.run(first, count, &mut samples)?;
             return Ok(samples);
         }
-        // floats are averaged in units of one length
+        // floats are averaged in units of equal length
         for from in (first..first + count).step_by(FLOAT_UNIT as usize) {
             let mut unit = self.nothing();
             engine.run(from, FLOAT_UNIT.min(first + count - from), &mut unit)?;

@@ -1,4 +1,4 @@
-//! The record of a run: its samples, and their origin.
+//! The record of a run: samples and their origin.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -20,25 +20,25 @@ pub struct Provenance {
     pub first: u64,
     /// Name of the engine: `schedule`, `clock`, `direct` or `lockstep`.
     pub engine: Cow<'static, str>,
-    /// Vector instructions that were used: `portable`, `avx2` or `avx512`.
+    /// Vector instructions used: `portable`, `avx2` or `avx512`.
     pub vector: Cow<'static, str>,
-    /// Threads that were used.
+    /// Number of threads.
     pub threads: usize,
-    /// Reason why faster engines were not taken; empty if the fastest one ran.
+    /// Reasons why faster engines were not used; empty if the fastest one ran.
     pub reasons: Vec<String>,
     /// Devices that ran the replications, and the reason.
     pub placement: Placement,
     /// Wall time of the replications, without compilation of the net.
     pub wall: Duration,
-    /// True if the run ended before it was complete, by a limit or on request.
+    /// True if the run ended before it was complete, because of a limit or on request.
     pub cut_short: bool,
     /// Folded parts of the net; none if it ran unfolded.
     pub folded: Option<FoldedParts>,
-    /// Parts of the net that look alike and were not folded.
+    /// Similar parts of the net that were not folded.
     pub not_folded: Vec<NotFolded>,
 }
 
-/// Parts that look alike and are not folded.
+/// Similar parts that are not folded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotFolded {
     /// Number of parts.

@@ -1,6 +1,6 @@
 //! Results of a simulation by name, in seconds, with intervals.
 //!
-//! Defines the view; the accumulators behind it are [`Samples`], in ticks.
+//! The results are a view of [`Samples`], the accumulators in ticks.
 
 use crate::estimate::{Doubt, EstimateError, FloatMoments, Interval, Measured, Moments, wilson};
 use crate::net::{LookupError, Net, PlaceKey, TransitionKey};
@@ -11,7 +11,7 @@ use crate::sim::samples::Samples;
 
 /// The results of a [`Simulation`](crate::sim::Simulation).
 ///
-/// A number without any sample is not a number (`NaN`), and its error gives the reason.
+/// A result without any sample is `NaN`, and states the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimulationResult {
     net: Net,
@@ -22,7 +22,7 @@ pub struct SimulationResult {
     level: f64,
 }
 
-/// When the first and the last transition of a group fire \[s\].
+/// Times of the first and the last firing of a group of transitions \[s\].
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupSpan {
     /// Time of the first firing \[s\].
@@ -47,12 +47,12 @@ impl SimulationResult {
         self.run.samples.replications
     }
 
-    /// Number of replications that ended in this way.
+    /// Number of replications with this ending.
     pub fn ended(&self, ending: Ending) -> u64 {
         self.run.samples.ended(ending)
     }
 
-    /// The seed, the engine and everything else that repeats the run.
+    /// The seed, the engine and everything else needed to repeat the run.
     pub fn provenance(&self) -> &Provenance {
         &self.run.provenance
     }
@@ -81,7 +81,11 @@ impl SimulationResult {
             [only] => Ok(self.mean(only)),
             all => {
                 let value = all.iter().map(|moments| moments.mean().unwrap_or(f64::NAN)).sum();
-                Ok(unknown(value, self.level, "tokens of several classes; `tokens_of` has the interval of each"))
+                Ok(unknown(
+                    value,
+                    self.level,
+                    "the place holds several token classes; `tokens_of` returns an interval for each class",
+                ))
             }
         }
     }
@@ -119,7 +123,7 @@ impl SimulationResult {
         Ok(self.mean(&self.averages.rewards[at]))
     }
 
-    /// Times when a group of transitions starts and finishes.
+    /// Times of the first and the last firing of a group of transitions.
     ///
     /// # Errors
     ///
@@ -131,7 +135,7 @@ impl SimulationResult {
         Ok(GroupSpan { first: self.seconds(&group.first, reason), last: self.seconds(&group.last, reason) })
     }
 
-    /// Time \[s\] and mean value of each snapshot, by rising time.
+    /// Time \[s\] and mean value of each snapshot, by ascending time.
     pub fn snapshots(&self) -> Vec<(f64, Measured)> {
         let times = self.question.snapshots.iter().map(|snapshot| snapshot.time);
         times.zip(self.averages.snapshots.iter().map(|moments| self.mean(moments))).collect()
@@ -153,7 +157,7 @@ impl SimulationResult {
     }
 }
 
-/// A value with its interval, or with the reason why it has none.
+/// A value with its interval, or with the reason why it has no interval.
 fn measured(
     value: Option<f64>,
     samples: u64,
@@ -190,7 +194,7 @@ impl PassageTimes<'_> {
         self.samples().passage.count()
     }
 
-    /// Probability of reaching the goal at all, before horizon, dead end or limit of firings.
+    /// Probability of reaching the goal before the horizon, a dead marking or the limit of firings.
     pub fn probability(&self) -> Measured {
         self.share(self.count())
     }
@@ -200,12 +204,12 @@ impl PassageTimes<'_> {
         self.result.seconds(&self.samples().passage, &self.unreached())
     }
 
-    /// Standard deviation of the times \[s\]; `None` below two.
+    /// Standard deviation of the times \[s\]; `None` for fewer than two.
     pub fn standard_deviation(&self) -> Option<f64> {
         self.samples().passage.variance().map(|variance| variance.sqrt() * self.result.tick())
     }
 
-    /// The time \[s\] that a share `p` of the times does not exceed. The interval holds for any distribution.
+    /// The `p` quantile of the times \[s\], which a share `p` of the times does not exceed. The interval holds for any distribution.
     pub fn quantile(&self, p: f64) -> Measured {
         let histogram = &self.samples().passage_histogram;
         let (level, count) = (self.result.level, histogram.count());
@@ -247,7 +251,7 @@ impl PassageTimes<'_> {
         format!("no replication reached {}", self.result.goal)
     }
 
-    /// A number of replications as a share of all.
+    /// A number of replications as a share of all replications.
     fn share(&self, successes: u64) -> Measured {
         let (trials, level) = (self.result.replications(), self.result.level);
         match wilson(successes, trials, level) {

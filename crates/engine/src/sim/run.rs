@@ -1,4 +1,4 @@
-//! One run: settings in, samples and their origin out.
+//! Executes one run and returns samples and their origin.
 
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
@@ -28,7 +28,7 @@ use crate::watch::{TimeLimit, Watch};
 ///
 /// # Errors
 ///
-/// A fault of the net, an engine that cannot answer the question, or no GPU although one is required.
+/// A fault of the net, an engine that cannot answer the question, or a missing GPU if one is required.
 pub fn run(program: &Program, question: &Question, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, RunError> {
     let limits = &TimeLimit::new(watch, ensemble.max_wall);
     let clock = result_clock(program, question, ensemble.seed, limits)?;
@@ -68,16 +68,16 @@ pub(in crate::sim) fn finite(question: &Question, samples: &Samples) -> Result<(
     Ok(())
 }
 
-/// Number of pilot replications that show the range of times; always the first replications of the seed, so
-/// that shards agree.
+/// Number of pilot replications, which determine the range of times; always the first replications of the seed, so
+/// that all shards agree.
 const PILOT: u64 = 8;
-/// Firings after which a replication of the pilot stops.
+/// Maximum number of firings of a pilot replication.
 const PILOT_FIRINGS: u64 = 1 << 20;
-/// Bits that the longest time of the pilot may have, so that a time 2^16 times as long still fits.
+/// Maximum number of bits of the longest time in the pilot, so that a time 2^16 times as long still fits.
 const PILOT_BITS: u32 = 46;
 
-/// The clock of a run. Narrow clocks are fine enough for any result; on the wide one the result ticks are the finest
-/// that can represent the times of a pilot, and much longer ones.
+/// The clock of a run. Narrow clocks are fine enough for any result; on the wide clock, the result tick is the finest
+/// that can represent the times of a pilot and much longer times.
 pub(in crate::sim) fn result_clock(
     program: &Program,
     question: &Question,
@@ -105,7 +105,7 @@ pub(in crate::sim) fn result_clock(
             Ok(()) => {}
         }
         if samples.ended(Ending::Firings) > 0 {
-            // a net that never ends is measured by the horizon
+            // for a net that never ends, the horizon determines the clock
             return if beyond(clock) { Err(RunError::Horizon { limit: clock.limit() }) } else { Ok(clock) };
         }
         let cut = samples.ended(Ending::Horizon) > 0 && beyond(finer);
@@ -116,7 +116,7 @@ pub(in crate::sim) fn result_clock(
     Ok(clock)
 }
 
-/// Runs to the number of replications, or until the stop rule is content, on the CPU or wherever `relay` has them run.
+/// Runs the requested number of replications, or until the stop rule is satisfied, on the devices that `relay` chooses.
 pub(in crate::sim) fn run_rounds(
     setup: Setup<'_>,
     engine: &dyn Engine,
@@ -126,7 +126,7 @@ pub(in crate::sim) fn run_rounds(
     started: Instant,
 ) -> Result<Run, RunError> {
     let Setup { program, question, clock, .. } = setup;
-    // more threads than cores would only wait, and the result does not depend on their number
+    // no more threads than cores, since others would only wait; the result does not depend on the number
     let available = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let threads = ensemble.threads.map_or(available, |threads| threads.min(available));
     let cpu = CpuRounds::new(engine, program, question, ensemble.first, threads);
@@ -176,7 +176,7 @@ mod tests {
     use crate::net::{NetBuilder, Timing};
     use crate::sim::{Reward, Unwatched};
 
-    /// A token that a fast and a slow transition compete for; the slow one may lack its tokens.
+    /// A fast and a slow transition compete for a token; the slow one may lack its other tokens.
     fn fast_and_slow(fast: f64, slow: f64, tokens: u32) -> Program {
         let mut b = NetBuilder::new("");
         let (p, z) = (b.place("p", 1), b.place("z", tokens));
@@ -206,7 +206,7 @@ mod tests {
         }
     }
 
-    /// The slow one decides the time after the fast one has fired.
+    /// After the fast transition has fired, the slow one determines the time.
     #[test]
     fn a_fast_transition_does_not_cut_the_times_of_a_slow_one() {
         let mut b = NetBuilder::new("");
@@ -258,7 +258,7 @@ mod tests {
         let question = Question { goal: Goal::Horizon, horizon: Some(1e300), ..Question::default() };
         let refused = run(&program, &question, &Ensemble::default(), &Unwatched).unwrap_err();
         assert!(matches!(refused, RunError::Horizon { .. }), "{refused}");
-        // a net that continues forever, with a goal that never comes
+        // a net that runs forever, with a goal that is never reached
         let mut b = NetBuilder::new("");
         let p = b.place("p", 1);
         let t = b.transition("t", Timing::exponential(1.0));

@@ -1,15 +1,15 @@
-//! Reason why the run did not start.
+//! Errors of a run.
 
 use crate::semantics::Fault;
 use crate::share::ShareError;
 #[cfg(feature = "gpu")]
 use crate::sim::gpu::GpuError;
 
-/// Reason why the run did not start.
+/// Reason why a run failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The net has a fault in a marking that it reaches; earlier samples are of no use.
+    /// The net has a fault in a marking that it reaches; all samples are discarded.
     #[error(transparent)]
     Fault(#[from] Fault),
     /// The requested engine cannot run this net or this question. Leave the choice to `auto`.
@@ -20,7 +20,7 @@ pub enum RunError {
         /// All obstacles.
         reasons: Vec<String>,
     },
-    /// The horizon is so far away that the net's fastest transitions would lose their digits. Use a nearer one.
+    /// The horizon is so late that the delays of the fastest transitions would lose precision. Use an earlier one.
     #[error("the horizon is too long for the rates of the net; the clock can represent at most {limit:.3e} s")]
     Horizon {
         /// The longest horizon that fits \[s\].
@@ -32,16 +32,16 @@ pub enum RunError {
     /// The operating system cannot create threads.
     #[error("cannot start threads: {0}")]
     Threads(String),
-    /// A GPU is required, but no GPU was found, or it failed. Nothing of the run is kept.
+    /// A GPU is required, but no GPU was found, or it failed. All samples are discarded.
     #[cfg(feature = "gpu")]
     #[error(transparent)]
     Gpu(#[from] GpuError),
-    /// A GPU is required, and cannot run this net or answer this question. The CPU can.
+    /// A GPU is required, but cannot run this net or answer this question. The CPU can.
     #[error("the {engine} GPU engine cannot run this: {}", reasons.join("; "))]
     GpuUnfit {
-        /// The engine whose twin was sought.
+        /// Name of the engine.
         engine: &'static str,
-        /// Everything in its way.
+        /// All obstacles.
         reasons: Vec<String>,
     },
     /// A GPU is required, but this build does not support GPUs. Build with the feature `gpu`.

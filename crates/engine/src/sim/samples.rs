@@ -1,7 +1,7 @@
-//! Results of replications: accumulators that merge, and their origin.
+//! Accumulators of the results of replications, which can be merged.
 //!
 //! Times are integers and their accumulators exact: the order of merging does not matter. Averages over a replication are
-//! floats; they are merged in the order of a fixed tree, so that results never depend on the number of threads or shards.
+//! floats, which are merged in the order of a fixed tree, so that results never depend on the number of threads or shards.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,34 +22,34 @@ pub struct GroupTimes {
 /// The accumulated observations of some consecutive replications.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Samples {
-    /// The tick of all times here.
+    /// The tick of all times in the samples.
     pub clock: Clock,
     /// Number of the first replication.
     pub first: u64,
     /// Number of replications.
     pub replications: u64,
-    /// Number of replications that ended at their goal, dead, at the horizon, and by the largest number of firings.
+    /// Numbers of replications that ended at the goal, in a dead marking, at the horizon, and at the limit of firings.
     pub endings: [u64; 4],
     /// Firings of all replications, timed and immediate.
     pub firings: u128,
     /// Passage times of the replications that reached their goal, in result ticks.
     pub passage: Moments,
-    /// The same as a histogram.
+    /// Passage times as a histogram.
     pub passage_histogram: TickHistogram,
-    /// Passage times one by one, in the order of the replications, if requested; otherwise empty.
+    /// Individual passage times, in the order of the replications, if requested; otherwise empty.
     pub passage_times: Vec<u64>,
     /// One entry per group of the question.
     pub groups: Vec<GroupTimes>,
-    /// Whole units of replications.
+    /// Averages of complete units of replications.
     tree: AverageTree,
-    /// The replications after those.
+    /// Averages of the replications after the last complete unit.
     pub(in crate::sim) unit: Averages,
-    /// Number of these replications; 0 if nothing is averaged.
+    /// Number of replications in `unit`; 0 if nothing is averaged.
     in_unit: u64,
 }
 
 impl Samples {
-    /// No replication yet.
+    /// Samples of no replication.
     pub fn new(clock: Clock, question: &Question, counters: usize, transitions: usize) -> Self {
         let tokens = if question.tokens { counters } else { 0 };
         let throughput = if question.throughput { transitions } else { 0 };
@@ -57,13 +57,13 @@ impl Samples {
         Self::sized(clock, question.groups.len(), floats)
     }
 
-    /// The same, starting with replication number `first`.
+    /// The same samples, starting with replication number `first`.
     #[must_use]
     pub fn starting_at(self, first: u64) -> Self {
         Self { first, ..self }
     }
 
-    /// No replication yet, for these numbers of groups, tokens, throughputs, rewards and snapshots.
+    /// Samples of no replication, for these numbers of groups, tokens, throughputs, rewards and snapshots.
     fn sized(clock: Clock, groups: usize, floats: [usize; 4]) -> Self {
         Self {
             clock,
@@ -91,7 +91,7 @@ impl Samples {
         self.first + self.replications
     }
 
-    /// Counts a replication with this ending, at `time` result ticks after `firings` firings. Its other observations are already
+    /// Counts a replication with this ending, at `time` result ticks after `firings` firings. Its averages must already be
     /// in the unit.
     #[inline]
     pub fn record(&mut self, ending: Ending, time: u64, firings: u64, keep: bool) {
@@ -113,7 +113,7 @@ impl Samples {
         }
     }
 
-    /// Adds the replications that follow these.
+    /// Adds the samples of `next`, which must follow directly.
     pub fn append(&mut self, next: &Self) {
         if next.replications == 0 {
             return;
@@ -140,7 +140,7 @@ impl Samples {
         }
     }
 
-    /// Makes the replications of the unit a leaf of the tree.
+    /// Moves the replications of the unit into a leaf of the tree.
     fn end_unit(&mut self) {
         if self.in_unit > 0 {
             self.tree.push_unit(self.end() - self.in_unit, &self.unit);
@@ -149,13 +149,13 @@ impl Samples {
         }
     }
 
-    /// Adds to the averages of a part the unit of replications that starts `offset` after its first one.
+    /// Adds the averages of a unit of replications that starts `offset` after the first replication.
     #[cfg(feature = "gpu")]
     pub(in crate::sim) fn push_unit(&mut self, offset: u64, unit: &Averages) {
         self.tree.push_unit(self.first + offset, unit);
     }
 
-    /// Changes all averages alike.
+    /// Applies a change to all averages.
     pub(in crate::sim) fn map_averages(&mut self, change: impl Fn(&Averages) -> Averages) {
         self.tree.map(&change);
         self.unit = change(&self.unit);
@@ -167,7 +167,7 @@ impl Samples {
         Self::sized(self.clock, self.groups.len(), self.unit.sizes()).starting_at(self.end())
     }
 
-    /// Returns true if another run of the same question has accumulators of these kinds.
+    /// Returns true if both have the same kinds of accumulators, as runs of the same question have.
     pub(in crate::sim) fn is_like(&self, other: &Self) -> bool {
         let sizes = other.unit.sizes();
         self.clock == other.clock

@@ -1,14 +1,14 @@
-//! Derivatives of any exponential net's time: the score function, also called the likelihood ratio.
+//! Derivatives of the time of any exponential net by the score function, also called the likelihood ratio method.
 //!
-//! Implements the observer that sums each replication's score: how its likelihood changes with a parameter θ. With λ_t(m) the total rate of
+//! Implements the observer that sums the score of each replication: the derivative of its log-likelihood by a parameter θ. With λ_t(m) the total rate of
 //! transition t in marking m,
 //!
 //! ```text
 //! S = Σ_{firings} d ln λ_t(m) / dθ − ∫ Σ_t dλ_t(m(s))/dθ ds,   d E[T] / dθ = Cov(T, S)
 //! ```
 //!
-//! Exact where delays that depend on θ are exponential; other transitions may have any distribution. The variance of S
-//! grows with the number of firings that depend on θ, and the interval with it: for long runs other methods are better.
+//! Exact if all delays that depend on θ are exponential; other transitions may have any distribution. The variance of S
+//! grows with the number of firings that depend on θ, and so does the interval: for long runs, other methods are better.
 //! Source: \[Glynn1990\].
 
 use std::num::NonZeroUsize;
@@ -31,10 +31,9 @@ use crate::watch::Watch;
 /// Times of some replications and their scores.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scores {
-    /// When each replication ended \[s\]: at the goal, or at the horizon.
+    /// Time at which each replication ended \[s\], at the goal or at the horizon.
     pub times: Vec<f64>,
-    /// Per parameter: the score of each replication, in 1 per unit of the parameter. Their mean is 0 up to
-    /// random variation.
+    /// Per parameter: the score of each replication, in 1 per unit of the parameter. The expected score is 0.
     pub scores: Vec<Vec<f64>>,
     /// Number of replications that ended neither at the goal nor at the horizon; their times carry little information.
     pub unreached: u64,
@@ -46,7 +45,7 @@ pub struct Scores {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScoreError {
-    /// A parameter is beyond this estimator.
+    /// This estimator does not support a parameter.
     #[error("parameter {parameter}: {error}")]
     Parameter {
         /// Position of the parameter.
@@ -69,11 +68,11 @@ impl From<Fault> for ScoreError {
 struct Moved<'a> {
     shift: &'a Shift,
     transitions: Vec<u32>,
-    /// Per transition: whether it is among them.
+    /// Per transition: true if its rate depends on the parameter.
     is_moved: Vec<bool>,
 }
 
-/// Sums scores while replications are played.
+/// Sums scores during replications.
 struct ScoreObserver<'a> {
     program: &'a Program,
     clock: Clock,
@@ -83,7 +82,7 @@ struct ScoreObserver<'a> {
 }
 
 impl ScoreObserver<'_> {
-    /// The total rate of `t`, not a number if the net is wrong: the game itself reports the fault.
+    /// The total rate of `t`; NaN if the net has a fault, which the game itself reports.
     fn rate_in(program: &Program, t: u32, marking: &[u32]) -> f64 {
         rate(program, t as usize, marking).unwrap_or(f64::NAN)
     }
@@ -125,11 +124,11 @@ impl Observer for ScoreObserver<'_> {
     }
 }
 
-/// Replications that one thread plays at a time.
+/// Number of replications that one thread runs at a time.
 const CHUNK: u64 = 256;
 
-/// Plays the replications of an ensemble, all on the CPU and without a stop rule, with the score of each by each
-/// parameter.
+/// Runs the replications of an ensemble, all on the CPU and without a stop rule, and computes the score of each
+/// replication for each parameter.
 ///
 /// # Errors
 ///
@@ -168,7 +167,7 @@ pub fn scores(
     Ok(all)
 }
 
-/// The form of the race engine, and the observations.
+/// A form of the race engine, and the observations.
 struct Player<'a> {
     setup: Setup<'a>,
     moved: &'a [Moved<'a>],
@@ -206,7 +205,7 @@ impl<'a> Player<'a> {
 }
 
 impl Scores {
-    /// Adds the replications that follow these.
+    /// Adds the scores of `next`, which must follow directly.
     fn append(&mut self, next: Self) {
         self.times.extend(next.times);
         for (own, others) in self.scores.iter_mut().zip(next.scores) {

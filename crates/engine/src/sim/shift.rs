@@ -1,7 +1,7 @@
-//! A parameter of a net, a little below and a little above its value: how delays follow it.
+//! A net with a parameter slightly below and slightly above its value, and the derivatives of delays by the parameter.
 //!
-//! Defines the data that the two estimators of derivatives need about a parameter, made from three compiled nets by
-//! central differences. It does not know the parameter's name or the origin of the nets.
+//! Defines the data that the two estimators of derivatives need about a parameter, computed from three compiled nets by
+//! central differences. The module does not know the name of the parameter or the origin of the nets.
 
 use crate::compile::{Firing, Program};
 use crate::net::Law;
@@ -17,7 +17,7 @@ pub struct Shift {
     pub width: f64,
 }
 
-/// Reason why a derivative by a parameter is beyond the estimators.
+/// Reason why the estimators do not support a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShiftError {
@@ -31,11 +31,11 @@ pub enum ShiftError {
     #[error("it changes the shape of a delay's distribution, not only its mean")]
     Law,
     /// A rate that the parameter changes depends on the marking, or is 0.
-    #[error("a rate that it changes depends on the marking, or is 0")]
+    #[error("it changes a rate that depends on the marking or is 0")]
     Rate,
 }
 
-/// Relative difference up to which parameters of two distributions are the same.
+/// Relative difference below which parameters of two distributions count as equal.
 const SAME: f64 = 1e-9;
 
 fn same(a: f64, b: f64) -> bool {
@@ -101,7 +101,7 @@ impl Shift {
     }
 
     /// Per transition: the derivative of the logarithm of its mean delay by the parameter, by a central difference; 0
-    /// if the delay does not depend on it.
+    /// if the delay does not depend on the parameter.
     ///
     /// ```text
     /// d ln μ / dθ ≈ (μ(θ + h) − μ(θ − h)) / (2 h μ(θ)),   error of order h²

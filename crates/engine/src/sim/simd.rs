@@ -1,4 +1,4 @@
-//! Run-time choice of vector instructions: the same code compiled for AVX-512, for AVX2 and for any CPU.
+//! Run-time choice of vector instructions: the same code is compiled for AVX-512, for AVX2 and for any CPU.
 //!
 //! Integer arithmetic gives the same bits on all three, so the choice affects only the speed.
 
@@ -15,11 +15,11 @@ pub(crate) enum Level {
     Avx512(pulp::x86::V4),
 }
 
-/// Caps the level, for tests and comparisons: `portable`, `avx2` or `avx512`.
+/// Environment variable that limits the level, for tests and comparisons: `portable`, `avx2` or `avx512`.
 const VARIABLE: &str = "TAILSPN_SIMD";
 
 impl Level {
-    /// The best level of this CPU, or the level to which the environment variable `TAILSPN_SIMD` caps it.
+    /// The best level of this CPU that the environment variable `TAILSPN_SIMD` allows.
     pub(crate) fn detect() -> Self {
         static LEVEL: OnceLock<Level> = OnceLock::new();
         *LEVEL.get_or_init(|| {

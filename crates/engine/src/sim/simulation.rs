@@ -1,6 +1,6 @@
-//! A simulation as a chain of calls: the question about a net, the amount of replication, and the run.
+//! A simulation configured by chained calls: the question about a net, the number of replications, and the run.
 //!
-//! Defines the user's form of a question (expressions, names, seconds). The run itself is [`run()`](crate::sim::run()).
+//! Questions are in the user's terms (expressions, names, seconds). [`run()`](crate::sim::run()) executes the run.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -21,9 +21,9 @@ use crate::sim::run_error::RunError;
 use crate::sim::targets::{NoQuantity, Precision, Quantity, Target};
 use crate::watch::{TimeLimit, Unwatched, Watch};
 
-/// A simulation of a net, as [`Net::simulation`] starts it.
+/// A simulation of a net, created by [`Net::simulation`].
 ///
-/// Without further calls: the time until no transition is enabled, from 10,000 replications with
+/// Without further calls, it estimates the time until no transition is enabled, from 10,000 replications with
 /// seed 0. All times are in seconds.
 ///
 /// ```
@@ -62,10 +62,10 @@ pub enum SimulationError {
     /// The replications cannot be run.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The first replication does not end. Set a horizon or another goal, or ask for the steady state.
+    /// The first replication does not end. Set a horizon or another goal, or compute the steady state.
     #[error("the net does not stop: after {firings} firings it has not reached {goal}")]
     Endless {
-        /// Firings of the replication.
+        /// Number of firings of the replication.
         firings: u64,
         /// The goal.
         goal: String,
@@ -74,7 +74,7 @@ pub enum SimulationError {
     /// replications instead.
     #[error("none of the first {replications} replications reached {goal}, so the mean time has no relative error")]
     Unreached {
-        /// Replications that searched for the goal.
+        /// Number of replications that searched for the goal.
         replications: u64,
         /// The goal.
         goal: String,
@@ -104,7 +104,7 @@ impl Net {
         Ok(lower(self, &self.expression(text)?))
     }
 
-    /// A rate of a reward over the markings of this net, compiled: an expression in which sums over places are quick.
+    /// The rate of a reward over the markings of this net, compiled such that sums over places are fast to evaluate.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl<'a> Simulation<'a> {
         Ok(self)
     }
 
-    /// Ends each replication at `seconds` of model time and not before, even if no transition is enabled.
+    /// Ends each replication at `seconds` of model time and not earlier, even if no transition is enabled.
     pub fn until_time(mut self, seconds: f64) -> Self {
         self.question.goal = Goal::Horizon;
         self.goal = "the horizon".to_owned();
@@ -174,8 +174,8 @@ impl<'a> Simulation<'a> {
         Ok(self)
     }
 
-    /// Collects a reward at each firing of a transition, by an expression over the marking before the firing. Adds to the
-    /// reward of the same name.
+    /// Collects a reward at each firing of a transition, by an expression over the marking before the firing. The reward is
+    /// added to the reward of the same name.
     ///
     /// # Errors
     ///
@@ -191,7 +191,7 @@ impl<'a> Simulation<'a> {
         Ok(self)
     }
 
-    /// Observes when the first and the last of a group of transitions fire.
+    /// Observes the first and the last firing time of a group of transitions.
     ///
     /// # Errors
     ///
@@ -225,15 +225,15 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Replicates until the mean passage time is known to this relative half width, such as 0.01, or up to 10 million times.
+    /// Replicates until the interval of the mean passage time has this relative half width, such as 0.01; at most 10 million times.
     pub fn relative_error(self, rel_error: f64) -> Self {
         let level = self.level;
         self.stop(StopRule { rel_error, level, ..StopRule::default() })
     }
 
-    /// Replicates until the interval of a quantity is narrow enough, or up to 10 million times; several calls add up, and replace
-    /// [`Self::relative_error`]. The name is `time`, `goal`, a reward, a place, a transition or `at T` for snapshots, as
-    /// [`Quantity::named`] reads it; ask for rewards and snapshots first.
+    /// Replicates until the interval of a quantity is narrow enough; at most 10 million times. Several calls set several
+    /// targets, which replace [`Self::relative_error`]. The name is `time`, `goal`, a reward, a place, a transition or `at T` for snapshots, as
+    /// [`Quantity::named`] reads it. Rewards and snapshots must be requested before.
     ///
     /// # Errors
     ///
@@ -272,25 +272,25 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Chooses the engine. Default: the fastest that can run the net.
+    /// Chooses the engine. Default: the fastest engine that can run the net.
     pub fn engine(mut self, engine: EngineChoice) -> Self {
         self.ensemble.engine = engine;
         self
     }
 
-    /// Chooses CPU or GPU. Default: the CPU, and a GPU if much work remains.
+    /// Chooses CPU or GPU. Default: the CPU, then a GPU if much work remains.
     pub fn backend(mut self, backend: Backend) -> Self {
         self.ensemble.backend = backend;
         self
     }
 
-    /// Chooses the GPU by part of its name; a software adapter is used only by its name.
+    /// Chooses the GPU by part of its name; a software adapter is used only if it is named.
     pub fn adapter(mut self, name: impl Into<String>) -> Self {
         self.ensemble.adapter = Some(name.into());
         self
     }
 
-    /// Keeps every passage time, see [`PassageTimes::times`](crate::sim::PassageTimes::times).
+    /// Stores individual passage times, see [`PassageTimes::times`](crate::sim::PassageTimes::times).
     pub fn keep_times(mut self) -> Self {
         self.ensemble.keep = true;
         self
@@ -305,7 +305,7 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Keeps replicas apart instead of counting them. The results are the same in distribution; the run takes longer.
+    /// Runs the unfolded net, in which replicas are not counted. The results are the same in distribution; the run takes longer.
     pub fn unfolded(mut self) -> Self {
         self.fold = false;
         self
@@ -352,7 +352,7 @@ pub enum QuestionError {
     Lookup(#[from] LookupError),
 }
 
-/// The reward of a name, added if it is new.
+/// The reward with this name, which is added if it does not exist yet.
 pub(super) fn reward<'q>(rewards: &'q mut Vec<Reward>, name: &str) -> &'q mut Reward {
     let at = rewards.iter().position(|reward| reward.name == name).unwrap_or_else(|| {
         rewards.push(Reward { name: name.to_owned(), rate: None, impulses: Vec::new() });

@@ -1,7 +1,7 @@
 //! Averages of the steady state from long runs, batch by batch.
 //!
-//! A replication is divided into batches of equal length in time or in firings; batch-means statistics
-//! start from the averages of each batch. The first batches, which still depend on the initial
+//! A replication is divided into batches of equal length in time or in firings. The averages of the batches
+//! are the input of batch-means statistics. The first batches, which still depend on the initial
 //! marking, can be excluded.
 
 use std::num::NonZeroUsize;
@@ -23,7 +23,7 @@ use crate::watch::Watch;
 pub enum BatchLength {
     /// Seconds of model time, above 0. A firing at the end of a batch belongs to it.
     Seconds(f64),
-    /// Number of firings, timed and immediate, at least 1; a batch ends in the first tangible marking after them.
+    /// Number of firings, timed and immediate, at least 1; a batch ends in the first tangible marking after this number.
     Firings(u64),
 }
 
@@ -32,15 +32,15 @@ pub enum BatchLength {
 pub struct SteadyState {
     /// Length of each batch.
     pub length: BatchLength,
-    /// Batches that are kept. Default 100.
+    /// Number of batches after the excluded ones. Default 100.
     pub batches: u32,
-    /// Batches at the start that are excluded. Default 10.
+    /// Number of batches at the start that are excluded. Default 10.
     pub discarded: u32,
-    /// Rewards whose averages per second are taken.
+    /// Rewards that are averaged per second.
     pub rewards: Vec<Reward>,
     /// Seed of the run. Default 0.
     pub seed: u64,
-    /// Number of the replication; runs with different ones are independent. Default 0.
+    /// Number of the replication; runs with different numbers are independent. Default 0.
     pub replication: u64,
 }
 
@@ -48,7 +48,7 @@ impl SteadyState {
     /// 100 batches of this length, after 10 excluded batches, with seed 0 and no rewards.
     ///
     /// Ratios of sums, such as a throughput, are averaged without bias only over batches of equal *time*; batches of
-    /// equal firings suit a net of unknown speed, to find a batch time for the next run.
+    /// batches of equal numbers of firings suit a net of unknown speed, to choose a batch time for the next run.
     pub fn new(length: BatchLength) -> Self {
         Self { length, batches: 100, discarded: 10, rewards: Vec::new(), seed: 0, replication: 0 }
     }
@@ -65,9 +65,9 @@ pub struct BatchAverages {
     pub throughput: Vec<Vec<f64>>,
     /// Reward per second, per reward.
     pub rewards: Vec<Vec<f64>>,
-    /// Firings of the whole run, including excluded batches.
+    /// Number of firings of the whole run, including excluded batches.
     pub firings: u128,
-    /// Firings per transition in complete batches, including excluded ones.
+    /// Number of firings per transition in complete batches, including excluded ones.
     pub fired: Vec<u64>,
     /// True if the run was stopped from outside before its last batch.
     pub cut_short: bool,
@@ -77,40 +77,40 @@ pub struct BatchAverages {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SteadyError {
-    /// No transition is enabled: the net stops, and its steady state is that marking. Ask for a passage time instead.
-    #[error("the net is dead after {firings} firing{}, so its steady state is that marking", if *firings == 1 { "" } else { "s" })]
+    /// The net reached a dead marking, which is its steady state. Compute a passage time instead.
+    #[error("the net is dead after {firings} firing{}; its steady state is the dead marking", if *firings == 1 { "" } else { "s" })]
     Dead {
-        /// Firings up to then.
+        /// Number of firings before the dead marking.
         firings: u64,
     },
-    /// The run stopped at the limit of firings before its last batch. Ask for shorter batches.
+    /// The run stopped at the limit of firings before its last batch. Use shorter batches.
     #[error("the run was stopped after {firings} firings, with {batches} batches complete")]
     CutOff {
-        /// Complete batches, including excluded ones.
+        /// Number of complete batches, including excluded ones.
         batches: usize,
-        /// Firings up to then.
+        /// Number of firings before the stop.
         firings: u64,
     },
     /// The run was stopped before its first batch was complete.
     #[error("stopped before any batch of a long run was complete")]
     Stopped,
-    /// The operating system gives no threads.
+    /// The operating system cannot create threads.
     #[error("cannot start threads: {0}")]
     Threads(String),
     /// The settings request no batches, or batches without length.
     #[error("a steady state needs at least one batch with a length above 0")]
     NoBatch,
-    /// The net is wrong.
+    /// The net has a fault.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
 
-/// Runs one long replication of `program`. Stopped from outside, it keeps the batches that are
-/// complete.
+/// Runs one long replication of `program`. If the run is stopped from outside, returns the complete
+/// batches.
 ///
 /// # Errors
 ///
-/// A net that dies, settings without a batch, or a fault of the net.
+/// A net that reaches a dead marking, settings without a batch, or a fault of the net.
 pub fn run_steady(program: &Program, settings: &SteadyState, watch: &dyn Watch) -> Result<BatchAverages, SteadyError> {
     let all = settings.batches.saturating_add(settings.discarded);
     let valid = match settings.length {
@@ -144,7 +144,7 @@ pub fn run_steady(program: &Program, settings: &SteadyState, watch: &dyn Watch) 
     if samples.ended(Ending::Dead) > 0 {
         return Err(SteadyError::Dead { firings });
     }
-    // a replication that was stopped is not recorded
+    // a stopped replication is not recorded
     let stopped = samples.replications == 0;
     let kept = stopped && done > settings.discarded as usize;
     if stopped && !kept {
@@ -161,9 +161,9 @@ pub fn run_steady(program: &Program, settings: &SteadyState, watch: &dyn Watch) 
 }
 
 /// Runs `runs` long replications of `program`, starting with the number in the settings, in
-/// parallel on `threads` threads (one per core by default); the averages are in the order of the
-/// runs and do not depend on the threads. Stopped from outside, it keeps the runs that have
-/// complete batches.
+/// parallel on `threads` threads (one per core by default). The averages are in the order of the
+/// runs and do not depend on the number of threads. If the runs are stopped from outside, returns
+/// the runs that have complete batches.
 ///
 /// # Errors
 ///
@@ -191,7 +191,7 @@ pub fn run_steady_runs(
     all.into_iter().collect()
 }
 
-/// Shows several runs as one.
+/// Reports the progress of several runs as that of one.
 struct Shared<'a> {
     watch: &'a dyn Watch,
     runs: u64,
@@ -209,7 +209,8 @@ impl Watch for Shared<'_> {
     }
 }
 
-/// Seconds within which this many firings are all but certain: each waits at most about the slowest mean delay.
+/// Model time \[s\] in which the net almost certainly fires this number of times, assuming that each firing waits at most
+/// about the slowest mean delay.
 fn longest_run(program: &Program, firings: Option<u64>) -> Option<f64> {
     let means = program.timed.iter().filter_map(|&t| match &program.firing[t as usize] {
         Firing::Immediate { .. } => None,
@@ -217,7 +218,7 @@ fn longest_run(program: &Program, firings: Option<u64>) -> Option<f64> {
         Firing::General { law, .. } => Some(law.mean()),
     });
     let slowest = means.filter(|mean| mean.is_finite() && *mean > 0.0).fold(0.0, f64::max);
-    // the factor covers short runs and rates that fall below those at the start
+    // the factor allows for short runs and for rates that fall below their initial values
     (slowest > 0.0).then(|| firings.map(|firings| 16.0 * slowest * (firings as f64 + 100.0))).flatten()
 }
 
@@ -230,7 +231,7 @@ impl BatchAverages {
     }
 }
 
-/// Cuts a replication into batches.
+/// Divides a replication into batches.
 struct Batches<'a> {
     rewards: &'a [Reward],
     rates: RunningRates,
@@ -241,7 +242,7 @@ struct Batches<'a> {
     clock: Clock,
     /// Number of requested batches.
     all: usize,
-    /// Start of the present batch, and its end if batches have a length in seconds.
+    /// Start of the current batch, and its end if batches have a length in seconds.
     began: u64,
     ends: Option<u64>,
     firings: u64,
@@ -288,7 +289,7 @@ impl<'a> Batches<'a> {
         batches
     }
 
-    /// Tick at which the present batch ends, if batches have a length in seconds.
+    /// Tick at which the current batch ends, if batches have a length in seconds.
     fn end_tick(&self) -> Option<u64> {
         match self.length {
             BatchLength::Seconds(seconds) => Some(self.clock.ticks(seconds * (self.done.seconds.len() + 1) as f64)),
@@ -296,14 +297,14 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// Collects rewards while the marking stays.
+    /// Collects rewards over an interval without a change of the marking.
     fn collect(&mut self, marking: &[u32], from: u64, to: u64) {
         let seconds = (to - from) as f64 * self.tick;
         let sums = &mut self.sums;
         self.rates.for_each(marking, |r, rate| sums[r] += rate * seconds);
     }
 
-    /// Ends the present batch.
+    /// Ends the current batch.
     fn close(&mut self, marking: &[u32], end: u64) {
         if end <= self.began || self.done.seconds.len() >= self.all {
             return;
@@ -387,7 +388,7 @@ mod tests {
         b
     }
 
-    /// Batches this long are all but independent.
+    /// Checks the mean of batches; the batches are so long that they are almost independent.
     fn assert_mean(batches: &[f64], exact: f64) {
         let n = batches.len() as f64;
         let mean = batches.iter().sum::<f64>() / n;
@@ -436,8 +437,8 @@ mod tests {
         assert_eq!(run_steady(&program, &settings, &Unwatched).unwrap().seconds, [2.0; 3]);
     }
 
-    /// 0.75 s with the token in `p`, 0.25 s in `q`, in batches of half a second: `a` fires at 0.75 s, `b` at 1 s, which is the end
-    /// of the second batch and belongs to it.
+    /// The token is in `p` for 0.75 s, then in `q` for 0.25 s; batches take half a second. `a` fires at 0.75 s, and `b` at 1 s,
+    /// which is the end of the second batch and belongs to this batch.
     #[test]
     fn batches_cut_sojourns_and_own_the_firings_at_their_ends() {
         let mut b = NetBuilder::new("cycle");
@@ -456,7 +457,7 @@ mod tests {
         assert_eq!(averages.seconds, [0.5; 4]);
         assert_eq!(averages.tokens, [[1.0, 0.5, 1.0, 0.5], [0.0, 0.5, 0.0, 0.5]]);
         assert_eq!(averages.throughput, [[0.0, 2.0, 0.0, 2.0]; 2]);
-        // 6 a second for half of the batch, and 4 once in half a second
+        // 6 per second during half of the batch, and 4 once per half second
         assert_eq!(averages.rewards, [[0.0, 3.0 + 8.0, 0.0, 3.0 + 8.0]]);
         assert_eq!((averages.fired, averages.firings), (vec![3, 3], 6));
     }

@@ -1,5 +1,5 @@
-//! Tests of stopped runs: every engine reacts within a replication, and keeps the complete replications.
-//! Looks are counted, so no clock decides.
+//! Tests of stopped runs: every engine reacts during a replication, and keeps the complete replications.
+//! Checks of the watch are counted, so the tests do not depend on a clock.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use crate::sim::{
 };
 use crate::watch::{TimeLimit, Unwatched, Watch};
 
-/// Stops a run from a given check of the watch.
+/// Stops a run at a given check of the watch.
 struct Looks {
     stop_at: u64,
     looked: AtomicU64,
@@ -90,7 +90,7 @@ fn a_replication_that_goes_on_and_on_is_left_when_the_run_is_stopped() {
 /// The samples of a stopped run are the first replications of the complete run, including groups and averages.
 #[test]
 fn a_stopped_run_has_the_first_replications_of_the_whole_one() {
-    // ten turns of a token in most replications, very many in some
+    // a token circulates ten times in most replications, and very often in some
     let mut b = NetBuilder::new("now and then long");
     let (p, end) = (b.place("p", 1), b.place("end", 0));
     let [turn, leave] = [9.0, 1.0].map(|rate| b.transition(format!("t{rate}"), Timing::exponential(rate)));

@@ -24,10 +24,10 @@ pub enum Quantity {
     Snapshot(u32),
 }
 
-/// Half width that an interval may have.
+/// Maximum half width of an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Precision {
-    /// A share of the value, above 0.
+    /// Relative to the value, above 0.
     Relative(f64),
     /// In the unit of the value, above 0.
     Absolute(f64),
@@ -36,13 +36,13 @@ pub enum Precision {
 /// A quantity and its required precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
-    /// The number.
+    /// The quantity.
     pub quantity: Quantity,
-    /// Half width of its interval.
+    /// Required precision of its interval.
     pub precision: Precision,
 }
 
-/// A name that no quantity of the question has.
+/// A name that does not refer to a quantity of the question.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{name}` is not a place, transition or reward{hint}")]
 pub struct NoQuantity {
@@ -52,7 +52,7 @@ pub struct NoQuantity {
 }
 
 impl Quantity {
-    /// The quantities of a name: `time`, `goal`, a reward, `#(PLACE)` or the id of a place for its mean tokens, the id
+    /// The quantities that a name refers to: `time`, `goal`, a reward, `#(PLACE)` or the id of a place for its mean tokens, the id
     /// of a transition for its throughput, or `at T` for the snapshots at that time. Tokens of a place cover all
     /// classes, with one quantity per class.
     ///
@@ -112,7 +112,7 @@ impl Quantity {
 }
 
 impl Target {
-    /// Half width divided by the allowed one: 1 or less if the quantity is precise enough, infinite if it has no estimate yet.
+    /// Half width divided by the required half width: 1 or less if the quantity is precise enough, infinite if it has no estimate yet.
     pub fn excess(&self, samples: &Samples, averages: &Averages, level: f64) -> f64 {
         let Some((value, half_width)) = self.quantity.interval(samples, averages, level) else { return f64::INFINITY };
         let allowed = match self.precision {
@@ -138,7 +138,8 @@ impl Target {
 }
 
 impl Quantity {
-    /// Value and half width of the interval; a value that is not finite cannot become more precise.
+    /// Value and half width of the interval; none without an estimate. A value that is not finite has half width 0, since it
+    /// cannot become more precise.
     fn interval(self, samples: &Samples, averages: &Averages, level: f64) -> Option<(f64, f64)> {
         let of = |moments: &[FloatMoments], i: u32| match moments.get(i as usize)?.mean_estimate(level) {
             Ok(Estimate { value, half_width, .. }) => Some((value, half_width)),
@@ -170,7 +171,7 @@ mod tests {
     use crate::estimate::Measured;
     use crate::net::{NetBuilder, Servers, Timing};
 
-    /// Machines of one kind that break and are repaired: 1/3 of the time each is broken.
+    /// Machines of one kind that fail and are repaired; each is down for 1/3 of the time.
     fn machines(count: u32) -> Net {
         let mut b = NetBuilder::new("machines");
         for i in 0..count {
@@ -187,7 +188,7 @@ mod tests {
         b.build().unwrap()
     }
 
-    /// Half width divided by the requested one.
+    /// Half width divided by the required half width.
     fn excess(found: &Measured, precision: Precision) -> f64 {
         let half_width = found.half_width().unwrap();
         match precision {
@@ -196,7 +197,7 @@ mod tests {
         }
     }
 
-    /// Fails if only the first target counts.
+    /// Seen to fail if only the first target counts.
     #[test]
     fn a_run_stops_when_all_targets_are_met_and_not_long_after() {
         let net = machines(4);
@@ -230,7 +231,7 @@ mod tests {
         }
     }
 
-    /// A net of replicas counts them; the targets refer to the original net. Fails if the width of a folded place ignores the
+    /// A net of replicas counts them; the targets refer to the original net. Seen to fail if the half width of a folded place ignores the
     /// number of replicas.
     #[test]
     fn a_place_of_a_folded_net_is_known_sooner() {
@@ -239,7 +240,7 @@ mod tests {
         let asked = || net.simulation().until_time(20.0).known_to("down3", Precision::Absolute(0.001)).unwrap();
         let (folded, apart) = (run(asked()), run(asked().unfolded()));
         assert!(folded.provenance().folded.is_some() && apart.provenance().folded.is_none());
-        // the mean of six machines is known sooner than that of one
+        // the mean over six machines needs fewer replications than the mean of one
         let ratio = apart.replications() as f64 / folded.replications() as f64;
         assert!(ratio > 4.0 && ratio < 9.0, "{ratio}");
         for result in [folded, apart] {
@@ -253,7 +254,7 @@ mod tests {
         let net = machines(1);
         let asked = net.simulation().until("#(down0) > 1").unwrap().horizon(1.0);
         let result = asked.known_to("goal", Precision::Absolute(0.001)).unwrap().run().unwrap();
-        // half of Wilson's interval is 1.96² / 2n here, so that 1,921 are enough
+        // the half width of Wilson's interval is 1.96² / 2n here, so 1,921 replications are enough
         assert!((1_921..=4_096).contains(&result.replications()), "{}", result.replications());
     }
 

@@ -8,10 +8,10 @@ use crate::sim::ready::Ready;
 use crate::sim::run_error::RunError;
 use crate::sim::samples::Samples;
 
-/// The firings of one replication, in their order.
+/// The firings of one replication, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trajectory {
-    /// Per firing, immediate ones included: number of the transition and model time \[s\].
+    /// Per firing, including immediate ones: number of the transition and model time \[s\].
     pub firings: Vec<(u32, f64)>,
     /// The way in which the replication ended; `None` if the run was stopped.
     pub ending: Option<Ending>,
@@ -19,7 +19,7 @@ pub struct Trajectory {
     pub end_s: f64,
 }
 
-/// Keeps the firings of the last replication.
+/// Records the firings of the last replication.
 struct Firings {
     clock: Clock,
     firings: Vec<(u32, f64)>,
@@ -42,7 +42,7 @@ impl Observer for Firings {
 }
 
 impl Ready<'_> {
-    /// Returns the firings of a replication, at most `most` of them. Its times are those of [`Self::replicate`].
+    /// Returns the firings of a replication, at most `most` of them. The times are the same as in [`Self::replicate`].
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl Ready<'_> {
         let setup = Setup { question, keep_times: false, ..self.setup };
         let firings = Firings { clock: setup.clock, firings: Vec::new(), end_s: 0.0 };
         let mut samples = self.nothing();
-        // the schedule engine gives the numbers of the clock form, and the lockstep form those of the direct form
+        // the schedule engine gives the same numbers as the clock form, and the lockstep form the same as the direct form
         let watched = match self.chosen.kind {
             Kind::Schedule | Kind::Clock => ClockForm::new(setup).watch(firings, replication, 1, &mut samples)?,
             Kind::Lockstep | Kind::Direct => DirectForm::new(setup).watch(firings, replication, 1, &mut samples)?,
@@ -62,7 +62,7 @@ impl Ready<'_> {
         let endings = [Ending::Goal, Ending::Dead, Ending::Horizon, Ending::Firings];
         let mut ending = endings.into_iter().find(|&ending| samples.ended(ending) > 0);
         if firings.len() > most {
-            // immediate firings after the last timed one
+            // the immediate firings after the last timed one may exceed the limit
             firings.truncate(most);
             ending = Some(Ending::Firings);
         }
@@ -79,7 +79,7 @@ mod tests {
     use crate::sim::conformance::{integer_laws, straggling_tasks};
     use crate::sim::{Goal, Unwatched};
 
-    /// The marking after the firings, which come in the order of their times.
+    /// The marking after the firings; checks that they are in the order of their times.
     fn end_of(program: &Program, trajectory: &Trajectory) -> Vec<u32> {
         assert!(trajectory.firings.is_sorted_by(|a, b| a.1 <= b.1));
         let mut marking = program.initial.clone();
@@ -89,7 +89,7 @@ mod tests {
         marking
     }
 
-    /// An open queue until it holds three customers, and whether a customer that leaves comes back.
+    /// An open queue, to which some served customers return, until it holds three customers.
     fn queue() -> (Program, Question) {
         let mut b = NetBuilder::new("queue");
         let (queue, left) = (b.place("queue", 0), b.place("left", 0));
@@ -110,7 +110,7 @@ mod tests {
         (compile(&net).unwrap(), Question { goal, ..Question::default() })
     }
 
-    /// Fails if the number of the replication is not passed on, and if another form of the race plays.
+    /// Seen to fail if the number of the replication is not passed on, and if another form of the race runs.
     #[test]
     fn a_trajectory_ends_when_the_replication_does() {
         let tasks = straggling_tasks(3, &integer_laws());

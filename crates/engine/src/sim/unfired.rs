@@ -1,4 +1,4 @@
-//! Transitions that never fired in long runs although they could have: their effects were not observed.
+//! Transitions that were enabled but never fired in long runs, so that their effects were not observed.
 
 use crate::compile::Program;
 use crate::rng::split;
@@ -10,10 +10,10 @@ use crate::sim::samples::Samples;
 use crate::sim::steady::{BatchAverages, SteadyError};
 use crate::watch::Watch;
 
-/// Number of firings that are examined again.
+/// Number of firings that are simulated again to find enabled transitions.
 const LOOKED_AT: u64 = 200_000;
 
-/// Checks before each firing if some transitions are enabled: timed ones in tangible markings, immediate ones in
+/// Checks before each firing which of some transitions are enabled: timed ones in tangible markings, immediate ones in
 /// vanishing markings.
 struct Enabled<'a> {
     program: &'a Program,
@@ -28,7 +28,7 @@ impl Observer for Enabled<'_> {
     }
 }
 
-/// Transitions of `program` that fired in none of the runs, but are enabled in a marking that the first firings of the first run visit.
+/// Transitions of `program` that fired in none of the runs, but are enabled in some marking during the first firings of the first run.
 ///
 /// # Errors
 ///

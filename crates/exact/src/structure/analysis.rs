@@ -33,16 +33,17 @@ impl Default for Wanted {
     }
 }
 
-/// Conservative, bounded, consistent, repetitive: the parts covered by weights of each kind, or the reason why that is unknown.
+/// The rows or transitions for which each property (conservative, bounded, consistent, repetitive) holds, or the reason why
+/// that is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Covers {
-    /// Rows covered by P-semiflows: all, if the net is conservative.
+    /// Rows covered by P-semiflows; if these are all rows, the net is conservative.
     pub conservative: Result<Cover, Cut>,
-    /// Rows that are bounded whatever the tokens at the start.
+    /// Rows that are bounded for every initial marking.
     pub bounded: Result<Cover, Cut>,
-    /// Transitions covered by T-semiflows: all, if the net is consistent.
+    /// Transitions covered by T-semiflows; if these are all transitions, the net is consistent.
     pub consistent: Result<Cover, Cut>,
-    /// Transitions that can fire forever from some marking: all, if the net is repetitive.
+    /// Transitions that can fire forever from some marking; if these are all transitions, the net is repetitive.
     pub repetitive: Result<Cover, Cut>,
 }
 
@@ -51,15 +52,15 @@ pub struct Covers {
 pub struct Structure {
     /// The matrices.
     pub incidence: Incidence,
-    /// The matrices with an additional row for the free room of each place of limited capacity.
+    /// The matrices with an additional row for each place of limited capacity: a complementary place, which holds its free room.
     pub extended: Incidence,
-    /// Per transition: true if it may fire first, that is, if it is enabled at the start and no transition of higher priority is.
+    /// Per transition: true if it may fire first, because it is enabled in the initial marking and no transition of higher priority is.
     pub fires_first: Vec<bool>,
     /// An arc of weight above 1: row, transition, weight. None in an ordinary net.
     pub heavy_arc: Option<(u32, u32, u32)>,
     /// A row that a transition both needs and fills. None in a pure net.
     pub self_loop: Option<(u32, u32)>,
-    /// Per class, a violation; none if the net belongs to it.
+    /// Per class: a violation, or none if the net belongs to the class.
     pub classes: Vec<(NetClass, Option<Witness>)>,
     /// Connectedness of the net.
     pub connection: Connection,
@@ -111,7 +112,7 @@ pub fn analyse(program: &Program, wanted: Wanted, limits: &Limits, stopped: &dyn
     let throughputs = wanted.throughputs.then(|| {
         let none = vec![false; extended.rows.len()];
         let bounded = bounded.as_ref().map_or(&none, |cover| &cover.members);
-        // an open arc may feed transitions that otherwise could not continue
+        // an open arc may supply transitions that otherwise could not continue to fire
         let repeats = extended.open.is_empty().then(|| transition_cover(&extended, Relation::OneSided, &budget()));
         let repeats = repeats.and_then(Result::ok).filter(|cover| cover.proved);
         throughput_bounds(&extended, program, bounded, repeats.as_ref().map(|cover| &*cover.members), &budget())
@@ -141,18 +142,18 @@ pub fn analyse(program: &Program, wanted: Wanted, limits: &Limits, stopped: &dyn
     }
 }
 
-/// A net, and the same net with free rooms.
+/// A net, and the extended net with complementary places for capacities.
 struct Nets<'a> {
     incidence: &'a Incidence,
     extended: &'a Incidence,
-    /// Of the extended net.
+    /// Graph of the extended net.
     flow: &'a Flow,
     program: &'a Program,
     no_room: &'a [u32],
 }
 
 impl Nets<'_> {
-    /// Deadlocks and liveness of the extended net, from siphons and covers of the net itself where both are the same.
+    /// Deadlocks and liveness of the extended net, from siphons and covers of the net itself if both nets are the same.
     fn deadlock<'b>(
         &self,
         siphons: &Sets,
@@ -183,7 +184,7 @@ impl Nets<'_> {
     }
 }
 
-/// The transitions that are enabled at the start with the highest priority there; timed ones only if no immediate one
+/// The transitions of the highest priority that are enabled in the initial marking; timed ones only if no immediate one
 /// is enabled.
 fn fires_first(program: &Program) -> Vec<bool> {
     let priority = |t: usize| match program.firing[t] {

@@ -1,11 +1,11 @@
-//! Bases of all integer invariants, and the rank: always cheap, even if there are too many minimal semiflows.
+//! Bases of all integer invariants, and the rank. Both are cheap to compute, even if there are too many minimal semiflows.
 
 use crate::structure::incidence::Incidence;
 use crate::structure::limits::{Budget, Cut};
 use crate::structure::rows::{Order, Sparse, Tableau, combine, gcd};
 use crate::structure::semiflows::{Flows, marked, place_rows, transition_rows, units};
 
-/// A basis, and the rank of the rows that it is about.
+/// A basis of invariants, and the rank of the matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Basis {
     /// Independent vectors; weights may be negative.
@@ -14,7 +14,7 @@ pub struct Basis {
     pub rank: Option<usize>,
 }
 
-/// A basis of the P-invariants: as many vectors as there are independent weighted sums of tokens that no firing changes.
+/// A basis of the P-invariants: independent weighted sums of tokens that no firing changes, as many as there are.
 /// Every P-invariant, with weights of any sign, is a rational combination of them. Exact.
 pub fn place_basis(incidence: &Incidence, budget: &Budget<'_>) -> Basis {
     null_space(place_rows(incidence), &incidence.rows_with_open_change(), incidence.transitions.len(), budget)
@@ -25,7 +25,7 @@ pub fn transition_basis(incidence: &Incidence, budget: &Budget<'_>) -> Basis {
     null_space(transition_rows(incidence), &incidence.transitions_with_open_change(), incidence.rows.len(), budget)
 }
 
-/// Gaussian elimination, column by column, with integers: one row with an entry clears the others and is dropped.
+/// Gaussian elimination, column by column, with integers: one row with an entry eliminates the entries of all other rows, and is then removed.
 fn null_space(rows: Vec<Sparse>, excluded: &[bool], columns: usize, budget: &Budget<'_>) -> Basis {
     let originals = rows.len();
     let mut tableau = Tableau::new(units(rows, excluded), originals, columns, Order::Entries);

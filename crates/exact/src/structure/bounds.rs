@@ -1,4 +1,4 @@
-//! Bounds of the tokens in each place that follow from the structure and the tokens at the start.
+//! Bounds of the tokens in each place that follow from the structure and the initial marking.
 
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
 use serde::{Deserialize, Serialize};
@@ -13,26 +13,26 @@ use crate::structure::semiflows::Flows;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BoundSource {
-    /// A P-semiflow: the weighted sum never changes.
+    /// A P-semiflow: a weighted sum of tokens that never changes.
     Invariant,
-    /// The marking equation: a weighted sum that never grows.
+    /// The marking equation: a weighted sum of tokens that never grows.
     #[serde(rename = "marking equation")]
     MarkingEquation,
     /// The place's capacity.
     Capacity,
 }
 
-/// The most tokens that a row can hold.
+/// An upper bound of the tokens in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowBound {
-    /// The bound; none if the structure does not give one.
+    /// The bound; none if the structure does not imply one.
     pub most: Option<u64>,
     /// Source of the bound; none without a bound.
     pub source: Option<BoundSource>,
-    /// The weights behind the bound: their weighted sum of tokens never exceeds its initial value. Rows after
-    /// those of the net are free rooms of places with a capacity. Empty if the bound has no weights.
+    /// The weights that prove the bound: the weighted sum of tokens never exceeds its initial value. Rows after
+    /// those of the net are complementary places of places with a capacity. Empty if the bound has no weights.
     pub weights: Vec<(u32, i128)>,
-    /// True if integers prove the bound, or that the marking equation has none; otherwise it is
+    /// True if integers prove the bound, or prove that the marking equation implies none; otherwise the bound is
     /// rounded from floating point.
     pub proved: bool,
 }
@@ -40,9 +40,9 @@ pub struct RowBound {
 /// The bounds, per row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Per row of the net.
+    /// The bound of each row of the net.
     pub rows: Vec<RowBound>,
-    /// Reason why some may be missing or larger than necessary.
+    /// Reason why some bounds may be missing or larger than necessary.
     pub cut: Option<Cut>,
 }
 
@@ -52,12 +52,12 @@ pub struct Bounds {
 /// max M(p)  such that  M = M0 + C x,  M ≥ 0,  x ≥ 0
 /// ```
 ///
-/// is solved as its dual, whose solution is a weighted sum that proves the bound. Upper bounds, not always reached: the
-/// marking equation has solutions that no firing sequence reaches. They hold with inhibitors, tests, priorities and any
-/// delays, which only take markings away. Source: \[Murata1989\], \[Silva1998\].
+/// is solved as its dual, whose solution is a weighted sum that proves the bound. The bounds are not always reached, since
+/// the marking equation has solutions that no firing sequence reaches. They hold with inhibitors, tests, priorities and any
+/// delays, which only make fewer markings reachable. Source: \[Murata1989\], \[Silva1998\].
 ///
-/// `semiflows` belong to the net. For each row of `extended`, the net with rows for free rooms, `bounded` is true if some weighted
-/// sum with the row never grows, if that is known.
+/// `semiflows` belong to the net. `extended` is the net with complementary places for capacities. If known, `bounded` is true for each
+/// row of `extended` that is part of a weighted sum that never grows.
 pub fn place_bounds(
     incidence: &Incidence,
     extended: &Incidence,
@@ -90,7 +90,7 @@ pub fn place_bounds(
     Bounds { rows, cut }
 }
 
-/// The bound of a row by semiflows and its capacity.
+/// The bound of a row from semiflows and from the capacity of the place.
 fn start(incidence: &Incidence, program: &Program, semiflows: &Flows, row: usize) -> RowBound {
     let mut best = RowBound { most: None, source: None, weights: Vec::new(), proved: true };
     let index = number(row);
@@ -120,10 +120,10 @@ pub fn weighted_sum(incidence: &Incidence, vector: &[(u32, i128)]) -> Option<i12
     })
 }
 
-/// Added before rounding down an unproved result of a linear program.
+/// Amount that is added before an unproved result of a linear program is rounded down.
 const ROUNDING: f64 = 1e-6;
 
-/// The bound of a row by the marking equation, if any.
+/// The bound of a row from the marking equation, if any.
 fn by_equation(incidence: &Incidence, open: &[bool], row: usize, budget: &Budget<'_>) -> Result<Option<RowBound>, Cut> {
     let mut problem = Problem::new(OptimizationDirection::Minimize);
     let variable = |(i, &tokens): (usize, &u32)| {

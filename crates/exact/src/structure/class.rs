@@ -1,11 +1,11 @@
-//! Classes of a net by the shape of its graph, with a violation of each class to which it does not belong.
+//! Classes of a net by the shape of its graph, with a violation of each class to which the net does not belong.
 
 use petgraph::unionfind::UnionFind;
 
 use crate::structure::flow::Flow;
 use crate::structure::incidence::Incidence;
 
-/// Classes by shape, from narrow to wide. Weights, inhibitors, priorities and capacities are ignored; a test counts as
+/// Classes by shape, from narrow to wide. Weights, inhibitors, priorities and capacities are ignored; a test arc counts as
 /// an input and an output. Source: \[Murata1989\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NetClass {
@@ -13,13 +13,13 @@ pub enum NetClass {
     StateMachine,
     /// Every place has one input and one output transition: synchronisation, but no choices.
     MarkedGraph,
-    /// A place with several output transitions is the only input of each of them.
+    /// A place with several output transitions is the only input place of each of these transitions.
     FreeChoice,
-    /// Places that share an output transition share all of them.
+    /// Places that share an output transition share all their output transitions.
     ExtendedFreeChoice,
-    /// Of two places that share an output transition, one has no other.
+    /// Of two places that share an output transition, one has no other output transition.
     Simple,
-    /// Of two places that share an output transition, one has only output transitions of the other: asymmetric choice.
+    /// Of two places that share an output transition, one has only output transitions that the other has too (asymmetric choice).
     ExtendedSimple,
 }
 
@@ -47,7 +47,7 @@ impl NetClass {
     }
 }
 
-/// A violation of a class; numbers of rows and transitions.
+/// A violation of a class, by numbers of rows and transitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Witness {
     /// A transition without exactly one input and one output place.
@@ -68,7 +68,7 @@ pub enum Witness {
         /// Number of its output transitions.
         outputs: usize,
     },
-    /// Two places that share an output transition, and not as the class demands.
+    /// Two places that share an output transition, but not as the class requires.
     Places {
         /// The two places.
         places: [u32; 2],
@@ -78,7 +78,7 @@ pub enum Witness {
 }
 
 impl Witness {
-    /// In words, with the names of the net.
+    /// Describes the violation, with the names of the net.
     pub fn text(&self, incidence: &Incidence) -> String {
         let place = |row: u32| &incidence.rows[row as usize];
         match *self {
@@ -125,11 +125,11 @@ pub fn breaks(flow: &Flow, class: NetClass) -> Option<Witness> {
     }
 }
 
-/// Two inputs of a transition that do not share their outputs as the class demands.
+/// Two inputs of a transition that do not share their outputs as the class requires.
 fn bad_pair(flow: &Flow, t: usize, class: NetClass) -> Option<[u32; 2]> {
     let mut inputs = flow.needs.row(t).to_vec();
     let outputs = |row: u32| flow.consumers.row(row as usize);
-    // with rising numbers of outputs, it is enough to compare neighbours
+    // in ascending order of the numbers of outputs, it is enough to compare neighbours
     inputs.sort_by_key(|&row| outputs(row).len());
     let is_bad = |pair: &&[u32]| {
         let (less, more) = (outputs(pair[0]), outputs(pair[1]));
@@ -146,9 +146,9 @@ fn bad_pair(flow: &Flow, t: usize, class: NetClass) -> Option<[u32; 2]> {
     })
 }
 
-/// Groups of rows and transitions that share needs, directly or through others: within a group one choice may influence
-/// another. The rank theorem counts these groups. Rows without consumers and transitions without needs are
-/// separate groups.
+/// Number of clusters: groups of rows and transitions that share needs, directly or through others, so that within a group
+/// one choice may influence another. The rank theorem uses this number. Rows without consumers and transitions without
+/// needs are separate groups.
 pub fn clusters(flow: &Flow) -> usize {
     let rows = flow.rows();
     let mut groups: UnionFind<usize> = UnionFind::new(rows + flow.transitions());
@@ -164,14 +164,14 @@ pub fn clusters(flow: &Flow) -> usize {
 /// Connectedness of a net.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connection {
-    /// Parts without an arc between them.
+    /// Number of parts without an arc between them.
     pub parts: usize,
     /// Two nodes without a path of arcs from the first to the second; none if the net is strongly connected. Rows
     /// come first, then transitions.
     pub no_path: Option<[usize; 2]>,
 }
 
-/// Returns the connectedness of a net, by the arcs of inputs, outputs and tests.
+/// Returns the connectedness of a net by input, output and test arcs.
 pub fn connection(flow: &Flow) -> Connection {
     let (rows, nodes) = (flow.rows(), flow.rows() + flow.transitions());
     let mut groups: UnionFind<usize> = UnionFind::new(nodes);
@@ -187,7 +187,7 @@ pub fn connection(flow: &Flow) -> Connection {
     Connection { parts, no_path }
 }
 
-/// True for each node that is reached from the first.
+/// True for each node that can be reached from the first node.
 fn reached(flow: &Flow) -> Vec<bool> {
     let rows = flow.rows();
     let mut reached = vec![false; rows + flow.transitions()];
@@ -208,7 +208,7 @@ fn reached(flow: &Flow) -> Vec<bool> {
     reached
 }
 
-/// The first arc of weight above 1, by transitions: row, transition, weight. None in an ordinary net.
+/// The first arc of weight above 1, in the order of transitions: row, transition, weight. None in an ordinary net.
 pub fn heavy_arc(incidence: &Incidence) -> Option<(u32, u32, u32)> {
     (0..).zip(0..incidence.transitions.len()).find_map(|(number, t)| {
         let terms = [&incidence.backward, &incidence.forward, &incidence.tests];
@@ -217,8 +217,8 @@ pub fn heavy_arc(incidence: &Incidence) -> Option<(u32, u32, u32)> {
     })
 }
 
-/// The first transition that fills a row that it needs: row and transition. None in a pure net, whose
-/// combined matrix is complete.
+/// The first transition that fills a row that it needs: row and transition. None in a pure net, which its
+/// combined matrix describes completely.
 pub fn self_loop(flow: &Flow) -> Option<(u32, u32)> {
     (0..).zip(0..flow.transitions()).find_map(|(number, t)| {
         let row = flow.needs.row(t).iter().find(|row| flow.fills.row(t).binary_search(row).is_ok())?;

@@ -1,5 +1,5 @@
-//! Places and transitions covered by weights of a kind: conservative, structurally bounded, consistent, repetitive. By
-//! linear programming, which works even if there are too many minimal semiflows.
+//! Places and transitions that are covered by invariants or one-sided weights, and so conservative, structurally bounded,
+//! consistent or repetitive. Uses linear programming, which works even if there are too many minimal semiflows.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use crate::structure::incidence::{Incidence, number};
 use crate::structure::limits::{Budget, Cut};
 use crate::structure::lp::{System, largest_support};
 
-/// Allowed changes of the weighted sum.
+/// The kind of solutions: equations or inequalities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// The sum stays the same.
+    /// The weighted sum, or the marking after the firings, stays the same.
     Equal,
     /// For places, the weighted sum never grows; for transitions, no place has fewer tokens after the firings.
     OneSided,
@@ -19,7 +19,7 @@ pub enum Relation {
 /// Rows or transitions with a positive weight in some solution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cover {
-    /// Per row or transition.
+    /// Per row or transition: true if it is covered.
     pub members: Vec<bool>,
     /// True if integers prove both the covered and the uncovered part; otherwise the result comes
     /// from a linear program in floating point.
@@ -33,12 +33,12 @@ impl Cover {
     }
 }
 
-/// Rows with a positive weight in some `y ≥ 0` with `y C = 0` (P-semiflows: in the sense of *conservative*), or `y C ≤ 0`
-/// (*structurally bounded*: bounded whatever the tokens at the start). Rows with open entries are not covered.
+/// Rows with a positive weight in some `y ≥ 0` with `y C = 0` (P-semiflows, which make a net *conservative*), or `y C ≤ 0`
+/// (*structurally bounded*: bounded for every initial marking). Rows with open entries are not covered.
 ///
 /// # Errors
 ///
-/// [`Cut`]: out of time, stopped, or the program could not be solved.
+/// [`Cut`]: out of time, stopped, or the linear program could not be solved.
 pub fn place_cover(incidence: &Incidence, relation: Relation, budget: &Budget<'_>) -> Result<Cover, Cut> {
     let matrix = Matrix::new(incidence, &incidence.rows_with_open_change(), |row, t, by| (row, t, by));
     matrix.cover(relation, -1, budget)
@@ -55,7 +55,7 @@ pub fn transition_cover(incidence: &Incidence, relation: Relation, budget: &Budg
     Matrix::new(incidence, &left_out, |row, t, by| (t, row, by)).cover(relation, 1, budget)
 }
 
-/// The combined matrix by items, whose weights are sought, and equations.
+/// The combined matrix by items, whose weights are the unknowns, and equations.
 struct Matrix {
     /// Per item: equation and coefficient.
     items: Vec<BTreeMap<u32, i64>>,
@@ -78,16 +78,16 @@ impl Matrix {
         Self { items, equations: rows + transitions - left_out.len(), left_out: left_out.to_vec() }
     }
 
-    /// The largest support, and the support of the opposite statement, which must be its complement.
+    /// The largest support, and the support of the opposite statement, which must be the complement.
     ///
-    /// `sign` is the direction in which the sums may change in a one-sided relation: -1 for sums that may fall.
+    /// `sign` is the direction in which the sums may change in a one-sided relation, such as -1 for sums that may fall.
     fn cover(&self, relation: Relation, sign: i64, budget: &Budget<'_>) -> Result<Cover, Cut> {
         let items = self.items.len();
         let mut columns: Vec<Vec<(u32, i64)>> =
             self.items.iter().map(|column| column.clone().into_iter().collect()).collect();
         let mut equations = self.equations;
         for (column, _) in columns.iter_mut().zip(&self.left_out).filter(|(_, left_out)| **left_out) {
-            // an equation of its own makes it 0
+            // a separate equation makes it 0
             column.push((number(equations), 1));
             equations += 1;
         }
@@ -106,8 +106,8 @@ impl Matrix {
         Ok(Cover { members: found.members, proved })
     }
 
-    /// Items that cannot be covered: combinations of the equations in which no item has the wrong sign and
-    /// these items have the right sign (theorem of the alternative).
+    /// Items that cannot be covered, since some combination of the equations has no item with the wrong sign, and these
+    /// items with the right sign (theorem of the alternative).
     fn rest(&self, relation: Relation, sign: i64, budget: &Budget<'_>) -> Result<Vec<bool>, Cut> {
         let items = self.items.len();
         let mut by_equation: Vec<Vec<(u32, i64)>> = vec![Vec::new(); self.equations];

@@ -11,16 +11,16 @@ use crate::structure::siphons::{Sets, largest_siphon, largest_trap};
 /// Reason why the theorems on siphons and traps do not apply to a net.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// An arc of weight above 1, or a test of more than one token: the net is not ordinary.
+    /// An arc of weight above 1, or a test of more than one token, so that the net is not ordinary.
     Weight {
-        /// Row of the arc in the net with free rooms.
+        /// Row of the arc in the extended net.
         row: String,
         /// Transition of the arc.
         transition: String,
     },
     /// Inhibitor arcs.
     Inhibitors {
-        /// Number of inhibitors.
+        /// Number of inhibitor arcs.
         number: usize,
     },
     /// Arcs with weights that depend on the marking.
@@ -28,12 +28,12 @@ pub enum Obstacle {
         /// Number of open arcs.
         number: usize,
     },
-    /// A capacity that cannot be written as a place.
+    /// A capacity that cannot be replaced by a complementary place.
     Capacity {
         /// Id of the place.
         place: String,
     },
-    /// A rate or weight that is 0, or may be: being enabled is not enough to fire.
+    /// A rate or weight that is or may be 0, so that an enabled transition need not be able to fire.
     MayNotFire {
         /// Id of the first such transition.
         transition: String,
@@ -56,11 +56,14 @@ impl std::fmt::Display for Obstacle {
                 write!(f, "place `{place}` has a capacity and an arc whose weight depends on the marking")
             }
             Self::MayNotFire { transition, number: 1 } => {
-                write!(f, "transition `{transition}` may be enabled and never fire: its rate or weight is or may be 0")
+                write!(
+                    f,
+                    "transition `{transition}` may be enabled but unable to fire: its rate or weight is 0 or may become 0"
+                )
             }
             Self::MayNotFire { transition, number } => write!(
                 f,
-                "{number} transitions, such as `{transition}`, may be enabled and never fire: rates or weights are or may be 0"
+                "{number} transitions, such as `{transition}`, may be enabled but unable to fire: rates or weights are 0 or may become 0"
             ),
         }
     }
@@ -111,12 +114,12 @@ pub enum Method {
     DeadlockTrap,
 }
 
-/// Conclusions about deadlocks of the net with free rooms.
+/// Conclusions about deadlocks of the net with complementary places for its capacities.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// Reason why siphons and traps allow no conclusion; empty if the theorems apply.
+    /// Reasons why the theorems on siphons and traps do not apply; empty if they apply.
     pub obstacles: Vec<Obstacle>,
-    /// True if every minimal siphon contains a marked trap; none if unknown.
+    /// True if every minimal siphon contains a marked trap (the deadlock-trap property); none if unknown.
     pub property: Option<bool>,
     /// The first minimal siphon without a marked trap.
     pub bad_siphon: Option<Vec<u32>>,
@@ -131,31 +134,31 @@ pub struct Deadlock {
     /// True if the net satisfies the rank theorem: some initial marking makes it live and bounded; none if the theorem
     /// does not apply.
     pub well_formed: Option<bool>,
-    /// True if liveness also holds with time: all transitions are exponential, or all immediate of one priority.
+    /// True if liveness also holds with time, because all transitions are exponential, or all are immediate of one priority.
     pub live_with_time: bool,
     /// Method of the verdict.
     pub method: Method,
-    /// Rows that never hold a token: the largest empty siphon. Holds for every net.
+    /// Rows that never hold a token: the largest siphon without tokens. Correct for every net.
     pub never_marked: Vec<u32>,
-    /// Transitions that can never fire, for lack of those tokens. Holds for every net.
+    /// Transitions that can never fire, because these rows never hold a token. Correct for every net.
     pub never_fire: Vec<u32>,
 }
 
 /// Facts about a net that the deadlock analysis needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
-    /// The net, with free rooms.
+    /// The net with complementary places for its capacities.
     pub extended: &'a Incidence,
     /// Graph of the net.
     pub flow: &'a Flow,
     /// Program of the net.
     pub program: &'a Program,
-    /// Places whose capacity is not in it.
+    /// Places whose capacity has no complementary place.
     pub no_room: &'a [u32],
     /// Minimal siphons of the net.
     pub siphons: &'a Sets,
-    /// True if the net is covered by P-semiflows; the same for T-semiflows; and the rank of its matrix. None if any is
-    /// unknown.
+    /// True if the net is covered by P-semiflows; true if it is covered by T-semiflows; the rank of the matrix. None if any
+    /// of them is unknown.
     pub rank: Option<(bool, bool, usize)>,
 }
 
@@ -174,7 +177,7 @@ pub fn deadlock(known: &Known<'_>) -> Deadlock {
         .collect();
     let marked_trap: Vec<bool> =
         known.siphons.sets.iter().map(|siphon| is_marked(&largest_trap(flow, siphon))).collect();
-    // a place without arcs is a siphon, but nothing depends on it
+    // a place without arcs is a siphon, but no transition depends on it
     let is_used = |siphon: &[u32]| siphon.iter().any(|&row| !flow.consumers.row(row as usize).is_empty());
     let bad = (0..marked_trap.len()).find(|&at| !marked_trap[at] && is_used(&known.siphons.sets[at]));
     let all = known.siphons.cut.is_none().then_some(true);
@@ -210,7 +213,7 @@ fn conclude(known: &Known<'_>, verdict: &mut Deadlock) {
     }
     let is = |class| breaks(flow, class).is_none();
     if is(NetClass::MarkedGraph) {
-        // tokens on a circuit stay there: an empty circuit stays empty, and a marked one stays marked
+        // the number of tokens on a circuit is constant, so an empty circuit stays empty, and a marked one stays marked
         let live = has_no_empty_circuit(flow, &known.extended.initial);
         verdict.method = Method::Circuits;
         verdict.live = Some(live);
@@ -239,8 +242,8 @@ fn conclude(known: &Known<'_>, verdict: &mut Deadlock) {
     }
 }
 
-/// The rank theorem for connected extended free choice nets: live and bounded for some tokens if and only if covered by
-/// P-semiflows and by T-semiflows, with one cluster more than the rank. \[Desel1995\], theorem 6.17.
+/// The rank theorem for connected extended free choice nets: such a net is live and bounded for some initial marking if and
+/// only if it is covered by P-semiflows and by T-semiflows and has one cluster more than the rank. \[Desel1995\], theorem 6.17.
 fn well_formed(known: &Known<'_>) -> Option<bool> {
     let (conservative, consistent, rank) = known.rank?;
     let flow = known.flow;
@@ -248,8 +251,8 @@ fn well_formed(known: &Known<'_>) -> Option<bool> {
     proper.then(|| conservative && consistent && rank + 1 == clusters(flow))
 }
 
-/// Returns true if all transitions are exponential, or all immediate of one priority: then any enabled one may be the
-/// next.
+/// Returns true if all transitions are exponential, or all are immediate of one priority, so that any enabled transition
+/// may be the next to fire.
 fn has_one_kind(program: &Program) -> bool {
     let exponential = program.firing.iter().all(|f| matches!(f, Firing::Exponential { .. }));
     let mut priorities = program.firing.iter().map(|f| match f {
@@ -260,9 +263,9 @@ fn has_one_kind(program: &Program) -> bool {
     exponential || (first.is_some() && priorities.all(|priority| priority == first))
 }
 
-/// Returns true if no circuit runs through empty places only, in a marked graph.
+/// Returns true if a marked graph has no circuit of only empty places.
 fn has_no_empty_circuit(flow: &Flow, initial: &[u32]) -> bool {
-    // transitions are taken away once all their empty inputs come from others that are gone
+    // a transition is removed once all its empty inputs come from removed transitions
     let empty = |row: &&u32| initial[**row as usize] == 0;
     let mut waits: Vec<usize> =
         (0..flow.transitions()).map(|t| flow.needs.row(t).iter().filter(empty).count()).collect();

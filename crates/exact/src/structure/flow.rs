@@ -1,14 +1,14 @@
-//! The net as a graph: the rows that a transition needs and fills, and vice versa, whatever the weights.
+//! The net as a graph: the rows that a transition needs and fills, and vice versa, regardless of weights.
 
 use crate::compile::{Csr, Term};
 use crate::structure::incidence::{Incidence, OpenKind};
 
-/// Neighbours of rows and transitions. A test is a need and a fill of the same row,
-/// since it leaves the tokens that it needs, unless the transition takes them by an input. An arc of
-/// open weight counts as an arc; inhibitors do not.
+/// Neighbours of rows and transitions. A test arc counts as both a need and a fill of a row,
+/// since it leaves the tokens that it needs, unless the transition also consumes them. An arc of
+/// open weight counts as an arc; inhibitor arcs do not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Per transition: rows that it takes from or tests.
+    /// Per transition: rows from which it consumes tokens or that it tests.
     pub needs: Csr<u32>,
     /// Per transition: rows in which it produces tokens or that it tests.
     pub fills: Csr<u32>,
@@ -30,7 +30,7 @@ impl Flow {
                 let inputs = incidence.backward.row(t).iter();
                 inputs.filter(|term| term.counter == row).map(|term| term.weight).sum::<u32>()
             };
-            // of what it tests, a transition leaves what it does not take
+            // a transition leaves tested tokens that it does not consume
             let left = incidence.tests.row(t).iter().filter(|test| test.weight > taken(test.counter));
             let left = left.map(|test| test.counter).collect();
             needs.push([rows(&incidence.backward), rows(&incidence.tests)].concat());
@@ -78,7 +78,7 @@ impl Flow {
     }
 }
 
-/// For each of `size` items, the lists that hold it.
+/// For each of `size` items: the lists that contain it.
 fn turned(lists: &[Vec<u32>], size: usize) -> Csr<u32> {
     let mut turned = vec![Vec::new(); size];
     for (list, items) in (0..).zip(lists) {

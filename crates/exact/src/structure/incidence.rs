@@ -25,20 +25,20 @@ pub struct OpenEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OpenKind {
-    /// Takes.
+    /// Consumes tokens.
     Input,
-    /// Puts.
+    /// Produces tokens.
     Output,
-    /// Asks for tokens and leaves them.
+    /// Needs tokens and leaves them.
     Test,
-    /// Disables.
+    /// Disables the transition.
     Inhibitor,
 }
 
 /// The matrices of a net, one sparse row per transition; `Term::counter` and `Change::counter` are numbers of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incidence {
-    /// Number of rows that are counters of the net; later rows are free rooms of places with a capacity.
+    /// Number of rows that are counters of the net; later rows are complementary places of places with a capacity.
     pub rows_of_net: usize,
     /// Names of the rows: `P`, or `P, Red` in a net with several token classes.
     pub rows: Vec<String>,
@@ -48,13 +48,13 @@ pub struct Incidence {
     pub transitions: Vec<String>,
     /// Tokens of each row at the start.
     pub initial: Vec<u32>,
-    /// Inputs: tokens taken.
+    /// Inputs: tokens consumed.
     pub backward: Csr<Term>,
-    /// Outputs: tokens put.
+    /// Outputs: tokens produced.
     pub forward: Csr<Term>,
     /// Outputs minus inputs.
     pub combined: Csr<Change>,
-    /// Inhibitors: tokens that disable.
+    /// Inhibitors: numbers of tokens that disable.
     pub inhibition: Csr<Term>,
     /// Tests: tokens needed but not consumed.
     pub tests: Csr<Term>,
@@ -131,10 +131,11 @@ impl Incidence {
         }
     }
 
-    /// The same net with a row more for each place of limited capacity: its free room, which holds the capacity minus
-    /// the tokens. A firing consumes the room that it needs, so the net behaves as with the capacity.
+    /// The same net with one more row for each place of limited capacity: a complementary place that holds the free room,
+    /// which is the capacity minus the tokens. A firing consumes the room that it needs, so the net behaves as with the capacity.
     ///
-    /// A place that holds more than its capacity at the start, or has open entries, gets no such row; it is returned.
+    /// A place that initially holds more than its capacity, or that has open entries, gets no such row; these places are
+    /// returned.
     pub fn with_free_rooms(&self, program: &Program) -> (Self, Vec<u32>) {
         let places = program.places();
         let mut total = vec![0_u64; places];
@@ -212,7 +213,7 @@ impl Incidence {
     }
 }
 
-/// A number that was an index.
+/// Converts an index to a number.
 pub(super) fn number(index: usize) -> u32 {
     u32::try_from(index).expect("a program numbers its parts with 32 bits")
 }
@@ -232,11 +233,11 @@ fn changes(arcs: &Arcs) -> Vec<Change> {
     by.into_iter().filter(|&(_, by)| by != 0).map(change).collect()
 }
 
-/// Largest change of one firing: constant weights are below it.
+/// Largest change by one firing; constant weights are below this number.
 const LARGEST: i64 = i32::MAX as i64;
 
-/// The arcs of constant weight of one transition; arcs in `dynamic` may also be constant, if another arc of
-/// the transition is not.
+/// The arcs of constant weight of one transition; if any arc of the transition is not constant, its constant arcs may
+/// be in `dynamic` too.
 fn constant_arcs(program: &Program, t: usize) -> Arcs {
     let terms = |csr: &Csr<Term>| csr.row(t).iter().map(|x| (x.counter, u64::from(x.weight))).collect();
     let mut arcs = Arcs {

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 /// Limits of the structural analyses. The limits apply to each analysis separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum rows in memory during the search for semiflows. Default 100 000.
+    /// Maximum number of rows in memory during the search for semiflows. Default 100 000.
     pub max_rows: usize,
-    /// Siphons, and traps, that are listed. Default 10 000.
+    /// Maximum number of siphons, and of traps, that are listed. Default 10 000.
     pub max_sets: usize,
     /// Wall time of one analysis. Default 10 s.
     pub max_wall: Option<Duration>,
@@ -19,29 +19,29 @@ impl Default for Limits {
     }
 }
 
-/// Reason why an analysis ended before its end. The results found until then are correct but may be incomplete.
+/// Reason why an analysis ended early. The results found so far are correct but may be incomplete.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Cut {
-    /// More rows than allowed: allow more, or use the basis, which stays small.
-    #[error("stopped at the limit of rows, {limit}")]
+    /// More rows than allowed. Raise the limit, or use the basis, which stays small.
+    #[error("stopped at the limit on rows ({limit})")]
     Rows {
-        /// Maximum rows in memory.
+        /// Maximum number of rows in memory.
         limit: usize,
     },
-    /// More siphons or traps than allowed: allow more.
-    #[error("stopped at the limit of sets, {limit}")]
+    /// More siphons or traps than allowed. Raise the limit.
+    #[error("stopped at the limit on sets ({limit})")]
     Sets {
         /// Maximum number of sets.
         limit: usize,
     },
-    /// The analysis took too long: allow more time.
+    /// The analysis took too long. Raise the time limit.
     #[error("stopped after {} s", limit.as_secs_f64())]
     Time {
-        /// Longest wall time.
+        /// Maximum wall time.
         limit: Duration,
     },
-    /// Weights that do not fit into 128 bits: arc weights are too large for this exact arithmetic.
+    /// Weights do not fit into 128 bits, because arc weights are too large for this exact arithmetic.
     #[error("stopped at a weight that does not fit into 128 bits")]
     Overflow,
     /// The linear program could not be solved in floating point.

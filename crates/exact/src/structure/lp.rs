@@ -1,4 +1,4 @@
-//! Linear programs over the combined matrix, and integers that prove their answers.
+//! Linear programs over the combined matrix, and integers that prove their solutions.
 //!
 //! A program is solved in floating point; its answer is then scaled to integers and checked exactly. Results
 //! that pass are proofs; other results are marked as unproved.
@@ -9,13 +9,13 @@ use microlp::{ComparisonOp, Error, OptimizationDirection, Problem, ResumeOptions
 
 use crate::structure::limits::{Budget, Cut};
 
-/// Longest time between two checks of the clock.
+/// Maximum time between two checks of the clock.
 const SLICE: Duration = Duration::from_millis(50);
 
 /// Result of a linear program.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Solved {
-    /// The best value, and where.
+    /// The optimal value, and a solution.
     Best(f64, Vec<f64>),
     /// There is no solution.
     Infeasible,
@@ -50,7 +50,7 @@ pub(super) fn solve(problem: &mut Problem, variables: &[Variable], budget: &Budg
 /// Equations `sum over i of v_i * columns_i = 0` for vectors `v` that are not negative.
 #[derive(Clone, Debug, Default)]
 pub(super) struct System {
-    /// Per entry of `v`, its coefficients: equation and value.
+    /// Per entry of `v`: its coefficients, each as equation and value.
     pub(super) columns: Vec<Vec<(u32, i64)>>,
     /// Number of equations.
     pub(super) equations: usize,
@@ -81,7 +81,7 @@ pub(super) fn largest_support(system: &System, budget: &Budget<'_>) -> Result<Su
     let mut variables = Vec::new();
     let is_counted = |i: usize| (system.counted.0..system.counted.1).contains(&i);
     for (i, column) in system.columns.iter().enumerate() {
-        // a counted entry is the sum of its share up to 1 and what goes beyond
+        // a counted entry is the sum of a share of at most 1 and the rest
         let share = is_counted(i).then(|| problem.add_var(1.0, (0.0, 1.0)));
         let beyond = problem.add_var(0.0, (0.0, f64::INFINITY));
         for &(equation, value) in column {
@@ -109,7 +109,7 @@ pub(super) fn largest_support(system: &System, budget: &Budget<'_>) -> Result<Su
     Ok(Support { members, proof })
 }
 
-/// Both sides of the equations, exactly.
+/// The left sides of the equations, computed exactly.
 fn products(system: &System, v: &[i128]) -> Option<Vec<i128>> {
     let mut sums = vec![0_i128; system.equations];
     for (column, &factor) in system.columns.iter().zip(v).filter(|(_, factor)| **factor != 0) {
@@ -121,9 +121,9 @@ fn products(system: &System, v: &[i128]) -> Option<Vec<i128>> {
     Some(sums)
 }
 
-/// Largest factor tried to obtain integers.
+/// Maximum factor that is tried to obtain integers.
 const MOST_PARTS: u32 = 2_520;
-/// Largest distance of a multiple from an integer, relative to its size and the factor.
+/// Maximum distance of a multiple from an integer, relative to the size of the multiple and the factor.
 const NEARLY: f64 = 1e-6;
 
 /// The smallest multiple of a vector that rounds to integers and satisfies `holds`.

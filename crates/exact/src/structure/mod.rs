@@ -8,19 +8,19 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | the matrices, capacities as places | [`Incidence`] |
+//! | the matrices, with capacities as complementary places | [`Incidence`] |
 //! | weighted sums that never change, firings that change nothing | [`place_semiflows`], [`transition_semiflows`], [`place_basis`] |
 //! | conservative, consistent, bounded, repetitive | [`place_cover`], [`transition_cover`] |
-//! | most tokens of a place | [`place_bounds`] |
+//! | maximum number of tokens in a place | [`place_bounds`] |
 //! | highest throughput of a transition | [`throughput_bounds`] |
 //! | the class, connectedness | [`breaks`], [`connection`] |
-//! | sets that stay empty, or marked | [`minimal_siphons`], [`minimal_traps`] |
+//! | sets that stay empty once empty, or marked once marked | [`minimal_siphons`], [`minimal_traps`] |
 //! | deadlocks and liveness | [`deadlock()`] |
-//! | all of it | [`analyse`] |
+//! | all of these | [`analyse`] |
 //!
 //! Guarantees: integers are exact, or the analysis reports that they do not fit. Every analysis has limits, and keeps its
-//! results when it meets one. Results do not depend on hashing or time, unless a time limit cuts them short. docs/structure.md
-//! explains each verdict and when it stops being true.
+//! results when it reaches one. Results do not depend on hashing or time, unless a time limit ends the analysis. docs/structure.md
+//! explains each verdict and the conditions under which it holds.
 
 mod analysis;
 mod basis;

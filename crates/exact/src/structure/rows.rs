@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use crate::structure::incidence::number;
 
-/// Entries by rising index, none of them 0.
+/// Non-zero entries by ascending index.
 pub(super) type Sparse = Vec<(u32, i128)>;
 
-/// A combination of the original rows, and the remaining columns.
+/// A combination of the original rows, with its entries in the remaining columns.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     /// Entries in the columns that are not yet eliminated.
     pub(super) rest: Sparse,
-    /// Multiple of each original row.
+    /// Coefficient of each original row.
     pub(super) own: Sparse,
     /// The original row that indexes this row.
     bucket: u32,
@@ -30,7 +30,7 @@ impl Row {
     }
 }
 
-/// `fa * a + fb * b` without common divisors; nothing if a number does not fit.
+/// `fa * a + fb * b` without common divisors; none if a number does not fit.
 pub(super) fn combine(a: &Row, fa: i128, b: &Row, fb: i128) -> Option<Row> {
     let mut rest = added(&a.rest, fa, &b.rest, fb)?;
     let mut own = added(&a.own, fa, &b.own, fb)?;
@@ -96,17 +96,17 @@ pub(super) struct Tableau {
     alive: usize,
     /// Per column: rows that had an entry when they were added; some were removed.
     members: Vec<Vec<u32>>,
-    /// Per column: how many entries are positive and negative.
+    /// Per column: numbers of positive and negative entries.
     signs: Vec<[i64; 2]>,
     order: Order,
     /// Columns with entries, by cost.
     queue: BTreeSet<(i64, u32)>,
-    /// Rows indexed by one original row in their support, chosen so that few rows have the same.
+    /// Rows, indexed by one original row in their support that is chosen such that few rows have the same index.
     buckets: Vec<Vec<u32>>,
 }
 
 impl Tableau {
-    /// Original rows, each under its own index below `originals`.
+    /// Creates a tableau of the original rows, each under its own index below `originals`.
     pub(super) fn new(rows: impl IntoIterator<Item = Row>, originals: usize, columns: usize, order: Order) -> Self {
         let mut tableau = Self {
             rows: Vec::new(),
@@ -131,7 +131,7 @@ impl Tableau {
         self.rows[id as usize].as_ref()
     }
 
-    /// The rows, in the order in which they came.
+    /// The rows, in the order in which they were added.
     pub(super) fn into_rows(self) -> impl Iterator<Item = Row> {
         self.rows.into_iter().flatten()
     }
@@ -141,12 +141,12 @@ impl Tableau {
         self.queue.first().map(|&(_, column)| column)
     }
 
-    /// Rows with an entry in a column, in the order in which they came.
+    /// Rows with an entry in a column, in the order in which they were added.
     pub(super) fn members(&self, column: u32) -> Vec<u32> {
         self.members[column as usize].iter().copied().filter(|&id| self.row(id).is_some()).collect()
     }
 
-    /// Rows that are indexed by an original row.
+    /// Rows whose index is the given original row.
     pub(super) fn bucket(&self, original: u32) -> &[u32] {
         &self.buckets[original as usize]
     }

@@ -2,26 +2,26 @@
 //!
 //! After each column, the stored rows are exactly the extreme rays of the cone of non-negative combinations in
 //! which all processed columns vanish: two rows of opposite sign are combined only if no other row has its
-//! support within theirs (double description). So the result needs no filtering, and a row in which all
+//! support within the support of these two (double description). So the result needs no filtering, and a row in which all
 //! columns vanish is a minimal semiflow even if the search stops early.
 
 use crate::structure::incidence::{Incidence, number};
 use crate::structure::limits::{Budget, Cut, Limits};
 use crate::structure::rows::{Order, Row, Sparse, Tableau, combine, gcd};
 
-/// Vectors of integers, each by its entries that are not 0: index and value.
+/// Vectors of integers, each as its non-zero entries: index and value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flows {
     /// The vectors, in the order of their supports.
     pub vectors: Vec<Vec<(u32, i128)>>,
-    /// Reason why there may be more; none if these are all.
+    /// Reason why there may be more vectors; none if these are all.
     pub cut: Option<Cut>,
     /// Rows, or transitions, that are in no vector because arcs with weights that depend on the marking change them.
     pub excluded: Vec<u32>,
 }
 
-/// The minimal P-semiflows: non-negative weights of the rows whose sum of tokens no firing changes, with minimal support
-/// and without common divisor. Every other one is a non-negative combination of them. Exact.
+/// The minimal P-semiflows: non-negative weights of the rows whose weighted sum of tokens no firing changes, with minimal
+/// support and without common divisor. Every other P-semiflow is a non-negative combination of them. Exact.
 ///
 /// Rows changed by an arc of open weight are excluded, so the results also hold for nets with such
 /// arcs. Source: \[Colom1991\], \[Fukuda1996\].
@@ -61,7 +61,7 @@ pub(super) fn marked(marks: &[bool]) -> Vec<u32> {
     (0..).zip(marks).filter(|&(_, &mark)| mark).map(|(index, _)| index).collect()
 }
 
-/// Rows that may be combined.
+/// The rows that are not excluded, as the start of the elimination.
 pub(super) fn units(rows: Vec<Sparse>, excluded: &[bool]) -> impl Iterator<Item = Row> {
     let rows = (0..).zip(rows).zip(excluded).filter(|(_, excluded)| !**excluded);
     rows.map(|((index, rest), _)| Row::unit(index, rest))
@@ -90,18 +90,18 @@ fn semiflows(rows: Vec<Sparse>, excluded: &[bool], columns: usize, limits: &Limi
 
 struct Search {
     tableau: Tableau,
-    /// Columns so far.
+    /// Number of columns eliminated so far.
     eliminated: usize,
-    /// Per original row, the last pair that it is in.
+    /// Per original row: the last pair whose support contains it.
     marks: Vec<u32>,
     epoch: u32,
 }
 
-/// Pairs between two checks of the clock.
+/// Number of pairs between two checks of the clock.
 const PAIRS_PER_CHECK: u64 = 256;
 
 impl Search {
-    /// Replaces the rows with an entry in the column by their combinations without one.
+    /// Replaces the rows with an entry in the column by combinations without an entry there.
     fn eliminate(&mut self, column: u32, limits: &Limits, budget: &Budget<'_>) -> Result<(), Cut> {
         budget.check()?;
         let members = self.tableau.members(column);
@@ -141,7 +141,7 @@ impl Search {
         combine(a, factor, b, x / divisor).ok_or(Cut::Overflow)
     }
 
-    /// Returns true if no third row lies within the support of these two.
+    /// Returns true if no third row has its support within the support of these two.
     fn is_extreme(&mut self, p: u32, n: u32) -> bool {
         let (Some(a), Some(b)) = (self.tableau.row(p), self.tableau.row(n)) else { return false };
         if self.epoch == u32::MAX {
@@ -167,7 +167,7 @@ impl Search {
                     .row(id)
                     .is_some_and(|row| row.own.iter().all(|&(i, _)| self.marks[i as usize] == self.epoch))
         };
-        // every row within the support is indexed by one of its own original rows
+        // every row with its support within this one is indexed by an original row of the support
         let originals = || a.own.iter().chain(&b.own).map(|&(index, _)| index);
         !originals().any(|index| self.tableau.bucket(index).iter().any(|&id| within(id)))
     }

@@ -1,10 +1,10 @@
 //! Minimal siphons and traps.
 //!
-//! A siphon is a set of rows such that every producer needs one of them: once empty, it stays
-//! empty. A trap is a set of rows such that every consumer produces tokens in one of them: once
+//! A siphon is a set of rows such that every producer of one of them also needs one of them: once empty, it stays
+//! empty. A trap is a set of rows such that every consumer of one of them also produces tokens in one of them: once
 //! marked, it stays marked. The traps are the siphons of the reversed graph.
 //!
-//! All minimal siphons are found by partition after \[Cordone2005\]: find one siphon, then search among siphons that
+//! All minimal siphons are found by partition, as in \[Cordone2005\]: find one siphon, then search among siphons that
 //! lack its first row, then among siphons that have the first row but lack the second, and so on.
 
 use crate::structure::flow::Flow;
@@ -14,9 +14,9 @@ use crate::structure::limits::{Budget, Cut, Limits};
 /// Minimal siphons, or minimal traps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sets {
-    /// The sets: rows in order; the sets by size, then by their rows.
+    /// The sets, sorted by size, then by their rows; each lists its rows in order.
     pub sets: Vec<Vec<u32>>,
-    /// Reason why there may be more; none if these are all.
+    /// Reason why there may be more sets; none if these are all.
     pub cut: Option<Cut>,
 }
 
@@ -44,7 +44,7 @@ pub fn largest_trap(flow: &Flow, rows: &[u32]) -> Vec<u32> {
     largest_siphon(&flow.reversed(), rows)
 }
 
-/// One part of the search: siphons that contain all of `within` and nothing of `without`.
+/// One part of the search: siphons that contain all rows of `within` and no row of `without`.
 struct Part {
     within: Vec<u32>,
     without: Vec<u32>,
@@ -52,9 +52,9 @@ struct Part {
 
 struct Search<'f> {
     flow: &'f Flow,
-    /// Per row: true if it is in the set that shrinks.
+    /// Per row: true if it is in the shrinking set.
     inside: Vec<bool>,
-    /// Per transition: number of its needs that are inside.
+    /// Per transition: number of its needed rows that are in the set.
     held: Vec<u32>,
     stack: Vec<u32>,
 }
@@ -102,7 +102,7 @@ impl<'f> Search<'f> {
         left
     }
 
-    /// A siphon within `siphon` that contains all of `within`, and contains no smaller such siphon.
+    /// A siphon within `siphon` that contains all rows of `within`, and contains no smaller such siphon.
     fn smallest(&mut self, mut siphon: Vec<u32>, within: &[u32], budget: &Budget<'_>) -> Result<Vec<u32>, Cut> {
         let tried = siphon.clone();
         for row in tried {
@@ -120,7 +120,7 @@ impl<'f> Search<'f> {
     }
 
     fn run(&mut self, found: &mut Vec<Vec<u32>>, limits: &Limits, budget: &Budget<'_>) -> Result<(), Cut> {
-        // a row without producers is a siphon by itself, and in no other minimal one
+        // a row without producers is a siphon by itself, and part of no other minimal siphon
         let unfilled = |row: &u32| self.flow.producers.row(*row as usize).is_empty();
         let without: Vec<u32> = (0..number(self.flow.rows())).filter(unfilled).collect();
         for &row in &without {
@@ -139,7 +139,7 @@ impl<'f> Search<'f> {
             if largest.is_empty() || !contains(&largest, &part.within) {
                 continue;
             }
-            // a minimal siphon has no siphon inside but itself
+            // a minimal siphon contains no other siphon
             let inner = self.largest(&part.within);
             if !inner.is_empty() && inner.len() < part.within.len() {
                 continue;

@@ -1,5 +1,5 @@
-//! Every analysis on nets that are small enough to compute by hand; the arithmetic is in the comments. Random nets and
-//! full walks are in the integration tests.
+//! Tests of every analysis on nets that are small enough to compute by hand; the arithmetic is in the comments. Random nets and
+//! comparisons with all states are in the integration tests.
 
 use super::*;
 use crate::compile::{Program, compile};
@@ -122,7 +122,7 @@ fn siphons_and_traps_of_leaks_and_sources() {
     assert_eq!(sets(&[(&[(1, 1)], &[])]), [all(), vec![]]);
     assert_eq!(sets(&[(&[], &[(0, 1)])]), [vec![], all()]);
     assert_eq!(sets(&[(&[(1, 1)], &[]), (&[], &[(0, 1)])]), [Vec::<Vec<u32>>::new(), vec![]]);
-    // p0 leads to p1, which is drained: what is never filled is a siphon, and so are both together, but not p1 alone
+    // p0 leads to p1, which is drained: p0, which is never filled, is a siphon, and so are both together, but not p1 alone
     let flow = Flow::of(&Incidence::of(&program(&net(&[0, 0], &[(&[(0, 1)], &[(1, 1)]), (&[(1, 1)], &[])]))));
     let siphons = [&[0][..], &[1], &[0, 1]].map(|rows| largest_siphon(&flow, rows));
     assert_eq!(siphons, [vec![0], vec![], vec![0, 1]]);
@@ -168,7 +168,7 @@ fn bounds_round_down_and_know_their_source() {
     // p0 + p1 never grows, though t1 loses tokens
     let loss = net(&[5, 0], &[(&[(0, 1)], &[(1, 1)]), (&[(1, 3)], &[(0, 1)])]);
     assert_eq!(bounds(&loss), [by(5, MarkingEquation), by(5, MarkingEquation)]);
-    // t0 fills p0 and p1, which holds 2 and is never drained: at most 2 firings, which p0 keeps too
+    // t0 fills p0 and p1, which holds 2 and is never drained: at most 2 firings, so p0 holds at most 2 as well
     let mut source = net(&[0, 0], &[(&[], &[(0, 1), (1, 1)]), (&[(0, 1)], &[])]);
     assert_eq!(bounds(&source), [(None, None, true); 2]);
     source.place_mut(place(1)).capacity = Some(2);
@@ -193,7 +193,7 @@ fn a_ring_is_live_with_a_token_and_dead_without() {
     assert_eq!((verdict(&two).live, verdict(&two).deadlock_free), (Some(false), Some(false)));
 }
 
-/// A choice between two ways, that come together one by one (well-formed) or only both at once (not).
+/// A choice between two branches that join again one by one (well-formed) or only both together (not well-formed).
 #[test]
 fn a_choice_must_not_be_joined() {
     let ways: [(Side, Side); 2] = [(&[(0, 1)], &[(1, 1)]), (&[(0, 1)], &[(2, 1)])];
@@ -219,7 +219,7 @@ fn a_source_never_stops_and_feeds_what_it_reaches() {
     assert_eq!((found.never_marked, found.never_fire, found.live), (vec![2], vec![2], Some(false)));
 }
 
-/// Each obstacle alone keeps the theorems silent. Empty siphons still name the transitions that never fire.
+/// With each single obstacle, the theorems do not apply. Empty siphons still show the transitions that never fire.
 #[test]
 fn obstacles_silence_the_theorems() {
     let ring = || net(&[1, 0, 0], &[(&[(0, 1)], &[(1, 1)]), (&[(1, 1)], &[(0, 1)]), (&[(2, 1)], &[(2, 1)])]);
@@ -242,7 +242,7 @@ fn obstacles_silence_the_theorems() {
     b.arc(ArcKind::Test, place(0), transition(0), all);
     let found = silent(&b);
     assert_eq!(found.obstacles, [Obstacle::OpenArcs { number: 1 }]);
-    // an arc whose weight may be 0 may need no token, so that no transition is sure never to fire
+    // an arc whose weight may be 0 may need no token, so for no transition is it certain that it never fires
     assert_eq!((found.never_fire, found.live), (vec![], None));
     let mut b = ring();
     let all = b.expression("#(p0)").unwrap();
@@ -259,7 +259,7 @@ fn obstacles_silence_the_theorems() {
 
 #[test]
 fn capacities_are_places_for_deadlocks() {
-    // a buffer of one between a source and a drain: with its free room a live ring
+    // a buffer of one between a source and a drain is a live ring with the complementary place
     let mut b = net(&[0], &[(&[], &[(0, 1)]), (&[(0, 1)], &[])]);
     b.place_mut(place(0)).capacity = Some(1);
     let found = verdict(&b);
@@ -289,7 +289,7 @@ fn throughputs_obey_servers_and_weights() {
     let assert =
         |found: Vec<f64>, exact: f64| assert!(found.iter().all(|x| (x - exact).abs() < 1e-6), "{found:?} {exact}");
     let (infinite, two) = (Servers::Infinite, Servers::Limited(2));
-    // a round takes 2 + 0.5 s, and all three tokens go round at once
+    // a cycle takes 2 + 0.5 s, and all three tokens circulate in parallel
     assert(most([(0.5, infinite), (2.0, infinite)], 1, 3), 3.0 / 2.5);
     // four tokens go in pairs
     assert(most([(0.5, infinite), (2.0, infinite)], 2, 4), 2.0 / 2.5);

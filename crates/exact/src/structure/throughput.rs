@@ -1,4 +1,4 @@
-//! Upper bounds of throughputs from the structure and the rates, without any state.
+//! Upper bounds of throughputs from the structure and the rates, without exploring states.
 
 use microlp::{ComparisonOp, OptimizationDirection, Problem, Variable};
 
@@ -8,7 +8,7 @@ use crate::structure::incidence::Incidence;
 use crate::structure::limits::{Budget, Cut};
 use crate::structure::lp::{Solved, solve};
 
-/// The most that a transition can fire in the long run.
+/// An upper bound of the throughput of a transition in the long run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThroughputBound {
     /// The transition.
@@ -22,7 +22,7 @@ pub struct ThroughputBound {
 pub struct Throughputs {
     /// Bounds of timed transitions, up to the point where the analysis ended.
     pub bounds: Vec<ThroughputBound>,
-    /// Reason why some are missing.
+    /// Reason why some bounds are missing.
     pub cut: Option<Cut>,
 }
 
@@ -31,17 +31,17 @@ pub struct Throughputs {
 /// ```text
 /// max x_t  such that  m = M0 + C s,  m, s, x ≥ 0,  C x ≥ 0  (= 0 for bounded places),
 ///                     x_t ≤ rate_t m_p / weight for every input p of t,  x_t ≤ rate_t servers_t,
-///                     x_t / weight_t = x_u / weight_u  for immediates of equal inputs
+///                     x_t / weight_t = x_u / weight_u  for immediate transitions with equal inputs
 /// ```
 ///
 /// with mean tokens `m` and throughputs `x`. The relations come from operational analysis, and hold for every run over
-/// a long time. Bounds up to the rounding of floating point; not always reached, but exact for strongly connected marked graphs
-/// with delays that do not vary. Transitions with rates that depend on the marking, or delays that are not exponential, are not
-/// restricted by themselves.
+/// a long time. The bounds hold up to the rounding of floating point; they are not always reached, but are exact for strongly
+/// connected marked graphs with fixed delays. Rates that depend on the marking, and delays that are not exponential, add no
+/// restriction.
 /// Source: \[Chiola1993\].
 ///
-/// `bounded` is true for each row with bounded tokens; `repeats` is true for each transition that can fire forever, if that
-/// is known: the bound of a transition that cannot is 0.
+/// `bounded` is true for each row with bounded tokens; `repeats`, if known, is true for each transition that can fire
+/// forever; the bound of any other transition is 0.
 pub fn throughput_bounds(
     incidence: &Incidence,
     program: &Program,
@@ -92,7 +92,8 @@ fn bound(
     }
 }
 
-/// Mean tokens are reached from the start, and the flow into each place equals the flow out of it.
+/// Adds the conditions that the mean marking satisfies the marking equation, and that the flow into each bounded place
+/// equals the flow out of it.
 fn add_balance(problem: &mut Problem, incidence: &Incidence, bounded: &[bool], variables: [&[Variable]; 3]) {
     let [means, firings, rates] = variables;
     let open = incidence.rows_with_open_change();
@@ -114,7 +115,7 @@ fn add_balance(problem: &mut Problem, incidence: &Incidence, bounded: &[bool], v
     }
 }
 
-/// A transition fires no more often than its enablings are served.
+/// Adds the condition that a transition fires no more often than its enablings are served.
 fn add_service(
     problem: &mut Problem,
     incidence: &Incidence,
@@ -131,13 +132,13 @@ fn add_service(
             let most = match servers {
                 Servers::Single => Some(1.0),
                 Servers::Limited(most) => Some(f64::from(*most)),
-                // without inputs there is one enabling
+                // without inputs, a transition is enabled once
                 Servers::Infinite => incidence.backward.row(t).is_empty().then_some(1.0),
             };
             if let Some(most) = most {
                 problem.add_constraint([(throughput, 1.0)], ComparisonOp::Le, rate * most);
             }
-            // each enabling holds the tokens of all inputs; of tests and free rooms, all enablings share the same
+            // each enabling needs separate tokens of all inputs, but all enablings share the tokens of tests and complementary places
             let is_room = |term: &&Term| (term.counter as usize) >= rows;
             let own = incidence.backward.row(t).iter().filter(|term| !is_room(term)).map(|term| (term, Some(1.0)));
             let rooms = incidence.backward.row(t).iter().filter(is_room);
@@ -150,7 +151,7 @@ fn add_service(
             }
         }
         Firing::Immediate { weight, .. } => {
-            // a place that alone enables an immediate transition loses its tokens before time passes
+            // a place that is the only condition of an immediate transition loses its tokens before time passes
             let open = incidence.open.iter().any(|entry| entry.transition as usize == t);
             let alone = incidence.inhibition.row(t).is_empty() && program.rooms.row(t).is_empty() && !open;
             let fires = weight.as_constant().is_some_and(|weight| weight > 0.0);
@@ -164,7 +165,7 @@ fn add_service(
     }
 }
 
-/// Immediates that are always enabled together fire in the proportions of their weights.
+/// Adds the condition that immediate transitions that are always enabled together fire in proportion to their weights.
 fn add_choices(problem: &mut Problem, incidence: &Incidence, program: &Program, rates: &[Variable]) {
     let key = |t: usize| {
         let Firing::Immediate { weight, priority } = &program.firing[t] else { return None };

@@ -62,7 +62,7 @@ pub(super) struct Place {
 impl Place {
     /// The first device of a sweep.
     pub(super) fn new(backend: Backend, adapter: Option<&str>) -> Result<Self, RunError> {
-        let reason = if backend == Backend::Auto { "the sweep is short" } else { "asked for" };
+        let reason = if backend == Backend::Auto { "the sweep is short" } else { "as requested" };
         let mut place = Self {
             stage: if backend == Backend::Auto { Stage::Watching } else { Stage::Settled },
             adapter: adapter.map(str::to_owned),
@@ -148,7 +148,7 @@ impl Place {
         let (card, cpu) = (self.measured.per_s(), self.cpu.per_s());
         self.stage = Stage::Settled;
         if card < cpu {
-            self.leave(format!("the device had {card:.3e} replications/s, the CPU has {cpu:.3e}"));
+            self.leave(format!("the device ran {card:.3e} replications/s, the CPU runs {cpu:.3e}"));
         }
     }
 

@@ -1,9 +1,9 @@
 //! Detects whether a program is a schedule, and derives its straight-line form.
 //!
 //! A net in which every transition fires at most once and no transitions compete needs no event list: a firing time is
-//! the latest of the times of the tokens it takes, plus its delay (a max-plus evaluation, after Baccelli and Canales
+//! the latest time of the tokens that the transition takes, plus its delay (a max-plus evaluation, after Baccelli and Canales
 //! \[Baccelli1992\]). Random choices by immediate transitions are allowed: one of the transitions that share an input
-//! place fires, the other transitions never do, and where the branches join again, the only existing time is used.
+//! place fires, the other transitions never do, and when the branches join again, the only existing time is used.
 //!
 //! The conditions of a firing are tracked as a *guard*: the set of required (choice, branch) pairs.
 
@@ -23,7 +23,7 @@ use planner::Planner;
 ///
 /// # Errors
 ///
-/// Every reason why the program has none.
+/// Every reason why the program has no such form.
 pub fn plan_schedule(program: &Program) -> Result<SchedulePlan, ScheduleError> {
     let mut obstacles = conditions(program);
     let order = topological_order(program).unwrap_or_else(|t| {
@@ -38,7 +38,7 @@ pub fn plan_schedule(program: &Program) -> Result<SchedulePlan, ScheduleError> {
     Ok(planner.finish(&order))
 }
 
-/// Transitions that more than their input tokens can enable or disable.
+/// Transitions whose enabling depends on more than their input tokens.
 fn conditions(program: &Program) -> Vec<ScheduleObstacle> {
     let mut arrivals: Vec<u64> = program.initial.iter().map(|&n| u64::from(n)).collect();
     for t in 0..program.transitions() {
@@ -74,7 +74,7 @@ fn conditions(program: &Program) -> Vec<ScheduleObstacle> {
     obstacles
 }
 
-/// Transitions in an order in which each comes after all whose tokens it takes; chains stay together. The error is a
+/// Transitions in an order in which each transition comes after all that produce its tokens; chains stay together. The error is a
 /// transition on a cycle.
 fn topological_order(program: &Program) -> Result<Vec<usize>, usize> {
     let mut graph = DiGraph::<(), (), u32>::with_capacity(program.transitions() + program.counters(), 0);

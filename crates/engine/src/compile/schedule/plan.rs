@@ -1,4 +1,4 @@
-//! A straight-line form of a program, and why a program has none.
+//! The straight-line form of a program, and the reasons why a program has no such form.
 
 use crate::Problems;
 use crate::compile::Csr;
@@ -6,7 +6,7 @@ use crate::compile::Csr;
 /// Every reason why a program is not a schedule.
 pub type ScheduleError = Problems<ScheduleObstacle>;
 
-/// Reason why a program is not a schedule; each names the first place or transition that shows it.
+/// Reason why a program is not a schedule, with the first place or transition for which it holds.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleObstacle {
@@ -16,7 +16,7 @@ pub enum ScheduleObstacle {
         /// A transition on the cycle.
         transition: String,
     },
-    /// Inhibitor, test or capacity that can disable, or an expression over the marking.
+    /// An inhibitor arc, test arc or capacity that can disable a transition, or an expression over the marking.
     #[error("transition `{transition}` depends on more than its input tokens")]
     Condition {
         /// The transition.
@@ -28,15 +28,15 @@ pub enum ScheduleObstacle {
         /// The place.
         place: String,
     },
-    /// The tokens that arrive in a place differ from the tokens that one firing takes.
+    /// The tokens that arrive in a place differ from the tokens that one firing consumes.
     #[error("place `{place}` does not receive exactly the tokens that one firing of `{transition}` consumes")]
     TokenCount {
         /// The place.
         place: String,
-        /// The transition that takes them.
+        /// The transition that consumes the tokens.
         transition: String,
     },
-    /// A transition without input place: it fires again and again.
+    /// A transition without input places, which fires again and again.
     #[error("transition `{transition}` has no input place and fires forever")]
     Source {
         /// The transition.
@@ -49,9 +49,9 @@ pub enum ScheduleObstacle {
 pub enum Fold {
     /// The slot is still empty.
     Set,
-    /// All tokens are needed: the latest counts.
+    /// All tokens are needed, so the latest time counts.
     Max,
-    /// Only one of the times exists: the minimum, since all other times are *never*.
+    /// Only one of the times exists. It is the minimum, since all other times are *never*.
     Min,
 }
 
@@ -62,7 +62,7 @@ pub struct Put {
     pub fold: Fold,
     /// The slot.
     pub slot: u32,
-    /// A slot of alternatives is complete: fold it, latest first, into this slot.
+    /// If this time completes a slot of alternatives: how and into which slot the result is folded.
     pub then: Option<(Fold, u32)>,
 }
 
@@ -71,15 +71,15 @@ pub struct Put {
 pub struct Step {
     /// The transition.
     pub transition: u32,
-    /// Slots whose latest time is when it is enabled; empty if all its tokens are present from the start.
+    /// Slots whose latest time enables the transition; empty if all its tokens are present from the start.
     pub reads: Vec<u32>,
-    /// It fires only if this choice takes this branch.
+    /// If the transition is a branch of a choice: the choice, and the number of this branch.
     pub branch: Option<(u32, u32)>,
-    /// True if there are replications in which it does not fire.
+    /// True if there are replications in which the transition does not fire.
     pub conditional: bool,
-    /// True if its firing may be the last firing.
+    /// True if the firing may be the last one of a replication.
     pub last: bool,
-    /// Destinations of its time.
+    /// Destinations of the firing time.
     pub puts: Vec<Put>,
 }
 
@@ -105,6 +105,6 @@ pub struct SchedulePlan {
     pub producers: Csr<u32>,
     /// Per counter: true if no transition consumes its tokens and they all arrive in every replication.
     pub sure_sink: Vec<bool>,
-    /// Per counter: tokens that ever arrive if all producers fire, initial ones included.
+    /// Per counter: number of tokens, including initial ones, that arrive if all producers fire.
     pub arrivals: Vec<u64>,
 }

@@ -25,9 +25,9 @@ pub(super) struct Planner<'a> {
     consumers: Vec<Vec<u32>>,
     guards: Vec<Guard>,
     branch: Vec<Option<(u32, u32)>>,
-    /// Per counter, once it is consumed: its batches, all of the same guard.
+    /// Per consumed counter: the guard, and the batches with this guard.
     batches: HashMap<u32, (Guard, Vec<Batch>)>,
-    /// Per counter that is consumed and producer: the number of the batch.
+    /// Per consumed counter and producer: the number of the batch.
     batch_of: HashMap<(u32, u32), u32>,
     choices: Vec<ChoiceStep>,
     choice_at: HashMap<u32, (u32, Vec<u32>)>,
@@ -58,7 +58,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Works out under which guard `t` fires; all its producers were visited before.
+    /// Determines the guard under which `t` fires; all its producers must have been visited before.
     pub(super) fn visit(&mut self, t: usize) -> Result<(), ScheduleObstacle> {
         let mut guard = Guard::new();
         for term in self.program.inputs.row(t) {
@@ -116,8 +116,8 @@ impl<'a> Planner<'a> {
         Ok(guard)
     }
 
-    /// Several consumers are a free choice if they are immediates of one priority and this is their only input, with
-    /// the same weight.
+    /// Returns true if the consumers of a counter are a free choice: immediate transitions of one priority, whose only input
+    /// is this counter, with the same weight.
     fn is_free_choice(&self, counter: u32) -> bool {
         let kind = |t: u32| {
             let inputs = self.program.inputs.row(t as usize);
@@ -135,7 +135,7 @@ impl<'a> Planner<'a> {
             && self.program.groups.row(group as usize).len() == consumers.len()
     }
 
-    /// The choice at a counter, made on first use; branches in the order of the group.
+    /// The choice at a counter, created on first use; branches are in the order of the group.
     fn choice(&mut self, counter: u32) -> Result<(u32, Vec<u32>), ScheduleObstacle> {
         if let Some(known) = self.choice_at.get(&counter) {
             return Ok(known.clone());
@@ -156,8 +156,8 @@ impl<'a> Planner<'a> {
         Ok((number, branches))
     }
 
-    /// Merges batches that differ only in the branch of one choice, if all its branches are present: exactly one of
-    /// them comes.
+    /// Merges batches that differ only in the branch of one choice, if all its branches are present, since exactly one
+    /// of them arrives.
     fn merge_alternatives(&self, mut batches: Vec<Batch>) -> Vec<Batch> {
         loop {
             let Some(deepest) = batches.iter().filter_map(|b| b.guard.last()).map(|pair| pair.0).max() else {
@@ -253,7 +253,7 @@ impl<'a> Planner<'a> {
         Some(Put { fold, slot, then })
     }
 
-    /// Transitions that are certainly followed by another firing, so that they never fire last.
+    /// Transitions that are always followed by another firing, so that they never fire last.
     fn dominated(&self) -> Vec<bool> {
         (0..self.program.transitions())
             .map(|t| {

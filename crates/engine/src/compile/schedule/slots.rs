@@ -1,4 +1,4 @@
-//! Allocation of slots: each time that is still needed has a slot, which is reused afterwards.
+//! Allocation of slots: each time has a slot until its last use; then the slot is reused.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use crate::compile::schedule::plan::Fold;
 /// Content of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Cell {
-    /// The time of a firing, for the places that it alone fills.
+    /// The time of a firing that is the only one to fill some places.
     Firing(u32),
     /// The time at which a counter has all its tokens.
     Counter(u32),
@@ -35,8 +35,8 @@ impl Slots {
         self.used[&cell].slot
     }
 
-    /// The slot of a cell, and the way to fold the next time into it: as requested, or set if it is
-    /// the first time. A firing that fills several places has the readers of all of them.
+    /// The slot of a cell, and the way to fold the next time into the slot: as requested, or set if it is
+    /// the first time. The readers of a firing are those of all places that it fills.
     pub(super) fn fold(&mut self, cell: Cell, fold: Fold, readers: usize) -> (Fold, u32) {
         if let Some(used) = self.used.get_mut(&cell) {
             used.arrived += 1;
@@ -63,7 +63,7 @@ impl Slots {
         }
     }
 
-    /// One of the transitions that wait for a cell has read it.
+    /// Notes that one of the transitions that wait for a cell has read it.
     pub(super) fn read(&mut self, cell: Cell) {
         let used = self.used.get_mut(&cell).expect("a cell is read after it was written");
         used.readers -= 1;

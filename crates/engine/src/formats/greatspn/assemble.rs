@@ -22,14 +22,14 @@ use crate::net::{
 /// Maximum number of tokens, servers and so on.
 const MOST: f64 = 4_294_967_295.0;
 
-/// A place or a transition: they share their names.
+/// A place or a transition; both share one set of names.
 #[derive(Clone, Copy, Debug)]
 enum Node {
     Place(PlaceId),
     Transition(TransitionId),
 }
 
-/// Makes the net.
+/// Builds the net.
 ///
 /// # Errors
 ///
@@ -63,7 +63,7 @@ struct Assembler<'t> {
     builder: NetBuilder,
     notes: Notes<'t>,
     constants: Constants,
-    /// By name, with the place in the file.
+    /// Nodes by name, each with its position in the file.
     nodes: HashMap<String, (Node, usize)>,
     spans: Spans,
 }
@@ -95,7 +95,7 @@ impl Assembler<'_> {
         let Some(value) = self.constants.value(name).filter(|_| !self.constants.shapes(name)) else { return };
         let given = self.constants.taken.iter().any(|taken| taken == name);
         let written = self.constants.written.get(name).filter(|_| !given).cloned();
-        // an expression that uses a later parameter is kept as the number that it is
+        // an expression that uses a later parameter is replaced by its value
         let value = written.and_then(|expr| self.resolved(&expr).ok()).unwrap_or(Expr::Number(value));
         self.builder.add_parameter(Parameter { name: name.to_owned(), value, position: constant.position });
         self.spans.parameters.push(constant.name.span.clone());
@@ -187,7 +187,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// A delay distribution by its density.
+    /// The delay distribution with this density.
     fn law(&mut self, raw: &RawTransition<'_>, density: Option<&Text<'_>>) -> Option<Law> {
         let name = &*raw.name.value;
         let text = density.map_or("", |text| &*text.value);
@@ -264,7 +264,7 @@ impl Assembler<'_> {
         None
     }
 
-    /// The drawn line with its ends, if it has bends.
+    /// The points of the drawn line, including its ends; empty for a line without bends.
     fn path(&mut self, raw: &RawArc<'_>, tail: Node, head: Node) -> Vec<PathPoint> {
         if raw.bends.is_empty() {
             return Vec::new();
@@ -281,7 +281,7 @@ impl Assembler<'_> {
         points.map(|point: Point| PathPoint { point, curved: false }).collect()
     }
 
-    /// A weight of an arc; the constants in it are numbers.
+    /// The weight of an arc, with constants replaced by numbers.
     fn weight(&mut self, arc: &str, text: Option<&Text<'_>>) -> Option<Expr> {
         let Some(text) = text else { return Some(Expr::Number(1.0)) };
         let what = format!("the weight of arc `{arc}`");
@@ -349,7 +349,7 @@ impl Assembler<'_> {
     }
 }
 
-/// The number that an expression without leaves is.
+/// Replaces an expression without leaves by its value.
 fn folded(expr: Expr) -> Expr {
     evaluated(&expr).map_or(expr, Expr::Number)
 }

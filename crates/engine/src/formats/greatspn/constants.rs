@@ -10,7 +10,7 @@ use crate::formats::pipe::problem::Fault;
 use crate::formats::pipe::xml::Text;
 use crate::net::expr::{Expr, NamedLeaf};
 
-/// Deepest chain of references between constants.
+/// Maximum length of a chain of references between constants.
 const MOST_DEEP: usize = 100;
 
 /// The constants of a net, with their values.
@@ -45,7 +45,7 @@ impl Constants {
             let name = &*constant.name.value;
             if constants.evaluate(name, 0).is_none() && constants.written.contains_key(name) {
                 let what = format!("the value of constant `{name}`");
-                let reason = "it uses a name without a value, or itself".to_owned();
+                let reason = "it depends on itself or on a name without a value".to_owned();
                 notes.fault(constant.name.span.clone(), Fault::Expression { what, reason });
             }
         }
@@ -62,7 +62,7 @@ impl Constants {
         }
         let Some(text) = constant.value.as_ref().filter(|text| !text.value.trim().is_empty()) else {
             notes.fault(constant.name.span.clone(), Fault::NoValue { name: name.to_owned() });
-            // the parts that use it are not wrong for that
+            // a stand-in, so that the parts that use the constant are not reported as well
             self.values.insert(name.to_owned(), 1.0);
             return;
         };
@@ -108,7 +108,7 @@ impl Constants {
                 RawTiming::General { density } => texts.extend(density),
             }
         }
-        // names of functions do no harm, for no constant has them
+        // words that are names of functions are harmless, since no constant has such a name
         let word = |c: char| c.is_alphanumeric() || c == '_';
         let words = texts.iter().flat_map(|text| text.value.split(|c| !word(c)));
         let mut found: Vec<String> = words.filter(|word| self.values.contains_key(*word)).map(str::to_owned).collect();
@@ -134,7 +134,7 @@ impl Constants {
     ///
     /// # Errors
     ///
-    /// A name that is no constant.
+    /// A name that is not a constant.
     pub(super) fn filled(&self, expr: &Expr<NamedLeaf>) -> Result<Expr<NamedLeaf>, String> {
         expr.try_replace(&mut |leaf| match leaf {
             NamedLeaf::Parameter(name) => {
@@ -148,10 +148,10 @@ impl Constants {
     ///
     /// # Errors
     ///
-    /// A name that is no constant, or a place.
+    /// A name that is not a constant, or tokens of a place.
     pub(super) fn number(&self, expr: &Expr<NamedLeaf>) -> Result<f64, String> {
         let filled = self.filled(expr)?;
-        evaluated(&filled).ok_or_else(|| "it counts tokens; a number is required".to_owned())
+        evaluated(&filled).ok_or_else(|| "it counts tokens of a place, but must be constant".to_owned())
     }
 }
 

@@ -20,7 +20,7 @@ const PAIRS: [&str; 11] = ["&&", "||", "==", "!=", "<=", ">=", "<>", "->", "++",
 ///
 /// # Errors
 ///
-/// A description of the part that is not understood.
+/// A description of the first part that cannot be parsed.
 pub(super) fn parse(text: &str) -> Result<Expr<NamedLeaf>, String> {
     let ours = translate(text)?;
     expr::parse(&ours).map_err(|error| format!("`{}`: {error}", text.trim()))
@@ -105,7 +105,7 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
     Ok(tokens)
 }
 
-/// Length of the number at the start of a text, exponent included.
+/// Length of the number at the start of a text, including an exponent.
 fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit() || **b == b'.').count();

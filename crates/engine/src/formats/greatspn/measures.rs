@@ -1,11 +1,11 @@
-//! Measures in a file: performance indices as the commands that answer them, and the other measures by name.
+//! Warnings about the measures in a file: performance indices with the commands that compute them, and other measures by name.
 
 use crate::formats::greatspn::expression::translate;
 use crate::formats::greatspn::raw::RawMeasure;
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::problem::Oddity;
 
-/// Kinds of formulas for standard output of every report, or for pictures.
+/// Kinds of formulas that are skipped without a warning: they request standard results or pictures.
 const PLAIN: [&str; 5] = ["ALL", "STAT", "TRG", "RG", "DD"];
 
 /// Number of measures that a warning lists.
@@ -36,7 +36,7 @@ pub(super) fn note(measures: &[RawMeasure<'_>], notes: &mut Notes<'_>) {
     notes.odd(first.formula.span.clone(), Oddity::Measures, || parts.join("; "));
 }
 
-/// The option that asks for a performance index.
+/// The command-line option that requests a performance index.
 fn question(formula: &str, number: usize) -> Option<String> {
     let (kind, rest) = formula.split_at_checked(2)?;
     let inside = rest.strip_suffix('}')?.trim();

@@ -1,4 +1,4 @@
-//! The nets of GreatSPN: projects of its editor (`.PNPRO`), read and written, and the older pair of `.net` and `.def`, read.
+//! Reads and writes projects of GreatSPN's editor (`.PNPRO`), and reads the older pair of `.net` and `.def` files.
 //!
 //! # What is read
 //!
@@ -16,7 +16,7 @@
 //! | guards, colours, fluid parts, type `CONT` | the file is refused |
 //!
 //! A constant becomes a number in the net if a marking, an arc weight, a number of servers, a priority or a delay
-//! distribution uses it, directly or through other constants, since a later change could not reach them. All other
+//! distribution uses it, directly or through other constants, since a later change of a parameter would not affect them. All other
 //! constants become rate parameters. [`ReadOptions::constants`](crate::formats::pipe::ReadOptions::constants) replaces
 //! the value of either kind. A template takes its value from there, from the assignments of a measure, or from the
 //! last value stored by the editor.

@@ -1,11 +1,11 @@
 //! Reads GreatSPN's older pair of files: words and numbers in a `.net`, functions of the marking in a `.def` in the
 //! same folder.
 //!
-//! A `.net` starts with comments between bars, followed by the numbers of its parts: marking parameters, places, rate
+//! A `.net` starts with comments between bars, followed by the counts of its parts: marking parameters, places, rate
 //! parameters, transitions, groups (priorities), colours and layers. Parts follow in this order, one to a line; after a
 //! transition come its input, output and inhibitor arcs, each with its bends. A negative number stands for the
-//! parameter of that position,
-//! -510 for a function in the `.def`. Coordinates are a sixth of the editor's unit, written by the editor itself.
+//! parameter of that position, and the rate -510 for a function in the `.def`. The unit of coordinates is a sixth of the
+//! editor's unit.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ use crate::net::Point;
 
 /// The rate value that marks a function in the `.def`.
 const FUNCTION: f64 = -510.0;
-/// The value of a parameter that has none.
+/// Marks a parameter without a value.
 const NO_VALUE: &str = "-7134";
 /// The kind of transitions with a general delay.
 const GENERAL: usize = 127;
@@ -68,7 +68,7 @@ struct Definitions {
 }
 
 impl Definitions {
-    /// Functions come first, each after `|` and its number; after `|256`, results up to a line `%`.
+    /// Parses the file: first functions, each after `|` and its number; then, after `|256`, results up to a line `%`.
     fn of(text: Option<&str>) -> Self {
         let mut found = Self::default();
         let mut lines = text.unwrap_or_default().lines().map(str::trim);
@@ -204,7 +204,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// A name without the labels that composition uses.
+    /// A name, without the labels that GreatSPN uses to compose nets.
     fn name(&mut self, expected: &'static str) -> Result<Text<'t>, Stop> {
         let word = self.word(expected)?;
         let length = word.value.find('|').unwrap_or(word.value.len());
@@ -362,14 +362,14 @@ impl<'t> Reader<'t> {
         self.layers()?;
         let written = self.rest_of_line();
         let mut points = self.many(bends, Self::point)?;
-        // they are written from the transition
+        // the bends are listed from the transition on
         if way != Way::Out {
             points.reverse();
         }
         let place = usize::try_from(position - 1).ok().and_then(|index| self.net.places.get(index));
         let place = place.ok_or_else(|| unexpected(&place_word, "the position of a place"))?;
         let place = Text { value: place.name.value.clone(), span: place_word.span };
-        // a minus means that the line is drawn broken
+        // a negative number means that the line is drawn broken
         let weight = weight.checked_abs().unwrap_or(i64::MAX);
         let formula = written.value.splitn(3, char::is_whitespace).nth(2).filter(|formula| !formula.trim().is_empty());
         let weight = if let Some(formula) = formula {
@@ -401,7 +401,7 @@ enum Way {
     Inhibits,
 }
 
-/// A number or a parameter as the delay that it is; functions name their density themselves.
+/// Writes a number or a parameter as a constant delay; a function already contains its density.
 fn as_density(text: Text<'_>) -> Text<'_> {
     if text.value.contains('[') {
         return text;

@@ -13,7 +13,7 @@ use crate::formats::pipe::read::ReadNet;
 use crate::formats::pipe::xml::{Element, Item, Outline, Text, stream};
 use crate::net::{Annotation, Point};
 
-/// Pixels to one unit of GreatSPN's drawing.
+/// Pixels per unit of GreatSPN's drawing.
 pub(super) const UNIT: f64 = 16.0;
 
 /// The elements of a project that hold parts.
@@ -35,7 +35,7 @@ const PROJECT: Outline = Outline { root: "project", containers: &["gspn", "nodes
 ///
 /// # Errors
 ///
-/// Everything that is wrong with the chosen net, each with line and column; XML that is not well-formed ends the search.
+/// Everything that is wrong with the chosen net, each with line and column. Reading stops at XML that is not well-formed.
 pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
     let (text, _) = decode_noting(bytes, options.max_bytes)?;
     let mut collector =
@@ -105,7 +105,7 @@ impl<'t> Collector<'_, 't> {
         }
     }
 
-    /// A page of the project that is no net.
+    /// Notes a page of the project that is not a net.
     fn page(&mut self, element: Element<'_, 't>) {
         match element.name() {
             "measures" => {
@@ -194,7 +194,7 @@ impl<'t> Page<'t> {
             "constant" | "template" => self.constant(element),
             "arc" => self.arc(element),
             "text-box" => self.annotation(element),
-            // coloured places and arcs are refused by themselves
+            // coloured places and arcs are refused elsewhere
             name => self.leave_out(element.span(), format!("`<{name}>`")),
         }
     }
@@ -208,7 +208,7 @@ impl<'t> Page<'t> {
         name
     }
 
-    /// Notes the attributes that are neither `known` nor only drawn.
+    /// Notes the attributes that are neither `known` nor only for drawing.
     fn check_attributes(&mut self, element: Element<'_, 't>, known: &[&str]) {
         const DRAWN: [&str; 9] =
             ["name", "x", "y", "rotation", "height", "magnets", "locked", "superposition-tags", "partition"];
@@ -371,7 +371,7 @@ fn number(element: Element<'_, '_>, name: &str) -> Option<f64> {
     element.attribute(name)?.value.trim().parse().ok().filter(|value: &f64| value.abs() <= MOST_FAR)
 }
 
-/// A point of the drawing, in pixels; a missing coordinate is 0 unless both are.
+/// A point of the drawing, in pixels. One missing coordinate is 0; if both are missing, there is no point.
 fn point(element: Element<'_, '_>, x: &str, y: &str) -> Option<Point> {
     let (x, y) = (number(element, x), number(element, y));
     let pixels = |value: Option<f64>| value.unwrap_or(0.0) * UNIT;

@@ -27,7 +27,7 @@ pub(super) struct RawPlace<'t> {
 pub(super) enum RawTiming<'t> {
     /// After an exponential delay.
     Exponential { rate: Option<Text<'t>>, servers: Option<Text<'t>> },
-    /// At once.
+    /// In zero time.
     Immediate { weight: Option<Text<'t>>, priority: Option<Text<'t>> },
     /// After a delay with the density of this name, such as `I[3]`.
     General { density: Option<Text<'t>> },
@@ -58,7 +58,7 @@ pub(super) struct RawArc<'t> {
     pub(super) bends: Vec<Point>,
 }
 
-/// A measure that the file asks for.
+/// A measure that the file requests.
 #[derive(Debug)]
 pub(super) struct RawMeasure<'t> {
     /// The kind of formula, such as `PERFORMANCE_INDEX` or `CTL`.

@@ -1,4 +1,4 @@
-//! Written nets are read back as the same net, or with a warning as an equivalent one.
+//! Tests that written nets are read back as the same net, or as an equivalent net if there was a warning.
 
 use proptest::prelude::*;
 
@@ -120,7 +120,7 @@ fn capacities_become_inhibitor_arcs() {
     b.output(t, p, 3.0);
     let net = b.build().unwrap();
     let read = back(&net);
-    // 5 hold 3 more after 1 is taken as long as there are at most 3
+    // a capacity of 5 has room for 3 more tokens, after 1 is taken, if there are at most 3 before
     let inhibitor = read.arcs().iter().find(|arc| arc.kind == crate::net::ArcKind::Inhibitor).unwrap();
     assert_eq!(inhibitor.weights[0].weight.as_number(), Some(4.0));
 }

@@ -1,4 +1,4 @@
-//! Reading GreatSPN's files: a project with everything, small projects for single questions, and third-party projects.
+//! Tests of reading GreatSPN's files: a project with all features, small projects for single features, and third-party projects.
 
 use crate::formats::greatspn::{read_net, read_project};
 use crate::formats::pipe::{Fault, Oddity, ReadOptions};
@@ -155,7 +155,7 @@ fn what_is_not_read_is_refused_by_name_with_its_line() {
             node(
                 "<place name='p'/><constant name='a' consttype='REAL' value='b'/><constant name='b' consttype='REAL' value='a'/>",
             ),
-            "uses a name without a value, or itself",
+            "it depends on itself or on a name without a value",
         ),
         (node("<place name='p'/><template name='a' type='REAL'/>"), "`a` has no value in the file"),
         (node("<place name='p'/><template name='a' type='ACTION'/>"), "has the type `ACTION`"),
@@ -330,7 +330,7 @@ fn projects_of_others_are_read_and_written_back() {
     }
     let Some(bytes) = shared("qcomp/ma/readers-writers/readers-writers.pnpro") else { return };
     let error = read_bytes(&bytes, &ReadOptions::default()).unwrap_err().to_string();
-    assert_eq!(error, "line 6, column 52: `K` has no value in the file; give it one (option `constants`)");
+    assert_eq!(error, "line 6, column 52: `K` has no value in the file; set it (option `constants`)");
 }
 
 #[test]

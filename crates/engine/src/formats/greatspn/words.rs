@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::net::expr::{BinaryOp, Expr, Function, Leaf, UnaryOp};
 use crate::net::{Net, PlaceId};
 
-/// Words of GreatSPN's language, which can be no names.
+/// Words of GreatSPN's language, which cannot be used as names.
 const RESERVED: [&str; 40] = [
     "True",
     "False",
@@ -91,7 +91,7 @@ impl<'n> Words<'n> {
         self.constant[index]
     }
 
-    /// An expression; `whole` numbers are written without a point.
+    /// An expression as text; if `whole`, numbers are written without a decimal point.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl<'n> Words<'n> {
     }
 }
 
-/// A name that is not used yet, as near to an id as possible.
+/// An unused name, as similar to an id as possible.
 fn fresh(id: &str, used: &mut HashSet<String>) -> String {
     let mut name: String = id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
     if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
@@ -177,7 +177,7 @@ impl Writer<'_, '_> {
             Leaf::Parameter(id) if self.words.is_constant(id.index()) => {
                 Ok(self.words.parameter(id.index()).to_owned())
             }
-            // a value that depends on the marking is written at each use
+            // a parameter that depends on the marking is replaced by its expression
             Leaf::Parameter(id) => self.outer(&net.parameters()[id.index()].value),
             Leaf::Capacity(place) => match net.place(*place).capacity {
                 Some(capacity) => Ok(capacity.to_string()),

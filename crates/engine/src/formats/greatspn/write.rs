@@ -1,4 +1,4 @@
-//! Writing a project of GreatSPN's editor, which Storm reads as well.
+//! Writes a project of GreatSPN's editor, which Storm reads as well.
 //!
 //! A feature that the format lacks is written in an equivalent way, with a warning; a net without an
 //! equivalent is not written.
@@ -34,8 +34,7 @@ use crate::net::{
 ///
 /// # Errors
 ///
-/// Everything in the net that GreatSPN has no counterpart for: several token classes, and delay distributions and
-/// functions that it lacks.
+/// Every feature of the net that GreatSPN lacks: several token classes, some delay distributions, and some functions.
 pub fn write(net: &Net) -> Result<Written, Vec<ExportError>> {
     let (words, layout) = (Words::of(net), Layout::of(net));
     let mut writer = Writer { net, words, layout, xml: String::new(), warnings: Vec::new(), problems: Vec::new() };
@@ -44,7 +43,7 @@ pub fn write(net: &Net) -> Result<Written, Vec<ExportError>> {
     if problems.is_empty() { Ok(Written { xml, warnings }) } else { Err(problems) }
 }
 
-/// GreatSPN has at most one arc with this place, transition and direction.
+/// The key of an arc; GreatSPN allows one arc per place, transition and direction.
 type Slot = (PlaceId, TransitionId, Way);
 
 /// Direction of an arc, by the word of the format.
@@ -116,7 +115,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The text of an expression; a part without an equivalent is a reason not to write.
+    /// The text of an expression; a part without an equivalent is noted as an error.
     fn text(&mut self, what: &str, expr: &Expr, whole: bool) -> String {
         match self.words.text(expr, whole) {
             Ok(text) => attribute(&text),
@@ -268,7 +267,7 @@ impl Writer<'_> {
     fn arcs(&mut self) {
         let mut slots: BTreeMap<Slot, (Expr, Vec<PathPoint>)> = BTreeMap::new();
         let mut order: Vec<Slot> = Vec::new();
-        // whether there was such an arc before
+        // returns true if such an arc existed before
         let mut add = |slot: Slot, weight: Expr, path: &[PathPoint]| match slots.remove(&slot) {
             None => {
                 order.push(slot);
@@ -318,7 +317,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Inhibitor arcs that mean the same as the capacities of places.
+    /// Inhibitor arcs that are equivalent to the capacities of places.
     fn capacities(&mut self, order: &[Slot], slots: &BTreeMap<Slot, (Expr, Vec<PathPoint>)>) -> Vec<(Slot, Expr)> {
         let mut arcs = Vec::new();
         for (place, transition, way) in order.iter().copied().filter(|slot| slot.2 == Way::Output) {
@@ -370,7 +369,7 @@ impl Writer<'_> {
     }
 }
 
-/// The density of a distribution that GreatSPN has.
+/// The density of a distribution, if GreatSPN supports it.
 fn density(law: &Law) -> Option<String> {
     match law {
         Law::Deterministic { delay } => Some(format!("I[{}]", number(*delay, false))),
@@ -378,7 +377,7 @@ fn density(law: &Law) -> Option<String> {
         Law::Erlang { stages, mean } => {
             let stages = f64::from(*stages);
             let rate = stages / mean;
-            // of the neighbours, the rate from which the very mean is read back
+            // one of these three rates gives exactly the same mean when read back
             let near = [rate, rate.next_up(), rate.next_down()];
             let rate = near.into_iter().find(|rate| (stages / rate).to_bits() == mean.to_bits()).unwrap_or(rate);
             Some(format!("Erlang[{}, {}]", number(rate, false), number(stages, true)))
@@ -387,7 +386,7 @@ fn density(law: &Law) -> Option<String> {
     }
 }
 
-/// Combined weight of two parallel arcs: ordinary arcs add up, for inhibitor arcs the smaller weight counts.
+/// Combined weight of two parallel arcs: the sum for ordinary arcs, the smaller weight for inhibitor arcs.
 fn combined(way: Way, a: Expr, b: Expr) -> Expr {
     match (way, a.as_number(), b.as_number()) {
         (Way::Inhibitor, Some(x), Some(y)) => Expr::Number(x.min(y)),

@@ -1,11 +1,11 @@
-//! Marking expressions that are composed with constants folded, and their linear form.
+//! Marking expressions composed with constant folding, and their linear form.
 
 use std::collections::BTreeMap;
 
 use crate::net::PlaceId;
 use crate::net::expr::{BinaryOp, Expr, Function, Leaf, UnaryOp};
 
-/// Returns true if an expression is this constant.
+/// Returns true if an expression is the constant `value`.
 pub(super) fn is(expr: &Expr, value: f64) -> bool {
     expr.as_number().is_some_and(|number| number.to_bits() == value.to_bits())
 }
@@ -128,7 +128,7 @@ impl Linear {
         self
     }
 
-    /// The same with the tokens of some places known.
+    /// The sum after the tokens of some places are replaced by known numbers.
     pub(super) fn with(mut self, known: impl Fn(PlaceId) -> Option<f64>) -> Self {
         let mut constant = self.constant;
         self.terms.retain(|place, coefficient| match known(*place) {

@@ -1,4 +1,4 @@
-//! The automata of a composition, their variables and locations as places, and which of their edges happen together.
+//! The automata of a composition: their variables and locations as places, and the edges that happen together.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use crate::formats::jani::fail::{Found, expression, fail, list, part, text};
 use crate::formats::jani::scope::{LocationValue, Named, Scope, named};
 use crate::net::{NetBuilder, Place, PlaceId};
 
-/// Maximum number of transitions of a net that a model becomes.
+/// Maximum number of transitions of the net for a model.
 pub(super) const MOST_TRANSITIONS: usize = 200_000;
 
 /// An automaton of the composition.
@@ -21,7 +21,7 @@ pub(super) struct Instance<'j> {
 }
 
 impl<'j> Instance<'j> {
-    /// The place of a location that a part names.
+    /// The place of the location that `named` refers to.
     pub(super) fn location(&self, named: &'j Value) -> Found<'j, Option<PlaceId>> {
         let name = text(named, "location")?;
         self.locations
@@ -39,7 +39,7 @@ pub(super) struct Step<'j> {
     pub(super) edges: Vec<(usize, &'j Value)>,
 }
 
-/// Makes the places of the model: global variables, then the places of each automaton and its locations.
+/// Creates the places of the model: global variables, then the places of each automaton and its locations.
 pub(super) fn places<'j>(
     model: &'j Value,
     scope: &mut Scope<'j>,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// A part that is refused, and why.
+/// A refused part, and the reason.
 #[derive(Debug)]
 pub(super) struct Fail<'j> {
     pub(super) at: &'j Value,

@@ -6,9 +6,9 @@ use crate::formats::jani::algebra::{Linear, binary, unary};
 use crate::net::PlaceId;
 use crate::net::expr::{BinaryOp, Expr, Leaf, UnaryOp};
 
-/// Largest number of tokens that is considered.
+/// Maximum number of tokens that is considered.
 const MOST: f64 = 4_294_967_296.0;
-/// Number of cases that are examined before two guards count as overlapping.
+/// Maximum number of cases that are examined; if they do not suffice, two guards count as overlapping.
 const MOST_CASES: u32 = 20_000;
 
 /// A conjunction: bounds of single places, and other conditions.
@@ -19,7 +19,7 @@ pub(super) struct Guard<'c> {
     narrowed: BTreeMap<PlaceId, (i64, i64)>,
     /// Conditions that are not bounds of one place.
     pub(super) rest: Vec<Expr>,
-    /// True if it holds nowhere.
+    /// True if the guard holds in no marking.
     pub(super) never: bool,
 }
 
@@ -28,7 +28,7 @@ impl<'c> Guard<'c> {
         Self { most, narrowed: BTreeMap::new(), rest: Vec::new(), never: false }
     }
 
-    /// Maximum number of tokens of a place anywhere.
+    /// Maximum number of tokens of a place in any marking.
     pub(super) fn most(&self, place: PlaceId) -> i64 {
         self.most.get(place.index()).map_or(i64::MAX, |&most| i64::from(most))
     }
@@ -38,7 +38,7 @@ impl<'c> Guard<'c> {
         self.narrowed.get(&place).copied().unwrap_or((0, self.most(place)))
     }
 
-    /// The places with individual bounds.
+    /// The places whose tokens the guard bounds.
     pub(super) fn narrowed(&self) -> impl Iterator<Item = PlaceId> + '_ {
         self.narrowed.keys().copied()
     }
@@ -49,7 +49,7 @@ impl<'c> Guard<'c> {
         (least == most).then_some(least as f64)
     }
 
-    /// Adds that an expression is true, or false.
+    /// Adds the condition that an expression is true, or false.
     pub(super) fn require(&mut self, condition: &Expr, truth: bool) {
         match condition {
             Expr::Number(value) => self.never |= (*value != 0.0) != truth,
@@ -87,7 +87,7 @@ impl<'c> Guard<'c> {
         }
         let Some((place, coefficient)) = difference.single() else { return false };
         let limit = -difference.constant / coefficient;
-        // a bound a rounding error away from a whole number is that number
+        // a bound within a rounding error of a whole number is that number
         let limit = if (limit - limit.round()).abs() < 1e-9 { limit.round() } else { limit };
         let limit = limit.clamp(-MOST, MOST);
         let (below, above) = (limit.floor() as i64, limit.ceil() as i64);
@@ -110,7 +110,7 @@ impl<'c> Guard<'c> {
         true
     }
 
-    /// Returns true if the guard may hold in some marking, or if that is unknown.
+    /// Returns true if the guard holds in some marking, or if that is unknown.
     pub(super) fn is_possible(&self) -> bool {
         possible(self.clone(), &mut MOST_CASES.clone())
     }
@@ -129,7 +129,7 @@ fn comparison(op: BinaryOp) -> Option<BinaryOp> {
     })
 }
 
-/// The comparison with its sides exchanged.
+/// The comparison with exchanged sides.
 fn mirrored(op: BinaryOp) -> BinaryOp {
     match op {
         BinaryOp::Less => BinaryOp::Greater,

@@ -1,4 +1,4 @@
-//! Places of values in a JSON document: the pointer (RFC 6901), and the bytes in the text.
+//! Positions of values in a JSON document: the pointer (RFC 6901), and the bytes in the text.
 //!
 //! serde_json keeps no positions. A refused value is located by its address in the tree, then in the text.
 
@@ -12,7 +12,7 @@ enum Step<'j> {
     Index(usize),
 }
 
-/// The pointer of `wanted`, which is a part of `root`, and its first line in `text`, from which `root` was read.
+/// The pointer of `wanted`, which is a part of `root`, and the bytes of its first line in `text`, from which `root` was read.
 pub(super) fn locate(root: &Value, wanted: &Value, text: &str) -> (String, Range<usize>) {
     let mut path = Vec::new();
     if !find(root, wanted, &mut path) {
@@ -78,7 +78,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Skips blanks, one byte and blanks.
+    /// Skips blanks, then one byte, then blanks again.
     fn pass(&mut self) {
         self.blank();
         self.at += 1;
@@ -133,7 +133,7 @@ impl Cursor<'_> {
         start..self.at
     }
 
-    /// From the first quote of a string to its last.
+    /// Moves the cursor from the first quote of a string past the last one.
     fn string(&mut self) {
         self.at += 1;
         while let Some(byte) = self.byte().filter(|byte| *byte != b'"') {

@@ -9,14 +9,14 @@
 //! | the part of a guard about one variable | test and inhibitor arcs |
 //! | the rest of a guard | a condition: if it does not hold, the rate or weight is 0 |
 //! | an assignment that changes a variable by a constant | an arc with that weight |
-//! | any other assignment of a whole number | arcs whose weights are expressions |
-//! | a constant | its value; [`constants`](crate::formats::pipe::ReadOptions::constants) are set from outside |
+//! | any other assignment of an integer | arcs whose weights are expressions |
+//! | a constant | its value, which [`ReadOptions::constants`](crate::formats::pipe::ReadOptions::constants) may set |
 //! | a transient variable | its value at each use; rewards of properties |
 //!
 //! A Markov automaton is read if no two edges without a rate can be enabled together, which is proved from their
-//! guards; else the model is refused as non-deterministic. An assignment that leaves the bounds of a variable is an
+//! guards; otherwise the model is refused as non-deterministic. An assignment that leaves the bounds of a variable is an
 //! error in JANI; in tailspn, the transition is disabled in such a marking. Arrays, unbounded and real variables,
-//! several initial states and input-enabled automata are refused. Every refusal has the place in the file, as line and
+//! several initial states and input-enabled automata are refused. Every refusal has the position in the file, as line and
 //! column and as a JSON pointer.
 
 mod algebra;
@@ -84,7 +84,7 @@ fn one(spot: crate::formats::pipe::Spot, fault: Fault) -> ReadError {
     ReadError { problems: vec![ReadProblem { spot, fault }], more: 0 }
 }
 
-/// The error without its position, which precedes it anyway.
+/// The text of the error without the position, which the caller prints first.
 fn reason_of(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.clone(), |(reason, _)| reason.to_owned())

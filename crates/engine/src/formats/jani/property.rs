@@ -41,7 +41,7 @@ impl<'j> Asker<'_, 'j> {
         self.scope.expression(value, Site::default())
     }
 
-    /// A value in the initial state.
+    /// Reads a filter, which requests a value in the initial state.
     fn filtered(&self, value: &'j Value) -> Found<'j, Query> {
         if text(value, "op")? != "filter" {
             return fail(value, "only values in the initial state (`filter`) are supported");
@@ -60,7 +60,7 @@ impl<'j> Asker<'_, 'j> {
                 Ok(Query::LongRun { reward: self.reward(value, part(value, "exp")?, &["time", "steps"])? })
             }
             "Emin" | "Emax" => self.expected(value),
-            other => fail(value, format!("`{other}` cannot be asked")),
+            other => fail(value, format!("properties with `{other}` are not supported")),
         }
     }
 
@@ -69,11 +69,11 @@ impl<'j> Asker<'_, 'j> {
             "F" => (Expr::Number(1.0), self.expression(part(value, "exp")?)?),
             "U" => (self.expression(part(value, "left")?)?, self.expression(part(value, "right")?)?),
             "G" => return fail(value, "`G` is not supported; ask for the complement with `F`"),
-            other => return fail(value, format!("`{other}` cannot be asked")),
+            other => return fail(value, format!("properties with `{other}` are not supported")),
         };
         for key in ["step-bounds", "reward-bounds"] {
             if value.get(key).is_some() {
-                return fail(value, format!("`{key}` cannot be asked"));
+                return fail(value, format!("`{key}` is not supported"));
             }
         }
         let bound = |key: &str| {
@@ -91,7 +91,7 @@ impl<'j> Asker<'_, 'j> {
         let exp = part(value, "exp")?;
         for key in ["step-instant", "reward-instants"] {
             if value.get(key).is_some() {
-                return fail(value, format!("`{key}` cannot be asked"));
+                return fail(value, format!("`{key}` is not supported"));
             }
         }
         let time = value.get("time-instant").map(|time| self.scope.constant(time)).transpose()?;
@@ -111,7 +111,7 @@ impl<'j> Asker<'_, 'j> {
         }
     }
 
-    /// A reward: in states (`time`), at firings (`steps`), or both.
+    /// A reward that is collected in states (`time`), at firings (`steps`), or both.
     fn reward(&self, value: &'j Value, exp: &'j Value, kinds: &[&str]) -> Found<'j, Reward> {
         if kinds.contains(&"exit") {
             return fail(value, "rewards on leaving a state are not supported");

@@ -1,6 +1,7 @@
-//! Meanings of the names of a model, and its expressions as marking expressions.
+//! The names of a model and what they stand for, and expressions of the model as marking expressions.
 //!
-//! Constants become numbers, functions and transient variables are written out, variables become the tokens of their places.
+//! Constants become numbers; calls of functions and transient variables are replaced by their definitions; variables become
+//! the tokens of their places.
 //! Definitions in cycles and expressions that grow without end are refused.
 
 use std::cell::{Cell, RefCell};
@@ -13,9 +14,9 @@ use crate::formats::jani::fail::{Fail, Found, fail, list, part, text};
 use crate::net::PlaceId;
 use crate::net::expr::{BinaryOp, Expr, Function, UnaryOp};
 
-/// Deepest nesting of expressions, definitions included.
+/// Maximum nesting of expressions, including definitions.
 const MOST_DEPTH: usize = 256;
-/// Maximum number of parts of all expressions together, definitions included.
+/// Maximum number of parts of all expressions together, including definitions.
 const MOST_PARTS: usize = 2_000_000;
 
 /// Meaning of a variable.
@@ -27,7 +28,7 @@ pub(super) enum Named<'j> {
     Transient(&'j Value),
 }
 
-/// The value that a location gives a transient variable.
+/// The value of a transient variable in a location.
 #[derive(Debug)]
 pub(super) struct LocationValue<'j> {
     /// The place of the location; none if the automaton has only one location.
@@ -52,7 +53,7 @@ impl Site<'_> {
 /// The names of a model.
 #[derive(Debug)]
 pub(super) struct Scope<'j> {
-    /// Values from outside.
+    /// Values of constants from the options.
     given: &'j [(String, f64)],
     constants: HashMap<&'j str, &'j Value>,
     functions: HashMap<&'j str, &'j Value>,
@@ -62,7 +63,7 @@ pub(super) struct Scope<'j> {
     pub(super) local_functions: Vec<HashMap<&'j str, &'j Value>>,
     pub(super) location_values: HashMap<&'j str, Vec<LocationValue<'j>>>,
     values: RefCell<HashMap<&'j str, f64>>,
-    /// Definitions that are being written out.
+    /// Definitions that are being expanded.
     open: RefCell<Vec<&'j str>>,
     depth: Cell<usize>,
     parts: Cell<usize>,
@@ -118,7 +119,7 @@ impl<'j> Scope<'j> {
         }
     }
 
-    /// Meaning of a variable, for an automaton or from outside.
+    /// Meaning of a variable: of an automaton, otherwise a global one.
     pub(super) fn variable(&self, name: &str, instance: Option<usize>) -> Option<Named<'j>> {
         let local = instance.and_then(|instance| self.locals.get(instance)?.get(name));
         local.or_else(|| self.globals.get(name)).copied()
@@ -154,7 +155,7 @@ impl<'j> Scope<'j> {
         }
     }
 
-    /// Counts parts of expressions, so that definitions that double each other stop at a limit.
+    /// Counts parts of expressions, to limit definitions that grow exponentially when expanded.
     fn count(&self, value: &'j Value, more: usize) -> Found<'j, ()> {
         self.parts.set(self.parts.get() + more);
         if self.parts.get() > MOST_PARTS {
@@ -175,7 +176,7 @@ impl<'j> Scope<'j> {
         }
     }
 
-    /// Writes a definition out, unless it is being written out already.
+    /// Expands a definition, unless it is being expanded already.
     fn defined<T>(&self, value: &'j Value, name: &'j str, write: impl FnOnce() -> Found<'j, T>) -> Found<'j, T> {
         if self.open.borrow().contains(&name) {
             return fail(value, format!("the definition of `{name}` is circular"));
@@ -198,7 +199,7 @@ impl<'j> Scope<'j> {
             (Some(number), _) => number,
             (None, Some(definition)) => self.defined(value, name, || self.constant(definition))?,
             (None, None) => {
-                return fail(value, format!("constant `{name}` has no value; give it one with --param {name}=VALUE"));
+                return fail(value, format!("constant `{name}` has no value; set it with --param {name}=VALUE"));
             }
         };
         let whole = declaration
@@ -268,7 +269,7 @@ impl<'j> Scope<'j> {
         }
     }
 
-    /// A call of a function, written out.
+    /// A call of a function, expanded.
     fn function(&self, value: &'j Value, site: Site<'_>) -> Found<'j, Expr> {
         let name = text(value, "function")?;
         let local = site.instance.and_then(|instance| self.local_functions.get(instance)?.get(name));
@@ -288,7 +289,7 @@ impl<'j> Scope<'j> {
     }
 }
 
-/// Names in a sentence.
+/// Names as a list in a sentence.
 fn quoted(names: &[&str]) -> String {
     if names.is_empty() {
         return "none".to_owned();

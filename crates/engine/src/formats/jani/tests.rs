@@ -1,4 +1,4 @@
-//! Reading of small models: accepted nets, refusals and their positions, hostile files.
+//! Tests of reading small models: accepted models, refusals and their positions, hostile files.
 
 use serde_json::{Value, json};
 
@@ -141,7 +141,7 @@ fn constants_come_from_outside_or_from_the_file() {
         {"name": "N", "type": "int"}, {"name": "r", "type": "real", "value": op("/", "N", 4)}, {"name": "unused", "type": "real"}
     ]);
     let error = refused(&model);
-    assert!(error.contains("constant `N` has no value; give it one with --param N=VALUE"), "{error}");
+    assert!(error.contains("constant `N` has no value; set it with --param N=VALUE"), "{error}");
     assert_eq!(rate(&tried(&model, &[("N", 6.0)]).unwrap().net, 0), "1.5");
     assert_eq!(rate(&tried(&model, &[("N", 6.0), ("r", 3.0)]).unwrap().net, 0), "3");
     let error = tried(&model, &[("M", 1.0)]).unwrap_err().to_string();

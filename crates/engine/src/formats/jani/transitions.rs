@@ -1,4 +1,4 @@
-//! Edges that happen together as transitions: guards as tests, inhibitors and conditions, assignments as arcs.
+//! Turns edges that happen together into transitions: guards become test arcs, inhibitor arcs and conditions, assignments become arcs.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -20,7 +20,7 @@ pub(super) struct Impulse<'j> {
     pub(super) value: Expr,
 }
 
-/// Makes the transitions of a model.
+/// Creates the transitions of a model.
 pub(super) struct Maker<'m, 'j> {
     pub(super) scope: &'m Scope<'j>,
     pub(super) instances: &'m [Instance<'j>],
@@ -32,14 +32,14 @@ pub(super) struct Maker<'m, 'j> {
     names: HashSet<String>,
 }
 
-/// Change of one place: by a number of tokens, or to an expression's value.
+/// Change of one place: by a number of tokens, or to the value of an expression.
 #[derive(Debug)]
 enum Change {
     By(i64),
     To { input: Option<Expr>, output: Option<Expr> },
 }
 
-/// Common part of all destinations of a step.
+/// The part of a step that is common to all its destinations.
 struct Enabled<'s, 'j> {
     step: &'s Step<'j>,
     sources: Vec<Option<PlaceId>>,
@@ -58,7 +58,7 @@ impl<'m, 'j> Maker<'m, 'j> {
         Self { scope, instances, immediate, net, impulses: Vec::new(), most, names: HashSet::new() }
     }
 
-    /// Makes the transitions of all steps.
+    /// Creates the transitions of all steps.
     pub(super) fn make(&mut self, steps: &[Step<'j>]) -> Found<'j, ()> {
         let enabled: Vec<Enabled<'_, 'j>> = steps.iter().map(|step| self.enabled(step)).collect::<Result<_, _>>()?;
         self.check_choices(&enabled)?;
@@ -115,7 +115,7 @@ impl<'m, 'j> Maker<'m, 'j> {
         Ok(())
     }
 
-    /// Makes a transition for each combination of destinations.
+    /// Creates a transition for each combination of destinations.
     fn destinations(&mut self, enabled: &Enabled<'_, 'j>) -> Found<'j, ()> {
         let mut combinations: Vec<Vec<&'j Value>> = vec![Vec::new()];
         for &(_, edge) in &enabled.step.edges {
@@ -240,7 +240,7 @@ fn change<'j>(assignment: &'j Value, name: &str, place: PlaceId, aim: Expr, guar
             |a: Expr, b: Expr| Some(call(Function::Max, vec![binary(BinaryOp::Subtract, a, b), Expr::Number(0.0)]));
         return Ok(Change::To { input: side(tokens(place), aim.clone()), output: side(aim, tokens(place)) });
     };
-    // sums of decimals such as 3 · 0.1 are whole numbers but for rounding
+    // sums such as 0.1 + 0.2 + 0.7 are whole numbers except for rounding
     if linear.numbers().any(|number| (number - number.round()).abs() > 1e-9 || number.abs() >= f64::from(1_u32 << 31)) {
         return wrong("does not evaluate to a whole number".to_owned());
     }
@@ -267,7 +267,7 @@ fn is_never(timing: &Timing) -> bool {
     matches!(timing, Timing::Immediate { weight, .. } if is(weight, 0.0))
 }
 
-/// A name that no transition has yet.
+/// An unused name for a transition.
 fn fresh(name: &str, names: &mut HashSet<String>) -> String {
     let mut id = name.to_owned();
     let mut number = 1;
@@ -278,7 +278,7 @@ fn fresh(name: &str, names: &mut HashSet<String>) -> String {
     id
 }
 
-/// The arcs of a transition. Bounds that other arcs or a capacity imply get no separate arc.
+/// Adds the arcs of a transition. Bounds that other arcs or a capacity imply get no separate arc.
 fn connect(
     transition: TransitionId,
     guard: &Guard<'_>,

@@ -1,4 +1,4 @@
-//! Writing nets as JANI: a CTMC, or a Markov automaton if there are immediate transitions.
+//! Writes nets as JANI: a CTMC, or a Markov automaton if there are immediate transitions.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,13 @@ use crate::net::expr::{BinaryOp, Expr, Function, Leaf, UnaryOp};
 const FORMAT: &str = "JANI";
 
 /// The net as a JANI model: one automaton with one location, a variable for each place, an edge for each timed transition.
-/// Immediate transitions of one priority are one edge with a destination for each, which is enabled if no higher
-/// priority is. `most` has a bound for each place for which one is known, apart from its capacity.
+/// All immediate transitions of one priority become one edge, with a destination for each; the edge is enabled if no
+/// transition of a higher priority is. `most` has the known upper bounds of places besides their capacities.
 ///
 /// # Errors
 ///
-/// Everything that JANI cannot express: other delays than exponential ones, several token classes, places without
-/// bounds, functions
-/// that JANI lacks.
+/// Everything that JANI cannot express: delays that are not exponential, several token classes, places without
+/// bounds, and some functions.
 pub fn write(net: &Net, most: &[Option<u64>]) -> Result<String, Vec<ExportError>> {
     let form = Commands::of(net, most, FORMAT)?;
     let mut writer = Writer { variables: &form.variables, problems: Vec::new() };
@@ -62,7 +61,7 @@ fn variable(variable: &Variable) -> Value {
     json!({"name": name, "type": kind, "initial-value": initial})
 }
 
-/// Where an immediate transition may fire: it is enabled, and its weight is above 0.
+/// The condition for an immediate transition to fire: it is enabled, and its weight is above 0.
 fn enabled(command: &Command<'_>) -> Expr {
     let weighted = match command.rate.as_number() {
         Some(weight) if weight > 0.0 => None,
@@ -71,7 +70,7 @@ fn enabled(command: &Command<'_>) -> Expr {
     balanced(BinaryOp::And, command.guard.iter().cloned().chain(weighted).collect())
 }
 
-/// Conditions joined as a tree of little depth, since readers limit the nesting of JSON.
+/// Joins conditions into a balanced tree, since readers limit the nesting of JSON.
 fn balanced(op: BinaryOp, mut parts: Vec<Expr>) -> Expr {
     while parts.len() > 1 {
         let mut pairs = parts.into_iter();
@@ -104,7 +103,7 @@ impl Writer<'_> {
         })
     }
 
-    /// One edge for the immediate transitions of a priority, enabled if no transition of `higher` is.
+    /// One edge for the immediate transitions of a priority, enabled if no condition of `higher` holds.
     fn immediate(&mut self, level: &[&Command<'_>], higher: &[Expr]) -> Value {
         let first = level[0];
         let own = balanced(BinaryOp::Or, level.iter().map(|command| enabled(command)).collect());

@@ -1,16 +1,16 @@
-//! The column of each node: to the right of the nodes before it, nodes of the first kind in even columns.
+//! The column of each node: to the right of the node's predecessors, and even for nodes of the first kind.
 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::formats::layered::Graph;
 
-/// Maximum number of rounds of moving nodes nearer to their neighbours.
+/// Maximum number of rounds that move nodes nearer to their neighbours.
 const ROUNDS: usize = 8;
-/// Largest number of start nodes, as a share of the nodes of the first kind in a cycle.
+/// Maximum share of start nodes among the nodes of the first kind in a cycle.
 const MOST_FIRSTS: f64 = 0.67;
 
-/// A column for each node. Edges that would close a cycle are set aside, then nodes are moved to shorten edges.
+/// Returns a column for each node. Ignores edges that would close a cycle, then moves nodes to shorten edges.
 pub(super) fn columns(graph: &Graph) -> Vec<usize> {
     let (forward, order) = without_cycles(graph);
     let mut column: Vec<i64> = graph.nodes.iter().map(|node| i64::from(node.second)).collect();
@@ -25,8 +25,8 @@ pub(super) fn columns(graph: &Graph) -> Vec<usize> {
 }
 
 /// The firm edges that do not go back, and an order in which they all point forward. Edges of a cycle that return to
-/// the start nodes go back, like tokens that return to their origin; in each remaining cycle, a depth-first search
-/// chooses one edge.
+/// its start nodes go back, as tokens return to their origin. In each remaining cycle, a depth-first search
+/// chooses one edge that goes back.
 fn without_cycles(graph: &Graph) -> (Vec<Vec<usize>>, Vec<usize>) {
     const NEW: u8 = 0;
     const OPEN: u8 = 1;
@@ -73,8 +73,8 @@ fn without_cycles(graph: &Graph) -> (Vec<Vec<usize>>, Vec<usize>) {
     (forward, order)
 }
 
-/// Per node the number of its strongly connected component, unless too many of its nodes of the first kind are start
-/// nodes: otherwise nothing would remain of the cycles.
+/// Per node the number of its strongly connected component. None if too many of the component's nodes of the first
+/// kind are start nodes, because then almost all of its edges would go back.
 fn cycles(graph: &Graph) -> Vec<Option<usize>> {
     let firm = graph.edges.iter().filter(|edge| edge.firm);
     let mut joined = DiGraph::<(), (), usize>::default();
@@ -95,7 +95,7 @@ fn cycles(graph: &Graph) -> Vec<Option<usize>> {
     cycle_of
 }
 
-/// Moves nodes, within what the edges ahead allow, to where the total length of their edges is minimal.
+/// Moves each node, as far as its forward edges allow, to the column where the total length of its edges is minimal.
 fn shorten(graph: &Graph, forward: &[Vec<usize>], order: &[usize], column: &mut [i64]) {
     let mut before = vec![Vec::new(); column.len()];
     for (node, next) in forward.iter().enumerate() {

@@ -1,17 +1,17 @@
-//! The height of each spot: in the order of its column and apart from its neighbours, near its neighbours,
-//! with straight long edges.
+//! The height of each spot. Spots keep the order and the minimum distances of their column, are close to the spots that
+//! edges join them with, and long edges are straight.
 
 use crate::formats::layered::{Graph, Spots};
 
-/// Half the room of an edge that passes a column, and the space between two spots.
+/// Half the height of the space for an edge that passes a column, and the space between two spots.
 const LANE: f64 = 4.0;
 const GAP: f64 = 7.0;
-/// Sweeps over all columns that use one side, and both sides.
+/// Number of sweeps over all columns that use the neighbours on one side, and on both sides.
 const ONE_SIDED: usize = 6;
 const BOTH_SIDED: usize = 8;
-/// Rounds of straightening.
+/// Number of rounds of straightening.
 const STRAIGHTENED: u32 = 6;
-/// Strength of an edge's pull: between nodes, between a node and a column that the edge passes, and between columns.
+/// Strength of an edge's pull: between two nodes, between a node and a passed column, and between two passed columns.
 const PULL: [f64; 3] = [1.0, 2.0, 8.0];
 
 /// Half the width of a spot, and its height above and below the middle.
@@ -52,8 +52,8 @@ fn distances(graph: &Graph, column: &[usize]) -> Vec<f64> {
     (0..column.len()).map(above).collect()
 }
 
-/// Moves the spots of a column to minimise the sum of squared climbs of their edges, subject to the minimum distance:
-/// spots that would come too near form a block, which moves as one (pool adjacent violators, \[Ayer1955\]).
+/// Moves the spots of a column to minimise the sum of squared height differences of their edges, subject to the minimum
+/// distances. Spots that would come too close form a block that moves as one (pool adjacent violators, \[Ayer1955\]).
 fn settle(spots: &Spots, column: usize, apart: &[f64], sides: [bool; 2], y: &mut [f64]) {
     struct Block {
         weight: f64,
@@ -96,7 +96,7 @@ fn settle(spots: &Spots, column: usize, apart: &[f64], sides: [bool; 2], y: &mut
     }
 }
 
-/// Gives spots that are only connected with each other the same height if there is room.
+/// Gives the spots of a thread the same height if there is room.
 fn straighten(spots: &Spots, apart: &[Vec<f64>], y: &mut [f64]) {
     let mut rank = vec![0; y.len()];
     for column in &spots.columns {
@@ -130,7 +130,7 @@ fn straighten(spots: &Spots, apart: &[Vec<f64>], y: &mut [f64]) {
             }
             let straight = &thread[from..to];
             let mean = straight.iter().map(|spot| y[*spot]).sum::<f64>() / straight.len() as f64;
-            // not `clamp`, which panics where rounding makes the room less than nothing
+            // not `clamp`, which panics if rounding makes `low` larger than `high`
             let height = mean.max(low).min(high);
             straight.iter().for_each(|spot| y[*spot] = height);
             from = to;
@@ -138,8 +138,8 @@ fn straighten(spots: &Spots, apart: &[Vec<f64>], y: &mut [f64]) {
     }
 }
 
-/// The longest paths of spots such that each spot is the only right neighbour of the one before, and has no other left
-/// neighbour; paths along edges that pass columns come first.
+/// The longest paths of spots in which each spot is the only right neighbour of the spot before, and has no other left
+/// neighbour. Paths along edges that pass columns come first.
 fn threads(spots: &Spots) -> Vec<Vec<usize>> {
     let only = |near: &[usize]| match near {
         [one] => Some(*one),

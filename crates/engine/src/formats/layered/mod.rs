@@ -3,7 +3,7 @@
 //! The steps are those of \[Sugiyama1981\]: `columns` reverses some edges so that there is no cycle, and gives each
 //! node a column; an edge over several columns gets a spot in each of them; `order` sorts the spots of a column so
 //! that few edges cross; `heights` moves them so that edges are short and straight. Edges run in the streets
-//! between columns, where there are no nodes, and pass a column at a separate spot: no edge crosses a node. The
+//! between columns, where there are no nodes, and pass a column at a separate spot, so no edge crosses a node. The
 //! result depends on the graph only, and the same graph gives the same drawing.
 
 mod columns;
@@ -12,7 +12,7 @@ mod order;
 
 use crate::net::Point;
 
-/// Half the width of a column that edges pass in a straight line: the nodes, and room for arrow heads.
+/// Half the width of a column, which edges pass in a straight line: the nodes, and room for arrow heads.
 pub(crate) const ZONE: f64 = 27.0;
 /// Minimum and maximum width of a street between two columns.
 const STREET: [f64; 2] = [36.0, 200.0];
@@ -25,14 +25,14 @@ const ASPECT: f64 = 1.6;
 /// Maximum number of spots. With more, edges over several columns are straight lines, which may cross nodes.
 const MOST_SPOTS: usize = 300_000;
 
-/// A node and the room that it takes around its middle, with its texts.
+/// A node and the space that it needs around its middle, including its texts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
-    /// True if it is of the second kind.
+    /// True for a node of the second kind.
     pub(crate) second: bool,
     /// True for a preferred start if nothing else determines it.
     pub(crate) first: bool,
-    /// Half its width, and its height above and below the middle.
+    /// Half the width, and the heights above and below the middle.
     pub(crate) half: f64,
     pub(crate) up: f64,
     pub(crate) down: f64,
@@ -43,9 +43,9 @@ pub(crate) struct Node {
 pub(crate) struct Edge {
     pub(crate) from: usize,
     pub(crate) to: usize,
-    /// True if it should point to the right; otherwise its direction does not matter.
+    /// True if the edge should point to the right; otherwise the direction does not matter.
     pub(crate) firm: bool,
-    /// The width of its text.
+    /// The width of the edge's text.
     pub(crate) text: f64,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Graph {
 pub(crate) struct Drawn {
     /// The middle of each node.
     pub(crate) at: Vec<Point>,
-    /// The middle of each column that an edge passes, from its start to its end.
+    /// Per edge: the point in the middle of each column that it passes, from start to end.
     pub(crate) passed: Vec<Vec<Point>>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Drawn {
 struct Spots {
     nodes: usize,
     column_of: Vec<usize>,
-    /// Per spot: the spots in the column before and after that an edge joins it with.
+    /// Per spot: the spots in the columns before and after that an edge connects with it.
     left: Vec<Vec<usize>>,
     right: Vec<Vec<usize>>,
     /// Per column: its spots from the top.
@@ -141,7 +141,7 @@ impl Graph {
         drawn
     }
 
-    /// The connected components, by their first nodes, and the place of each node in its own.
+    /// The connected components in the order of their first nodes, and the position of each node in its component.
     fn components(&self) -> (Vec<Part>, Vec<usize>) {
         let mut near = vec![Vec::new(); self.nodes.len()];
         for edge in &self.edges {
@@ -252,7 +252,7 @@ fn across(graph: &Graph, spots: &Spots, y: &[f64]) -> Vec<f64> {
     x
 }
 
-/// The largest sum of half widths of two nodes that are side by side, one of each column.
+/// The largest sum of half widths of two nodes that are side by side, one from each column.
 fn widest_pair(graph: &Graph, left: &[usize], right: &[usize], y: &[f64]) -> Option<f64> {
     let nodes = |column: &[usize]| -> Vec<(f64, f64, f64)> {
         let nodes = column.iter().filter_map(|&spot| Some((y[spot], graph.nodes.get(spot)?)));
@@ -262,7 +262,7 @@ fn widest_pair(graph: &Graph, left: &[usize], right: &[usize], y: &[f64]) -> Opt
     let mut widest = None;
     let mut first = 0;
     for &(top, bottom, half) in &right {
-        // a node that ends above this one also ends above all that follow
+        // a node that ends above this one also ends above all later ones
         while left.get(first).is_some_and(|other| other.1 < top) {
             first += 1;
         }

@@ -1,17 +1,17 @@
 //! The order of the spots in each column, so that few edges cross.
 //!
-//! Each column takes the order of the mean ranks of its neighbours in the column before, or after; columns in turn,
-//! back and forth (the barycentre heuristic). Then neighbours in a column swap places if that saves crossings. The best
-//! order seen is kept.
+//! The spots of a column are sorted by the mean rank of their neighbours in the column before or after; the columns take
+//! turns, back and forth (the barycentre heuristic). Then adjacent spots in a column are swapped if that saves crossings.
+//! The best order is kept.
 
 use crate::formats::layered::Spots;
 
-/// Largest and smallest number of sweeps, and the work limit of a drawing, in spots and edges visited.
+/// Minimum and maximum number of sweeps, and the work limit of a drawing, in visited spots and edges.
 const SWEEPS: [usize; 2] = [4, 24];
 const WORK: usize = 4_000_000;
 /// Number of sweeps without a better order after which the search ends.
 const PATIENCE: usize = 6;
-/// Maximum number of rounds of changing neighbours.
+/// Maximum number of rounds that swap adjacent spots.
 const CHANGES: usize = 4;
 
 /// Sorts the columns.
@@ -75,7 +75,7 @@ fn sort(spots: &mut Spots, column: usize, forth: bool, rank: &mut [usize]) {
     };
     let own = &mut spots.columns[column];
     let mut moving: Vec<(f64, usize)> = own.iter().filter_map(|spot| Some((mean(spot)?, *spot))).collect();
-    // the sort is stable: what has the same mean stays in order
+    // the sort is stable: spots with equal means keep their order
     moving.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut moving = moving.into_iter();
     for spot in own.iter_mut().filter(|spot| !near[**spot].is_empty()) {
@@ -84,7 +84,7 @@ fn sort(spots: &mut Spots, column: usize, forth: bool, rank: &mut [usize]) {
     number(spots, column, rank);
 }
 
-/// Swaps neighbours in a column if that saves crossings.
+/// Swaps adjacent spots in a column if that saves crossings.
 fn change(spots: &mut Spots, rank: &mut [usize]) {
     for _ in 0..CHANGES {
         let mut changed = false;
@@ -115,7 +115,7 @@ fn change(spots: &mut Spots, rank: &mut [usize]) {
     }
 }
 
-/// Pairs of a rank of `a` and a smaller one of `b`, both sorted.
+/// Number of pairs of a rank in `a` and a smaller rank in `b`, both sorted.
 fn above(a: &[usize], b: &[usize]) -> usize {
     let (mut pairs, mut smaller) = (0, 0);
     for rank in a {
@@ -142,7 +142,7 @@ fn crossings(spots: &Spots, rank: &[usize]) -> usize {
     crossings
 }
 
-/// Pairs that are out of order; sorts them.
+/// Sorts the values and returns the number of pairs that were out of order.
 fn inversions(values: &mut [usize]) -> usize {
     if values.len() < 2 {
         return 0;
@@ -150,7 +150,7 @@ fn inversions(values: &mut [usize]) -> usize {
     let middle = values.len() / 2;
     let (left, right) = values.split_at_mut(middle);
     let pairs = inversions(left) + inversions(right) + above(left, right);
-    // both halves are sorted, which the sort of the standard library makes use of
+    // both halves are sorted, which makes the sort of the standard library fast
     values.sort();
     pairs
 }

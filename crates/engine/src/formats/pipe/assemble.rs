@@ -32,10 +32,10 @@ pub(super) struct Assembler<'n, 'o, 't> {
     pub(super) builder: NetBuilder,
     pub(super) notes: &'n mut Notes<'t>,
     pub(super) options: &'o ReadOptions,
-    /// Names of places that are not their ids, classes and parameters.
+    /// Names of places (if they differ from the ids), classes and parameters.
     pub(super) names: NameTable,
-    /// Ids and names without blanks and in lower case, built when one was not found as written; `None` if several
-    /// agree.
+    /// Places by id and name in lower case without blanks; `None` if several are equal. Built when a name was not found as
+    /// written.
     pub(super) folded: OnceCell<HashMap<String, Option<PlaceId>>>,
     /// True if a place was found only by its folded name.
     pub(super) used_fold: Cell<bool>,
@@ -44,7 +44,7 @@ pub(super) struct Assembler<'n, 'o, 't> {
     pub(super) nodes: HashMap<Cow<'t, str>, Node>,
     /// Ids of the classes.
     pub(super) class_ids: Vec<String>,
-    /// Class ids that a list can be split around only if they are known.
+    /// Ids of classes that contain `,`, `(` or `)`, which would otherwise split a list of classes.
     pub(super) odd_class_ids: Vec<String>,
     /// Position of each part in the file.
     pub(super) spans: Spans,
@@ -71,7 +71,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         }
     }
 
-    /// All parts but the arcs.
+    /// Adds all parts except the arcs.
     pub(super) fn nodes(&mut self, raw: &mut RawNet<'t>) {
         for (class, span) in std::mem::take(&mut raw.classes) {
             self.class(class, span);
@@ -122,7 +122,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         id
     }
 
-    /// The class that numbers without a class count.
+    /// The class of tokens that a number without a class refers to.
     pub(super) fn plain_class(&mut self, span: &Range<usize>) -> ClassId {
         let first = ClassId::from_index(0);
         let default = self.names.class("Default");
@@ -138,7 +138,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         default.unwrap_or(first)
     }
 
-    /// The class of this name, declared by its use if necessary.
+    /// The class of this name; if it is not declared, its use declares it.
     pub(super) fn used_class(&mut self, name: &str, what: What<'_>, span: Range<usize>) -> Option<ClassId> {
         if let Some(id) = self.names.class(name) {
             return Some(id);
@@ -295,7 +295,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
                 text,
             );
         }
-        // PIPE gives every transition the priority 1
+        // PIPE writes the priority 1 for every transition
         let text = raw.priority.as_ref().filter(|text| text.value != "1")?;
         let value = text.value.parse::<f64>().ok()?;
         let kept = text.value.parse().ok();
@@ -316,7 +316,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             return stochastic.timing(self.notes, id, priority);
         }
         let law = raw.node.instructions.law(self.notes);
-        // next to a distribution, the rate is only an approximation for PIPE, and `timed` is false for a delay of 0
+        // if there is a distribution, the rate is only an approximation for PIPE, and `timed` is false for a delay of 0
         let rate = if law.is_some() { Expr::Number(1.0) } else { self.rate(raw, id)? };
         if self.untimed && raw.timed.is_none() && raw.rate.is_none() {
             self.notes.odd(raw.node.tag.clone(), Oddity::Untimed, || {
@@ -360,7 +360,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         Some(Timing::general(Law::Deterministic { delay: value }))
     }
 
-    /// Rate of a timed transition, weight of an immediate one.
+    /// The rate of a timed transition, or the weight of an immediate one.
     fn rate(&mut self, raw: &RawTransition<'t>, id: &str) -> Option<Expr> {
         let word = if raw.timed == Some(true) { "the rate of " } else { "the weight of " };
         let what = What { value: word, part: "transition", id };

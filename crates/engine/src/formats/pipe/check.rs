@@ -1,4 +1,4 @@
-//! Errors that each PIPE version would make with a net, as far as the net itself shows them.
+//! Errors that each PIPE version would make with a net, predicted from the net.
 //!
 //! The rules come from running both programs; they apply to the net as PIPE would load it from its own
 //! elements, not to the workarounds that [`write()`](crate::formats::pipe::write()) writes into a
@@ -182,7 +182,7 @@ impl Check<'_> {
                 );
                 self.add(Pipe43, Wrong, part, message);
                 let message = format!(
-                    "transition `{id}` has infinitely many servers: state probabilities are those of a single one"
+                    "transition `{id}` has infinitely many servers: state probabilities are those of a single server"
                 );
                 self.add(Pipe5, Wrong, part, message);
             }
@@ -211,7 +211,7 @@ impl Check<'_> {
         }
     }
 
-    /// PIPE 4.3 adds up the rates of all transitions that lead to a marking, once for each of them.
+    /// PIPE 4.3 sums the rates of all transitions that lead to the same marking, but does so once for each of them.
     fn same_effects(&mut self) {
         let mut effects = vec![BTreeMap::new(); self.net.transitions().len()];
         let mut known = vec![true; effects.len()];
@@ -275,7 +275,7 @@ impl Check<'_> {
                     let message = format!("arc `{id}` has weight 0, which is treated as 1");
                     self.add(Pipe43, Wrong, part, message);
                     if arc.kind == ArcKind::Input {
-                        let message = format!("arc `{id}` has weight 0, but its place must not be empty");
+                        let message = format!("arc `{id}` has weight 0, but it needs a place that is not empty");
                         self.add(Pipe5, Wrong, part, message);
                     }
                 }
@@ -296,7 +296,7 @@ impl Check<'_> {
             self.expression(part, &what, &weight.weight, Pipe43);
             self.expression(part, &what, &weight.weight, Pipe5);
             if grammar::has(&weight.weight, BinaryOp::Divide) {
-                let message = format!("{what} divides, and is truncated, not rounded, to a whole number");
+                let message = format!("{what} divides; the result is truncated, not rounded, to a whole number");
                 self.add(Pipe5, Note, part, message);
                 if !grammar::rounds(&weight.weight) {
                     let message = format!("{what} divides without `floor` or `ceil`, so it is refused");
@@ -326,7 +326,7 @@ impl Check<'_> {
         }
         if immediate_cycle(self.net) {
             let message =
-                "immediate transitions form a cycle; analysis gives up on long runs of them (`timeless trap`)";
+                "immediate transitions form a cycle; if they fire again and again, analysis gives up (`timeless trap`)";
             self.add(Pipe43, Note, None, format!("{message} after 100000 steps"));
             self.add(Pipe5, Note, None, format!("{message} after 1000 steps"));
         }
@@ -346,7 +346,7 @@ impl Check<'_> {
     }
 }
 
-/// Ratio of rates above which the stop rule of PIPE's solvers was observed to fail.
+/// Ratio of rates above which PIPE's solvers were observed to stop too early.
 const STIFF: f64 = 1e4;
 
 fn shared_names(net: &Net) -> HashSet<String> {
@@ -385,12 +385,12 @@ mod tests {
         let Some(nets) = shared_nets() else { return };
         let wrong = [
             ("s01_infserver", Pipe43, "its rate is ignored"),
-            ("s01_infserver", Pipe5, "those of a single one"),
+            ("s01_infserver", Pipe5, "those of a single server"),
             ("s02_inhibitor_w2", Pipe43, "inhibitor arc `inh` is treated as 1"),
             ("s02_inhibitor_w2", Pipe5, "inhibitor arc `inh` is treated as 1"),
             ("s03_parallel_same_effect", Pipe43, "counts twice"),
             ("s06_weight0", Pipe43, "which is treated as 1"),
-            ("s06_weight0", Pipe5, "must not be empty"),
+            ("s06_weight0", Pipe5, "needs a place that is not empty"),
             ("s09_dup_arcs", Pipe43, "are parallel"),
             ("s15_funcrate_name", Pipe43, "name"),
             ("s19_funcs", Pipe5, "max"),

@@ -9,7 +9,7 @@ use crate::formats::pipe::values::{What, angle, boolean, drawn, label_offset, po
 use crate::formats::pipe::xml::{Element, INSTRUCTION, Item, Text};
 use crate::net::{Annotation, PathPoint, Point, StateGroup, TokenClass};
 
-/// Takes the items of a stream into a [`RawNet`].
+/// Collects the items of a stream in a [`RawNet`].
 #[derive(Debug)]
 pub(super) struct Collector<'n, 'o, 't> {
     pub(super) net: RawNet<'t>,
@@ -385,10 +385,10 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
     }
 }
 
-/// The value of a part of an element, or of its part for tailspn.
+/// The value of a child element, or of a child of the element's part for tailspn.
 fn own_value<'t>(element: Element<'_, 't>, name: &str) -> Option<Text<'t>> {
     element.child_value(name).or_else(|| own_part(element)?.child_value(name))
 }
 
-/// The id that PIPE 4.3 gives every net.
+/// The id of every net that PIPE 4.3 writes.
 pub(super) const DEFAULT_NET_ID: &str = "Net-One";

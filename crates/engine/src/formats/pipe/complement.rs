@@ -1,4 +1,4 @@
-//! Inhibitor arcs of weight above 1 for PIPE, which takes every such weight for 1: complement places.
+//! Complement places for inhibitor arcs of weight above 1, since PIPE treats every weight of an inhibitor arc as 1.
 //!
 //! A place of capacity `K`, or one among places that together always hold `K` tokens, gets a complement that always
 //! holds `K` minus its tokens. The inhibitor arc of weight `w` becomes a test for `K - w + 1` tokens in the complement.
@@ -31,7 +31,7 @@ pub(super) struct ComplementArc {
 pub(super) struct Complements {
     pub(super) places: Vec<ComplementPlace>,
     pub(super) arcs: Vec<ComplementArc>,
-    /// Positions of the inhibitor arcs that they replace.
+    /// Positions of the inhibitor arcs that the complements replace.
     pub(super) inhibitors: BTreeSet<usize>,
 }
 
@@ -67,15 +67,14 @@ pub(super) fn of(net: &Net) -> Complements {
 struct Effect {
     takes: u64,
     puts: u64,
-    /// Tokens that the complement must hold for no inhibitor arc to act.
+    /// Tokens that the complement must hold so that no inhibitor arc disables the transition.
     room: u64,
 }
 
-/// For each place the tokens of all places that tokens can come from or go to, where their sum never changes.
+/// Per place: the total number of tokens in the connected part of the net that contains the place, if it is constant.
 ///
-/// That is the case where every transition produces as many tokens as it consumes, whatever
-/// inhibitor and test arcs do: the place invariant with the weight 1 on a connected part of the
-/// net.
+/// It is constant if every transition of the part produces as many tokens as it consumes, regardless of inhibitor and
+/// test arcs: a place invariant with weights 1.
 fn constant_sums(net: &Net) -> Vec<Option<u64>> {
     let mut parent: Vec<usize> = (0..net.places().len()).collect();
     let mut first_of = vec![None; net.transitions().len()];
@@ -87,7 +86,7 @@ fn constant_sums(net: &Net) -> Vec<Option<u64>> {
         let (a, b) = (root(&mut parent, first), root(&mut parent, place));
         parent[a] = b;
         for weight in &arc.weights {
-            // a weight that is not constant makes the sum no number
+            // a weight that is not constant makes the gain NaN, so the sum counts as not constant
             let tokens = weight.weight.as_number().unwrap_or(f64::NAN);
             gain[t] += if arc.kind == ArcKind::Output { tokens } else { -tokens };
         }
@@ -128,7 +127,7 @@ fn add(net: &Net, place: PlaceId, capacity: u64, complements: &mut Complements) 
             ArcKind::Input => effect.takes += weight,
             ArcKind::Output => effect.puts += weight,
             ArcKind::Test => {}
-            // a weight above the capacity never acts
+            // an inhibitor arc with a weight above the capacity has no effect
             ArcKind::Inhibitor if weight > capacity => inhibitors.push(i),
             ArcKind::Inhibitor if weight > 1 => {
                 effect.room = effect.room.max(capacity - weight + 1);
@@ -163,8 +162,8 @@ mod tests {
     use super::*;
     use crate::net::{NetBuilder, Timing};
 
-    /// Three tokens circulate between two places; `T` stops at two tokens in the second one. `put` is the number that
-    /// `T` puts there.
+    /// Three tokens circulate between two places; `T` is disabled while the second place has two tokens. `put` is the number
+    /// of tokens that `T` produces there.
     fn closed(put: f64) -> Net {
         let mut b = NetBuilder::new("");
         let (p, q) = (b.place("P", 3), b.place("Q", 0));
@@ -181,7 +180,7 @@ mod tests {
     fn a_sum_that_never_changes_is_a_bound() {
         let made = of(&closed(1.0));
         assert_eq!(made.places.iter().map(|p| (p.id.as_str(), p.tokens)).collect::<Vec<_>>(), [("Q_free", 3)]);
-        // the transition needs two or more of the three free places and takes one
+        // the transition needs at least two of the three tokens in the complement and takes one
         let arcs: Vec<_> = made.arcs.iter().map(|a| (a.transition.index(), a.input, a.weight)).collect();
         assert_eq!(arcs, [(0, true, 2), (0, false, 1), (1, false, 1)]);
         assert_eq!(made.inhibitors.len(), 1);

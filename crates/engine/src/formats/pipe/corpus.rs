@@ -1,4 +1,4 @@
-//! Tests on the files of real programs and the probes; if the shared folder is absent they are skipped, or fail if
+//! Tests on files of real programs and on probes. If the shared folder is missing, they are skipped, or fail if
 //! `TAILSPN_REQUIRE_SHARED` is set.
 
 use std::fs;

@@ -91,7 +91,7 @@ pub(super) struct Traces {
 }
 
 impl Traces {
-    /// Returns true if the file follows the conventions of PNML: no times, and a weight that is missing is 1.
+    /// Returns true if the file follows the conventions of PNML: no times, and a missing weight is 1.
     pub(super) fn untimed(self) -> bool {
         let pnml_parts = self.in_text && !self.in_value && !self.pipe_timing;
         self.pnml_2009 || self.pnml_type || self.tapaal || self.pm4py || self.woped || pnml_parts

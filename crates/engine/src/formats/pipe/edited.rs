@@ -1,7 +1,7 @@
 //! Exports that were edited by hand: elements that no longer match their instructions.
 //!
 //! An export contains a value twice if PIPE cannot represent it: as the element that PIPE reads and
-//! as an instruction that tailspn reads. To see an edit of the element, the net is written again
+//! as an instruction that tailspn reads. To detect edits of elements, the net is written again
 //! and both files are read as PIPE reads them: an element that differs was edited.
 
 use crate::formats::pipe::notes::Notes;
@@ -11,7 +11,7 @@ use crate::formats::pipe::write::{Target, WriteOptions, write};
 use crate::net::{Delay, Memory, Net, Timing};
 
 /// Notes the first place or transition whose elements contradict its instructions. `as_pipe` reads a file as
-/// PIPE does, by its elements only.
+/// PIPE does, without the instructions.
 pub(super) fn note_contradictions(
     bytes: &[u8],
     net: &Net,
@@ -31,7 +31,7 @@ pub(super) fn note_contradictions(
     let places = places.iter().map(|id| ("place", id, place_span(id)));
     let transitions = transitions.iter().map(|id| ("transition", id, transition_span(id)));
     for (kind, id, span) in places.chain(transitions) {
-        // a part that only PIPE sees replaces other parts
+        // a part without a position is read only by PIPE and replaces other parts
         let Some(span) = span else { continue };
         notes.odd(span.clone(), Oddity::Contradiction, || {
             format!(
@@ -55,7 +55,8 @@ fn differing(file: &Net, again: &Net, net: &Net) -> (Vec<String>, Vec<String>) {
     (places.map(|p| p.id.clone()).collect(), transitions.map(|t| t.id.clone()).collect())
 }
 
-/// An exponential delay with the mean and the servers of another one, as files written by hand have it.
+/// An exponential delay with the same mean and servers as a delay of another distribution, as found in files written by
+/// hand.
 fn with_its_mean(timing: &Timing) -> Option<Timing> {
     match timing {
         Timing::Timed { delay: Delay::General(law), servers, .. } => {

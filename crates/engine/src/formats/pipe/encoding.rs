@@ -1,4 +1,4 @@
-//! Decodes the bytes of a file, by byte order mark and XML declaration.
+//! Decodes the bytes of a file according to its byte order mark and XML declaration.
 
 use std::borrow::Cow;
 
@@ -6,8 +6,8 @@ use crate::formats::pipe::problem::{Fault, ReadError, ReadProblem, Spot};
 
 /// The text of an XML file without its byte order mark; spans in errors and warnings count its bytes.
 ///
-/// UTF-8, UTF-16, ISO-8859-1, windows-1252 and US-ASCII are known. Text that is declared as UTF-8 but is not, as PIPE 5
-/// writes it on some machines, is read as windows-1252.
+/// Supports UTF-8, UTF-16, ISO-8859-1, windows-1252 and US-ASCII. PIPE 5 on some machines declares UTF-8 but writes
+/// other text, which is read as windows-1252.
 ///
 /// # Errors
 ///
@@ -16,7 +16,7 @@ pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, ReadError> {
     decode_noting(bytes, usize::MAX).map(|(text, _)| text)
 }
 
-/// Like [`decode`] for at most `limit` bytes, and whether the bytes were not in the declared encoding.
+/// As [`decode`], for at most `limit` bytes; also returns true if the bytes were not in the declared encoding.
 pub(crate) fn decode_noting(bytes: &[u8], limit: usize) -> Result<(Cow<'_, str>, bool), ReadError> {
     if bytes.len() > limit {
         return Err(refuse(Fault::TooLarge { bytes: bytes.len(), limit }));
@@ -79,7 +79,7 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Result<(Cow<'_, str>, bool),
     }
 }
 
-/// Characters of the bytes 0x80 to 0x9F; the five that are not assigned stay what they are in ISO-8859-1.
+/// Characters of the bytes 0x80 to 0x9F; the five unassigned ones are the same as in ISO-8859-1.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’',
     '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',

@@ -1,4 +1,4 @@
-//! Erlang delays as chains of exponential transitions, for programs that have no other distribution.
+//! Erlang delays as chains of exponential transitions, for programs that support only exponential delays.
 
 use crate::formats::pipe::loss::{Loss, WriteWarning};
 use crate::net::{ArcKind, Delay, Law, Net, NetBuilder, PartRef, Place, Point, Servers, Timing, TransitionId};
@@ -8,10 +8,10 @@ const STEP: f64 = 40.0;
 
 /// The net with every Erlang delay of one or infinitely many servers replaced by its stages.
 ///
-/// The first stage consumes the tokens and the last one produces them, so tokens in transit are in the places
-/// between; with one server an inhibitor arc from each of those places keeps the next customer waiting. A
-/// transition that loses its tokens before it fires would behave differently: the chain cannot be disabled
-/// once it has started.
+/// The first stage consumes the tokens and the last one produces them, so during the delay tokens are in the places
+/// between. With one server, an inhibitor arc from each of these places keeps the next customer waiting. The chain
+/// cannot be disabled once it has started, so it is not equivalent to a transition that can lose its input tokens
+/// before it fires.
 pub(super) fn expand(net: &Net, warnings: &mut Vec<WriteWarning>) -> Net {
     let mut builder = net.to_builder();
     for (i, transition) in net.transitions().iter().enumerate() {

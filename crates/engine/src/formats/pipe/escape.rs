@@ -1,18 +1,18 @@
-//! Text for XML that every PIPE reads alike: ASCII, with character references for all else.
+//! Text for XML that every PIPE version reads the same way: ASCII, with references for all other characters.
 
 use std::fmt::Write as _;
 
-/// A text between tags.
+/// Escapes a text between tags.
 pub(crate) fn content(text: &str) -> String {
     escaped(text, false)
 }
 
-/// A text inside double quotes.
+/// Escapes a text inside double quotes.
 pub(crate) fn attribute(text: &str) -> String {
     escaped(text, true)
 }
 
-/// Returns true if XML 1.0 can hold all characters of a text.
+/// Returns true if XML 1.0 allows all characters of a text.
 pub(crate) fn is_writable(text: &str) -> bool {
     text.chars().all(writable)
 }

@@ -1,4 +1,4 @@
-//! A finding about PIPE's reading of a net: version of PIPE, severity, place.
+//! A finding about the way a PIPE version reads a net, with its severity and the part of the net.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ impl fmt::Display for PipeVersion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// It depends on the net's behaviour, or affects only the drawing.
+    /// The effect depends on the net's behaviour, or affects only the drawing.
     Note,
     /// The numbers are wrong.
     Wrong,

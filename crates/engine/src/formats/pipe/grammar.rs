@@ -6,8 +6,7 @@ use crate::formats::pipe::finding::{PipeVersion, Severity};
 use crate::net::expr::{BinaryOp, Expr, Function, Leaf, UnaryOp};
 use crate::net::{Net, Place};
 
-/// Reasons why a PIPE version cannot evaluate an expression correctly, without duplicates, as the
-/// end of a sentence. `shared_names` are names of several places, in lower case.
+/// Reasons why a PIPE version cannot evaluate an expression correctly, without duplicates. Each is the end of a sentence. `shared_names` are names of several places, in lower case.
 pub(super) fn obstacles(
     net: &Net,
     shared_names: &HashSet<String>,
@@ -27,7 +26,7 @@ pub(super) fn obstacles(
         }
     });
     if matches!(expr, Expr::Leaf(Leaf::Parameter(_))) {
-        // a rate that is nothing but a parameter is a rate definition
+        // a rate that consists only of a parameter is written as a rate definition
         found.clear();
     }
     found
@@ -52,7 +51,7 @@ fn obstacle_43(net: &Net, shared_names: &HashSet<String>, part: &Expr) -> Option
     }
 }
 
-/// PIPE 4.3 looks for the names of places, whatever their letter case.
+/// PIPE 4.3 looks up places by name, ignoring letter case.
 fn misnamed(shared_names: &HashSet<String>, place: &Place) -> Option<(Severity, String)> {
     if !place.name.is_empty() {
         let message = format!(

@@ -213,7 +213,7 @@ fn large_nets_take_time_in_proportion() {
 #[ignore = "a measurement for release builds: cargo test --release -- --ignored hundred_thousand"]
 fn hundred_thousand_places_load_within_a_second() {
     let xml = ring(100_000);
-    // the fastest of some runs: others may use the machine as well
+    // the fastest of several runs, because other programs may use the machine
     let seconds = (0..5).map(|_| {
         let start = Instant::now();
         read(xml.as_bytes(), &ReadOptions::default()).unwrap();

@@ -1,7 +1,7 @@
 //! `<?tailspn …?>` instructions: features of a net that PIPE's elements cannot express.
 //!
-//! PIPE skips processing instructions, so a file with them is still a PIPE file. An instruction inside a part gives
-//! values that override the values of its elements; the page of [`crate::formats::pipe`] lists them.
+//! PIPE skips processing instructions, so a file with them is still a PIPE file. An instruction inside a part has
+//! values that take precedence over the part's elements; [`crate::formats::pipe`] lists the keys.
 
 use std::fmt::Write as _;
 
@@ -27,7 +27,7 @@ pub(super) fn is_own(element: Element<'_, '_>) -> bool {
 }
 
 impl<'t> Instructions<'t> {
-    /// All instructions directly in `element`, or in its part for tailspn.
+    /// All instructions directly in `element`, or in the element's part for tailspn.
     pub(super) fn of(element: Element<'_, 't>) -> Self {
         let mut pairs = Vec::new();
         let own = own_part(element).into_iter().flat_map(Element::children);
@@ -37,7 +37,7 @@ impl<'t> Instructions<'t> {
         Self { pairs }
     }
 
-    /// The values of an instruction that forms a part.
+    /// The values of an instruction that is a part by itself.
     pub(super) fn alone(element: Element<'_, 't>) -> Self {
         Self { pairs: element.attributes().map(|(key, value)| (key.to_owned(), value.clone())).collect() }
     }
@@ -62,7 +62,7 @@ impl<'t> Instructions<'t> {
         number
     }
 
-    /// Notes that the value of `key` cannot be followed.
+    /// Notes that the value of `key` is invalid, and why.
     pub(super) fn refuse(&self, notes: &mut Notes<'_>, key: &str, reason: &str) {
         if let Some(text) = self.get(key) {
             let value = text.value.clone().into_owned();
@@ -128,7 +128,7 @@ impl<'t> Instructions<'t> {
             "hyperexponential" => Law::Hyperexponential { branches: self.branches(notes)? },
             "empirical" => Law::Empirical { samples: self.numbers(notes, "samples")? },
             _ => {
-                self.refuse(notes, "law", "there is no such law");
+                self.refuse(notes, "law", "unknown distribution");
                 return None;
             }
         };

@@ -13,14 +13,14 @@ use crate::formats::pipe::xml::Text;
 use crate::net::expr::Expr;
 use crate::net::{Arc, ArcKind, ClassId, ClassWeight, PlaceId, TransitionId};
 
-/// Longest chain of references.
+/// Maximum length of a chain of references.
 const MAX_REFERENCES: usize = 64;
 
 /// Adds the arcs of a file to a builder.
 #[derive(Debug)]
 pub(super) struct Joiner<'a, 'n, 'o, 't> {
     assembler: &'a mut Assembler<'n, 'o, 't>,
-    /// Ids in lower case, built when one was not found as written; `None` if several agree.
+    /// Nodes by id in lower case; `None` if several are equal. Built when an id was not found as written.
     folded: Option<HashMap<String, Option<Node>>>,
 }
 
@@ -31,12 +31,12 @@ struct Ids<'r> {
     /// All ids of the file and generated ids, built when an id must be generated.
     all: HashSet<String>,
     unnamed: usize,
-    /// Next number for a second arc of an id.
+    /// Per id: the next number to append for another arc with the same id.
     next: HashMap<&'r str, u64>,
 }
 
 impl<'r> Ids<'r> {
-    /// The first of `candidates` that no arc has.
+    /// The first of `candidates` that is not the id of an arc.
     fn fresh(&mut self, raw: &'r RawNet<'_>, mut candidates: impl Iterator<Item = String>) -> String {
         if self.all.is_empty() {
             self.all = raw.arcs.iter().filter_map(|a| a.id.as_ref()).map(|id| id.value.clone().into_owned()).collect();
@@ -93,7 +93,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         }
     }
 
-    /// The node whose id matches except for letter case.
+    /// The node whose id matches if letter case is ignored.
     fn folded(&mut self, raw: &RawNet<'t>, id: &str) -> Option<Node> {
         let reading = self.assembler.options.id_case;
         if reading == Reading::Pipe5 {
@@ -144,7 +144,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         node
     }
 
-    /// Place, transition, and whether the arc leaves the place.
+    /// The place, the transition, and true if the arc leaves the place.
     fn ends(&mut self, raw: &RawNet<'t>, arc: &RawArc<'t>) -> Option<(PlaceId, TransitionId, bool)> {
         let (source, target) = (self.node(raw, arc, "source", &arc.source), self.node(raw, arc, "target", &arc.target));
         let (source, target) = (source?, target?);
@@ -240,7 +240,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         }
     }
 
-    /// The weights of an arc; the kind may change if it has none.
+    /// The weights of an arc; without a weight, its kind may change.
     fn weights(&mut self, raw: &RawArc<'t>, kind: ArcKind, id: &str) -> Option<(ArcKind, Vec<ClassWeight>)> {
         let what = What { value: "the weight of ", part: "arc", id };
         let instructions = &raw.instructions;
@@ -262,7 +262,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
     fn missing_weight(&mut self, raw: &RawArc<'t>, kind: ArcKind, id: &str) -> (ArcKind, Vec<ClassWeight>) {
         let class = self.assembler.plain_class(&raw.tag);
         let one = |kind| (kind, vec![ClassWeight { class, weight: Expr::Number(1.0) }]);
-        // PIPE writes inhibitor arcs without a weight and means 1; in PNML a weight that is missing is 1
+        // PIPE writes inhibitor arcs of weight 1 without a weight; in PNML, a missing weight is 1
         if kind == ArcKind::Inhibitor || self.assembler.untimed {
             return one(kind);
         }
@@ -281,7 +281,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         read_as
     }
 
-    /// A class of weight 0 does not inhibit; PIPE takes every inhibitor weight for 1.
+    /// Removes classes of weight 0, which do not inhibit, unless all weights are 0: PIPE treats every inhibitor weight as 1.
     fn drop_inhibitor_zeros(&mut self, weights: &mut Vec<ClassWeight>, text: &Text<'t>, id: &str) {
         let zero = |w: &ClassWeight| w.weight.as_number() == Some(0.0);
         if !weights.iter().all(zero) {

@@ -10,7 +10,7 @@ pub enum Loss {
     Law,
     /// An Erlang delay becomes a chain of transitions.
     Chain,
-    /// Several servers that PIPE cannot have.
+    /// Several servers in a form that PIPE lacks.
     Servers,
     /// Several servers written as a rate that PIPE 5 cannot evaluate.
     ServersPipe5,

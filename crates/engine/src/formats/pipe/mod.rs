@@ -14,7 +14,7 @@
 //! | AMAP's `deterministic` and `delay` | a fixed delay, with a warning |
 //! | formulas, data types and data tokens of PIPE+ | nothing, with a warning |
 //! | interface marks of PIPECore 2.0, other elements | nothing, with a warning |
-//! | `<text>` instead of `<value>`, a PNML `type` of the net | PNML: exponential delays with rate 1, and a missing weight is 1 |
+//! | `<text>` instead of `<value>`, or a net with a PNML `type` | the conventions of PNML: exponential delays with rate 1, and a missing weight is 1 |
 //! | pm4py's stochastic parts, `finalmarkings` | distributions, weights, priorities; state groups |
 //! | untimed nets of TAPAAL, one or several components | one flat net; ids as `component.id` if there are several |
 //! | colours, ages, time intervals, games, guards, reset arcs, entities of a DOCTYPE | the file is refused |
@@ -28,7 +28,7 @@
 //!
 //! # Instructions
 //!
-//! PIPE skips `<?tailspn key="value" …?>`. Inside a part they hold features that its elements cannot express:
+//! PIPE skips `<?tailspn key="value" …?>`. Inside a part, such instructions hold features that the part's elements cannot express:
 //!
 //! | part | keys |
 //! |---|---|
@@ -36,7 +36,7 @@
 //! | place | `capacity`, `name`, `name-offset`, `position`, `marking-by-position` |
 //! | arc | `weights`, `weights-by-position`, `tagged`, `from`, `path` |
 //! | definition, labels | `position`, `size` |
-//! | place, transition, arc of PNML | `id`: an id that is no XML name |
+//! | place, transition, arc of PNML | `id`: an id that is not an XML name |
 //! | any | `only-for`: the part replaces something that an instruction expresses better, and is not read |
 //!
 //! In PNML they are in `<toolspecific tool="tailspn">`, with the PIPE elements that PNML lacks: `rate`, `timed`,
@@ -46,8 +46,8 @@
 //! keys of an arc; `group` with `name` and `condition-0`, …. A distribution is `deterministic` (`delay`), `uniform`
 //! (`low`,
 //! `high`), `erlang` (`stages`, `mean`), `hyperexponential` (`probabilities`, `means`), `lognormal` (`mean`, `cv`),
-//! `weibull` or `pareto` (`shape`, `scale`), or `empirical` (`samples`). Keys that end in `-by-position` name the parts
-//! by their position in the file: `p0`, `c0`, `k0`.
+//! `weibull` or `pareto` (`shape`, `scale`), or `empirical` (`samples`). Keys that end in `-by-position` refer to places,
+//! token classes and parameters by their position in the file: `p0`, `c0`, `k0`.
 
 mod assemble;
 mod check;

@@ -72,7 +72,7 @@ impl Names for NameTable {
     }
 }
 
-/// Names by position, `p3`, `c0` and `k1`: for parts whose ids do not fit into an expression.
+/// Names by position, such as `p3`, `c0` and `k1`, for parts whose ids are not allowed in an expression.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Positions {
     /// Number of places, classes and parameters.
@@ -104,7 +104,7 @@ pub(super) fn expression(text: &str, names: &impl Names) -> Result<Expr, ExprErr
     expr::resolve(&expr::parse(text)?, names)
 }
 
-/// An arc weight for `class`: in nets with several classes a count without a class counts tokens of the weight's own,
+/// An arc weight for `class`: in nets with several classes, a token count without a class counts tokens of `class`,
 /// as in PIPE 4.3.
 pub(super) fn arc_weight(
     text: &str,

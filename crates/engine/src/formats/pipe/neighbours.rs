@@ -206,7 +206,7 @@ fn pnml_without_a_namespace_follows_its_parts() {
     assert!(matches!(read_text(pipe).unwrap().net.transitions()[0].timing, Timing::Immediate { .. }));
 }
 
-/// Samples of other tools: number of places and transitions, or a word of the refusal.
+/// Files of other tools, each with its numbers of places and transitions, or with a part of the refusal.
 #[test]
 fn samples_of_other_tools_are_read_or_refused() {
     let Some(folder) = shared("nets-other") else { return };
@@ -256,7 +256,7 @@ fn samples_of_other_tools_are_read_or_refused() {
     }
 }
 
-/// The shared file `name` of the folder of inputs that exposed faults.
+/// The shared file `name` from the folder of inputs that exposed faults.
 fn regression(name: &str) -> Option<Vec<u8>> {
     shared("regressions").map(|folder| std::fs::read(folder.join(name)).unwrap())
 }

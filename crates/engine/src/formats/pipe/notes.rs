@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::formats::pipe::problem::{Fault, Lines, Oddity, ReadError, ReadProblem, Warning};
 
-/// Number of problems of one file that are listed.
+/// Maximum number of problems of one file that are listed.
 const MAX_PROBLEMS: usize = 100;
 
 /// Faults and warnings of one file found so far.
@@ -28,7 +28,7 @@ impl<'t> Notes<'t> {
         Self { lines: Lines::new(text), faults: Vec::new(), odd: BTreeMap::new() }
     }
 
-    /// Something that refuses the file.
+    /// Adds a fault, so that the file is refused.
     pub(crate) fn fault(&mut self, span: Range<usize>, fault: Fault) {
         self.faults.push((span, fault));
     }

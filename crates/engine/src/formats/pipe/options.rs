@@ -1,6 +1,6 @@
 //! Options for reading: the cases that versions of PIPE read differently, and limits.
 
-/// The reader to follow where PIPE 4.3 and PIPE 5 disagree.
+/// The reading of files that PIPE 4.3 and PIPE 5 read differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reading {
     /// The most likely meaning of the file, documented with each field.
@@ -17,26 +17,26 @@ pub enum Reading {
 pub struct ReadOptions {
     /// Immediate transitions without a priority. Sensible and 4.3: 1. PIPE 5: 0.
     pub missing_priority: Reading,
-    /// Arcs without a weight. Sensible: 1, as in 4.3.1 and PNML. 4.3: moves and needs nothing. PIPE
-    /// 5: an input arc needs one token and consumes none, an output arc produces none.
+    /// Arcs without a weight. Sensible: weight 1, as in 4.3.1 and PNML. 4.3: the arc moves and needs no tokens.
+    /// PIPE 5: an input arc needs one token and consumes none, an output arc produces none.
     pub missing_inscription: Reading,
-    /// `timed`, `infiniteServer` and `tagged` with another text than `true` and `false`. Sensible: by its meaning
-    /// (`1`, `yes`, `TRUE`). 4.3: true unless it has five letters. PIPE 5: true only for `1`.
+    /// `timed`, `infiniteServer` and `tagged` with a text other than `true` and `false`. Sensible: true for texts
+    /// such as `1`, `yes` and `TRUE`. 4.3: true unless the text has five letters. PIPE 5: true only for `1`.
     pub odd_boolean: Reading,
     /// Ids in arcs and names in expressions. Sensible: as written, otherwise the only one that differs in letter case.
-    /// 4.3: letter case never matters and the last one wins. PIPE 5: as written.
+    /// 4.3: letter case never matters, and of several equal names the last one counts. PIPE 5: as written.
     pub id_case: Reading,
     /// Token classes that are used but not declared. Sensible and PIPE 5: declared by their use. 4.3: refused.
     pub undeclared_class: Reading,
-    /// The class that a plain number counts if `Default` is not the first class. Sensible and PIPE 5: `Default`. 4.3:
+    /// The class of a number without a class if `Default` is not the first class. Sensible and PIPE 5: `Default`. 4.3:
     /// the first class.
     pub plain_number: Reading,
     /// Files with several nets. Sensible and PIPE 5: the first net. 4.3: all nets as one.
     pub several_nets: Reading,
     /// Inhibitor arcs from a transition to a place. Sensible and PIPE 5: refused. 4.3: ignored.
     pub output_inhibitor: Reading,
-    /// `<?tailspn …?>` instructions. Sensible: they overrule the elements. 4.3 and PIPE 5: they are skipped, so that the net is
-    /// the one that PIPE loads; [`as_pipe43`](Self::as_pipe43) and [`as_pipe5`](Self::as_pipe5) leave them sensible.
+    /// `<?tailspn …?>` instructions. Sensible: they take precedence over the elements. 4.3 and PIPE 5: they are skipped, so that the net is
+    /// the one that PIPE loads; [`as_pipe43`](Self::as_pipe43) and [`as_pipe5`](Self::as_pipe5) leave this field `Sensible`.
     pub instructions: Reading,
     /// Name of the net in a GreatSPN project with several nets. Default none, for files with one net.
     pub net: Option<String>,
@@ -45,9 +45,9 @@ pub struct ReadOptions {
     pub constants: Vec<(String, f64)>,
     /// The text of the `.def` file that belongs to a GreatSPN `.net`. Default none.
     pub definitions: Option<String>,
-    /// Largest file in bytes. Default 256 MiB.
+    /// Maximum size of a file in bytes. Default 256 MiB.
     pub max_bytes: usize,
-    /// Deepest nesting of elements. Default 64.
+    /// Maximum nesting of elements. Default 64.
     pub max_depth: usize,
     /// Maximum number of elements in the file. Default 10 million.
     pub max_nodes: usize,

@@ -1,6 +1,6 @@
-//! PNML of tools other than PIPE: supported parts, and formalisms that are refused by name.
+//! PNML of tools other than PIPE: supported parts, and formalisms that are refused with their name.
 //!
-//! A net that is not a place/transition net is refused; reading it without the extra parts would give another net.
+//! A net that is not a place/transition net is refused; without its extra parts it would be another net.
 
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ impl<'t> Collector<'_, '_, 't> {
         self.notes.fault(span, Fault::Formalism { what, formalism });
     }
 
-    /// Takes the `type` of a net.
+    /// Notes the `type` of a net, and refuses an unsupported one.
     pub(super) fn net_type(&mut self, kind: Text<'t>) {
         if let Some((_, grammar)) = kind.value.split_once("pnml.org/version-2009/grammar/") {
             self.net.traces.pnml_type = true;
@@ -102,7 +102,7 @@ impl<'t> Collector<'_, '_, 't> {
         self.refuse(interval.span(), what, "time Petri nets");
     }
 
-    /// Data of other tools than PIPE in `<toolspecific>`.
+    /// Data of tools other than PIPE in `<toolspecific>`.
     pub(super) fn pnml_tool(&mut self, element: Element<'_, 't>) -> Option<Stochastic<'t>> {
         let tool = element.attribute("tool")?;
         match &*tool.value {

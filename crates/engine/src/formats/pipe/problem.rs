@@ -6,14 +6,14 @@ use std::ops::Range;
 
 use crate::net::{BuildProblem, LawProblem};
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spot {
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// Bytes of the decoded text ([`decode`](crate::formats::pipe::decode)), without a byte order mark.
+    /// Range of bytes in the decoded text ([`decode`](crate::formats::pipe::decode)), without a byte order mark.
     pub span: Range<usize>,
 }
 
@@ -23,7 +23,7 @@ impl fmt::Display for Spot {
     }
 }
 
-/// Reason why a file is not a readable net. Each variant's doc states the remedy unless it is obvious.
+/// Reason why a file is not a readable net. The documentation of a variant states the remedy unless it is obvious.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields are the words of the message")]
@@ -40,7 +40,7 @@ pub enum Fault {
     /// The XML declaration names an unsupported encoding. Save the file as UTF-8.
     #[error("encoding `{name}` is not supported; save the file as UTF-8, ISO-8859-1, windows-1252 or UTF-16")]
     UnknownEncoding { name: String },
-    /// Bytes that are no text in the file's encoding.
+    /// Bytes that are not valid text in the file's encoding.
     #[error("byte {byte:#04x} is not valid text in {encoding}")]
     BadBytes { byte: u8, encoding: &'static str },
     /// An unexpected word of a text format.
@@ -67,16 +67,16 @@ pub enum Fault {
     /// The file has no net with the requested name.
     #[error("there is no net `{name}` in the file; available: {names}")]
     UnknownNet { name: String, names: String },
-    /// A constant that has no value in the file: [`ReadOptions::constants`](crate::formats::pipe::ReadOptions::constants).
-    #[error("`{name}` has no value in the file; give it one (option `constants`)")]
+    /// A constant that has no value in the file. Set it in [`ReadOptions::constants`](crate::formats::pipe::ReadOptions::constants).
+    #[error("`{name}` has no value in the file; set it (option `constants`)")]
     NoValue { name: String },
-    /// A net of another kind than place/transition nets.
+    /// A net that is not a place/transition net.
     #[error("net type `{name}` is not a place/transition net")]
     NetType { name: String },
     /// A part of a formalism that is not read: ages, games, colours, time intervals, reset arcs, data guards.
     #[error("{what}; tailspn does not read {formalism}")]
     Formalism { what: String, formalism: &'static str },
-    /// A part that needs an id has none.
+    /// A part without a required id.
     #[error("a {kind} has no id")]
     MissingId { kind: &'static str },
     /// Two parts of a kind have the same id. Rename one.
@@ -100,17 +100,17 @@ pub enum Fault {
     /// Text that is not a truth value.
     #[error("{what}: `{text}` is neither true nor false")]
     BadBoolean { what: String, text: String },
-    /// A token class that is not declared, with the reading of PIPE 4.3.
+    /// A token class that is not declared, if the file is read as PIPE 4.3 does.
     #[error("{what}: token class `{class}` is not declared")]
     UndeclaredClass { what: String, class: String },
-    /// A rate, weight or arc weight that is no expression.
+    /// A rate, weight or arc weight that is not an expression.
     #[error("{what}: {reason}")]
     Expression { what: String, reason: String },
     /// A reference node that refers to nothing, or to itself through other nodes.
     #[error("reference `{id}` refers to `{target}`, which is not a {kind}")]
     Reference { id: String, target: String, kind: &'static str },
-    /// A `<?tailspn …?>` instruction that cannot be followed.
-    #[error("instruction `{key}=\"{value}\"` cannot be followed: {reason}")]
+    /// A `<?tailspn …?>` instruction with an invalid value.
+    #[error("invalid instruction `{key}=\"{value}\"`: {reason}")]
     Instruction { key: String, value: String, reason: String },
     /// A delay distribution in a `<?tailspn …?>` instruction with invalid parameters.
     #[error("the delay distribution is invalid: {0}")]
@@ -121,7 +121,7 @@ pub enum Fault {
     /// A part of a JANI model that cannot be read; the message says what to change.
     #[error("{reason} (at {pointer})")]
     Jani { pointer: String, reason: String },
-    /// The parts do not make a net.
+    /// The parts do not form a net.
     #[error("{0}")]
     Build(BuildProblem),
 }
@@ -129,7 +129,7 @@ pub enum Fault {
 /// One problem of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadProblem {
-    /// Where.
+    /// The position of the fault.
     pub spot: Spot,
     /// The fault.
     pub fault: Fault,
@@ -143,7 +143,7 @@ impl fmt::Display for ReadProblem {
 
 /// Reason why a file was refused: every problem that was found, in the order of the file.
 ///
-/// Malformed XML stops at the first problem; otherwise all parts were checked.
+/// Checking stops at the first problem if the XML is malformed; otherwise all parts are checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadError {
     /// The problems, at least one.
@@ -178,11 +178,11 @@ pub enum Oddity {
     MissingRate,
     /// A truth value other than `true` and `false`.
     OddBoolean,
-    /// An id or name that is used with other letter case.
+    /// An id or name that is used with a different letter case.
     LetterCase,
     /// A token class that is used but not declared.
     UndeclaredClass,
-    /// A plain number where `Default` is not the first token class.
+    /// A number without a token class, if `Default` is not the first class.
     PlainNumber,
     /// A decimal instead of a whole number.
     DecimalInteger,
@@ -206,9 +206,9 @@ pub enum Oddity {
     HighLevel,
     /// Elements without meaning in tailspn.
     ForeignElement,
-    /// Measures of a project, which a net does not hold.
+    /// Measures of a project, which a net cannot store.
     Measures,
-    /// A rate that depends on the marking and is the rate of all servers together.
+    /// A rate that depends on the marking, read as the total rate of all servers.
     MarkingRate,
     /// An unknown arc type.
     ArcType,
@@ -222,19 +222,19 @@ pub enum Oddity {
     Preselection,
     /// Times, resources or probabilities of a workflow net that are not read.
     Workflow,
-    /// An element and a `<?tailspn …?>` instruction of one part that contradict each other.
+    /// An element that contradicts a `<?tailspn …?>` instruction of the same part.
     Contradiction,
     /// Text that is not in the declared encoding.
     Encoding,
-    /// A part that a drawing has but a net cannot keep.
+    /// A part of a drawing that a net cannot store.
     Dropped,
-    /// A priority that has no effect and cannot be kept.
+    /// A priority that has no effect and is not stored.
     TimedPriority,
-    /// Infinite servers of an immediate transition, which have no effect and cannot be kept.
+    /// Infinite servers of an immediate transition, which have no effect and are not stored.
     ImmediateServers,
 }
 
-/// A warning, and the interpretation of the input. One value represents all warnings of its kind in a file.
+/// A warning about a file, with the interpretation of the input. One value stands for all warnings of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// Kind of the warning.

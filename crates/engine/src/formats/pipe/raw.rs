@@ -61,7 +61,7 @@ pub(super) struct RawParameter<'t> {
     pub(super) name: Text<'t>,
     pub(super) id: Option<Text<'t>>,
     pub(super) value: Text<'t>,
-    /// True if the value names parts by position.
+    /// True if the value refers to parts by position.
     pub(super) by_position: bool,
     pub(super) position: Option<Point>,
 }
@@ -85,7 +85,7 @@ pub(super) struct RawNet<'t> {
     pub(super) transitions: Vec<RawTransition<'t>>,
     pub(super) arcs: Vec<RawArc<'t>>,
     pub(super) references: Vec<RawReference<'t>>,
-    /// Ids of PNML elements whose own ids are not XML names, and those own ids.
+    /// XML ids of PNML elements, each with the real id, which is not an XML name.
     pub(super) renamed: HashMap<String, Text<'t>>,
     pub(super) annotations: Vec<Annotation>,
     pub(super) groups: Vec<StateGroup>,
@@ -95,7 +95,7 @@ pub(super) struct RawNet<'t> {
     pub(super) instructed: bool,
 }
 
-/// The stochastic part that pm4py and ProM give a transition.
+/// The stochastic part of a transition that pm4py and ProM write.
 #[derive(Clone, Debug)]
 pub(super) struct Stochastic<'t> {
     pub(super) tag: Range<usize>,
@@ -116,11 +116,11 @@ pub(super) struct Tapaal<'t> {
     pub(super) constants: HashMap<String, Text<'t>>,
     /// The first transition with a delay distribution.
     pub(super) distribution: Option<(Range<usize>, String)>,
-    /// True if the file declares itself stochastic, false if it denies it.
+    /// True if the file declares its net stochastic, false if it declares it not stochastic, `None` if it declares neither.
     pub(super) stochastic: Option<bool>,
 }
 
-/// A component, and the number of parts of the file before it.
+/// A component, and the numbers of parts that precede it in the file.
 #[derive(Debug)]
 pub(super) struct Component {
     pub(super) name: String,

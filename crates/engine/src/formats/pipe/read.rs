@@ -1,4 +1,4 @@
-//! Reading PIPE XML, its relatives, and PNML 2009 place/transition nets.
+//! Reads PIPE XML, its relatives, and PNML 2009 place/transition nets.
 
 use crate::formats::pipe::assemble::Assembler;
 use crate::formats::pipe::collect::Collector;
@@ -21,7 +21,7 @@ pub struct ReadNet {
     pub net: Net,
     /// Kind of program that wrote the file.
     pub dialect: Dialect,
-    /// Oddities, in the order of the file.
+    /// Warnings, in the order of the file.
     pub warnings: Vec<Warning>,
     /// The constants of [`ReadOptions::constants`] that the file has.
     pub taken: Vec<String>,
@@ -44,7 +44,7 @@ pub struct ReadNet {
 ///
 /// # Errors
 ///
-/// Everything that is wrong with the file, each with line and column; XML that is not well-formed ends the search.
+/// Everything that is wrong with the file, each with line and column. Reading stops at XML that is not well-formed.
 pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
     let (text, wrong_encoding) = decode_noting(bytes, options.max_bytes)?;
     let mut notes = Notes::new(&text);

@@ -12,7 +12,7 @@ use crate::net::expr::{Expr, ExprError, Names, parse};
 use crate::net::{ClassId, ParameterId, PlaceId};
 
 impl<'t> Assembler<'_, '_, 't> {
-    /// A number, with a decimal comma at worst, or an expression with `@` for `,`.
+    /// A number, possibly with a decimal comma, or an expression in which `@` stands for `,`.
     pub(super) fn number_or_expression(&mut self, what: What<'_>, text: &Text<'t>) -> Option<Expr> {
         if let Some(value) = number(&text.value) {
             return Some(Expr::Number(value));

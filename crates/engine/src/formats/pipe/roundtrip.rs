@@ -95,7 +95,7 @@ fn a_point() -> impl Strategy<Value = Point> {
     (coordinate(), coordinate()).prop_map(|(x, y)| Point { x, y })
 }
 
-/// An expression without parts, which get their positions later.
+/// The shape of an expression; the positions of its parts are chosen later.
 #[derive(Clone, Debug)]
 enum Shape {
     Number(f64),
@@ -410,7 +410,7 @@ fn inhibitor_weights_become_a_complement_place() {
     let net = b.build().unwrap();
     let written = write(&net, &WriteOptions::default());
     assert_eq!(written.warnings[0].loss, Loss::Complement);
-    // 5 - 1 tokens; filling asks for 5 - 3 + 1 = 3 free places, takes 3 and gives 1 back; draining gives 1 back
+    // 5 - 1 tokens in the complement; `fill` needs 5 - 3 + 1 = 3 of them, takes 3 and returns 1; `drain` adds 1
     for part in [
         "<place id=\"P_free\"",
         "<value>Default,4</value>",

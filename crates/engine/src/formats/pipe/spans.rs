@@ -14,7 +14,7 @@ pub(crate) struct Spans {
 }
 
 impl Spans {
-    /// The bytes of a part; the start of the file for a part that is not in it.
+    /// The bytes of a part; the start of the file for a part that the file does not contain.
     pub(crate) fn of(&self, part: PartRef) -> Range<usize> {
         let found = match part {
             PartRef::Class(_) => None,

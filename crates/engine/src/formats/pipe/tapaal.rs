@@ -1,7 +1,7 @@
-//! Nets of TAPAAL (`.tapn`): untimed nets of one or several components are read, all other kinds are refused.
+//! Reads nets of TAPAAL (`.tapn`): untimed nets of one or several components. All other kinds are refused.
 //!
 //! TAPAAL started as a fork of PIPE and keeps markings, weights and ages in attributes. Its nets are timed-arc
-//! nets; one whose ages are all `[0,inf)`, without age invariants, urgency and transport arcs is an ordinary net.
+//! nets. A net whose ages are all `[0,inf)`, without age invariants, urgency and transport arcs, is an ordinary net.
 //! Components share places and transitions by name; all other nodes get ids `component.id` if there are several
 //! components.
 
@@ -66,7 +66,7 @@ impl<'t> Collector<'_, '_, 't> {
         }
     }
 
-    /// Takes a part of a net that TAPAAL wrote; `false` if it is not one.
+    /// Adds a part of a net that TAPAAL wrote; returns `false` for any other element.
     pub(super) fn timed_arc_part(&mut self, element: Element<'_, 't>) -> bool {
         let has = |key| element.attribute(key).is_some();
         match element.name() {
@@ -185,7 +185,7 @@ impl<'t> Collector<'_, '_, 't> {
         });
     }
 
-    /// Makes one net from the components of a TAPAAL file; call it after the last item.
+    /// Joins the components of a TAPAAL file into one net; call it after the last item.
     pub(super) fn join_components(&mut self) {
         if !self.net.traces.tapaal {
             return;
@@ -202,7 +202,7 @@ impl<'t> Collector<'_, '_, 't> {
     }
 }
 
-/// Names the parts by their component, and keeps the first of each shared place and transition.
+/// Prefixes the ids of parts with their component, and keeps only the first copy of each shared place and transition.
 fn join<'t>(net: &mut RawNet<'t>, tapaal: &Tapaal<'t>) {
     let component = |index: usize, start: fn(&Component) -> usize| {
         let after = tapaal.components.partition_point(|component| start(component) <= index);

@@ -9,10 +9,10 @@ use crate::formats::pipe::problem::{Fault, Oddity};
 use crate::formats::pipe::xml::{Element, Text};
 use crate::net::Point;
 
-/// The value and the part to which a message refers; formatted only if needed.
+/// The value and the part that a message is about; formatted only if needed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct What<'a> {
-    /// Such as `the marking of `, with the blank; may be empty.
+    /// The value, such as `the marking of `, including the last blank; may be empty.
     pub(super) value: &'a str,
     /// Kind of part.
     pub(super) part: &'static str,
@@ -26,14 +26,14 @@ impl fmt::Display for What<'_> {
     }
 }
 
-/// Requirements on a number in the file.
+/// Requirements for a number in the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Whole {
-    /// Words for messages.
+    /// Description of a valid number, for messages.
     pub(super) expected: &'static str,
     /// Minimum value.
     pub(super) least: f64,
-    /// Largest value.
+    /// Maximum value.
     pub(super) most: f64,
 }
 
@@ -142,8 +142,8 @@ pub(super) struct Entry {
     pub(super) value: Range<usize>,
 }
 
-/// Splits a list of token classes. Ids of declared classes may contain commas and parentheses;
-/// elsewhere a comma inside parentheses belongs to the value.
+/// Splits a list of token classes. Ids of `declared` classes may contain commas and parentheses;
+/// elsewhere, a comma inside parentheses belongs to the value.
 pub(super) fn class_list(text: &str, declared: &[String]) -> Vec<Entry> {
     let mut entries = Vec::new();
     let mut at = 0;
@@ -165,7 +165,7 @@ pub(super) fn class_list(text: &str, declared: &[String]) -> Vec<Entry> {
     entries
 }
 
-/// Length of the longest declared id at the start of `text` that a comma follows.
+/// Length of the longest declared id at the start of `text` that is followed by a comma.
 fn declared_class(text: &str, declared: &[String]) -> Option<usize> {
     let fits = |id: &&String| text.strip_prefix(id.as_str()).is_some_and(|rest| rest.trim_start().starts_with(','));
     declared.iter().filter(fits).map(String::len).max()
@@ -177,7 +177,7 @@ fn after_comma(text: &str, at: usize) -> Option<usize> {
     rest[blanks..].starts_with(',').then_some(at + blanks + 1)
 }
 
-/// The end of the item that starts at `start`: at a comma outside parentheses, or with the text.
+/// The end of the item that starts at `start`: the next comma outside parentheses, or the end of the text.
 fn item_end(text: &str, start: usize) -> usize {
     let mut depth = 0_u32;
     for (i, b) in text.as_bytes()[start..].iter().enumerate() {

@@ -1,6 +1,6 @@
-//! Writing PIPE XML that PIPE 4.3.0, PIPE 5.0 and PIPECore 2.0 load, and that tailspn reads back as the same net.
+//! Writes PIPE XML that PIPE 4.3.0, PIPE 5.0 and PIPECore 2.0 load, and that tailspn reads back as the same net.
 //!
-//! Features that PIPE lacks are written in an equivalent or the closest possible way; their exact form is kept in
+//! Features that PIPE lacks are written in an equivalent or the closest possible way; their exact form is stored in
 //! `<?tailspn …?>` instructions. Every difference in meaning is a [`WriteWarning`].
 
 use std::collections::HashSet;
@@ -15,7 +15,7 @@ use crate::formats::pipe::{complement, erlang};
 use crate::net::expr::{Expr, Leaf};
 use crate::net::{Net, PartRef, Place, PlaceId, Point, StateGroup, TransitionId};
 
-/// The PIPE version that a file is written for. All versions load either file; the files differ in the form of the remaining data.
+/// The PIPE version that a file is written for. All versions load both kinds of files, but read some data of only one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Target {
     /// PIPE 4.3: state groups and tags as elements, commas in expressions as `@`.
@@ -31,10 +31,10 @@ const BESIDE: f64 = 45.0;
 /// Settings of writing PIPE XML.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WriteOptions {
-    /// For which PIPE. Default PIPE 4.3.
+    /// The PIPE version to write for. Default PIPE 4.3.
     pub target: Target,
-    /// True if Erlang delays become chains of exponential transitions, with new places and transitions. Otherwise they
-    /// become one exponential of the same mean, and the distribution is kept for reading back. Default false.
+    /// True if Erlang delays become chains of exponential transitions, with new places and transitions. Otherwise each
+    /// becomes one exponential delay of the same mean, and an instruction stores the distribution. Default false.
     pub expand_erlang: bool,
 }
 
@@ -78,7 +78,7 @@ pub(super) struct Writer<'n> {
     pub(super) names: NameTable,
     pub(super) xml: String,
     pub(super) warnings: Vec<WriteWarning>,
-    /// Places of expressions whose own name PIPE 4.3 would look for.
+    /// Places used in expressions: PIPE 4.3 would look for their names instead of their ids.
     named_in_expressions: HashSet<PlaceId>,
     positions: layout::Layout,
     /// Positions of the arcs of each transition.
@@ -89,7 +89,7 @@ pub(super) struct Writer<'n> {
     pub(super) class_ids: Vec<String>,
     /// Ids that a place and a transition share.
     pub(super) shared_ids: HashSet<&'n str>,
-    /// Elements so far that PIPE 5 does not expect.
+    /// Number of elements written so far that PIPE 5 does not expect.
     pub(super) unexpected: usize,
 }
 
@@ -298,7 +298,7 @@ impl<'n> Writer<'n> {
         if place.capacity == Some(0) || i32::try_from(capacity).is_err() {
             written = 0;
             pairs.push(("capacity", capacity.to_string()));
-            let message = format!("place `{}` has a capacity of {capacity}; PIPE gets none", place.id);
+            let message = format!("place `{}` has a capacity of {capacity}; PIPE gets no capacity", place.id);
             self.warn(Loss::Range, PartRef::Place(id), message);
         }
         if place.initial.iter().any(|n| i32::try_from(*n).is_err()) {
@@ -330,7 +330,7 @@ impl<'n> Writer<'n> {
         );
     }
 
-    /// Tokens of all classes, `Default` first as PIPE 4.3 needs it.
+    /// Tokens of all classes, with `Default` first, as PIPE 4.3 requires.
     fn marking(&self, initial: &[u32]) -> String {
         let classes = self.net.classes().iter().enumerate();
         let mut entries: Vec<_> = classes.map(|(i, c)| (&c.id, initial.get(i).copied().unwrap_or(0))).collect();
@@ -358,7 +358,7 @@ impl<'n> Writer<'n> {
         }
     }
 
-    /// Warns of a file that PIPE 5 may refuse for its many elements that PIPE 5 does not expect.
+    /// Adds a warning if PIPE 5 may refuse the file because of too many unexpected elements.
     fn check_unexpected(&mut self) {
         if self.unexpected > MAX_UNEXPECTED {
             let message = format!(
@@ -393,7 +393,7 @@ fn lists_classes(net: &Net) -> bool {
     entries.len() == ids.len() && entries.iter().zip(&ids).all(same)
 }
 
-/// Two coordinates, as instructions hold them.
+/// Two coordinates, in the form that instructions use.
 pub(super) fn point(p: Point) -> String {
     format!("{:?} {:?}", p.x, p.y)
 }

@@ -1,4 +1,4 @@
-//! Writing arcs: one element per place, transition and direction; all other properties go into instructions.
+//! Writes arcs: one element per place, transition and direction; all other properties go into instructions.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use crate::formats::pipe::write_transition::positional_text;
 use crate::net::expr::{BinaryOp, Expr, Leaf};
 use crate::net::{Arc, ArcKind, ClassId, ClassWeight, PartRef, PlaceId, TransitionId};
 
-/// PIPE has at most one arc with this key.
+/// The key of an arc; PIPE allows one arc per key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Slot {
     place: PlaceId,
@@ -54,7 +54,7 @@ impl Writer<'_> {
         for (i, arc) in net.arcs().iter().enumerate() {
             plain[i] &= arc.kind != ArcKind::Test && !complements.inhibitors.contains(&i);
         }
-        // an arc that is replaced takes all arcs in its slots with it
+        // if one arc of a slot is replaced, all arcs of the slot are
         for users in users.values() {
             if users.iter().any(|i| !plain[*i]) {
                 users.iter().for_each(|i| plain[*i] = false);
@@ -160,7 +160,7 @@ impl Writer<'_> {
         self.element(&arc.id, (&ends.0, &ends.1), &text, way, &inner, &instruction);
     }
 
-    /// Returns true if a weight counts tokens other than with its own class, in a net with several.
+    /// Returns true if a weight counts tokens in a net with several classes.
     fn is_total(&self, weight: &Expr) -> bool {
         let mut found = false;
         weight.for_each_leaf(&mut |leaf| found |= matches!(leaf, Leaf::Tokens(..)));
@@ -180,7 +180,7 @@ impl Writer<'_> {
         );
     }
 
-    /// An arc that PIPE ignores.
+    /// Writes an arc as an instruction, which PIPE ignores.
     pub(super) fn arc_instruction(&mut self, arc: &Arc) {
         let (way, kind) = match arc.kind {
             ArcKind::Input => (Way::In, "normal"),
@@ -242,7 +242,7 @@ impl Writer<'_> {
             Leaf::Tokens(place, class) if *class == Some(weight.class) => Leaf::Tokens(*place, None),
             other => *other,
         };
-        // PIPE 4.3 takes a count without a class as one of the weight's own class, PIPE 5 as one of all classes
+        // a count without a class means tokens of the weight's class in PIPE 4.3, and of all classes in PIPE 5
         let shown = if self.options.target == Target::Pipe4 {
             weight.weight.try_replace(&mut |leaf| Ok::<_, std::convert::Infallible>(Expr::Leaf(own(leaf))))
         } else {
@@ -252,7 +252,7 @@ impl Writer<'_> {
         self.pipe_text(&shown).replace(',', "@")
     }
 
-    /// The reader's result for an inscription, or `None` if it cannot be read.
+    /// The weights that the reader finds in an inscription, or `None` if it cannot read them.
     fn read_back(&self, text: &str, kind: ArcKind) -> Option<Vec<ClassWeight>> {
         let ids = &self.class_ids;
         let mut weights = Vec::new();
@@ -273,7 +273,7 @@ impl Writer<'_> {
     }
 }
 
-/// Combined weight of two parallel arcs: ordinary arcs add up, for inhibitor arcs the smaller weight counts.
+/// Combined weight of two parallel arcs: the sum for ordinary arcs, the smaller weight for inhibitor arcs.
 fn combined(way: Way, a: Expr, b: Expr) -> Expr {
     match (way, a.as_number(), b.as_number()) {
         (Way::Inhibits, Some(x), Some(y)) => Expr::Number(x.min(y)),

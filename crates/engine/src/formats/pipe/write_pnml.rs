@@ -1,4 +1,4 @@
-//! Writing PNML of ISO/IEC 15909-2:2011 (the grammar of 2009): a place/transition net that other tools read,
+//! Writes PNML of ISO/IEC 15909-2:2011 (the grammar of 2009): a place/transition net that other tools read,
 //! and all other properties in `<toolspecific tool="tailspn">`, from which tailspn reads them back.
 
 use std::collections::HashSet;
@@ -15,7 +15,7 @@ use crate::net::{
 /// Content of an instruction.
 type Pairs = Vec<(&'static str, String)>;
 
-/// Begins the part of an element that only tailspn reads.
+/// Start of the part of an element that only tailspn reads.
 const OWN: &str = "<toolspecific tool=\"tailspn\" version=\"1\">";
 
 /// Writes a net as PNML.
@@ -41,7 +41,7 @@ pub fn write_pnml(net: &Net) -> Written {
     Written { xml: writer.xml, warnings: writer.warnings }
 }
 
-/// Ids of the elements: XML names, each used once.
+/// Ids of the elements: unique XML names.
 struct Ids {
     places: Vec<String>,
     transitions: Vec<String>,
@@ -71,7 +71,7 @@ impl Ids {
     }
 }
 
-/// Returns true if a text is a name without a colon in XML; of letters beyond ASCII, none are taken.
+/// Returns true if a text is an ASCII XML name without a colon.
 fn is_xml_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
@@ -106,7 +106,7 @@ impl Writer<'_> {
         self.xml.push_str("</page>\n</net>\n</pnml>\n");
     }
 
-    /// Writes the parts of the net as a whole that only tailspn reads.
+    /// Writes the properties of the whole net that only tailspn reads.
     fn own_parts(&mut self) {
         let net = self.net;
         let start = self.xml.len();
@@ -124,7 +124,7 @@ impl Writer<'_> {
             }
         }
         self.annotations();
-        // other tools get no rates, so they lose none of them
+        // other tools get no rates at all, so a warning about rates would be pointless
         let warnings = self.warnings.len();
         self.parameters();
         self.warnings.truncate(warnings);
@@ -135,7 +135,7 @@ impl Writer<'_> {
         self.own(&inside);
     }
 
-    /// An arc that place/transition nets lack, at its position among the other arcs.
+    /// Writes an arc that place/transition nets lack, in its order among the other arcs.
     fn own_arc(&mut self, i: usize, arc: &Arc) {
         let start = self.xml.len();
         self.arc_instruction(arc);
@@ -247,7 +247,7 @@ impl Writer<'_> {
         };
         if let Some(rate) = rate {
             let (key, text) = self.exact_text("rate", "rate-by-position", rate);
-            // a text that an element holds unchanged
+            // an element keeps such a text unchanged
             if key == "rate" && text.trim() == text {
                 let _ = write!(inside, "<rate><value>{}</value></rate>", content(&text));
             } else {

@@ -1,4 +1,4 @@
-//! Writing transitions: rates that PIPE evaluates, and the distributions, servers and memories that it cannot have.
+//! Writes transitions: rates that PIPE can evaluate, and distributions, servers and memories that PIPE lacks.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ use crate::formats::pipe::write::{Target, Writer};
 use crate::net::expr::{BinaryOp, Expr, Function, Leaf};
 use crate::net::{Arc, ArcKind, Delay, Memory, ParameterId, PartRef, Point, Servers, Timing, Transition, TransitionId};
 
-/// Placeholder for a blank that is kept when other blanks are removed; no XML text can contain it.
+/// Stands for a blank that stays when other blanks are removed; no XML text can contain it.
 const KEPT_BLANK: &str = "\u{1}";
 
-/// Returns true if a delay is always 0: PIPE has immediate transitions for that.
+/// Returns true if a delay is always 0, so that PIPE can have an immediate transition.
 fn is_zero(delay: &Delay) -> bool {
     matches!(delay, Delay::General(law) if law.mean() <= 0.0)
 }
@@ -87,7 +87,7 @@ impl Writer<'_> {
         pairs
     }
 
-    /// Names the rate parameter if the rate is just a parameter.
+    /// Writes the name of the rate parameter if the rate consists only of a parameter.
     fn rate_definition(&mut self, transition: &Transition) {
         if let Some(parameter) = self.rate_parameter(transition) {
             let name = attribute(&self.net.parameters()[parameter.index()].name);
@@ -95,7 +95,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The rate parameter that PIPE can take for the rate.
+    /// The rate parameter that PIPE can use as the rate.
     fn rate_parameter(&self, transition: &Transition) -> Option<ParameterId> {
         let rate = match &transition.timing {
             Timing::Immediate { weight, .. } => weight,
@@ -147,7 +147,7 @@ impl Writer<'_> {
         self.rate_text(id, &base, &shown, pairs)
     }
 
-    /// The rate times the number of busy servers, if PIPE can evaluate it.
+    /// The rate multiplied by the number of busy servers, if PIPE can evaluate this product.
     fn with_servers(&mut self, id: TransitionId, base: &Expr, servers: Servers) -> Expr {
         if servers == Servers::Single || servers == Servers::Limited(1) {
             return base.clone();
@@ -165,7 +165,7 @@ impl Writer<'_> {
         terms.extend(limit);
         if !bounds || (terms.len() > 1 && self.options.target == Target::Pipe5) {
             let message = format!(
-                "transition `{name}` has several servers; PIPE gets a single one, since its rate cannot state how many are busy"
+                "transition `{name}` has several servers; PIPE gets a single server, since the rate cannot state how many are busy"
             );
             self.warn(Loss::Servers, PartRef::Transition(id), message);
             return base.clone();
@@ -181,7 +181,7 @@ impl Writer<'_> {
         Expr::Binary(BinaryOp::Multiply, Box::new(base.clone()), Box::new(degree))
     }
 
-    /// Enabling degree allowed by each place, or `None` if no expression can give it.
+    /// Enabling degree allowed by each place, or `None` if no expression can state it.
     fn enabling_terms(&self, id: TransitionId) -> Option<Vec<Expr>> {
         let mut terms = Vec::new();
         let takes = |arc: &&Arc| matches!(arc.kind, ArcKind::Input | ArcKind::Test);
@@ -207,7 +207,7 @@ impl Writer<'_> {
         places.windows(2).all(|pair| pair[0] != pair[1]).then_some(terms)
     }
 
-    /// The rate or weight for PIPE; the instructions hold the exact one if PIPE's value reads back differently.
+    /// The rate or weight for PIPE. If it is not read back unchanged, the exact one goes into the instructions.
     fn rate_text(
         &mut self,
         id: TransitionId,
@@ -244,7 +244,7 @@ impl Writer<'_> {
             Leaf::Capacity(place) => format!("cap({})", id(&self.net.place(*place).id)),
             Leaf::Parameter(_) => unreachable!("parameters were replaced"),
         });
-        // a minus before a negative number is no decrement
+        // a minus before a negative number must not become `--`
         let text = text.replace("- -", &format!("-{KEPT_BLANK}-")).replace(' ', "").replace(KEPT_BLANK, " ");
         if self.options.target == Target::Pipe4 { text.replace(',', "@") } else { text }
     }
@@ -262,7 +262,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Key and text of an expression from which exactly it is read back: by names, or by positions.
+    /// Key and text from which exactly the same expression is read back. The text uses names if possible, otherwise positions.
     pub(super) fn exact_text(
         &self,
         named: &'static str,
@@ -279,7 +279,7 @@ impl Writer<'_> {
     }
 }
 
-/// The text of an expression with the positions of its parts for names.
+/// The text of an expression with positions of parts instead of names.
 pub(super) fn positional_text(expr: &Expr) -> String {
     expr.text(&|leaf: &Leaf| match leaf {
         Leaf::Tokens(place, None) => format!("#({place})"),

@@ -1,7 +1,7 @@
-//! A stream of the parts of a file, each as a small tree whose texts know their bytes.
+//! A stream of the parts of a file. Each part is a small tree whose texts know their position in the file.
 //!
 //! Nets and pages are opened and closed; everything directly inside them (a place, an arc, …) is one part. Only one
-//! part is in memory at a time, so a file may be large. Entities that a DOCTYPE defines are never followed.
+//! part is in memory at a time, so a file may be large. Entities that a DOCTYPE defines are never expanded.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -83,12 +83,12 @@ impl<'a, 't> Element<'a, 't> {
         &self.node().name
     }
 
-    /// The bytes of its start tag.
+    /// The bytes of the element's start tag.
     pub(crate) fn span(self) -> Range<usize> {
         self.node().tag.clone()
     }
 
-    /// The elements and instructions in it, in order.
+    /// The child elements and instructions, in order.
     pub(crate) fn children(self) -> impl Iterator<Item = Element<'a, 't>> {
         let mut next = self.node().first_child;
         std::iter::from_fn(move || {
@@ -100,7 +100,7 @@ impl<'a, 't> Element<'a, 't> {
         })
     }
 
-    /// The first element of this name in it.
+    /// The first child element of this name.
     pub(crate) fn child(self, name: &str) -> Option<Element<'a, 't>> {
         self.children().find(|c| c.name() == name)
     }
@@ -115,16 +115,16 @@ impl<'a, 't> Element<'a, 't> {
         self.tree.attributes[self.node().attributes.clone()].iter().map(|a| (&*a.name, &a.value))
     }
 
-    /// The text directly in it.
+    /// The text directly in the element.
     pub(crate) fn text(self) -> Option<Text<'t>> {
         self.node().text.clone()
     }
 
-    /// The trimmed text of `<value>` or `<text>` in it; an empty text if that element is empty.
+    /// The trimmed text of the child `<value>` or `<text>`; an empty text if that child is empty.
     pub(crate) fn value(self) -> Option<Text<'t>> {
         let value = self.child("value").or_else(|| self.child("text"))?;
         let empty = || Text { value: Cow::Borrowed(""), span: value.span() };
-        // Jarp puts a <value> into a <text>
+        // Jarp writes a <value> inside a <text>
         let inner = value.child("value").unwrap_or(value);
         Some(inner.text().map_or_else(empty, Text::trimmed))
     }
@@ -152,9 +152,9 @@ pub(crate) const PNML: Outline = Outline { root: "pnml", containers: &["net", "p
 pub(crate) enum Item<'a, 't> {
     /// The root or another container starts.
     Open(Element<'a, 't>),
-    /// The last of them ends.
+    /// The innermost open container ends.
     Close,
-    /// An element directly in one of them, or a `<?tailspn …?>` instruction.
+    /// An element directly in a container, or a `<?tailspn …?>` instruction.
     Part(Element<'a, 't>),
 }
 
@@ -218,7 +218,7 @@ const BLOCK: usize = 256;
 /// Refuses characters that XML 1.0 does not allow even as character references.
 fn check_characters(text: &str) -> Result<(), Stop> {
     let control = |b: &u8| *b < b' ' && !matches!(*b, b'\t' | b'\n' | b'\r');
-    // whole blocks first, without leaving early, which runs many times faster
+    // scanning whole blocks without an early exit is many times faster
     let block = text.as_bytes().chunks(BLOCK).position(|block| block.iter().fold(false, |found, b| found | control(b)));
     let control = block.and_then(|i| text.bytes().skip(i * BLOCK).position(|b| control(&b)).map(|at| i * BLOCK + at));
     match control.or_else(|| text.find(['\u{FFFE}', '\u{FFFF}'])) {
@@ -362,7 +362,7 @@ impl<'t> Streamer<'_, 't> {
         Ok(())
     }
 
-    /// Position of a piece in the file; the parser lends pieces of the original text.
+    /// Position of a piece in the file. The pieces are slices of the original text.
     fn source(&self, piece: &str) -> Option<Range<usize>> {
         let start = piece.as_ptr().addr().checked_sub(self.text.as_ptr().addr())?;
         let range = start..start.checked_add(piece.len())?;

@@ -1,6 +1,6 @@
 //! The tree of a marking expression, its printed form and its direct evaluation.
 //!
-//! Truth values are numbers, as in PIPE: a comparison is 1 or 0, and whatever is not 0 is true.
+//! Truth values are numbers, as in PIPE: a comparison is 1 or 0, and every number other than 0 is true.
 
 use crate::net::ids::{ClassId, ParameterId, PlaceId};
 
@@ -20,7 +20,7 @@ pub enum Leaf {
 pub enum UnaryOp {
     /// `-a`
     Negate,
-    /// `!a`: 1 where `a` is 0, else 0.
+    /// `!a`: 1 if `a` is 0, otherwise 0.
     Not,
 }
 
@@ -43,7 +43,7 @@ pub enum BinaryOp {
     Remainder,
 }
 
-/// Functions, by the names that PIPE 4.3 gives them (case does not matter), and `if`.
+/// Functions with the names that PIPE 4.3 uses (letter case does not matter), and `if`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are the functions")]
 pub enum Function {
@@ -74,7 +74,7 @@ pub enum Function {
     ToRadians,
 }
 
-/// An expression over leaves of type `L`: names with positions while it is parsed, ids afterwards.
+/// An expression over leaves of type `L`: after parsing, these are names with positions; after resolution, ids.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expr<L = Leaf> {
     /// A constant.
@@ -318,7 +318,7 @@ impl Function {
         }
     }
 
-    /// The function's value; `args` has as many values as [`Function::arity`] allows.
+    /// The function's value; the number of values in `args` must be one that [`Function::arity`] allows.
     #[inline]
     pub fn apply(self, args: &[f64]) -> f64 {
         let x = args[0];
@@ -334,7 +334,7 @@ impl Function {
             Self::Floor => x.floor(),
             Self::If => args[if x != 0.0 { 1 } else { 2 }],
             Self::Log => x.ln(),
-            // written out, for `f64::max` leaves open which of two zeros it gives
+            // not `f64::max`, which may return either of two zeros of different sign
             Self::Max => args.iter().fold(f64::NEG_INFINITY, |a, &b| if a < b { b } else { a }),
             Self::Min => args.iter().fold(f64::INFINITY, |a, &b| if b < a { b } else { a }),
             Self::Pow => x.powf(args[1]),

@@ -1,8 +1,8 @@
 //! Marking expressions: rates, weights, arc weights, rewards and stop predicates.
 //!
 //! `#(place)`, `#(place, class)`, `cap(place)`, rate parameters, arithmetic, comparisons, `&&`, `||`, `!`,
-//! `if(condition, then, else)` and the functions of PIPE 4.3. Text becomes a tree of names ([`parse()`]), names become
-//! ids ([`resolve`]); the compiler turns the tree into stack code.
+//! `if(condition, then, else)` and the functions of PIPE 4.3. Text becomes a tree with names ([`parse()`]), in which ids then replace
+//! the names ([`resolve`]); the compiler turns the tree into stack code.
 
 mod ast;
 mod parse;

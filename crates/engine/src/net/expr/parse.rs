@@ -1,16 +1,16 @@
 //! Parses the text of an expression to a tree with names, and resolves names to ids.
 //!
-//! Every error has the byte span in the text that it is about.
+//! Every error has the byte span of the text that causes it.
 
 use std::ops::Range;
 
 use crate::net::expr::ast::{BinaryOp, Expr, Function, Leaf, UnaryOp};
 use crate::net::ids::{ClassId, ParameterId, PlaceId};
 
-/// Deepest nesting of an expression; deeper text is refused to protect the stack.
+/// Maximum nesting of an expression, a limit that protects the stack.
 pub const MAX_DEPTH: usize = 200;
 
-/// Largest number of operators in one expression.
+/// Maximum number of operators in one expression.
 pub const MAX_OPERATORS: usize = 4_000;
 
 /// A name in an expression, and its position.
@@ -68,7 +68,7 @@ pub enum ExprError {
         name: &'static str,
         /// Minimum number of arguments.
         least: usize,
-        /// Largest number of arguments.
+        /// Maximum number of arguments.
         most: usize,
         /// Number of arguments given.
         got: usize,
@@ -91,7 +91,7 @@ pub enum ExprError {
         /// Position in the text, in bytes.
         span: Range<usize>,
     },
-    /// A name that is no rate parameter of the net.
+    /// A name that is not a rate parameter of the net.
     #[error("there is no rate parameter `{name}` (tokens in a place are written `#(place)`)")]
     UnknownParameter {
         /// Name of the parameter.
@@ -142,7 +142,7 @@ pub fn parse(text: &str) -> Result<Expr<NamedLeaf>, ExprError> {
     whole(Parser { text, at: 0, depth: 0, operators: 0, paths: false })
 }
 
-/// The same, with names that may be paths such as `cluster.node[0].count` or `cluster.node[*].count`.
+/// As [`parse`], but names may be paths such as `cluster.node[0].count` or `cluster.node[*].count`.
 ///
 /// # Errors
 ///
@@ -258,7 +258,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Operators that bind at least as tightly as `level`, all of them left-associative.
+    /// Parses operators that bind at least as tightly as `level`. All operators are left-associative.
     fn binary(&mut self, level: u8) -> Result<Expr<NamedLeaf>, ExprError> {
         self.deeper()?;
         let mut left = self.unary()?;
@@ -266,7 +266,7 @@ impl Parser<'_> {
             self.skip_blanks();
             let next = OPERATORS.iter().find(|(symbol, _)| self.rest().starts_with(symbol));
             let Some((symbol, op)) = next.filter(|(_, op)| op.level() >= level) else { break };
-            // a long chain is a deep tree as well
+            // a long chain of operators is also a deep tree
             self.operators += 1;
             if self.operators > MAX_OPERATORS {
                 return Err(ExprError::TooDeep { span: self.at..self.at });

@@ -1,7 +1,7 @@
-//! Many schedules of one shape on a device at once: their programs are stored in sequence, and differ only in numbers.
+//! Many schedules of one shape together on a device: their programs are stored in sequence, and differ only in numbers.
 //!
-//! A dispatch runs the same replications of all of them: invocation `i` owns quad `i mod n` of schedule `i / n`.
-//! Passage times come back one by one, since callers with many points want to compare them pairwise.
+//! A dispatch runs the same replications of all schedules: invocation `i` owns quad `i mod n` of schedule `i / n`.
+//! Passage times are returned individually, because callers with many configurations compare them pairwise.
 
 use std::sync::Arc;
 
@@ -16,20 +16,20 @@ use crate::sim::gpu::shader::{self, Slots, WORKGROUP};
 use crate::sim::samples::Samples;
 use crate::sim::schedule::Schedule;
 
-/// Bytes of a slot of one quad, of the values of one quad in a column, and of an instruction.
+/// Bytes of one quad's slot, of one quad's values in a column, and of an instruction.
 const SLOT_BYTES: u64 = 32;
 const VALUES_BYTES: u64 = 32;
 const INSTRUCTION_BYTES: u64 = 16;
-/// Quads of the first dispatch.
+/// Number of quads of the first dispatch.
 const FIRST_QUADS: u64 = 4096;
 
-/// Runs schedules on a device; kernels and buffers are kept from call to call.
+/// Runs schedules on a device; calls share kernels and buffers.
 #[derive(Debug)]
 pub(crate) struct GpuBatch {
     gpu: Arc<Gpu>,
-    /// The kernel that was compiled last, and where its slots are.
+    /// The kernel that was compiled last, and the memory of its slots.
     kernel: Option<(Slots, Kernel)>,
-    /// Buffers of results and slots, and bytes that each has.
+    /// The buffers of results and slots, each with its size in bytes.
     results: (u64, wgpu::Buffer),
     slots: (u64, wgpu::Buffer),
     pace: Pace,
@@ -84,7 +84,7 @@ impl GpuBatch {
         Ok(())
     }
 
-    /// Programs like this one that fit into a buffer.
+    /// Number of programs of this size that fit into a buffer.
     fn programs_at_once(&self, schedule: &Schedule, names: &[String]) -> Result<usize, DeviceFault> {
         let code = ScheduleCode::new(schedule, names, self.gpu.loop_budget).map_err(DeviceFault::DoesNotFit)?;
         let bytes = (code.program.len() as u64 * INSTRUCTION_BYTES).max(4 * code.tables.len() as u64);
@@ -111,7 +111,7 @@ impl GpuBatch {
         }
         let code = shape.ok_or_else(|| DeviceFault::DoesNotFit(vec!["there is no schedule".to_owned()]))?;
         if schedules[0].groups > 0 {
-            return Err(DeviceFault::DoesNotFit(vec!["groups are for one schedule at a time".to_owned()]));
+            return Err(DeviceFault::DoesNotFit(vec!["a batch of several schedules cannot record groups".to_owned()]));
         }
         let place = if code.in_memory() { Slots::Memory } else { Slots::Private(code.slots) };
         if self.kernel.as_ref().is_none_or(|(own, _)| *own != place) {
@@ -120,7 +120,7 @@ impl GpuBatch {
         let bytes = (INSTRUCTION_BYTES * programs.len() as u64).max(4 * tables.len() as u64);
         if bytes > self.gpu.facts.largest_binding {
             return Err(DeviceFault::DoesNotFit(vec![format!(
-                "their programs of {bytes} bytes are too large for its buffers"
+                "programs of {bytes} bytes are too large for the device's buffers"
             )]));
         }
         let (program, tables) = (self.gpu.storage_with(&programs)?, self.gpu.storage_with(&tables)?);
@@ -142,10 +142,12 @@ impl GpuBatch {
         let facts = &self.gpu.facts;
         let most = (facts.largest_binding.min(facts.largest_buffer) / per_quad)
             .min(u64::from(facts.workgroups) * u64::from(WORKGROUP))
-            // positions of values are 32-bit numbers
+            // positions of values must fit 32 bits
             .min(u64::from(u32::MAX) / (4 * u64::from(loaded.code.columns.max(loaded.code.slots))));
         if most < points {
-            return Err(DeviceFault::DoesNotFit(vec![format!("{points} schedules are too many for its buffers")]));
+            return Err(DeviceFault::DoesNotFit(vec![format!(
+                "{points} schedules are too many for the device's buffers"
+            )]));
         }
         let (mut at, end) = (first, first + count);
         while at < end {

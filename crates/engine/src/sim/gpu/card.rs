@@ -15,7 +15,7 @@ use crate::sim::schedule::Schedule;
 
 /// Number of replications that the CPU takes over if the GPU cannot finish one of them.
 const TAKEN_OVER: u64 = 1024;
-/// Replications that are compared with the CPU's.
+/// Maximum number of replications that are compared with the CPU.
 const REPLAYED: u64 = 256;
 
 /// An opened GPU.
@@ -23,12 +23,12 @@ const REPLAYED: u64 = 256;
 pub struct Card {
     gpu: Arc<Gpu>,
     batch: GpuBatch,
-    /// Engines whose replications on this GPU equalled the CPU's.
+    /// Engines whose replications on this GPU were equal to those on the CPU.
     trusted: Vec<&'static str>,
 }
 
 impl Card {
-    /// Opens the best GPU, or the adapter whose name contains this text; a software adapter only by its name.
+    /// Opens the best GPU, or the first adapter whose name contains this text. A software adapter is opened only if it is named.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl Card {
         Self::of(&gpu)
     }
 
-    /// A GPU that is open already.
+    /// Uses a GPU that is already open.
     pub(crate) fn of(gpu: &Arc<Gpu>) -> Result<Self, RunError> {
         Ok(Self { gpu: Arc::clone(gpu), batch: GpuBatch::new(gpu)?, trusted: Vec::new() })
     }
@@ -48,13 +48,13 @@ impl Card {
         &self.gpu.facts.name
     }
 
-    /// The replications `first .. first + count` of each net, identical to the CPU's bit for bit. Schedules that share
-    /// their plan run together. For the first net of each engine, up to 256 replications are compared with the CPU's
-    /// before any result counts.
+    /// Runs the replications `first .. first + count` of each net, which are identical to those on the CPU bit for bit.
+    /// Schedules that share their plan run together. For the first net of each engine, up to 256 replications are
+    /// compared with the CPU before any result counts.
     ///
     /// # Errors
     ///
-    /// A fault of the net or of the GPU, or a net that does not fit it.
+    /// A fault of the net or of the GPU, or a net that does not fit the GPU.
     pub fn replicate(&mut self, ready: &[&Ready<'_>], first: u64, count: u64) -> Result<Vec<Samples>, RunError> {
         let mut all = Vec::with_capacity(ready.len());
         for alike in ready.chunk_by(|a, b| a.shares_schedule(b)) {
@@ -72,7 +72,7 @@ impl Card {
         Ok(all)
     }
 
-    /// Compares replications of a net with the CPU's, once for each engine.
+    /// Compares replications of a net with those on the CPU, once for each engine.
     fn trust(&mut self, ready: &Ready<'_>, first: u64, count: u64) -> Result<(), RunError> {
         if count == 0 || self.trusted.contains(&ready.engine()) {
             return Ok(());
@@ -95,14 +95,14 @@ impl Card {
         Ok(())
     }
 
-    /// Schedules of the same shape; none if their shapes differ.
+    /// Runs schedules of the same shape together; none if their shapes differ.
     fn together(&mut self, ready: &[&Ready<'_>], first: u64, count: u64) -> Option<Result<Vec<Samples>, DeviceFault>> {
         let schedules: Vec<Schedule> = ready.iter().map(|ready| ready.schedule()).collect::<Option<_>>()?;
         let names = &ready[0].setup.program.transition_names;
         let mut samples: Vec<Samples> = ready.iter().map(|ready| ready.nothing()).collect();
         match self.batch.run(&schedules, names, first, count, &mut samples) {
             Ok(()) => Some(Ok(samples)),
-            // each for itself may fit
+            // individually, they may fit
             Err(DeviceFault::DoesNotFit(_)) => None,
             Err(fault) => Some(Err(fault)),
         }

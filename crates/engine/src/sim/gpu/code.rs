@@ -1,8 +1,8 @@
 //! Marking expressions as words of `shaders/shared/code.wgsl`.
 //!
-//! A step is one word, its operator in the lowest 8 bits and a counter above; a number is followed by its two words.
-//! Operators that the shader lacks are composed of operators that it has: degrees by a product, a minimum of many by
-//! minima of two.
+//! A step is one word: the operator in the lowest 8 bits, a counter above. The two words of a number follow its step.
+//! Operators that the shader lacks are composed of other operators: degrees of a product, a minimum of several numbers
+//! of minima of two.
 
 use crate::compile::{Code, Op};
 use crate::net::expr::{BinaryOp, Function, UnaryOp};
@@ -19,7 +19,7 @@ const FLOOR: u32 = 7;
 const CEIL: u32 = 8;
 const RINT: u32 = 9;
 const IF: u32 = 10;
-/// The first of the operators with two operands, which follow in the order of [`BinaryOp`].
+/// The first operator with two operands; the others follow in the order of [`BinaryOp`].
 const OR: u32 = 16;
 const MULTIPLY: u32 = 26;
 const ADD: u32 = 24;
@@ -27,9 +27,9 @@ const REMAINDER: u32 = 28;
 const MIN: u32 = 29;
 const MAX: u32 = 30;
 
-/// Counters that a step can name.
+/// Number of counters that a step can refer to.
 const MOST_COUNTERS: u32 = 1 << 24;
-/// Deepest stack of a device: each invocation has memory for it.
+/// Maximum stack depth on a device, where each invocation needs memory for the stack.
 const MOST_DEPTH: u32 = 32;
 /// Maximum number of steps of one expression.
 const MOST_STEPS: u32 = 4096;
@@ -40,9 +40,9 @@ const SQRT_LOOPS: u32 = 55;
 /// A marking expression as the shaders read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DeviceCode {
-    /// The steps and the end marker, at any position.
+    /// The steps and the end marker; they may be placed at any position.
     pub(crate) words: Vec<u32>,
-    /// Largest number of values on the stack: the minimum for `CODE_STACK`.
+    /// Maximum number of values on the stack; `CODE_STACK` must not be smaller.
     pub(crate) depth: u32,
     /// Upper bound of the loop iterations of one evaluation.
     pub(crate) loops: u32,
@@ -52,17 +52,17 @@ pub(crate) struct DeviceCode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoDeviceCode {
     /// A function whose last bit depends on the CPU's library.
-    #[error("`{}` is not computed to the same bits on a device", .0.name())]
+    #[error("a device does not compute `{}` to the same bits as the CPU", .0.name())]
     Function(Function),
     /// Too many operands wait for their operators.
     #[error(
-        "its stack needs {0} numbers, and a device has room for {MOST_DEPTH}; split it, or give min and max fewer arguments"
+        "it needs a stack of {0} numbers, but a device has room for {MOST_DEPTH}; split it, or use fewer arguments in min and max"
     )]
     TooDeep(u32),
     /// Too many steps.
     #[error("it has {0} steps; a device allows {MOST_STEPS}")]
     TooLong(u32),
-    /// A counter that has no room in a step.
+    /// A counter whose number does not fit into a step.
     #[error("it reads more than {MOST_COUNTERS} counters")]
     TooManyCounters,
 }
@@ -123,7 +123,7 @@ impl Writer {
             Function::Ceil => self.operator(CEIL, 1),
             Function::Floor => self.operator(FLOOR, 1),
             Function::If => self.operator(IF, 3),
-            // the fold of the CPU starts with infinity, which stays only if all others are not numbers
+            // the CPU starts from infinity, which remains only if all arguments are NaN
             Function::Max => self.fold(MAX, f64::NEG_INFINITY, arguments),
             Function::Min => self.fold(MIN, f64::INFINITY, arguments),
             Function::Rint => self.operator(RINT, 1),
@@ -133,7 +133,7 @@ impl Writer {
                 self.operator(FLOOR, 1);
             }
             Function::Sqrt => self.operator(SQRT, 1),
-            // the same products as the standard library's; a test compares them
+            // the same products as in the standard library; a test compares them
             Function::ToDegrees => self.times(1_f64.to_degrees()),
             Function::ToRadians => self.times(1_f64.to_radians()),
             Function::Acos
@@ -243,7 +243,7 @@ mod tests {
             obstacles,
             [NoDeviceCode::Function(Function::Exp), NoDeviceCode::Function(Function::Pow), NoDeviceCode::TooDeep(42)]
         );
-        assert_eq!(obstacles[1].to_string(), "`pow` is not computed to the same bits on a device");
+        assert_eq!(obstacles[1].to_string(), "a device does not compute `pow` to the same bits as the CPU");
         let long = vec!["#(p)"; 2100].join(" + ");
         let wide: Vec<String> = (0..33).map(|_| "#(p)".to_owned()).collect();
         assert_eq!(DeviceCode::of(&code(&long)), Err(vec![NoDeviceCode::TooLong(4199)]));

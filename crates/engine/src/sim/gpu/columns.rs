@@ -1,4 +1,4 @@
-//! Columns of results on the device and their reductions: exact moments, a histogram, or the values one by one.
+//! Columns of results on the device, and their reduction to exact moments, a histogram, or individual values.
 
 use crate::estimate::{Moments, TickHistogram};
 use crate::sim::gpu::device::Gpu;
@@ -8,9 +8,9 @@ use crate::sim::gpu::layout::{Partial, ReduceRun};
 use crate::sim::gpu::pair::{pair, value};
 use crate::sim::gpu::shader;
 
-/// Workgroups that share a column at most.
+/// Maximum number of workgroups that share a column.
 const MOST_GROUPS: u32 = 512;
-/// Minimum values per workgroup, if there are enough.
+/// Minimum number of values per workgroup, if there are enough.
 const LEAST_SHARE: u32 = 2048;
 
 /// Reduces columns of 64-bit values.
@@ -24,10 +24,10 @@ pub(crate) struct Reducer {
 /// One column, or a part of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
-    /// Position of its first value in the buffer, and the number of values.
+    /// Position of the first value in the buffer, and the number of values.
     pub(crate) begin: u32,
     pub(crate) count: u32,
-    /// Larger values are missing.
+    /// A value above this limit counts as missing.
     pub(crate) limit: u64,
 }
 
@@ -97,7 +97,7 @@ impl Reducer {
         let partials: Vec<Partial> = gpu.read(&self.partials, groups as usize)?;
         let seen: u64 = partials.iter().map(|partial| u64::from(partial.seen)).sum();
         if seen != u64::from(column.count) {
-            let what = format!("{seen} of {} values were added up", column.count);
+            let what = format!("only {seen} of {} values were added", column.count);
             return Err(GpuError::Unfinished { kernel: "reduce", what });
         }
         let mut moments = Moments::default();

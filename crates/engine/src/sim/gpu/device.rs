@@ -1,4 +1,4 @@
-//! Adapters: listing them, choosing one, and opening it as a device that has passed its self-test.
+//! Adapters: listing, choosing, and opening an adapter as a device that has passed the self-test.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ pub enum AdapterKind {
     Integrated,
     /// Another device.
     Other,
-    /// A program that plays a GPU.
+    /// A program that emulates a GPU.
     Software,
 }
 
@@ -33,7 +33,7 @@ impl AdapterKind {
     }
 }
 
-/// Facts about an adapter, known without opening it.
+/// Facts about an adapter that are known without opening it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdapterFacts {
     /// Name according to the driver.
@@ -44,20 +44,20 @@ pub struct AdapterFacts {
     pub driver: String,
     /// Kind of the adapter.
     pub kind: AdapterKind,
-    /// True if it calculates with 64-bit integers.
+    /// True if the adapter supports 64-bit integers.
     pub int64: bool,
-    /// Largest buffer \[bytes\].
+    /// Maximum size of a buffer \[bytes\].
     pub largest_buffer: u64,
-    /// Largest part of a buffer that a shader may see \[bytes\].
+    /// Maximum size of the part of a buffer that a shader can access \[bytes\].
     pub largest_binding: u64,
-    /// Largest number of workgroups in one dimension of a dispatch.
+    /// Maximum number of workgroups in one dimension of a dispatch.
     pub workgroups: u32,
-    /// Invocations in one workgroup.
+    /// Maximum number of invocations in one workgroup.
     pub workgroup_size: u32,
 }
 
 impl AdapterFacts {
-    /// Returns true if it is a program that plays a GPU.
+    /// Returns true if the adapter is a program that emulates a GPU.
     pub fn is_software(&self) -> bool {
         self.kind == AdapterKind::Software
     }
@@ -77,7 +77,7 @@ impl AdapterFacts {
             driver: [info.driver, info.driver_info].join(" ").trim().to_owned(),
             kind,
             int64: adapter.features().contains(wgpu::Features::SHADER_INT64),
-            // in whole pieces of what bindings are aligned to: sizes are rounded up to less
+            // a multiple of 256, because sizes are rounded up to smaller multiples
             largest_buffer: limits.max_buffer_size & !255,
             largest_binding: limits.max_storage_buffer_binding_size & !255,
             workgroups: limits.max_compute_workgroups_per_dimension,
@@ -120,7 +120,7 @@ pub struct Gpu {
     pub facts: AdapterFacts,
     /// True if shaders use 64-bit integers for products.
     pub(crate) int64: bool,
-    /// Loop iterations that one invocation may do in one dispatch.
+    /// Maximum number of loop iterations of one invocation in one dispatch.
     pub(crate) loop_budget: u32,
     lost: Arc<Mutex<Option<String>>>,
     pub(in crate::sim::gpu) proof: Proof,
@@ -131,14 +131,14 @@ pub struct Gpu {
 #[derive(Debug)]
 pub(in crate::sim::gpu) struct Proof {
     pub(in crate::sim::gpu) counter: wgpu::Buffer,
-    /// Where the host reads it.
+    /// The buffer from which the host reads the counter.
     pub(in crate::sim::gpu) copy: wgpu::Buffer,
     /// The expected value.
     pub(in crate::sim::gpu) expected: Mutex<u32>,
-    /// For tests: a kernel, and how many workgroups its next dispatch leaves out.
+    /// For tests: a kernel, and the number of workgroups that its next dispatch skips.
     #[cfg(test)]
     pub(in crate::sim::gpu) skipped: Mutex<Option<(&'static str, u32)>>,
-    /// For tests: the state of a race is lost after its next dispatch.
+    /// For tests: true if the state of a race is to be lost after the next dispatch.
     #[cfg(test)]
     pub(in crate::sim::gpu) forgets: AtomicBool,
 }
@@ -165,7 +165,7 @@ impl Proof {
         }
     }
 
-    /// For tests: number of workgroups that this dispatch of a kernel leaves out.
+    /// For tests: number of workgroups that the next dispatch of a kernel skips.
     #[cfg(test)]
     pub(in crate::sim::gpu) fn left_out(&self, kernel: &str) -> u32 {
         let mut skipped = self.skipped.lock().unwrap_or_else(PoisonError::into_inner);
@@ -211,7 +211,7 @@ impl Gpu {
         }
     }
 
-    /// Returns true if a test makes the device lose the state of a race now.
+    /// For tests: returns true if the device is to lose the state of a race now.
     pub(in crate::sim::gpu) fn forgets(&self) -> bool {
         #[cfg(test)]
         return self.proof.forgets.swap(false, Ordering::Relaxed);
@@ -219,13 +219,13 @@ impl Gpu {
         false
     }
 
-    /// True once the device has been given up.
+    /// Returns true once the device has been abandoned.
     #[cfg(test)]
     pub(in crate::sim::gpu) fn is_abandoned(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed)
     }
 
-    /// Message of the driver when the device was lost, if it was.
+    /// Message of the driver about the loss of the device; none if the device was not lost.
     pub(crate) fn lost(&self) -> Option<String> {
         self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,4 +1,4 @@
-//! Binary64 arithmetic on the bits of numbers: the expected results of the shaders. Twin of
+//! Binary64 arithmetic on the bits of numbers, with the results that the shaders must produce. Twin of
 //! `shaders/shared/double.wgsl`.
 //!
 //! The CPU supports this arithmetic, so each function here is the plain operation; the tests
@@ -8,7 +8,7 @@ fn number(bits: u64) -> f64 {
     f64::from_bits(bits)
 }
 
-/// The bits, with one NaN for all.
+/// The bits of a number; all NaNs get the same bits.
 pub(crate) fn double(value: f64) -> u64 {
     if value.is_nan() { f64::NAN.to_bits() & !(1 << 63) } else { value.to_bits() }
 }
@@ -46,12 +46,12 @@ pub(crate) fn double_less_or_equal(a: u64, b: u64) -> bool {
     number(a) <= number(b)
 }
 
-/// The operand that is a number; the first of equals, which `f64::min` does not promise.
+/// The smaller operand; if one is NaN, the other. Of equal operands it is the first, which `f64::min` does not guarantee.
 pub(crate) fn double_min(a: u64, b: u64) -> u64 {
     double(if number(b) < number(a) || number(a).is_nan() { number(b) } else { number(a) })
 }
 
-/// The same with the larger.
+/// As [`double_min`], for the larger operand.
 pub(crate) fn double_max(a: u64, b: u64) -> u64 {
     double(if number(a) < number(b) || number(a).is_nan() { number(b) } else { number(a) })
 }

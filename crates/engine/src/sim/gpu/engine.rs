@@ -1,4 +1,4 @@
-//! The interface of engines on a device: how they are driven, how they stop, and the size of their chunks.
+//! The interface of engines on a device: how they run and stop, and the size of their chunks.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use crate::sim::samples::Samples;
 /// Reason why an engine on a device stops.
 #[derive(Debug)]
 pub(crate) enum DeviceFault {
-    /// The device.
+    /// A fault of the device.
     Gpu(GpuError),
-    /// The net or the question: everything that does not fit.
+    /// The net or the question does not fit; lists all reasons.
     DoesNotFit(Vec<String>),
-    /// A replication that the device cannot finish, such as one with a fault of the net: the CPU decides.
+    /// A replication that the device cannot finish, for example because of a fault of the net. The CPU runs it again.
     Replication,
-    /// The caller stopped it; the chunk is discarded.
+    /// The caller stopped the engine; the chunk is discarded.
     Stopped,
 }
 
@@ -25,7 +25,7 @@ impl From<GpuError> for DeviceFault {
     }
 }
 
-/// An engine on a device. It produces the numbers of its twin on the CPU.
+/// An engine on a device. It produces the same numbers as its twin on the CPU.
 pub(crate) trait DeviceEngine {
     /// Runs replications from `first` on, at most `most`, and adds them to `samples`, in order. Returns their number;
     /// on an error, `samples` is unchanged. `stop` is called between dispatches.
@@ -41,7 +41,7 @@ pub(crate) trait DeviceEngine {
         stop: &dyn Fn() -> bool,
     ) -> Result<u64, DeviceFault>;
 
-    /// Minimum replications that keep the device busy: fewer take as long.
+    /// Minimum number of replications that keep the device busy; fewer take as long.
     fn fill(&self) -> u64 {
         1
     }
@@ -56,30 +56,30 @@ const DISPATCH: Duration = Duration::from_millis(60);
 const LONGEST_DISPATCH: Duration = Duration::from_millis(75);
 /// A dispatch shorter than this gives no information about speed.
 const NOISE: Duration = Duration::from_micros(500);
-/// Largest growth of a step, and largest growth after a dispatch that was too long.
+/// Maximum growth factor of a size, and the maximum after a dispatch that took too long.
 const GROWTH: f64 = 8.0;
 const SLOW_GROWTH: f64 = 2.0;
 /// A larger size is worthwhile if a replication costs at most this share of its previous cost.
 const CHEAPER: f64 = 0.87;
-/// Replications that keep a GPU busy: up to this number, and often beyond, more replications take no longer.
+/// Number of replications that keep a GPU busy: up to this number, and often beyond, more replications take no longer.
 pub(crate) const CARD_FILL: u64 = 1 << 16;
 
 /// Sizes of dispatches or chunks, adapted to the time of the last one.
 ///
-/// On a CPU, time grows with the size. On a GPU it stays the same until the GPU is full, so that a size which takes longer than its
-/// target may still be too small: sizes grow as long as each replication becomes cheaper, shrink only beyond a longest time, and not below what
-/// fills the GPU.
+/// On a CPU, time grows with the size. On a GPU, time stays the same until the GPU is full, so a size that takes longer than the
+/// target may still be too small. Therefore sizes grow as long as each replication becomes cheaper, shrink only if they take longer than a
+/// maximum time, and do not shrink below the size that fills the GPU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     size: u64,
     least: u64,
     most: u64,
     target: Duration,
-    /// Sizes that took longer than this shrink.
+    /// Maximum time; a size that took longer shrinks.
     longest: Duration,
-    /// The longest dispatch since the last size, and its number of replications.
+    /// Time and size of the longest dispatch since the size was last set.
     last: Option<(Duration, u64)>,
-    /// Size and time for each piece of it \[s\] before that.
+    /// The previous size, and the time \[s\] per unit of this size.
     before: Option<(u64, f64)>,
 }
 
@@ -94,7 +94,7 @@ impl Pace {
         Self { size: first.min(most), least: 1, most, target, longest, last: None, before: None }
     }
 
-    /// The same with a minimum size, if there is memory.
+    /// The same with a minimum size, which available memory may reduce.
     #[must_use]
     pub(crate) fn at_least(self, least: u64) -> Self {
         let least = least.clamp(1, self.most);
@@ -108,7 +108,7 @@ impl Pace {
         }
     }
 
-    /// No dispatch shall be larger.
+    /// Sets the maximum size.
     pub(crate) fn limit(&mut self, most: u64) {
         self.most = most.max(1);
         self.least = self.least.min(self.most);
@@ -164,7 +164,7 @@ mod tests {
         let (target, longest) = (Duration::from_millis(500), Duration::from_millis(500));
         let mut pace = Pace::with_target(1000, 100_000, target, longest);
         assert_eq!(pace.next(), 1000);
-        // a tenth of it took the time allowed for a whole one
+        // a tenth of the size took the time allowed for the whole size
         pace.took(100, Duration::from_millis(500));
         assert_eq!(pace.next(), 100);
     }
@@ -181,7 +181,7 @@ mod tests {
     }
 
     /// Constant up to some lanes, then linear: fast and slow GPUs, and CPUs, with and without noise of 20%. No dispatch
-    /// takes four times its target unless its smallest size does; in the end the device is full, or the target is met.
+    /// takes four times its target unless its smallest size does; finally, the device is full or the target is met.
     #[test]
     fn dispatches_stay_within_four_times_their_target_on_any_device() {
         for (constant_s, full) in
@@ -192,7 +192,7 @@ mod tests {
                 let time = |size: u64, turn: u32| constant_s * (size as f64 / full).max(1.0) * wave(turn);
                 let played = play(Pace::new(16, 1 << 22), time);
                 for (turn, &(size, took)) in played.iter().enumerate().skip(1) {
-                    // from a first size that is much too large it goes down in steps
+                    // from a first size that is much too large, sizes shrink in steps
                     let still_down = played[..turn].iter().all(|earlier| earlier.0 > size);
                     assert!(took < 0.24 || size == 1 || still_down, "{constant_s} {full} {noise}: {size} took {took}");
                 }
@@ -205,15 +205,15 @@ mod tests {
         }
     }
 
-    /// A replication that takes 300 ms on a lane, however many lanes there are: chunks grow until the GPU is full. Seen
-    /// to fail where sizes follow the time alone: they shrink to one.
+    /// A replication takes 300 ms on a lane, for any number of lanes: chunks grow until the GPU is full. Seen
+    /// to fail if sizes depend only on the time: they shrink to one.
     #[test]
     fn chunks_grow_on_a_card_whose_time_does_not_depend_on_their_size() {
         let (target, longest) = (Duration::from_millis(250), Duration::from_secs(5));
         let pace = Pace::with_target(256, 1 << 26, target, longest);
         let played = play(pace, |size, _| 0.3 * (size as f64 / 130_000.0).max(1.0));
         assert!(played[59].0 >= 65_536, "{:?}", &played[50..]);
-        // a CPU keeps to the time
+        // on a CPU, chunks keep within the time
         let played = play(pace, |size, _| 0.001 * size as f64);
         assert!(played[2..].iter().all(|played| played.1 < 0.6), "{played:?}");
         let filled = play(pace.at_least(CARD_FILL), |size, _| 0.3 * (size as f64 / 130_000.0).max(1.0));

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GpuError {
-    /// The system shows no adapter at all. Install a driver, or run on the CPU.
+    /// The system has no adapter at all. Install a driver, or run on the CPU.
     #[error(
         "no graphics adapter found: install its Vulkan driver (for tests without a GPU: mesa-vulkan-drivers), or use the CPU"
     )]
@@ -25,7 +25,7 @@ pub enum GpuError {
         /// Names of the available adapters.
         available: Vec<String>,
     },
-    /// The driver does not open the device.
+    /// The driver refused to open the device.
     #[error("the adapter `{adapter}` could not be opened: {message}")]
     Refused {
         /// Name of the adapter.
@@ -33,7 +33,7 @@ pub enum GpuError {
         /// Message of the driver.
         message: String,
     },
-    /// The device calculates wrongly. Update its driver.
+    /// The device computes wrong results. Update its driver.
     #[error(
         "the adapter `{adapter}` failed its self-test ({what}): its driver miscompiles; update the driver or use the CPU"
     )]
@@ -43,15 +43,15 @@ pub enum GpuError {
         /// The wrong result.
         what: String,
     },
-    /// A shader was not accepted, which is a fault of this program or of the driver.
-    #[error("the shader {shader} was not accepted: {message}")]
+    /// A shader was refused, which is a fault of this program or of the driver.
+    #[error("the device refused the shader {shader}: {message}")]
     Shader {
         /// Name of the shader.
         shader: &'static str,
         /// Message of the compiler.
         message: String,
     },
-    /// A command was not accepted, which is a fault of this program.
+    /// A command was refused, which is a fault of this program.
     #[error("the device refused a command: {message}")]
     Validation {
         /// Message of the validation.
@@ -69,7 +69,7 @@ pub enum GpuError {
         /// Message of the driver.
         message: String,
     },
-    /// The driver reported work as complete that was not done. Update it, or use the CPU.
+    /// The driver reported work as complete that was not done. Update the driver, or use the CPU.
     #[error("the device skipped work of the shader {kernel}: {what}; update the driver or use the CPU")]
     Unfinished {
         /// Name of the shader.
@@ -77,7 +77,7 @@ pub enum GpuError {
         /// The missing work.
         what: String,
     },
-    /// The device did not answer in time.
+    /// The device did not respond in time.
     #[error("the device did not finish within {seconds} s")]
     Timeout {
         /// Time waited.

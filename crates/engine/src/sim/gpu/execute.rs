@@ -1,5 +1,5 @@
-//! The only file that talks to a device's queue: pipelines, buffers, dispatches, reading back. Every call that can fail
-//! is scoped, so that a failure becomes a [`GpuError`] instead of zeros.
+//! The only file that accesses a device's queue: pipelines, buffers, dispatches, reading back. Every call that can fail
+//! has an error scope, so that a failure becomes a [`GpuError`] instead of zeros.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -13,12 +13,11 @@ pub(crate) use crate::sim::backend::GpuTimes;
 use crate::sim::gpu::device::Gpu;
 use crate::sim::gpu::error::GpuError;
 
-/// Longest single wait. A dispatch is designed to take a tenth of a second; a software adapter on a busy machine may
-/// need
-/// much longer.
+/// Maximum duration of one wait. A dispatch is designed to take a tenth of a second; a software adapter on a busy machine
+/// may need much longer.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Where every kernel finds the counter of workgroups that have finished, and the bytes that are read of it.
+/// The binding at which every kernel finds the counter of finished workgroups, and the size of the counter in bytes.
 const PROOF_BINDING: u32 = 7;
 const PROOF_BYTES: u64 = 4;
 
@@ -113,7 +112,7 @@ impl Gpu {
         Ok(buffer)
     }
 
-    /// Fills a buffer anew.
+    /// Overwrites a buffer.
     pub(crate) fn write<T: Pod>(&self, buffer: &wgpu::Buffer, data: &[T]) -> Result<(), GpuError> {
         self.guarded(|| self.queue.write_buffer(buffer, 0, bytemuck::cast_slice(data)))
     }
@@ -187,7 +186,7 @@ impl Gpu {
         let size = size_of::<T>() as u64;
         let (offset, bytes) = (first as u64 * size, count as u64 * size);
         let expected = self.proof.expected.lock().unwrap_or_else(PoisonError::into_inner);
-        // the counter comes along: a copy that was not made leaves zeros
+        // the counter is copied too, because a copy that the driver skips leaves zeros
         let proof_at = bytes.next_multiple_of(PROOF_BYTES);
         let staging =
             self.buffer(proof_at + PROOF_BYTES, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)?;
@@ -229,7 +228,7 @@ impl Gpu {
         }
     }
 
-    /// The device did not answer in time: it is abandoned.
+    /// Abandons a device that did not respond in time.
     fn late(&self) -> GpuError {
         self.abandon();
         GpuError::Timeout { seconds: PATIENCE.as_secs() }
@@ -272,7 +271,7 @@ impl Gpu {
     }
 }
 
-/// Where the answer to a request to map a buffer comes.
+/// The receiver of the result of mapping a buffer.
 type Mapped = Receiver<Result<(), wgpu::BufferAsyncError>>;
 
 fn map(buffer: &wgpu::Buffer) -> Mapped {
@@ -313,7 +312,7 @@ fn quietly<T>(call: impl FnOnce() -> T) -> Result<T, String> {
 mod tests {
     use super::*;
 
-    /// Also if panics follow each other, and if a panic carries no text.
+    /// Includes consecutive panics, and a panic without a text.
     #[test]
     fn panics_of_a_driver_are_told() {
         assert_eq!(quietly(|| 7), Ok(7));

@@ -24,7 +24,7 @@ pub(crate) struct DeviceLaw {
 /// Reason why a distribution stays on the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoDeviceLaw {
-    /// It uses `f64` functions that shaders lack.
+    /// The distribution uses `f64` functions that shaders lack.
     Floats,
     /// The table or the stages need too many words of the program.
     TooLarge,
@@ -34,8 +34,8 @@ impl NoDeviceLaw {
     /// The obstacle as text, for the transition of this name.
     pub(crate) fn of(self, name: &str) -> String {
         match self {
-            Self::Floats => format!("the delay of `{name}` needs floating point functions"),
-            Self::TooLarge => format!("the delay of `{name}` needs too large a table"),
+            Self::Floats => format!("the delay of `{name}` needs floating-point functions that the device lacks"),
+            Self::TooLarge => format!("the delay of `{name}` needs a table that is too large"),
         }
     }
 }
@@ -43,7 +43,7 @@ impl NoDeviceLaw {
 impl DeviceLaw {
     /// No delay.
     pub(crate) const NONE: Self = Self { kind: 0, a: 0, b: 0, loops: 0 };
-    /// Fires never.
+    /// A delay that never ends.
     pub(crate) fn never() -> Self {
         let [a, b] = pair(NEVER);
         Self { kind: DETERMINISTIC, a, b, loops: 0 }

@@ -1,5 +1,5 @@
 //! The structs that host and shaders share. Each mirrors the WGSL struct of the same name, field by field; a test
-//! compares the offsets with the offsets that naga finds in the shaders.
+//! compares the offsets with the result of naga for the shaders.
 
 use bytemuck::{Pod, Zeroable};
 

@@ -2,12 +2,12 @@
 //!
 //! Every engine here has a twin on the CPU and gives the same results: draws, clocks, markings and results are
 //! integers, and equal bit for bit, replication by replication. So a run may start on one device and continue on the
-//! other without any change in the numbers. The WGSL is in `shaders/`; a file of `shaders/shared/` names the Rust file
-//! that it is the twin of.
+//! other without any change in the numbers. The WGSL is in `shaders/`; a file in `shaders/shared/` names the Rust file
+//! that is its twin.
 //!
 //! * [`adapters`] lists the adapters; a device is opened only after a self-test with known answers.
-//! * A chunk of replications is dispatched in parts of about 60 ms, reduced on the device, and added when
-//!   complete: after a failure, the whole chunk is discarded.
+//! * A chunk of replications is dispatched in parts of about 60 ms, reduced on the device, and added to the results when
+//!   complete; after a failure, the whole chunk is discarded.
 //! * A [`Card`] runs many nets; schedules of one plan run together, as one batch with separate rates.
 //! * [`GpuError`] describes the problem and the remedy.
 

@@ -1,4 +1,4 @@
-//! Opens a device, which must pass the self-test before anything runs on it.
+//! Opens a device, which must pass the self-test before use.
 
 use crate::sim::gpu::device::{Gpu, Wanted, all_adapters, choose};
 use crate::sim::gpu::error::GpuError;
@@ -10,7 +10,7 @@ impl Gpu {
         Self::open_adapter(&choose(all_adapters(), wanted)?, true)
     }
 
-    /// The same without the use of 64-bit integers, for comparing both.
+    /// As [`Gpu::open`], but without 64-bit integers, to compare both variants.
     #[cfg(test)]
     pub(crate) fn open_without_int64(wanted: Wanted<'_>) -> Result<Self, GpuError> {
         Self::open_adapter(&choose(all_adapters(), wanted)?, false)

@@ -1,4 +1,4 @@
-//! 64-bit numbers as pairs of words, low one first: the shaders' integer arithmetic. Twin of
+//! 64-bit numbers as pairs of words, low word first: the integer arithmetic of the shaders. Twin of
 //! `shaders/shared/pair.wgsl`.
 //!
 //! The CPU supports 64-bit integers, so each function here is the plain operation; the tests compare the

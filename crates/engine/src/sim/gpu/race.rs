@@ -1,4 +1,4 @@
-//! The race on a device: lanes that play replications, in dispatches of a bounded number of steps.
+//! The race on a device: lanes run replications, in dispatches of a bounded number of steps.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,17 +20,17 @@ use crate::sim::question::{MAX_FIRINGS, Question};
 use crate::sim::race::Setup;
 use crate::sim::samples::Samples;
 
-/// Maximum number of lanes that play side by side: more than any GPU keeps busy.
+/// Maximum number of lanes that run in parallel, more than any GPU needs to be busy.
 const MOST_LANES: u64 = 1 << 18;
-/// Steps of the first dispatch, and replications of the first chunk.
+/// Number of steps of the first dispatch, and number of replications of the first chunk.
 const FIRST_STEPS: u64 = 16;
 const FIRST_CHUNK: u64 = 4096;
-/// Maximum number of steps of a dispatch: a step takes some microseconds, and a display's watchdog waits two seconds.
+/// Maximum number of steps of a dispatch. A step takes some microseconds, and a display's watchdog waits two seconds.
 const MOST_STEPS: u64 = 1 << 14;
-/// Target time of a chunk, and longest time of one that grows: progress is shown after each chunk.
+/// Target time of a chunk, and maximum time of a chunk that grows. Progress is shown after each chunk.
 const CHUNK: Duration = Duration::from_millis(500);
 const LONGEST_CHUNK: Duration = Duration::from_secs(5);
-/// Words of the control buffer: next, ended, faults, four endings, lanes that played.
+/// Number of words in the control buffer: next, ended, faults, four endings, lanes that ran.
 const CONTROL: usize = 8;
 
 /// A race on a device.
@@ -43,13 +43,13 @@ pub(crate) struct GpuRace<'a> {
     reducer: Reducer,
     tables: wgpu::Buffer,
     control: wgpu::Buffer,
-    /// Words of a lane.
+    /// Number of words of a lane.
     items: u64,
-    /// Lanes that fit into a buffer and into memory, in whole workgroups.
+    /// Number of lanes that fit into a buffer and into memory, a multiple of the workgroup size.
     most_lanes: u64,
     lanes: u64,
     state: wgpu::Buffer,
-    /// Replications that fit into memory.
+    /// Number of replications that fit into memory.
     room: u64,
     results: wgpu::Buffer,
     max_firings: u64,
@@ -83,8 +83,7 @@ impl<'a> GpuRace<'a> {
         }
         if loops > u64::from(gpu.loop_budget) {
             let budget = gpu.loop_budget;
-            code.obstacles
-                .push(format!("a step takes up to {loops} loop iterations, and the device stops at {budget}"));
+            code.obstacles.push(format!("a step may take {loops} loop iterations, but the device allows {budget}"));
         }
         if !code.obstacles.is_empty() {
             return Err(DeviceFault::DoesNotFit(code.obstacles));
@@ -114,7 +113,7 @@ impl<'a> GpuRace<'a> {
         Ok(this)
     }
 
-    /// Buffers for `count` replications; fewer where memory is short. Returns the number that fits into memory.
+    /// Allocates buffers for `count` replications, or fewer if memory is short. Returns the number that fits into memory.
     fn make_room(&mut self, count: u64) -> Result<u64, GpuError> {
         let started = Instant::now();
         let mut wanted = count;
@@ -142,7 +141,7 @@ impl<'a> GpuRace<'a> {
         Ok(wanted.min(count))
     }
 
-    /// Plays a chunk to its end. Returns the number of replications per outcome.
+    /// Runs a chunk to its end. Returns the number of replications per ending.
     fn play(&mut self, first: u64, count: u64, stop: &dyn Fn() -> bool) -> Result<[u64; 4], DeviceFault> {
         let started = Instant::now();
         self.gpu.write(&self.control, &[0_u32; CONTROL])?;
@@ -186,12 +185,14 @@ impl<'a> GpuRace<'a> {
             if left == 0 {
                 return Ok(endings);
             }
-            // without this, a device that lost the lanes' state would play on for ever
+            // without this check, a device that lost the lanes' state would run forever
             if control[7] == played {
-                return Err(unfinished(format!("{left} of {count} replications are left, and no lane plays them")));
+                return Err(unfinished(format!(
+                    "{left} of {count} replications are left, and no lane is running them"
+                )));
             }
             played = control[7];
-            // idle lanes make a dispatch short, and the next one too long
+            // a dispatch with idle lanes is short, which would make the next one too long
             if 2 * left >= lanes {
                 self.steps.took(u64::from(run.steps), took);
             }
@@ -273,7 +274,7 @@ impl Floats {
             }
         }
         let Some(end) = columns.end else { return Ok(this) };
-        // observed time in ticks, if there is any
+        // observed time in ticks, if it is recorded
         let ends = race.values(end, count)?;
         let observed: Vec<Option<f64>> =
             ends.iter().map(|&end| (end > warm_up).then(|| (end - warm_up) as f64)).collect();
@@ -296,7 +297,7 @@ impl Floats {
         Ok(this)
     }
 
-    /// In the units in which the CPU averages.
+    /// Adds the observations in the same units of replications as the CPU.
     fn add_to(&self, part: &mut Samples, count: u64) {
         let columns = [&self.tokens, &self.throughput, &self.rewards, &self.snapshots];
         for offset in (0..count).step_by(FLOAT_UNIT as usize) {

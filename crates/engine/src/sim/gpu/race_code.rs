@@ -1,6 +1,6 @@
 //! A program and a question as tables of `shaders/race/`: rows of transitions, groups, codes, and the constants of the net.
 //!
-//! All tables are one array of words; rows hold positions in it. A row of a transition has these
+//! All tables are one array of words; rows contain positions in this array. A row of a transition has these
 //! pairs of start and end: ranges of counters, rooms, dynamic arcs, inputs, changes, timed
 //! transitions that a firing affects, groups that it affects; then flags, and the lists of the
 //! observer: groups of the question, counters written, impulses.
@@ -16,10 +16,10 @@ use crate::sim::race::Guards;
 
 const ROW_WORDS: usize = 21;
 const MAY_REACH: u32 = 1;
-/// In place of a position: no code, no capacity.
+/// Stands for a position if there is no code or no capacity.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Tables of a race, without those of its form.
+/// Tables of a race, except those of its form.
 #[derive(Debug)]
 pub(crate) struct RaceCode {
     pub(crate) tables: Vec<u32>,
@@ -28,11 +28,11 @@ pub(crate) struct RaceCode {
     pub(crate) columns: Columns,
     /// Everything that does not fit on a device.
     pub(crate) obstacles: Vec<String>,
-    /// True if any code is run.
+    /// True if the race evaluates any code.
     pub(crate) has_code: bool,
-    /// Deepest stack of a code.
+    /// Maximum stack depth of a code.
     pub(crate) stack: u32,
-    /// Loop iterations of the costliest step so far, the form aside.
+    /// Loop iterations of the costliest step so far, without those of the form.
     pub(crate) loops: Loops,
 }
 
@@ -47,9 +47,9 @@ pub(crate) struct Loops {
     pub(crate) spread: u64,
     /// One choice of a group.
     pub(crate) choose: u64,
-    /// Observing that time passes.
+    /// The observation of a passing interval of time.
     pub(crate) pass: u64,
-    /// Beginning and ending of a replication.
+    /// Start and end of a replication.
     pub(crate) whole: u64,
     /// Evaluating the costliest code.
     pub(crate) code: u64,
@@ -227,7 +227,7 @@ impl RaceCode {
         self.list(words)
     }
 
-    /// Lists of the observer that hang on the rows of transitions.
+    /// Appends the observer's lists that the rows of transitions refer to.
     fn question_lists(&mut self, program: &Program, question: &Question, rows: &mut [[u32; ROW_WORDS]]) {
         let mut groups = vec![Vec::new(); program.transitions()];
         for (number, group) in (0_u32..).zip(&question.groups) {
@@ -264,7 +264,7 @@ impl RaceCode {
                 let constant = program.choice_weight[t as usize];
                 let mut code = NONE;
                 if constant == 0 {
-                    // never fires, where its whole level is constant
+                    // with a constant weight of 0 it never fires
                     if weight.as_constant() == Some(0.0) {
                         continue;
                     }

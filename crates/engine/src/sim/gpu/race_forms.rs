@@ -9,13 +9,13 @@ use crate::sim::gpu::race_code::{Loops, NONE, RaceCode};
 use crate::sim::race::{DIRECT_FIRINGS, DirectLaw, clock_firings};
 use crate::sim::sampler::{Sampler, exponential_scale};
 
-/// Clocks of one transition of another distribution that can run side by side on a device.
+/// Maximum number of parallel clocks of one transition that is not exponential, on a device.
 const MOST_CLOCKS: u32 = 64;
-/// Numbers of servers for which scales are made at least, and at most.
+/// Minimum and maximum number of servers for which scales are computed.
 const LEAST_SCALES: u64 = 64;
 const MOST_SCALES: u64 = 4096;
 
-/// Number of timed transitions that one step examines; `LOOKS` of the shader.
+/// Number of timed transitions that one step examines (`LOOKS` in the shader).
 const LOOKS: u64 = 8;
 
 /// Form of a race.
@@ -23,11 +23,11 @@ const LOOKS: u64 = 8;
 pub(crate) enum Form {
     /// One draw from the total rate; exponential nets.
     Direct,
-    /// A delay for each transition.
+    /// One delay per transition; any distribution.
     Clock,
 }
 
-/// Blocks of timed transitions: the square root of their number in each.
+/// Divides the timed transitions into blocks, each of about the square root of their number.
 fn blocks(code: &mut RaceCode, timed: usize) -> (u32, u64) {
     let shift = (usize::BITS - timed.leading_zeros()) / 2;
     let blocks = (timed.div_ceil(1 << shift)).max(1) as u32;
@@ -44,12 +44,12 @@ fn servers_word(servers: Servers) -> u32 {
     }
 }
 
-/// Abilities and costs of a form.
+/// Limits and costs of a form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FormFacts {
     /// Loop iterations of the costliest step.
     pub(crate) loops: u64,
-    /// Largest number of timed firings of one replication for which random words suffice.
+    /// Maximum number of timed firings of one replication for which there are enough random words.
     pub(crate) firings: u64,
 }
 
@@ -128,8 +128,8 @@ fn clocks(code: &mut RaceCode, program: &Program, clock: Clock) -> FormFacts {
     FormFacts { loops: step_loops(code, 2 * scan, look, 2 * timed as u64), firings: clock_firings(words) }
 }
 
-/// Loop iterations of the most expensive step: `scan` to find the next transition, `look` to
-/// examine one, `begin` to reset everything.
+/// Loop iterations of the most expensive step, which needs `scan` to find the next transition, `look` to
+/// examine a transition, and `begin` to reset everything.
 fn step_loops(code: &RaceCode, scan: u64, look: u64, begin: u64) -> u64 {
     let Loops { fire, spread, choose, pass, whole, .. } = code.loops;
     1 + (scan + pass + fire + spread).max(choose + fire + spread).max(LOOKS * (1 + look)).max(begin + whole)
@@ -140,11 +140,11 @@ struct Timer {
     kind: u32,
     law: DeviceLaw,
     servers: u32,
-    /// Code of the rate, or position of the scales.
+    /// Position of the rate's code, or of the scales.
     at: u32,
     age: bool,
     item: u32,
-    /// Clocks, or scales.
+    /// Number of clocks, or of scales.
     room: u32,
     words: u32,
     is_erlang: bool,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! state     item 0: lane 0, lane 1, ... | item 1: lane 0, lane 1, ... | ...     one word each
-//! items     LANE, MARKING, CHOICES, PENDING, WAITING, TOUCHED, then those of the form, then those of the observer
+//! items     LANE, MARKING, CHOICES, PENDING, WAITING, TOUCHED, then items of the form, then items of the observer
 //! results   column 0: replication 0, 1, ... | column 1: ... | ...               two words each
 //! columns   passage time, firings, end time, groups, snapshots, rewards, areas, counts
 //! ```
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use crate::compile::Program;
 use crate::sim::question::Question;
 
-/// Words that a lane keeps for itself.
+/// Number of words for a lane's own state.
 const LANE_WORDS: u32 = 22;
 
 /// Sizes of the observations of a question.
@@ -40,10 +40,10 @@ impl Observed {
 /// Positions of the columns of results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Columns {
-    /// End time, if the question asks for averages over time.
+    /// End time, if the question requests averages over time.
     pub(crate) end: Option<u32>,
     pub(crate) groups: u32,
-    /// Number of snapshots that a replication took; they follow.
+    /// Number of snapshots that a replication took; the snapshots follow.
     pub(crate) taken: u32,
     pub(crate) snapshots: u32,
     pub(crate) rewards: u32,
@@ -52,7 +52,7 @@ pub(crate) struct Columns {
     pub(crate) total: u32,
 }
 
-/// Gives out consecutive numbers.
+/// Allocates consecutive numbers.
 #[derive(Debug)]
 struct Numbers(u32);
 
@@ -84,7 +84,7 @@ impl Columns {
     }
 }
 
-/// The text of constants that goes before the shader.
+/// The text of constants that precedes the shader.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Constants(String);
 
@@ -162,7 +162,7 @@ impl Items {
         constants.word("COUNT_COLUMNS", columns.counts);
     }
 
-    /// So many items with a name in the shader.
+    /// Allocates `count` items and defines the constant `name` in the shader as the first.
     pub(crate) fn named(&mut self, name: &str, count: u32, constants: &mut Constants) {
         let first = self.0.take(count);
         constants.word(name, first);

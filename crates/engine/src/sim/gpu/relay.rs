@@ -1,4 +1,4 @@
-//! A run on the CPU and a device: when it moves, the handling of faults, and the record of both.
+//! A run on the CPU and a device: when it moves between them, how faults are handled, and what is recorded.
 //!
 //! Engines on both sides give the same results, replication by replication, and only whole chunks
 //! are appended. So a run can move at any point, and the samples do not depend on that point.
@@ -14,20 +14,20 @@ use crate::sim::run_error::RunError;
 use crate::sim::samples::Samples;
 use crate::watch::{TimeLimit, Watch as _};
 
-/// Settings for looking for a GPU, and for leaving it.
+/// Settings that determine when a run looks for a GPU, and when it leaves the GPU.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sim) struct Patience {
-    /// Time on the CPU before a GPU is considered: by then the CPU's speed is known, and most runs are over.
+    /// Time on the CPU before a GPU is considered. By then the CPU's speed is known, and most runs are over.
     pub(in crate::sim) before_a_look: Duration,
     /// Remaining CPU time that justifies a GPU. Loading a driver, testing the device and compiling shaders take a
     /// second or two, and longer if a driver sees a shader for the first time.
     pub(in crate::sim) worth_a_look: Duration,
-    /// Time on a GPU before its speed is measured: its chunks start small.
+    /// Time on a GPU before its speed is measured, because its first chunks are small.
     pub(in crate::sim) settling: Duration,
     /// Duration of the measurement of a GPU's speed, before it is compared with the CPU's speed.
     pub(in crate::sim) measured: Duration,
-    /// Number of replications that a device repeats before its results count, fewer if they take the CPU more than a
-    /// second: they must equal the CPU's.
+    /// Number of replications that a device repeats before its results count; they must equal those of the CPU. Fewer if
+    /// they take the CPU more than a second.
     pub(in crate::sim) replayed: u64,
 }
 
@@ -47,13 +47,13 @@ impl Default for Patience {
 /// device succeeds again, so that few of its chunks are wasted.
 const TAKEN_OVER: u64 = 1024;
 
-/// Replications of the first chunk, target time of a chunk, and longest time of a chunk that may grow: the time of a
-/// replication on the device is unknown.
+/// Number of replications of the first chunk, when the time of a replication on the device is still unknown; target time
+/// of a chunk; and maximum time of a chunk that grows.
 const FIRST_CHUNK: u64 = 256;
 const CHUNK: Duration = Duration::from_millis(250);
 const LONGEST_CHUNK: Duration = Duration::from_secs(5);
 
-/// Time that the CPU may take for the replications that a device replays.
+/// Maximum time of the CPU for the replications that a device replays.
 const REPLAYED_IN: Duration = Duration::from_secs(1);
 
 /// A device with an engine.
@@ -64,14 +64,14 @@ pub(in crate::sim) struct Opened<'a> {
     pub(in crate::sim) engine: Box<dyn DeviceEngine + 'a>,
 }
 
-/// Gives a device.
+/// Opens a device.
 pub(in crate::sim) type Open<'a> = dyn Fn() -> Result<Opened<'a>, DeviceFault> + 'a;
 
 /// State of a run.
 enum Stage<'a> {
     /// On the CPU, until the end.
     Cpu,
-    /// On the CPU, until the run turns out to take long.
+    /// On the CPU, until enough remaining work is expected.
     Watching,
     /// On a device.
     Device(Opened<'a>),
@@ -81,24 +81,24 @@ enum Stage<'a> {
 pub(in crate::sim) struct Relay<'a> {
     backend: Backend,
     open: &'a Open<'a>,
-    /// Name of the engine whose twin is sought.
+    /// Name of the engine on the CPU.
     engine: &'static str,
     /// Number of the run's first replication.
     first: u64,
     patience: Patience,
     stage: Stage<'a>,
     placement: Placement,
-    /// True if the CPU had replications before the device, and after it.
+    /// True if the CPU ran replications before the device; true if it did after the device.
     before: bool,
     after: bool,
-    /// Replications that the CPU took over from the device next time, and altogether.
+    /// Number of replications that the CPU takes over from the device next time, and the number taken over so far.
     span: u64,
     taken_over: u64,
     /// Sizes of chunks.
     chunk: Pace,
-    /// True once the device has replayed replications of the CPU.
+    /// True once the device has replayed replications with the same results as the CPU.
     trusted: bool,
-    /// Start of the work on a GPU, and the time and replication from which its speed is measured.
+    /// Start of the work on a GPU; and the time and the replication at which the measurement of its speed starts.
     since: Option<Instant>,
     window: Option<(Instant, u64)>,
 }
@@ -117,9 +117,9 @@ impl<'a> Relay<'a> {
         engine: &'static str,
     ) -> Result<Self, RunError> {
         let (stage, reason) = match backend {
-            Backend::Cpu => (Stage::Cpu, "asked for"),
+            Backend::Cpu => (Stage::Cpu, "as requested"),
             Backend::Auto => (Stage::Watching, "the run is short"),
-            Backend::Gpu => (Stage::Device(open().map_err(|fault| required(fault, engine))?), "asked for"),
+            Backend::Gpu => (Stage::Device(open().map_err(|fault| required(fault, engine))?), "as requested"),
         };
         let mut relay = Self {
             backend,
@@ -183,7 +183,7 @@ impl<'a> Relay<'a> {
             (false, ..) => RanOn::Gpu,
         };
         if self.taken_over > 0 {
-            let few = format!("; {} replications that it could not finish ran on the CPU", self.taken_over);
+            let few = format!("; {} replications that the GPU could not finish ran on the CPU", self.taken_over);
             self.placement.reason += &few;
         }
         self.placement
@@ -234,7 +234,7 @@ impl<'a> Relay<'a> {
         let Stage::Device(opened) = &mut self.stage else { return Ok(()) };
         let from = samples.replications;
         let started = Instant::now();
-        // whole units of averages, however fast the device is
+        // whole units of averages, at any speed of the device
         let most = (until - from).min(self.chunk.next().next_multiple_of(FLOAT_UNIT));
         match opened.engine.run(self.first + from, most, samples, &|| limits.stopped()) {
             Ok(count) if count > 0 => {
@@ -246,7 +246,7 @@ impl<'a> Relay<'a> {
                 self.compare(cpu, samples.replications);
                 Ok(())
             }
-            // if the device cannot finish a replication, the CPU can, or reports the fault of the net
+            // if the device cannot finish a replication, the CPU finishes it or reports the fault of the net
             Ok(_) | Err(DeviceFault::Replication) => {
                 let end = until.min(from + self.span);
                 self.span = self.span.saturating_mul(2);
@@ -256,13 +256,13 @@ impl<'a> Relay<'a> {
                 self.taken_over += samples.replications - from;
                 Ok(())
             }
-            // the limit that stopped it stops the run
+            // the limit that stopped the device also stops the run
             Err(DeviceFault::Stopped) => Ok(()),
             Err(fault) => self.failed(fault),
         }
     }
 
-    /// The run continues without the device, unless it is required.
+    /// Continues the run without the device; an error if the device is required.
     fn failed(&mut self, fault: DeviceFault) -> Result<(), RunError> {
         if self.backend == Backend::Gpu {
             return Err(required(fault, self.engine));
@@ -276,8 +276,8 @@ impl<'a> Relay<'a> {
         Ok(())
     }
 
-    /// Lets the device replay the first replications of the run, which must come out as on the CPU, bit for bit. A device
-    /// that finishes none of them does not count.
+    /// Lets the device replay the first replications of the run, whose results must equal those of the CPU bit for bit. A
+    /// device that finishes none of them is not used.
     fn trust(
         &mut self,
         cpu: &mut CpuRounds<'_>,
@@ -299,7 +299,7 @@ impl<'a> Relay<'a> {
             match opened.engine.run(self.first + from, more, &mut replayed, &|| limits.stopped()) {
                 Ok(count) if count > 0 => on_device += count,
                 Err(DeviceFault::Stopped) => {}
-                // fewer at once leave out fewer of those that the device can finish
+                // smaller chunks skip fewer of the replications that the device can finish
                 Ok(_) | Err(DeviceFault::Replication) if size > FLOAT_UNIT => {
                     size = (size / 2).next_multiple_of(FLOAT_UNIT);
                 }
@@ -338,7 +338,7 @@ impl<'a> Relay<'a> {
         self.since = None;
         let (speed, other) = ((done - first) as f64 / measured.as_secs_f64(), cpu.pace().1);
         if speed < other {
-            self.go_back(format!("the device had {speed:.3e} replications/s, the CPU has {other:.3e}"));
+            self.go_back(format!("the device ran {speed:.3e} replications/s, the CPU runs {other:.3e}"));
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The schedule engine on a device: chunks of quads, one dispatch per segment of the program, reduction on the device.
+//! The schedule engine on a device. It runs chunks of quads, with one dispatch per segment of the program, and reduces the
+//! results on the device.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,10 +17,10 @@ use crate::sim::question::Ending;
 use crate::sim::samples::Samples;
 use crate::sim::schedule::Schedule;
 
-/// Bytes of a slot of one quad, and of one value of a column.
+/// Bytes of one quad's slot, and of one value of a column.
 const SLOT_BYTES: u64 = 32;
 const VALUE_BYTES: u64 = 8;
-/// Quads of the first chunk.
+/// Number of quads of the first chunk.
 const FIRST_QUADS: u64 = 1024;
 
 /// A schedule on a device.
@@ -32,9 +33,9 @@ pub(crate) struct GpuSchedule {
     reducer: Reducer,
     program: wgpu::Buffer,
     tables: wgpu::Buffer,
-    /// True if slots are in a buffer, not with each invocation.
+    /// True if the slots are in a buffer, not private to each invocation.
     in_memory: bool,
-    /// Quads that `results` and `slots` have room for.
+    /// Number of quads for which `results` and `slots` have room.
     room: u64,
     results: wgpu::Buffer,
     slots: Option<wgpu::Buffer>,
@@ -55,9 +56,9 @@ impl GpuSchedule {
         let per_quad = columns.max(if in_memory { u64::from(code.slots) * SLOT_BYTES } else { 0 });
         let most = (limits.largest_binding.min(limits.largest_buffer) / per_quad)
             .min(u64::from(limits.workgroups) * u64::from(WORKGROUP))
-            // positions of values are 32-bit numbers
+            // positions of values must fit 32 bits
             .min(u64::from(u32::MAX) / (4 * u64::from(code.columns.max(code.slots))));
-        // room is made in whole workgroups
+        // space is allocated for whole workgroups
         let most = most / u64::from(WORKGROUP) * u64::from(WORKGROUP);
         if most == 0 {
             return Err(DeviceFault::DoesNotFit(vec![format!(
@@ -94,7 +95,7 @@ impl GpuSchedule {
         Ok(this)
     }
 
-    /// Buffers for this many quads or, if memory is short, for as many as fit.
+    /// Allocates buffers for `quads` quads or, if memory is short, for as many as fit.
     fn make_room(&mut self, quads: u64) -> Result<(), GpuError> {
         if quads <= self.room {
             return Ok(());

@@ -20,9 +20,9 @@ const POST_LATEST_UNTIL: u32 = 4;
 const POST_LATEST_EVER: u32 = 5;
 const POST_COUNT: u32 = 6;
 const POST_RESULT: u32 = 7;
-/// Maximum number of slots that an invocation keeps to itself.
+/// Maximum number of slots that are private to an invocation.
 const MOST_PRIVATE: u32 = 24;
-/// Slots and columns that an instruction can name.
+/// Maximum number of slots, and of columns, that an instruction can refer to.
 const MOST_SLOTS: usize = 1 << 20;
 
 /// One instruction before it is packed.
@@ -42,11 +42,11 @@ pub(crate) struct ScheduleCode {
     pub(crate) program: Vec<[u32; 4]>,
     pub(crate) tables: Vec<u32>,
     pub(crate) slots: u32,
-    /// Columns of results: passage time, firings that are not certain (if any), then first and last of groups.
+    /// Number of columns of results: passage time, number of conditional firings (if any), then first and last of groups.
     pub(crate) columns: u32,
-    /// True if column 1 holds firings.
+    /// True if column 1 contains firings.
     pub(crate) counts: bool,
-    /// Parts of the program that one dispatch can run, by the loop iterations that the device allows.
+    /// Parts of the program, each small enough for the loop iterations that the device allows in one dispatch.
     pub(crate) segments: Vec<std::ops::Range<u32>>,
 }
 
@@ -60,7 +60,7 @@ impl ScheduleCode {
         Self::after(Vec::new(), schedule, names, loop_budget)
     }
 
-    /// The same, with tables placed after those of other schedules.
+    /// As [`Self::new`], with tables placed after those of other schedules.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ impl ScheduleCode {
         })
     }
 
-    /// Returns true if slots are in a buffer, not in each invocation: for many slots, or if they persist
+    /// Returns true if slots are in a buffer, not private to each invocation: if there are many, or if they persist
     /// between dispatches.
     pub(crate) fn in_memory(&self) -> bool {
         self.slots > MOST_PRIVATE || self.segments.len() > 1
@@ -156,7 +156,7 @@ impl Writer {
         1 + usize::from(self.counts) + 2 * self.groups as usize
     }
 
-    /// Nothing has ended, fired or started yet.
+    /// Writes the initial values: nothing has ended, fired or started yet.
     fn begin(&mut self) {
         let zero = Instruction { pre: PRE_ZERO, post: POST_SET, slot: Some(self.end_slot()), ..Default::default() };
         self.code.push(zero);
@@ -285,7 +285,7 @@ impl Writer {
                 now.pre = 0;
             }
         }
-        // whether a slot is read later on, before it is set
+        // true for a slot that is read later, before it is set again
         let mut read = vec![false; self.slots()];
         for now in self.code.iter_mut().rev() {
             let Some(slot) = now.slot else { continue };
@@ -308,8 +308,8 @@ fn pack(instruction: &Instruction) -> [u32; 4] {
     [pre | law << 4 | post << 8 | slot.unwrap_or(0) << 12, a, b, c]
 }
 
-/// Instructions per part, if the program can be split: an instruction takes up to two microseconds, and a
-/// display's watchdog waits two seconds.
+/// Maximum number of instructions per part, if the program can be split. An instruction takes up to two microseconds, and
+/// a display's watchdog waits two seconds.
 const LONG_PART: u64 = 1 << 16;
 
 /// Splits the program at points where the accumulator is empty, so that no part takes more loop

@@ -9,16 +9,16 @@ use crate::sim::gpu::pair::{pair, value};
 use crate::sim::gpu::shader;
 
 const LANES: usize = 64;
-/// Answers of one lane.
+/// Number of answers per lane.
 const ANSWERS: usize = 8;
-/// Number of iterations to try; a driver that does fewer is kept within its limit.
+/// Number of loop iterations to try. If a driver stops earlier, kernels stay within its limit.
 const MANY_LOOPS: u32 = 256 * 300;
-/// Iterations that every driver must do.
+/// Minimum number of loop iterations that a driver must complete.
 const FEW_LOOPS: u32 = 256 * 200;
-/// If a driver cuts loops, kernels stay below this share of its observed limit, in 16ths.
+/// If a driver stops loops early, kernels use at most this share of the observed limit, in 16ths.
 const CAUTION: u32 = 12;
 
-/// Words whose variates and blocks are checked: the ends, powers of two, and some in between.
+/// The word whose variate and block a lane checks: the smallest, the largest, a power of two, or another one.
 fn seed(lane: usize) -> u32 {
     match lane {
         0 => 0,
@@ -45,7 +45,7 @@ fn expected(lane: usize, loops: u32) -> [u32; ANSWERS] {
     [drawn[0], drawn[1] ^ drawn[2], drawn[3], exponential(seed), chosen[0], chosen[1], loops, hash]
 }
 
-/// Tests a device; returns the loop iterations that one invocation may do in one dispatch.
+/// Tests a device; returns the maximum number of loop iterations of one invocation in one dispatch.
 pub(crate) fn run(gpu: &Gpu) -> Result<u32, GpuError> {
     let kernel = gpu.kernel("self_test", &shader::self_test(gpu.int64))?;
     let answers = |loops: u32| -> Result<Vec<u32>, GpuError> {
@@ -77,7 +77,7 @@ fn check(answers: &[u32], loops: u32) -> Result<(), String> {
             Some(0..3) => "random words",
             Some(3) => "variates",
             Some(4 | 5) => "64-bit arithmetic",
-            Some(_) => "a loop is cut short",
+            Some(_) => "a loop ends early",
         };
         return Err(format!("{what}, lane {lane}"));
     }

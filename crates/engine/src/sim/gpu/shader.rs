@@ -1,4 +1,4 @@
-//! Joins the shared WGSL files with a kernel. naga checks all of them in tests, with no device.
+//! Joins the shared WGSL files with a kernel. In tests, naga checks all shaders without a device.
 
 use crate::sim::gpu::race_code::RaceCode;
 use crate::sim::gpu::race_forms::Form;
@@ -8,7 +8,7 @@ use tailspn_shaders::{kernel, shared};
 
 const PRODUCT_WORDS: &str = shared::PRODUCT_WORDS;
 const PRODUCT_INT64: &str = shared::PRODUCT_INT64;
-/// Needed by every kernel: pairs, Philox, variates, a proof that it ran.
+/// Files that every kernel needs: pairs, Philox, variates, and the proof that the kernel ran.
 const COMMON: [&str; 5] = [shared::PAIR, shared::PHILOX, shared::EXPONENTIAL, shared::ADDRESS, kernel::PROOF];
 const LAW: &str = shared::LAW;
 const DIRECT_LAW: &str = shared::DIRECT_LAW;
@@ -31,7 +31,7 @@ fn join(int64: bool, parts: &[&str]) -> String {
 pub(crate) enum Slots {
     /// Number of slots if each invocation has its own.
     Private(u32),
-    /// In a buffer.
+    /// The slots are in a buffer.
     Memory,
 }
 

@@ -1,4 +1,4 @@
-//! The available graphics adapters, the result of testing each, and the default adapter of a run.
+//! The available graphics adapters, the test result of each, and the default adapter of a run.
 
 use crate::sim::gpu::device::{AdapterFacts, Gpu, Wanted, all_adapters, choose_from};
 use crate::sim::gpu::error::GpuError;
@@ -8,7 +8,7 @@ use crate::sim::gpu::error::GpuError;
 pub struct Surveyed {
     /// Facts about the adapter.
     pub facts: AdapterFacts,
-    /// Reason why it is not used, if so: it cannot be opened, or gives wrong answers.
+    /// The fault because of which the adapter is not used: it cannot be opened, or computes wrong results.
     pub fault: Option<GpuError>,
 }
 
@@ -21,7 +21,7 @@ pub fn survey() -> Vec<Surveyed> {
     all_adapters().iter().map(test).collect()
 }
 
-/// Position of the adapter that a run takes by default.
+/// Position of the adapter that a run uses by default.
 ///
 /// # Errors
 ///

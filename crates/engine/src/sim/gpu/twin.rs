@@ -1,4 +1,4 @@
-//! Pairs of twin engines on a device and on the CPU, and opening a device with an engine.
+//! Pairs of twin engines on a device and on the CPU, and functions that open a device with an engine.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -30,7 +30,7 @@ pub(in crate::sim::gpu) fn device_engine<'a>(
     }
 }
 
-/// Opens a device, the best GPU or the one with this name, with the twin of an engine of the CPU.
+/// Opens the best GPU, or the adapter with this name, with the twin of an engine of the CPU.
 pub(in crate::sim) fn open<'a>(
     kind: Kind,
     setup: Setup<'a>,

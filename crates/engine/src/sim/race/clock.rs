@@ -3,9 +3,9 @@
 //! * An exponential transition with one server and a constant rate keeps its clock while it stays enabled.
 //! * An exponential transition whose total rate changes (several servers, or a rate that depends on the marking) draws
 //!   anew, which does not change the distribution because the exponential distribution has no memory.
-//! * A transition with another distribution has one clock for each enabling that is served. A clock starts when the number
-//!   served grows. When the number falls without a firing of the transition itself, the clock that started last is dropped.
-//!   With age memory it is put aside instead, and the clock put aside last resumes when the number grows again.
+//! * A transition with another distribution has one clock for each served enabling. A clock starts when the number of served
+//!   enablings grows. When this number falls without a firing of the transition itself, the clock that started last is
+//!   dropped. With age memory, it is suspended instead, and the clock suspended last resumes when the number grows again.
 //!
 //! Each draw takes the next sample number of its transition, so that a restarted clock never repeats an old draw.
 //! If several clocks run out together, the transition with the smallest number fires first.
@@ -24,13 +24,13 @@ use crate::sim::race::{Setup, with_observer};
 use crate::sim::sampler::{Sampler, Ticks, exponential_scale};
 use crate::sim::samples::Samples;
 
-/// Number of servers up to which scales are precomputed.
+/// Maximum number of servers for which scales are precomputed.
 const SCALES: u32 = 64;
 
 /// Clock of a timed transition, by its kind.
 #[derive(Debug)]
 enum Timer {
-    /// Immediate, or never fires.
+    /// No clock: the transition is immediate or never fires.
     None,
     /// Constant exponential rate, one server.
     Plain(Scale),
@@ -38,7 +38,7 @@ enum Timer {
     Served {
         rate: f64,
         servers: Servers,
-        /// For 1, 2, ... servers.
+        /// Scales for 1, 2, ... busy servers.
         scales: Vec<Option<Scale>>,
         /// Index in [`State::served`].
         place: usize,
@@ -71,23 +71,23 @@ struct Crowd<T> {
 #[derive(Debug)]
 struct State<T: Ticks> {
     heap: Heap<T>,
-    /// Per transition: draws so far.
+    /// Per transition: number of draws so far.
     draws: Vec<u32>,
-    /// Per transition: the block that its first draws in four replications share, and which four.
+    /// Per transition: number of a quad of four consecutive replications, and the random block that their first draws share.
     first_blocks: Vec<(u64, [u32; 4])>,
     served: Vec<u32>,
     rates: Vec<f64>,
     crowds: Vec<Crowd<T>>,
 }
 
-/// Timed firings of one replication for which the clock form has random words, if a draw takes up to `words` of them.
+/// Number of timed firings of one replication for which the clock form has random words, if a draw takes up to `words`.
 pub(crate) fn clock_firings(words: u32) -> u64 {
     // a transition draws at most once per firing, except distributions with several servers
     u64::from(u32::MAX / words.max(1))
 }
 
 impl<'a> ClockForm<'a> {
-    /// Makes the engine for any program.
+    /// Creates the engine for any program.
     pub(crate) fn new(setup: Setup<'a>) -> Self {
         let Setup { program, clock, .. } = setup;
         let mut places = [0; 3];
@@ -100,7 +100,7 @@ impl<'a> ClockForm<'a> {
         Self { rules: Rules::new(setup, firings), timers, places }
     }
 
-    /// Runs replications as [`Engine::run`] does, with an observer of the caller's.
+    /// Runs replications as [`Engine::run`] does, with an observer of the caller.
     pub(crate) fn watch<O: Observer>(
         &self,
         observer: O,
@@ -178,7 +178,7 @@ impl<'a> ClockForm<'a> {
         }
     }
 
-    /// Updates the clock of `u` to the marking; `fired` means that its delay has just ended.
+    /// Updates the clock of `u` for the current marking; `fired` means that its delay has just ended.
     #[inline(always)]
     fn look_at<T: Ticks, O: Observer>(
         &self,
@@ -344,8 +344,8 @@ impl<T: Ticks> State<T> {
 }
 
 impl<T: Ticks> Crowd<T> {
-    /// Changes the number of running clocks to `served` and returns the time of the first to run out. `fired` means that one
-    /// has just run out.
+    /// Changes the number of running clocks to `served` and returns the time at which the first one runs out. `fired` means
+    /// that one has just run out.
     fn serve(&mut self, served: u32, now: T, fired: bool, memory: Memory, mut draw: impl FnMut() -> T) -> Option<T> {
         if fired && let Some(out) = self.running.iter().position(|&time| time == now) {
             self.running.remove(out);

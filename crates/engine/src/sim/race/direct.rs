@@ -1,4 +1,5 @@
-//! The race in direct form: the time to the next firing from the total rate, the transition by its share of it.
+//! The race in direct form: the total rate determines the time to the next firing, and the shares in this rate determine the
+//! transition.
 //!
 //! For exponential programs on the narrow clock; [`direct_law`](crate::sim::race::direct_law) has the arithmetic.
 
@@ -14,7 +15,7 @@ use crate::sim::race::observe::{self, Observer};
 use crate::sim::race::{Setup, with_observer};
 use crate::sim::samples::Samples;
 
-/// Timed firings of one replication for which the direct form has random words.
+/// Maximum number of timed firings of one replication, for which the direct form has random words.
 pub(crate) const DIRECT_FIRINGS: u64 = 1 << 33;
 
 /// Contribution of a timed transition to the total.
@@ -33,9 +34,9 @@ enum Share {
 pub(crate) struct DirectForm<'a> {
     rules: Rules<'a>,
     law: DirectLaw,
-    /// Per transition; immediate ones have none.
+    /// Share of each transition; 0 for immediate ones.
     shares: Vec<Share>,
-    /// Per transition: its index among the timed ones.
+    /// Per transition: its index among the timed transitions.
     places: Vec<u32>,
 }
 
@@ -52,7 +53,7 @@ pub(crate) enum Stop {
     Spent,
 }
 
-/// Replications that start in any marking at any time: all delays are exponential, so a marking and a time
+/// Runs replications that start in any marking at any time. All delays are exponential, so a marking and a time
 /// form a complete state.
 #[derive(Debug)]
 pub(crate) struct Walker<'f, 'a, O> {
@@ -67,8 +68,8 @@ impl<'f, 'a, O: Observer> Walker<'f, 'a, O> {
         Self { form, game: Game::new(&form.rules, observer), units }
     }
 
-    /// Runs from a marking and a tick until the replication ends, including if it stays in a marking up to
-    /// the tick `limit` of that marking; the draws are those of `replication`.
+    /// Runs from a marking and a tick until the replication ends, or until it has stayed in a marking up to
+    /// the tick `limit` of that marking. The draws are those of `replication`.
     pub(crate) fn walk(
         &mut self,
         marking: &[u32],
@@ -94,18 +95,18 @@ impl<'f, 'a, O: Observer> Walker<'f, 'a, O> {
         self.game.observer()
     }
 
-    /// Firings of the walk.
+    /// Number of firings of the walk.
     pub(crate) fn firings(&self) -> u64 {
         self.game.firings()
     }
 
-    /// Returns true if the run was stopped within the walk.
+    /// Returns true if the run was stopped during the walk.
     pub(crate) fn is_stopped(&self) -> bool {
         self.game.is_stopped()
     }
 }
 
-/// Units of all timed transitions in the present marking, with sums of blocks.
+/// Units of all timed transitions in the current marking, with sums over blocks.
 #[derive(Debug)]
 struct Units {
     each: Vec<u64>,
@@ -116,7 +117,7 @@ struct Units {
 }
 
 impl<'a> DirectForm<'a> {
-    /// Makes the engine. [`DirectLaw::obstacles`] must be empty.
+    /// Creates the engine. [`DirectLaw::obstacles`] must be empty.
     pub(crate) fn new(setup: Setup<'a>) -> Self {
         let Setup { program, clock, .. } = setup;
         let law = DirectLaw::choose(program, clock);
@@ -133,7 +134,7 @@ impl<'a> DirectForm<'a> {
         self.rules.setup.key
     }
 
-    /// Runs replications as [`Engine::run`] does, with an observer of the caller's.
+    /// Runs replications as [`Engine::run`] does, with an observer of the caller.
     pub(crate) fn watch<O: Observer>(
         &self,
         observer: O,
@@ -175,8 +176,8 @@ impl<'a> DirectForm<'a> {
         self.rules.last_tick()
     }
 
-    /// Continues from the current marking and time until the replication ends, including if it
-    /// stays in a marking to the tick `limit` of that marking.
+    /// Continues from the current marking and time until the replication ends, or until it has
+    /// stayed in a marking up to the tick `limit` of that marking.
     #[inline(always)]
     fn play_on<O: Observer>(
         &self,
@@ -224,7 +225,7 @@ impl<'a> DirectForm<'a> {
         Ok(())
     }
 
-    /// Brings the units of some timed transitions in line with the marking.
+    /// Updates the units of some timed transitions for the current marking.
     #[inline(always)]
     fn look_at<O: Observer>(
         &self,
@@ -246,7 +247,8 @@ impl<'a> DirectForm<'a> {
         Ok(())
     }
 
-    /// Units of a transition with more than two values; `others` is the sum of the units of all other transitions.
+    /// Units of a transition whose units can have more than two values; `others` is the sum of the units of all other
+    /// transitions.
     fn other_units<O: Observer>(&self, game: &Game<'_, 'a, O>, u: usize, others: u64) -> Result<u64, Fault> {
         let (program, marking) = (game.program(), game.marking());
         let units = match self.shares[u] {
@@ -281,7 +283,7 @@ fn share(firing: &Firing, law: DirectLaw) -> Share {
 }
 
 impl Units {
-    /// The number of blocks is about equal to their length.
+    /// Creates blocks whose number is about equal to their length.
     fn new(timed: usize) -> Self {
         let shift = (usize::BITS - timed.leading_zeros()) / 2;
         let blocks = (timed >> shift) + 1;
@@ -302,7 +304,7 @@ impl Units {
         self.total = self.total.wrapping_add(change);
     }
 
-    /// The first place at which the running sum is above `selection`, which is below the total.
+    /// The first timed transition at which the running sum is above `selection`, which is below the total.
     #[inline(always)]
     fn select(&self, mut selection: u64) -> usize {
         let mut block = 0;

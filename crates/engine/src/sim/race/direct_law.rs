@@ -1,42 +1,42 @@
 //! The arithmetic of the direct form, shared bit for bit by its scalar, lockstep and device versions.
 //!
-//! Rates are integers: a rate of λ per second is `u = round(λ 2^k)` units (at least 1 where λ > 0), and a transition
+//! Rates are integers: a rate of λ per second is `u = round(λ 2^k)` units (at least 1 if λ > 0), and a transition
 //! with `n` busy servers has `n u` units. `k` is fixed for a program, and `W` is the sum of all units in a marking.
 //!
 //! Timed firing `n` (0, 1, ...) of a replication takes the words `w[2 (n mod 2)]` and `w[2 (n mod 2) + 1]` of
-//! [`event_block`](crate::rng::event_block) `n / 2`. The first gives `e = exponential(word)` as Q5.27 and the time to the
-//! firing, the second the transition:
+//! [`event_block`](crate::rng::event_block) `n / 2`. The first word gives `e = exponential(word)` as Q5.27 and thus the
+//! time to the firing; the second word gives the transition:
 //!
 //! ```text
 //! b    = number of significant bits of W                     1 ≤ b ≤ 63
 //! N    = floor(W 2^(32-b))          W with its top bit at 31: 2^31 ≤ N < 2^32
 //! m    = floor((2^63 - 1) / N)                               2^31 ≤ m < 2^32
-//! s    = base + b,   base = 58 - k + x,   the engine's tick being 2^x seconds
+//! s    = base + b,   base = 58 - k + x,   where the engine's tick is 2^x seconds
 //! time = floor(e m / 2^s)           0 for s ≥ 64, never for s < 0
 //! r    = floor(word W / 2^32)
 //! ```
 //!
-//! and the transition is the first, in the order of the net, for which the running sum of units is above `r`.
+//! The transition is the first, in the order of the net, for which the running sum of units is above `r`.
 //!
-//! The mean of `time` is `1/(W 2^-k)` seconds less half a tick, to a relative 2^-31 of `m` and, for `W ≥ 2^32`, 2^-31
-//! of `N`. The probability of a transition is off by at most 2^-32 and by the rounding to units.
+//! The mean of `time` is `1/(W 2^-k)` seconds minus half a tick, up to relative errors of 2^-31 from `m` and, for `W ≥ 2^32`,
+//! 2^-31 from `N`. The error of a transition's probability is at most 2^-32 plus the error of rounding to units.
 
 use crate::compile::{Firing, Program};
 use crate::net::Servers;
 use crate::sim::clock::{Clock, NEVER};
 
-/// Bits that hold the largest total of a program, if servers are bounded and rates constant.
+/// Number of bits for the largest total of a program, if servers are bounded and rates constant.
 const BOUNDED_BITS: i32 = 32;
-/// The same for the total at the start of other programs, whose totals may grow.
+/// Number of bits for the initial total of all other programs, whose totals may grow.
 const START_BITS: i32 = 28;
-/// The same, if the slowest rate would otherwise have too few units.
+/// Number of bits for the initial total, if the slowest rate would otherwise have too few units.
 const WIDE_START_BITS: i32 = 44;
 /// The slowest constant rate must have at least this many units, so that rounding changes it by at most 2^-15.
 const LEAST_UNITS: u64 = 1 << 14;
 /// At the largest known total, the mean time between firings must have at least this many ticks.
 const LEAST_TICKS: f64 = 65_536.0;
-/// A marking with more units is an error, so that totals stay below 2^63: unchecked transitions (one server,
-/// constant rate) add less than 2^32.
+/// Maximum number of units in a marking; more are an error. So totals stay below 2^63, since unchecked transitions (one
+/// server, constant rate) add less than 2^32.
 pub(crate) const MOST_UNITS: u64 = 1 << 62;
 
 /// Reason why a program cannot run in direct form.
@@ -49,14 +49,14 @@ pub enum DirectObstacle {
         /// Id of the transition.
         transition: String,
     },
-    /// The rates differ so much that times need the wide clock, or the slowest rate would lose its digits.
+    /// The rates differ so much that times need the wide clock, or that the slowest rate would lose precision.
     #[error("the rates differ too much: the largest total is {total} /s, and `{transition}` has {rate} /s")]
     Stiff {
         /// Id of the slowest transition.
         transition: String,
         /// Rate of that transition [1/s].
         rate: f64,
-        /// The largest total rate that is known [1/s].
+        /// The largest known total rate [1/s].
         total: f64,
     },
     /// Events would be only a few ticks apart, for instance because of a long horizon.
@@ -64,7 +64,7 @@ pub enum DirectObstacle {
     CoarseTick {
         /// The tick \[s\].
         tick: f64,
-        /// The largest total rate that is known [1/s].
+        /// The largest known total rate [1/s].
         total: f64,
     },
 }
@@ -74,7 +74,7 @@ pub enum DirectObstacle {
 pub struct DirectLaw {
     /// `k`: a rate of 1/s has `2^exponent` units.
     pub exponent: i32,
-    /// Constant part of the shift of a time; the bits of the total are added to it.
+    /// Constant part of the shift of a time; the number of bits of the total is added to it.
     pub base: i32,
     /// True if every marking has a total below 2^32 units.
     pub fits_32_bits: bool,
@@ -83,16 +83,16 @@ pub struct DirectLaw {
 }
 
 impl DirectLaw {
-    /// Chooses the scale: the largest `k` with which the sum of all rates, each with all its servers busy, stays below
-    /// 2^32. Where a rate depends on the marking or the servers are unbounded, the largest with which the total
-    /// at the start, tokens of all places counted as busy servers, stays below 2^28; or the smallest above that with which
-    /// the slowest rate keeps its digits, if that total stays below 2^44.
+    /// Chooses the scale. If all rates are constant and all servers bounded, this is the largest `k` with which the sum of
+    /// all rates, with all servers busy, stays below 2^32 units. Otherwise it is the largest `k` with which the initial
+    /// total, counting all tokens as busy servers, stays below 2^28; or a larger `k` that the precision of the slowest
+    /// rate requires, if the initial total stays below 2^44.
     pub fn choose(program: &Program, clock: Clock) -> Self {
         let (total, bounded) = largest_total(program);
         let bits = if bounded { BOUNDED_BITS } else { START_BITS };
         let mut exponent = if total > 0.0 { bits - 1 - total.log2().floor() as i32 } else { 0 };
         let fits = |exponent| largest_units(program, exponent).is_some_and(|units| units >> bits == 0);
-        // rounding up may cost a bit
+        // rounding up may need one more bit
         if !fits(exponent) {
             exponent -= 1;
         }
@@ -161,7 +161,7 @@ impl DirectLaw {
     }
 }
 
-/// Servers that can be busy at once; without a bound, the initial tokens.
+/// Maximum number of busy servers; without a bound, the number of initial tokens.
 fn busy(tokens: u64, servers: Servers) -> f64 {
     match servers {
         Servers::Single => 1.0,
@@ -170,7 +170,7 @@ fn busy(tokens: u64, servers: Servers) -> f64 {
     }
 }
 
-/// Rate of one server; if it depends on the marking, its value at the start.
+/// Rate of one server; if it depends on the marking, the initial value.
 fn known_rate(program: &Program, t: usize) -> Option<(f64, Servers)> {
     let Firing::Exponential { rate, servers } = &program.firing[t] else { return None };
     let known = rate.eval(&program.initial);
@@ -188,7 +188,7 @@ fn constant_rates(program: &Program) -> impl Iterator<Item = (usize, f64)> {
     })
 }
 
-/// The largest total rate [1/s] that is known, and whether no marking can have more.
+/// The largest known total rate [1/s], and true if no marking can have a larger one.
 fn largest_total(program: &Program) -> (f64, bool) {
     let bounded = program.timed.iter().all(|&t| match &program.firing[t as usize] {
         Firing::Exponential { rate, servers } => rate.as_constant().is_some() && *servers != Servers::Infinite,
@@ -199,7 +199,7 @@ fn largest_total(program: &Program) -> (f64, bool) {
     (rates.map(|(rate, servers)| rate * busy(tokens, servers)).sum(), bounded)
 }
 
-/// The same in units for one `k`; `None` if it does not fit 64 bits.
+/// The largest known total in units for one `k`; `None` if it does not fit 64 bits.
 fn largest_units(program: &Program, exponent: i32) -> Option<u64> {
     let law = DirectLaw { exponent, base: 0, fits_32_bits: false, is_wide: false };
     let tokens = program.initial_tokens();
@@ -267,7 +267,7 @@ mod tests {
         }
     }
 
-    /// More servers than units: every rate is rounded up to 1 and the total is above its bits whatever the scale.
+    /// With more servers than units, every rate is rounded up to 1, and the total has too many bits with any scale.
     #[test]
     fn a_crowd_of_servers_is_refused() {
         let mut b = NetBuilder::new("");
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(DirectLaw::obstacles(&fine, clock(&fine)), []);
         let stiff = program(&[1.0, 1e6]);
         assert!(matches!(DirectLaw::obstacles(&stiff, clock(&stiff))[..], [DirectObstacle::Stiff { rate: 1.0, .. }]));
-        // tokens that may gather in a place of infinite servers: totals of more than 32 bits
+        // tokens may accumulate in a place with infinite servers, so totals may have more than 32 bits
         let mut b = NetBuilder::new("");
         let p = b.place("p", 600);
         for (i, rate) in [1e-3, 2.0].into_iter().enumerate() {

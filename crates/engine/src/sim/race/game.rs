@@ -1,4 +1,4 @@
-//! The token game that all forms of the race share: the marking, immediate transitions, the goal, the count of firings.
+//! The token game that all forms of the race share: marking, immediate transitions, goal, and number of firings.
 
 use crate::compile::Program;
 use crate::rng::{Address, Purpose};
@@ -10,11 +10,12 @@ use crate::sim::race::observe::Observer;
 use crate::sim::sampler::Ticks;
 use crate::sim::samples::Samples;
 
-/// Firings remembered when a loop is suspected.
+/// Number of firings that are recorded when a loop is suspected.
 const TRAIL: u32 = 1024;
-/// Firings at one instant after which the engine reports that time does not advance: 2^24, about a second of work.
+/// Maximum number of firings at one instant; beyond it, the engine reports that time does not advance. About a second of
+/// work.
 const MAX_FIRINGS_AT_ONCE: u64 = 1 << 24;
-/// Firings between two checks of the stop flag: some milliseconds of work on the largest nets.
+/// Number of firings between two checks of the stop flag: some milliseconds of work on the largest nets.
 const BETWEEN_LOOKS: u64 = 1 << 12;
 
 /// Data that all replications share.
@@ -24,13 +25,13 @@ pub(crate) struct Rules<'a> {
     pub(crate) guards: Guards,
     /// Per transition: true if its firing may reach the goal.
     may_reach: Vec<bool>,
-    /// Groups of one transition with a constant positive weight: that transition.
+    /// Per group: its transition, if it has only one and the weight is constant and positive.
     alone: Vec<Option<u32>>,
     max_firings: u64,
 }
 
 impl<'a> Rules<'a> {
-    /// `draws` is the largest number of timed firings for which a form has random numbers.
+    /// `draws` is the maximum number of timed firings for which a form has random numbers.
     pub(crate) fn new(setup: Setup<'a>, draws: u64) -> Self {
         let Setup { program, question, .. } = setup;
         let may_reach = match &question.goal {
@@ -80,21 +81,21 @@ pub(crate) struct Game<'r, 'a, O> {
     replication: u64,
     marking: Vec<u32>,
     firings: u64,
-    /// Firings at which to check next whether the replication continues.
+    /// Number of firings at which the limits are checked next.
     next_look: u64,
-    /// True if the run was stopped within this replication.
+    /// True if the run was stopped during this replication.
     stopped: bool,
     /// Number of firings when the time last changed.
     firings_before: u64,
     now: u64,
     observer: O,
-    /// Per group: choices drawn so far.
+    /// Per group: number of choices drawn so far.
     choices: Vec<u32>,
     candidates: Candidates,
     /// Groups to check, each at most once.
     pending: Vec<u32>,
     waiting: Vec<bool>,
-    /// Timed transitions to check, each once, if immediate ones have fired.
+    /// Timed transitions to check, each at most once, if immediate ones have fired.
     touched: Vec<u32>,
     marks: Vec<bool>,
     trail: Vec<u32>,
@@ -128,7 +129,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         &self.observer
     }
 
-    /// The observer, when all is played.
+    /// The observer, after the last replication.
     pub(crate) fn into_observer(self) -> O {
         self.observer
     }
@@ -151,19 +152,19 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         self.now
     }
 
-    /// Firings of this replication.
+    /// Number of firings of this replication.
     pub(crate) fn firings(&self) -> u64 {
         self.firings
     }
 
-    /// Begins a replication: the initial marking, and immediate firings at time 0. All timed transitions must
-    /// then be checked.
+    /// Starts a replication: sets the initial marking and fires immediate transitions at time 0. After that, the caller
+    /// must check all timed transitions.
     pub(crate) fn begin(&mut self, replication: u64) -> Result<Outcome, Fault> {
         let rules = self.rules;
         self.resume(&rules.setup.program.initial, 0, replication)
     }
 
-    /// Starts a replication in another marking and at another tick; otherwise like [`Self::begin`].
+    /// As [`Self::begin`], but starts in another marking and at another tick.
     #[inline]
     pub(crate) fn resume(&mut self, marking: &[u32], now: u64, replication: u64) -> Result<Outcome, Fault> {
         self.replication = replication;
@@ -188,7 +189,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         self.settle()
     }
 
-    /// Lets time pass to `to`, fires the timed transition `t`, then immediate ones.
+    /// Advances time to `to`, then fires the timed transition `t`, then immediate transitions.
     #[inline(always)]
     pub(crate) fn fire(&mut self, t: u32, to: u64) -> Result<Outcome, Fault> {
         self.observer.pass(&self.marking, self.now, to);
@@ -211,7 +212,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         self.settle()
     }
 
-    /// The timed transitions that the last firing of `t`, and the immediate ones after it, can have influenced.
+    /// The timed transitions that the last firing of `t` and the immediate firings after it may have influenced.
     #[inline(always)]
     pub(crate) fn touched(&self, t: u32) -> &[u32] {
         if self.touched.is_empty() { self.program().affects.row(t as usize) } else { &self.touched }
@@ -230,7 +231,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         spent || self.stopped
     }
 
-    /// Returns true if the run was stopped within the last replication, which is then discarded.
+    /// Returns true if the run was stopped during the last replication, which is discarded in that case.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stopped
     }
@@ -242,7 +243,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         }
     }
 
-    /// Ends the replication at its present time.
+    /// Ends the replication at its current time.
     pub(crate) fn end_now(&mut self, ending: Ending, samples: &mut Samples) {
         self.end(ending, self.now, samples);
     }
@@ -268,7 +269,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         samples.record(ending, time, self.firings, self.rules.setup.keep_times);
     }
 
-    /// The error for a next firing beyond the last tick in a run without a horizon.
+    /// The error if the next firing is beyond the last tick, in a run without a horizon.
     pub(crate) fn past_the_clock(&self) -> Fault {
         let clock = self.rules.setup.clock;
         Fault::PastTheClock { limit: clock.seconds(self.rules.last_tick::<u64>()) }
@@ -361,7 +362,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         Ok(Some(t))
     }
 
-    /// The transitions of the trail in its repeated part, in the order of the net.
+    /// The transitions in the repeated part of the trail, in the order of the net.
     fn trail_names(&mut self) -> Vec<String> {
         let mut numbers = std::mem::take(&mut self.trail);
         numbers.sort_unstable();

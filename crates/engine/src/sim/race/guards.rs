@@ -1,8 +1,7 @@
 //! Enabling tests lowered to ranges of counters.
 //!
-//! Inputs, tests, inhibitors and (with one token class) capacities of constant arcs all mean that a counter
-//! is in a range. One pass over ranges replaces four; [`is_enabled`], the definition, performs all other
-//! tests.
+//! With constant weights, input, test and inhibitor arcs and (with one token class) capacities all require that a counter
+//! is in a range. One pass over ranges replaces four passes. All other tests use the definition, [`is_enabled`].
 
 use std::collections::BTreeMap;
 
@@ -29,7 +28,7 @@ impl Range {
 #[derive(Debug)]
 pub(crate) struct Guards {
     ranges: Csr<Range>,
-    /// Per transition: true if only its ranges must be tested.
+    /// Per transition: true if testing its ranges suffices.
     complete: Vec<bool>,
     /// Per group of immediate transitions: ranges that all of them need.
     gates: Csr<Range>,
@@ -51,13 +50,13 @@ impl Guards {
         self.ranges.row(t).iter().map(|range| [range.counter, range.low, range.span])
     }
 
-    /// Returns true if some transition of a group may be enabled, and false only if no transition is.
+    /// Returns false only if no transition of a group is enabled.
     #[inline]
     pub(crate) fn may_choose(&self, group: usize, marking: &[u32]) -> bool {
         self.gates.row(group).iter().all(|range| range.holds(marking))
     }
 
-    /// Returns the same as [`is_enabled`].
+    /// Returns the same result as [`is_enabled`].
     #[inline(always)]
     pub(crate) fn is_enabled(&self, program: &Program, t: usize, marking: &[u32]) -> Result<bool, Fault> {
         Ok(self.ranges.row(t).iter().all(|range| range.holds(marking))
@@ -93,7 +92,7 @@ fn common(ranges: &Csr<Range>, group: &[u32]) -> Vec<Range> {
     ranges.row(*first as usize).iter().filter(shared).copied().collect()
 }
 
-/// The ranges of one transition, one per counter unless no range can hold.
+/// The ranges of one transition, one per counter unless the transition can never be enabled.
 fn ranges(program: &Program, t: usize) -> Vec<Range> {
     let mut bounds: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
     let mut never = false;

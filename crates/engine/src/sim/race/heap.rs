@@ -1,8 +1,8 @@
-//! An indexed heap: the running clocks of one replication, the next one on top.
+//! An indexed heap of the running clocks of one replication, with the next one to run out on top.
 
 use crate::sim::sampler::Ticks;
 
-/// Children of a node.
+/// Number of children of a node.
 const ARITY: usize = 4;
 /// Slot of a transition whose clock does not run.
 const NOWHERE: u32 = u32::MAX;
@@ -12,12 +12,12 @@ const NOWHERE: u32 = u32::MAX;
 pub(crate) struct Heap<T: Ticks> {
     keys: Vec<T::Key>,
     slots: Vec<u32>,
-    /// True while the top is taken and not yet refilled. Until then, it contains a key below all others.
+    /// True while the top is taken and not yet refilled; the top then contains a key below all others.
     hollow: bool,
 }
 
 impl<T: Ticks> Heap<T> {
-    /// No clock runs; transition numbers are below `transitions`.
+    /// A heap without running clocks; transition numbers must be below `transitions`.
     pub(crate) fn new(transitions: usize) -> Self {
         Self { keys: Vec::with_capacity(transitions), slots: vec![NOWHERE; transitions], hollow: false }
     }
@@ -39,7 +39,7 @@ impl<T: Ticks> Heap<T> {
         self.keys.first().map(|&key| T::open(key))
     }
 
-    /// Stops the clock on top. [`Self::close`] must be called when all others are set.
+    /// Stops the clock on top. [`Self::close`] must be called after all other clocks are set.
     #[inline(always)]
     pub(crate) fn take_top(&mut self) {
         let (_, transition) = T::open(self.keys[0]);
@@ -105,7 +105,7 @@ impl<T: Ticks> Heap<T> {
         }
     }
 
-    /// Puts `key` where another one is.
+    /// Replaces the key at position `at`.
     #[inline]
     fn replace(&mut self, at: usize, key: T::Key) {
         if at > 0 && key < self.keys[(at - 1) / ARITY] {
@@ -164,7 +164,7 @@ mod tests {
     use rand_core::Rng;
     use std::collections::BTreeMap;
 
-    /// Runs the heap and an ordered map side by side.
+    /// Compares the heap with an ordered map.
     fn agrees<T: Ticks>() {
         let count = 50_u32;
         let mut heap = Heap::<T>::new(count as usize);

@@ -1,11 +1,11 @@
 //! The race engine: the token game, for every net.
 //!
 //! * [`ClockForm`]: each transition draws its own delay, and the next one is on top of an indexed heap. Any distribution.
-//! * [`DirectForm`]: one draw from the total rate gives the time, another the transition. Exponential nets.
-//! * [`LockstepForm`]: the direct form for small nets, a block of replications side by side.
+//! * [`DirectForm`]: one draw from the total rate gives the time, another draw the transition. Exponential nets.
+//! * [`LockstepForm`]: the direct form for small nets, a block of replications at a time.
 //!
-//! All forms play the same [`Game`](game::Game) and check timed transitions in tangible markings only: a transition that a
-//! firing disables, and that the immediate firings after it enable again, has been enabled all the time.
+//! All forms use the same [`Game`](game::Game) and check timed transitions in tangible markings only: a transition that a
+//! firing disables, and that the immediate firings after it enable again, counts as enabled throughout.
 
 mod clock;
 mod direct;
@@ -46,9 +46,9 @@ pub(crate) struct Setup<'a> {
     pub(crate) clock: Clock,
     /// The two halves of the seed.
     pub(crate) key: [u32; 2],
-    /// True if passage times are kept one by one.
+    /// True if individual passage times are stored.
     pub(crate) keep_times: bool,
-    /// Observer that can end the run early, also within a replication.
+    /// Watch that can end the run early, even during a replication.
     pub(crate) watch: &'a dyn Watch,
 }
 

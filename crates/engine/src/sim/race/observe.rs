@@ -1,7 +1,7 @@
 //! Observers of a replication, for every form of the race engine.
 //!
 //! An [`Observer`] receives passing time and firings. The forms are compiled once for each kind of observer,
-//! so a run that needs only passage times has no further cost. All times are in result ticks.
+//! so a run that needs only passage times has no cost for other observations. All times are in result ticks.
 
 use crate::compile::{Csr, Program};
 use crate::sim::clock::Clock;
@@ -11,15 +11,15 @@ use crate::sim::samples::Samples;
 
 /// Observes one replication after another.
 pub(crate) trait Observer {
-    /// A replication starts at time 0.
+    /// Called when a replication starts at time 0.
     fn begin(&mut self) {}
-    /// The marking does not change between two times; then a transition fires, or the replication ends.
+    /// Called for each interval in which the marking does not change, before the next firing or the end of the replication.
     #[inline(always)]
     fn pass(&mut self, _marking: &[u32], _from: u64, _to: u64) {}
-    /// Transition `t` is about to fire in `marking`.
+    /// Called when transition `t` is about to fire in `marking`.
     #[inline(always)]
     fn fires(&mut self, _t: u32, _marking: &[u32], _now: u64) {}
-    /// The replication has ended at `end`; [`Self::pass`] was called up to there.
+    /// Called when the replication has ended at `end`; [`Self::pass`] has been called for all time before.
     fn finish(&mut self, _marking: &[u32], _end: u64, _samples: &mut Samples) {}
 }
 
@@ -80,7 +80,7 @@ impl Observer for Phases {
 pub(crate) struct Areas {
     writes: Csr<u32>,
     areas: Vec<u128>,
-    /// Per counter: up to when its area is summed.
+    /// Per counter: the time up to which its area is summed.
     upto: Vec<u64>,
 }
 
@@ -90,13 +90,13 @@ impl Areas {
         Self { writes: program.writes(), areas: vec![0; counters], upto: vec![0; counters] }
     }
 
-    /// Nothing is summed before `from`.
+    /// Resets all areas to 0; they start at `from`.
     pub(crate) fn reset(&mut self, from: u64) {
         self.areas.fill(0);
         self.upto.fill(from);
     }
 
-    /// Sums the counters that `t` is about to change.
+    /// Updates the areas of the counters that `t` is about to change.
     #[inline(always)]
     pub(crate) fn fires(&mut self, t: u32, marking: &[u32], now: u64) {
         for &counter in self.writes.row(t as usize) {
@@ -119,10 +119,10 @@ impl Areas {
     }
 }
 
-/// Everything that a question can ask for.
+/// Observes everything that a question can request.
 ///
-/// Token averages and throughputs are averaged from the end of the warm-up to the end of the
-/// replication; a replication that ends within the warm-up gives none. Rewards are 0 then.
+/// Tokens and throughputs are averaged from the end of the warm-up to the end of the replication. A replication that
+/// ends during the warm-up has no such averages, and its rewards are 0.
 #[derive(Debug)]
 pub(crate) struct Everything<'a> {
     question: &'a Question,
@@ -130,14 +130,14 @@ pub(crate) struct Everything<'a> {
     tick: f64,
     warm_up: u64,
     areas: Option<Areas>,
-    /// Firings per transition since the warm-up; empty if not requested.
+    /// Number of firings per transition since the warm-up; empty if not requested.
     counts: Vec<u64>,
     /// Rewards collected so far.
     rewards: Vec<f64>,
     /// Per transition: (reward, impulse) pairs.
     impulses: Csr<(u32, u32)>,
     rates: RunningRates,
-    /// Times of the snapshots, then their values so far.
+    /// Times of the snapshots, and the values taken so far.
     times: Vec<u64>,
     values: Vec<f64>,
 }
@@ -165,7 +165,7 @@ impl<'a> Everything<'a> {
         }
     }
 
-    /// Takes the snapshots before `to`, and those at `to` if no transition fires at that time any more.
+    /// Takes the snapshots at all times for which `before` holds.
     fn take_snapshots(&mut self, marking: &[u32], before: impl Fn(u64) -> bool) {
         while let Some(&time) = self.times.get(self.values.len())
             && before(time)

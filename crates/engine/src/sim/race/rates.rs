@@ -1,24 +1,24 @@
-//! Rates of rewards while a replication is played: their integer sums over places are updated on each firing.
+//! Rates of rewards during a replication; the integer sums over places in them are updated on each firing.
 
 use crate::compile::{Code, Csr, IntegerSums, Program};
 use crate::sim::question::Reward;
 
-/// The rates of several rewards, at a cost per firing that does not depend on the number of places that they sum over.
+/// The rates of several rewards. The cost per firing does not depend on the number of places in their sums.
 ///
 /// Rates equal [`Code::eval`] to the bit.
 #[derive(Debug)]
 pub(crate) struct RunningRates {
-    /// Number of the reward, and its rate over the counters and, behind them, the sums.
+    /// Number of each reward, and its rate as a code over the counters followed by the sums.
     rates: Vec<(usize, Code)>,
     sums: IntegerSums,
-    /// Value per sum at the start and now.
+    /// Initial and current value of each sum.
     initial: Vec<i64>,
     now: Vec<i64>,
     /// Per transition: the changes of sums by a firing.
     changes: Csr<(u32, i64)>,
-    /// Per transition: sums that arcs with weights by the marking change.
+    /// Per transition: sums that may change by arcs whose weights depend on the marking.
     by_marking: Csr<u32>,
-    /// Sums to reevaluate, without duplicates, and a flag per sum.
+    /// Sums to re-evaluate, without duplicates, and a flag per sum.
     stale: Vec<u32>,
     is_stale: Vec<bool>,
 }
@@ -68,7 +68,7 @@ impl RunningRates {
         }
     }
 
-    /// Goes back to the initial marking.
+    /// Returns to the initial marking.
     pub(crate) fn begin(&mut self) {
         self.now.copy_from_slice(&self.initial);
         for sum in self.stale.drain(..) {
@@ -76,7 +76,7 @@ impl RunningRates {
         }
     }
 
-    /// Transition `t` fires.
+    /// Updates the sums for a firing of transition `t`.
     #[inline(always)]
     pub(crate) fn fires(&mut self, t: u32) {
         for &(sum, delta) in self.changes.row(t as usize) {
@@ -89,8 +89,8 @@ impl RunningRates {
         }
     }
 
-    /// Calls `collect` with the number of each reward that has a rate, and the rate in `marking`: that after the firings
-    /// so far.
+    /// Calls `collect` with the number of each reward that has a rate, and the rate in `marking`, which must be the
+    /// marking after the firings so far.
     #[inline(always)]
     pub(crate) fn for_each(&mut self, marking: &[u32], mut collect: impl FnMut(usize, f64)) {
         for sum in self.stale.drain(..) {

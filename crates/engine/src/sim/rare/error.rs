@@ -4,7 +4,7 @@ use crate::compile::CompileError;
 use crate::semantics::Fault;
 use crate::sim::run_error::RunError;
 
-/// Reason why there is no probability.
+/// Reason why no probability can be estimated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RareError {
@@ -14,22 +14,22 @@ pub enum RareError {
     /// The walks cannot be run.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// Splitting needs a state from which walks can start: marking and time.
+    /// Some delays are not exponential, or rates differ too much. Splitting starts walks from a marking and a time.
     #[error("splitting needs exponential delays with rates of similar magnitude: {}", .0.join("; "))]
     Delays(Vec<String>),
-    /// Every run eventually reaches such a goal, or never ends.
+    /// The event has no limit: every run eventually reaches the goal, or never ends.
     #[error("the goal needs a limit: a time, or a marking to avoid")]
     Unlimited,
-    /// The goal is not a comparison with a threshold, so it cannot be divided into levels.
+    /// The goal is not a comparison with a threshold, so the levels are unknown.
     #[error("the goal is not of the form `expression >= number`; set --importance")]
     NoImportance,
-    /// The furthest point of all pilot walks.
+    /// No pilot walk got beyond this point.
     #[error("no walk got beyond {reached} on the way to the event; try more walks or another importance function")]
     NoWay {
         /// The last level, as importance or time \[s\].
         reached: f64,
     },
-    /// Not enough batches were complete.
+    /// The run was stopped before two batches were complete.
     #[error("stopped before two batches were complete")]
     Stopped,
 }

@@ -1,4 +1,4 @@
-//! The event whose probability is sought, and the questions that its levels ask.
+//! The event whose probability is estimated, and the questions of its levels.
 
 use crate::compile::{Code, Op, lower};
 use crate::fold::{Folding, Keep, fold_markings};
@@ -10,18 +10,18 @@ use crate::sim::rare::error::RareError;
 /// A rare event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RareEvent {
-    /// The goal is reached in time, and before a marking to avoid.
+    /// The goal is reached within a time, before a marking to avoid, or both.
     Before {
-        /// The goal; holds also in vanishing markings.
+        /// The goal, which vanishing markings can also satisfy.
         goal: Expr,
         /// The marking to avoid.
         avoid: Option<Expr>,
         /// The time within which the goal is reached \[s\].
         within_s: Option<f64>,
-        /// Grows on the way to the goal; by default the left side of a goal such as `#(queue) >= 20`.
+        /// An expression that grows on the way to the goal; by default the left side of a goal such as `#(queue) >= 20`.
         importance: Option<Expr>,
     },
-    /// The goal is not reached within a time, or never.
+    /// The goal is not reached within a time.
     Beyond {
         /// The goal; without one, the dead marking.
         goal: Option<Expr>,
@@ -65,12 +65,12 @@ impl RareEvent {
         Ok(Self::Beyond { goal: goal.map(parse).transpose()?, limit_s, left: left.map(parse).transpose()? })
     }
 
-    /// The net with its equal parts counted.
+    /// The folding of the net that the event allows.
     pub(super) fn folding(&self, net: &Net) -> Folding {
         fold_markings(net, &Keep { expressions: self.expressions(), ..Keep::default() })
     }
 
-    /// The same event of a folded net; none if nothing folds or the event distinguishes the parts.
+    /// The same event of a folded net; none if nothing was folded, or if the event distinguishes the parts.
     pub(super) fn folded(&self, folding: &Folding) -> Option<Self> {
         if !folding.is_folded() {
             return None;
@@ -147,7 +147,7 @@ impl Plan {
         first.into_iter().chain(second)
     }
 
-    /// The end of the walks towards a level: a value of the importance or a time \[s\], or the event itself.
+    /// The question that ends walks at a level (a value of the importance, or a time \[s\]), or at the event itself.
     pub(super) fn question(&self, level: Option<f64>) -> Question {
         match self {
             Self::Before { goal, avoid, within_s, importance } => {

@@ -1,6 +1,6 @@
 //! The expected remaining time to the goal as a linear function of the marking, by least squares over a few walks.
 //!
-//! It only places the levels: an error makes the estimate of the probability less precise, not wrong.
+//! The function only determines the levels: an error makes the estimate of the probability less precise, but not biased.
 
 use crate::compile::{Code, Op};
 use crate::net::expr::BinaryOp;
@@ -10,14 +10,14 @@ use crate::sim::rare::levels::{LEVEL_BITS, PILOT, Start, Walks};
 
 /// Number of walks.
 const WALKS: u32 = 400;
-/// Maximum number of markings of a walk that count.
+/// Maximum number of markings of a walk that are used.
 const MARKINGS: usize = 64;
-/// Maximum number of counters of a net: the work grows with their square.
+/// Maximum number of counters of a net, because the work grows with the square of this number.
 const MOST_COUNTERS: usize = 64;
 /// The number of the level in the addresses of random words: beyond the levels of the pilot.
 const LEVEL: u32 = (1 << LEVEL_BITS) - 1;
 
-/// Markings of a walk at regular distances, each with the time at which the walk left it.
+/// Markings of a walk at regular intervals, each with the time at which the walk left it.
 #[derive(Debug, Default)]
 struct Trail {
     seen: Vec<(Vec<u32>, u64)>,
@@ -77,7 +77,7 @@ pub(super) fn fitted(form: &DirectForm<'_>, initial: &[u32], tick: f64) -> Resul
     Ok(sums.solved().map(|factors| linear(&factors)))
 }
 
-/// The constant, and the sum of counters times factors.
+/// The sum of a constant and of counters times factors, as a code.
 fn linear(factors: &[f64]) -> Code {
     let mut ops = vec![Op::Number(factors[0])];
     for (counter, factor) in (0..).zip(&factors[1..]).filter(|(_, factor)| **factor != 0.0) {
@@ -95,7 +95,7 @@ struct Normal {
     right: Vec<f64>,
 }
 
-/// Added to the diagonal, as a share of it: counters that always change together share their factor.
+/// Share of the diagonal that is added to it, so that counters that always change together share one factor.
 const RIDGE: f64 = 1e-6;
 
 impl Normal {

@@ -1,4 +1,4 @@
-//! The walks of a batch: from level to level, each level with the same effort.
+//! The walks of a batch, from level to level, with the same effort on each level.
 
 use crate::compile::Program;
 use crate::rng::{Address, Purpose};
@@ -7,11 +7,11 @@ use crate::sim::clock::{Clock, NEVER};
 use crate::sim::race::{Blind, DirectForm, Observer, Stop, Walker};
 use crate::sim::rare::event::Plan;
 
-/// Bits of the number of a walk on its level, and of the number of a level, in the number of a replication.
+/// Number of bits for the walk on its level, and for the level, in the number of a replication.
 const WALK_BITS: u32 = 24;
 pub(super) const LEVEL_BITS: u32 = 14;
 
-/// Number of the pilot among the batches.
+/// Batch number of the pilot.
 pub(super) const PILOT: u32 = (1 << 20) - 1;
 
 /// A state in which walks start.
@@ -36,7 +36,7 @@ pub(super) struct Levels<'a, 'p> {
 /// Results of a batch.
 #[derive(Debug)]
 pub(super) struct Batch {
-    /// The share of walks that passed each level; ends with a level that none passed.
+    /// The share of walks that passed each level; the list ends with the first level that no walk passed.
     pub(super) shares: Vec<f64>,
     pub(super) firings: u64,
 }
@@ -84,7 +84,7 @@ pub(super) struct Walks<'f, 'a> {
 }
 
 impl<'f, 'a> Walks<'f, 'a> {
-    /// Runs the walks, which start from the states in equal numbers, and shows each at its end; false if the run was stopped.
+    /// Runs the walks, divided equally among the start states, and calls `see` at the end of each; false if the run was stopped.
     pub(super) fn each<O: Observer>(
         &self,
         observer: O,
@@ -97,7 +97,7 @@ impl<'f, 'a> Walks<'f, 'a> {
         let batch = u64::from(self.number) << LEVEL_BITS | u64::from(self.level);
         let address = Address { purpose: Purpose::Split, owner: self.level, sample: 0 };
         let word = u64::from(address.block(self.form.key(), batch)[0]);
-        // over all values of the shift, each state starts the same number of walks
+        // on average over the shift, each state starts the same number of walks
         let shift = (word * states) >> 32;
         for walk in 0..count {
             let start = &starts[((walk * states + shift) / count) as usize];

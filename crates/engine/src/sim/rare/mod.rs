@@ -1,17 +1,17 @@
 //! Probabilities of rare events by fixed-effort multilevel splitting \[Garvels2000\].
 //!
-//! The path to the event is divided into levels. On each level the same number of walks starts from the states in which
-//! walks reached the level, and the share that reaches the next level is a conditional probability; their product is
-//! the probability of the event, without bias. A separate pilot finds the levels, so that about a fifth of the walks
-//! pass each.
+//! The path to the event is divided into levels. On each level, the same number of walks starts from the states in which
+//! walks reached the level, and the share of them that reaches the next level estimates a conditional probability. The
+//! product of these shares is an unbiased estimate of the probability of the event. A separate pilot chooses the levels
+//! such that about a fifth of the walks pass each.
 //!
 //! * **Goal before a marking or before a time**: levels of an importance expression over the
-//!   marking. For a goal such as `#(queue) >= 20` it is the left side.
+//!   marking. For a goal such as `#(queue) >= 20`, this expression is the left side.
 //! * **Time beyond a limit**: levels of the elapsed time plus the approximate remaining time, given by a
 //!   linear function of the marking.
 //!
 //! All delays must be exponential, so that a marking and a time form a state from which walks can
-//! start. Independent batches give the interval; it is symmetric on a log scale, since the error of
+//! start. Independent batches give the interval, which is symmetric on a log scale, since the error of
 //! a small probability is a factor.
 
 mod error;
@@ -49,13 +49,13 @@ pub struct Splitting<'a> {
     pub batches: u32,
     /// The seed.
     pub seed: u64,
-    /// Number of threads; by default one per core. Results do not depend on it.
+    /// Number of threads; by default one per core. Results do not depend on this number.
     pub threads: Option<NonZeroUsize>,
     /// Confidence level of the interval.
     pub level: f64,
-    /// True if equal parts of the net are counted.
+    /// True if the net is folded, so that equal parts are counted.
     pub fold: bool,
-    /// Progress in batches, and stopping.
+    /// Receives progress in batches, and may stop the run.
     pub watch: &'a dyn Watch,
 }
 
@@ -70,7 +70,7 @@ impl Default for Splitting<'_> {
 pub struct LevelShare {
     /// Value of the importance, or a time \[s\]; none for the event itself.
     pub at: Option<f64>,
-    /// Mean share of the walks from the level before that reached this one.
+    /// Mean share of the walks from the previous level that reached this level.
     pub share: f64,
 }
 
@@ -81,7 +81,7 @@ pub struct RareEstimate {
     pub probability: Measured,
     /// Standard error divided by the probability; none without a batch that reached the event.
     pub relative_error: Option<f64>,
-    /// The levels, the event last.
+    /// The levels; the last one is the event.
     pub levels: Vec<LevelShare>,
     /// Number of batches that were requested.
     pub planned: u32,
@@ -89,7 +89,7 @@ pub struct RareEstimate {
     pub firings: u64,
     /// The folded parts of the net; none if it ran unfolded.
     pub folded: Option<FoldedParts>,
-    /// Parts of the net that look alike and were not folded.
+    /// Similar parts of the net that were not folded.
     pub not_folded: Vec<NotFolded>,
 }
 
@@ -125,12 +125,12 @@ impl Splitting<'_> {
         {
             match self.run_on(folding.net(), &event) {
                 Ok(found) => return Ok(RareEstimate { folded: FoldedParts::of(folding), not_folded, ..found }),
-                // these do not name parts of the net, and the whole net would only take longer
+                // these errors do not name parts of the net, and running the original net would only take longer
                 Err(error @ (RareError::NoWay { .. } | RareError::Stopped)) => return Err(error),
                 Err(_) => {}
             }
         }
-        // errors refer to the net as it was read
+        // errors refer to the original net
         Ok(RareEstimate { not_folded, ..self.run_on(net, event)? })
     }
 
@@ -158,7 +158,7 @@ impl Splitting<'_> {
         self.summed_up(&levels.ends, &batches, firings)
     }
 
-    /// The batches that were complete before the run was stopped, in their order.
+    /// The batches that were complete before the run was stopped, in order.
     fn batches(&self, levels: &Levels<'_, '_>) -> Result<Vec<Batch>, RareError> {
         let threads = self.threads.map_or(0, NonZeroUsize::get);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();

@@ -1,4 +1,4 @@
-//! The pilot: it walks from level to level like a batch, and places each level at a value that some of the walks reach.
+//! The pilot, which walks from level to level like a batch, and places each level at a value that some of the walks reach.
 
 use crate::compile::Program;
 use crate::sim::clock::Clock;
@@ -12,7 +12,7 @@ const SHARE: f64 = 0.2;
 /// Maximum number of levels that a pilot may place.
 const MOST_LEVELS: usize = 4096;
 
-/// Levels found by a pilot.
+/// Levels chosen by a pilot.
 #[derive(Debug, Default)]
 pub(super) struct Pilot {
     /// Values of the importance, or times \[s\], ascending.
@@ -20,7 +20,8 @@ pub(super) struct Pilot {
     pub(super) firings: u64,
 }
 
-/// The highest importance of a walk, in tangible markings: for levels of time, the elapsed plus the remaining time.
+/// Observes the highest importance of a walk in tangible markings. For levels of time, the importance is the elapsed plus
+/// the remaining time.
 #[derive(Debug)]
 struct Peak<'p> {
     plan: &'p Plan,
@@ -29,7 +30,7 @@ struct Peak<'p> {
 }
 
 impl Plan {
-    /// The importance of a marking to a tick.
+    /// The importance of a marking that lasts until a tick.
     fn importance(&self, marking: &[u32], to: u64, clock: Clock) -> f64 {
         match self {
             Self::Before { importance, .. } => importance.eval(marking),
@@ -56,7 +57,7 @@ pub(super) fn find(plan: &Plan, effort: u32, setup: Setup<'_>) -> Result<Pilot, 
     let mut starts = vec![initial(program)];
     let mut reached = plan.importance(&program.initial, 0, clock);
     while pilot.levels.len() < MOST_LEVELS {
-        // once to the end, to see where the walks get to
+        // first walks to the end, to find out how far they get
         let number = 2 * pilot.levels.len() as u32;
         let walks = Walks { form: &last, number: PILOT, level: number, effort };
         let mut tops = Vec::with_capacity(effort as usize);
@@ -67,7 +68,7 @@ pub(super) fn find(plan: &Plan, effort: u32, setup: Setup<'_>) -> Result<Pilot, 
             tops.push(match stop {
                 _ if plan.passes(walker, stop, limit).is_some() => f64::INFINITY,
                 Stop::Goal => highest,
-                // the marking in which the walk stays to its end
+                // the marking in which the walk stays until its end
                 _ => highest.max(plan.importance(walker.marking(), walker.now(), clock)),
             });
         })?;
@@ -78,7 +79,7 @@ pub(super) fn find(plan: &Plan, effort: u32, setup: Setup<'_>) -> Result<Pilot, 
         if level == f64::INFINITY {
             return Ok(pilot);
         }
-        // once more to the level, for the states in which walks pass it
+        // then walks to the level, for the states in which they pass it
         let question = plan.question(Some(level));
         let form = DirectForm::new(Setup { question: &question, ..setup });
         let walks = Walks { form: &form, number: PILOT, level: number + 1, effort };

@@ -1,4 +1,4 @@
-//! Splitting against closed forms.
+//! Tests of splitting against closed forms.
 
 use super::*;
 use crate::net::{Law, NetBuilder, Timing};
@@ -14,7 +14,7 @@ fn queue(load: f64) -> Net {
     b.build().unwrap()
 }
 
-/// Gambler's ruin: from one customer, the probability of `top` before none.
+/// Gambler's ruin: the probability, starting from one customer, of reaching `top` customers before none.
 fn ruin(load: f64, top: i32) -> f64 {
     let ratio = 1.0 / load;
     (ratio - 1.0) / (ratio.powi(top) - 1.0)
@@ -155,7 +155,7 @@ fn what_cannot_be_split_is_refused() {
     assert!(matches!(Splitting::default().run(&fixed, &event), Err(RareError::Delays(_))));
 }
 
-/// Intervals of 95% cover in at least 272 of 300 runs.
+/// 95% intervals cover the exact value in at least 272 of 300 runs.
 #[test]
 fn intervals_cover() {
     let net = queue(0.3);

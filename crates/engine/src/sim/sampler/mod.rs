@@ -1,8 +1,8 @@
-//! Delays in engine ticks for every distribution, made from addressed words.
+//! Delays in engine ticks for every distribution, computed from addressed words.
 //!
 //! Exponential, deterministic, uniform, Erlang, hyperexponential and empirical delays are integer transforms of 32-bit
-//! words: the same bits on every CPU. Lognormal, Weibull and Pareto delays use `f64` and the functions of the `libm`
-//! crate, which is the same Rust code everywhere; a GPU cannot produce the same bits, so nets with such a distribution
+//! words, with the same bits on every CPU. Lognormal, Weibull and Pareto delays use `f64` and the functions of the `libm`
+//! crate, which is the same Rust code on every CPU. A GPU cannot produce the same bits, so nets with such a distribution
 //! run on the CPU.
 //!
 //! One draw takes [`Sampler::words`] words. Word `i` of draw `sample` has the address `sample * words + i`.
@@ -29,12 +29,12 @@ pub(in crate::sim) enum Transform {
         low: u128,
         width: u128,
     },
-    /// Sum of as many exponential delays.
+    /// Sum of `stages` exponential delays.
     Erlang {
         stages: u32,
         scale: Scale,
     },
-    /// The first branch whose bound is above the first word; its exponential delay from the second.
+    /// The first branch whose bound is above the first word; the second word gives its exponential delay.
     Hyperexponential(Vec<(u64, Scale)>),
     Empirical(Vec<u128>),
     Float(FloatLaw),
@@ -133,7 +133,7 @@ impl Sampler {
         self.words
     }
 
-    /// Returns true if its delays have the same bits on every processor, GPUs included.
+    /// Returns true if the delays have the same bits on every CPU and GPU.
     pub fn is_integer(&self) -> bool {
         !matches!(self.transform, Transform::Float(_))
     }
@@ -153,13 +153,13 @@ impl Sampler {
         self.draw_as(key, owner, sample, replication)
     }
 
-    /// The same on the wide clock.
+    /// As [`Self::draw`], on the wide clock.
     #[inline]
     pub fn draw_wide(&self, key: [u32; 2], owner: u32, sample: u32, replication: u64) -> u128 {
         self.draw_as(key, owner, sample, replication)
     }
 
-    /// The same on either.
+    /// As [`Self::draw`], on either clock.
     #[inline]
     pub(crate) fn draw_as<T: Ticks>(&self, key: [u32; 2], owner: u32, sample: u32, replication: u64) -> T {
         let first = sample.wrapping_mul(self.words);
@@ -204,7 +204,7 @@ fn to_ticks(seconds: f64, clock: Clock) -> u128 {
 }
 
 impl Transform {
-    /// The delay made from the words of one draw.
+    /// The delay computed from the words of one draw.
     #[inline(always)]
     fn apply<T: Ticks>(&self, mut word: impl FnMut(u32) -> u32) -> T {
         match self {

@@ -5,7 +5,7 @@ pub(super) fn unit_exponential(bits: u64) -> f64 {
     if bits >> 63 == 0 {
         -libm::log((bits as f64 + 0.5) * (-64_f64).exp2())
     } else {
-        // near 1 the distance to 1 is what has the digits
+        // near 1, only the distance to 1 is precise
         -libm::log1p(-(!bits as f64 + 0.5) * (-64_f64).exp2())
     }
 }

@@ -1,4 +1,4 @@
-//! Moments and shapes of every distribution against closed forms.
+//! Tests of the moments and shapes of every distribution against closed forms.
 
 use super::*;
 use crate::net::Branch;
@@ -81,7 +81,7 @@ fn laws() -> Vec<Law> {
     ]
 }
 
-/// Mean, variance and the whole distribution of one distribution (Kolmogorov and Smirnov).
+/// Checks mean, variance and distribution function of delays (Kolmogorov and Smirnov).
 fn check(law: &Law, mut delays: Vec<f64>) {
     let n = delays.len() as f64;
     let mean = delays.iter().sum::<f64>() / n;
@@ -94,7 +94,7 @@ fn check(law: &Law, mut delays: Vec<f64>) {
     delays.sort_by(f64::total_cmp);
     let mut distance: f64 = 0.0;
     for (i, &delay) in delays.iter().enumerate() {
-        // only the last of equal delays, so that steps of the distribution are compared on one side
+        // compares only at the last of equal delays, so that steps of the distribution are compared on one side
         if delays.get(i + 1).is_none_or(|next| next - delay > 1e-9) {
             distance = distance.max((distribution(law, delay + 1e-9) - (i + 1) as f64 / n).abs());
         }
@@ -108,7 +108,7 @@ fn every_law_has_its_distribution() {
     for law in laws() {
         let sampler = Sampler::general(&law, clock());
         check(&law, (0..COUNT).map(|r| sampler.draw(KEY, 3, 2, r) as f64 * clock().tick()).collect());
-        // samples of one owner in one replication are as good as replications
+        // the samples of one owner in one replication are independent too
         check(&law, (0..50_000).map(|s| sampler.draw(KEY, 3, s, 8) as f64 * clock().tick()).collect());
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::sim::clock::{NEVER, Scale};
 
-/// A time on the wide clock from which on a run is over.
+/// A time on the wide clock that means never.
 pub(crate) const NEVER_WIDE: u128 = 1 << 126;
 
 /// Engine time: `u64` on the narrow clock, `u128` on the wide one.
 pub(crate) trait Ticks: Copy + Ord + Send + Sync + std::fmt::Debug {
-    /// No time.
+    /// Time 0.
     const ZERO: Self;
     /// A value that no time reaches.
     const NEVER: Self;
@@ -16,7 +16,7 @@ pub(crate) trait Ticks: Copy + Ord + Send + Sync + std::fmt::Debug {
 
     /// An exponential delay, at most [`Self::NEVER`].
     fn exponential(scale: Scale, e: u32) -> Self;
-    /// From engine ticks, at most [`Self::NEVER`].
+    /// Converts engine ticks; the result is at most [`Self::NEVER`].
     fn saturate(ticks: u128) -> Self;
     /// Sum of a time below [`Self::NEVER`] and a delay.
     fn plus(self, delay: Self) -> Self;
@@ -24,13 +24,13 @@ pub(crate) trait Ticks: Copy + Ord + Send + Sync + std::fmt::Debug {
     fn join(self, other: Self) -> Self;
     /// Time since `earlier`.
     fn since(self, earlier: Self) -> Self;
-    /// From result ticks.
+    /// Converts from result ticks.
     fn from_result(ticks: u64, extra_bits: u32) -> Self;
-    /// To result ticks, rounded down.
+    /// Converts to result ticks, rounded down.
     fn to_result(self, extra_bits: u32) -> u64;
-    /// Puts the two together.
+    /// Combines a time and a transition into a key.
     fn key(self, transition: u32) -> Self::Key;
-    /// Takes them apart.
+    /// Splits a key into time and transition.
     fn open(key: Self::Key) -> (Self, u32);
 }
 

@@ -1,6 +1,6 @@
-//! Breakdown of the passage time: the chain of firings that decides each replication's time.
+//! Breakdown of the passage time by the chain of firings that determines the time of each replication.
 //!
-//! From the last firing back to the start, each firing on the chain waited for the one before it. The delays on the
+//! Each firing on the chain, from the last one back to the start, waited for the firing before it. The delays on the
 //! chain sum to the passage time, so their means per group give the breakdown of the time. For a distribution whose
 //! mean is a scale (as for all distributions here), the derivative of the mean passage time by a group's mean delay
 //! is the mean of the group's critical delays divided by that mean delay (infinitesimal perturbation analysis,
@@ -29,13 +29,13 @@ pub struct GroupShare {
 pub struct CriticalPath {
     /// One entry per group.
     pub groups: Vec<GroupShare>,
-    /// Everything else.
+    /// Transitions without a group.
     pub rest: GroupShare,
 }
 
 impl CriticalPath {
-    /// Follows the critical chains of the replications `first .. first + count` of a schedule, from its dead marking
-    /// back. A transition that is in several groups counts for the first of them.
+    /// Follows the critical chains of the replications `first .. first + count` of a schedule, backwards from the
+    /// dead marking. A transition that is in several groups counts for the first one.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ pub(super) struct Tracer<'a> {
     plan: &'a SchedulePlan,
     /// Per transition: its step.
     step_of: Vec<u32>,
-    /// Transitions whose last firing is the end.
+    /// Transitions that may fire last; the latest of them ends the replication.
     ends: Vec<u32>,
 }
 
@@ -123,7 +123,7 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// The latest firing; of several at the same time the one with the lowest number.
+/// The latest firing; of several at the same time, the one with the smallest number.
 fn latest(firings: impl Iterator<Item = (u64, u32)>) -> Option<(u64, u32)> {
     firings.reduce(|best, next| if next.0 > best.0 { next } else { best })
 }

@@ -1,4 +1,4 @@
-//! The arithmetic of the schedule engine on one block: 64 replications side by side.
+//! The arithmetic of the schedule engine on one block of 64 replications.
 //!
 //! A block is 16 quads of replications, because four consecutive replications share a Philox block. Lane `16 j + q` is
 //! replication `4 q + j` of the block, so that word `j` of 16 Philox blocks is in consecutive lanes. Loops over lanes
@@ -7,9 +7,9 @@
 use crate::rng::{Address, exponential};
 use crate::sim::clock::{NEVER, Scale};
 
-/// Philox blocks per block of replications.
+/// Number of Philox blocks per block of replications.
 pub(super) const QUADS: usize = 16;
-/// Replications per block.
+/// Number of replications per block.
 pub(super) const LANES: usize = 4 * QUADS;
 
 /// One time per lane.
@@ -35,7 +35,7 @@ impl Times {
         }
     }
 
-    /// The later of both, if `other` is not after `limit`.
+    /// Takes the later time in each lane, unless `other` is after `limit`.
     #[inline(always)]
     pub(super) fn max_until(&mut self, other: &Self, limit: u64) {
         for (own, other) in self.0.iter_mut().zip(&other.0) {
@@ -44,7 +44,7 @@ impl Times {
         }
     }
 
-    /// The value "never" in lanes that take another branch.
+    /// Sets the time to never in lanes that take another branch.
     #[inline(always)]
     pub(super) fn keep_branch(&mut self, taken: &[u8; LANES], branch: u8) {
         for (own, taken) in self.0.iter_mut().zip(taken) {
@@ -54,7 +54,7 @@ impl Times {
 
     /// Adds one exponential delay per lane: `((e * mantissa) >> shift)` for the lane's variate `e`.
     ///
-    /// First all words, then all variates: each loop is a short chain many times over, which a CPU overlaps.
+    /// Computes first all words, then all variates: the iterations of each loop are short and independent, so a CPU overlaps them.
     #[inline(always)]
     pub(super) fn add_exponential(&mut self, key: [u32; 2], address: Address, first_quad: u64, scale: Scale) {
         let mantissa = u64::from(scale.mantissa);
@@ -64,7 +64,7 @@ impl Times {
         }
     }
 
-    /// Adds one word-made delay per lane, four replications at a time.
+    /// Adds one delay per lane, computed for four replications at a time.
     #[inline(always)]
     pub(super) fn add_quads(&mut self, first_quad: u64, mut delays: impl FnMut(u64) -> [u64; 4]) {
         for q in 0..QUADS {

@@ -1,7 +1,7 @@
 //! The schedule engine: max-plus evaluation of a straight-line program, a block of replications at a time.
 //!
-//! Defines [`Schedule`], which binds a plan to a clock, a key and a question. There is no event list and no enabling test:
-//! one pass over the transitions. Times equal those of the race engine's clock form bit for bit.
+//! Defines [`Schedule`], which binds a plan to a clock, a key and a question. The engine makes one pass over the transitions, without
+//! an event list and without enabling tests. Times equal those of the race engine's clock form bit for bit.
 
 mod critical;
 mod kernel;
@@ -23,10 +23,10 @@ use crate::sim::simd::Level;
 use crate::watch::Watch;
 use kernel::{LANES, QUADS, Times, draw_branches};
 
-/// Steps of blocks between two checks of the stop flag: some milliseconds of work.
+/// Number of steps of blocks between two checks of the stop flag: some milliseconds of work.
 const STEPS_BETWEEN_LOOKS: usize = 1 << 15;
 
-/// Maximum number of branches of one choice: a lane keeps its branch in a byte.
+/// Maximum number of branches of one choice, since a lane stores its branch in a byte.
 const MAX_BRANCHES: usize = 255;
 
 /// Source of the delays of a step.
@@ -34,7 +34,7 @@ const MAX_BRANCHES: usize = 255;
 pub(in crate::sim) enum Draw {
     /// No delay.
     None,
-    /// Scaled unit variates, all lanes at once.
+    /// Scaled unit variates, for all lanes together.
     Exponential(Scale),
     /// Any other distribution, four replications at a time.
     Sampled(Sampler),
@@ -59,11 +59,11 @@ pub(in crate::sim) struct Bound {
     pub(in crate::sim) draw: Draw,
     /// Groups of the question that the transition belongs to.
     pub(in crate::sim) groups: Vec<u32>,
-    /// True if its firing may reach the goal.
+    /// True if the firing may reach the goal.
     pub(in crate::sim) ends: bool,
-    /// True if its firings are counted one by one, because it does not fire in every replication.
+    /// True if the firings are counted individually, because the transition does not fire in every replication.
     pub(in crate::sim) counted: bool,
-    /// The time stays in the single slot that is read, without any operation.
+    /// True if the time stays in the single slot that is read, without any operation.
     in_place: bool,
 }
 
@@ -77,7 +77,7 @@ pub struct Schedule {
     pub(in crate::sim) groups: usize,
     pub(in crate::sim) key: [u32; 2],
     pub(in crate::sim) horizon: u64,
-    /// Firings of the transitions that fire in every replication.
+    /// Number of firings of the transitions that fire in every replication.
     pub(in crate::sim) sure_firings: u64,
     pub(in crate::sim) keep: bool,
     level: Level,
@@ -92,11 +92,11 @@ struct Block {
     extra_firings: [u32; LANES],
     first: Vec<Times>,
     last: Vec<Times>,
-    /// Firing time of every step, if they are traced.
+    /// Firing times of every step, if they are traced.
     trace: Vec<Times>,
 }
 
-/// One block of work, compiled for every vector level.
+/// Runs one block; compiled for every vector level.
 struct RunBlock<'a> {
     schedule: &'a Schedule,
     block: &'a mut Block,
@@ -117,12 +117,12 @@ impl pulp::NullaryFnOnce for RunBlock<'_> {
 pub type UnfitError = Problems<String>;
 
 impl Schedule {
-    /// Binds a plan of `program` to a question and a seed; `keep` keeps every passage time.
+    /// Binds a plan of `program` to a question and a seed; with `keep`, individual passage times are stored.
     ///
     /// # Errors
     ///
     /// Obstacles in the question: a schedule supports only passage times and groups, and the goal must be the
-    /// dead marking or tokens in places from which no transition consumes.
+    /// dead marking, or all tokens that places without consumers ever receive.
     pub fn new(
         program: &Program,
         plan: &SchedulePlan,
@@ -165,7 +165,7 @@ impl Schedule {
         })
     }
 
-    /// The same engine on another vector level; all give the same numbers.
+    /// The same engine on another vector level; all levels give the same numbers.
     #[cfg(test)]
     pub(super) fn at_level(mut self, level: Level) -> Self {
         self.level = level;
@@ -274,15 +274,15 @@ impl Schedule {
         }
     }
 
-    /// Counts a replication with this time and this number of uncertain firings.
+    /// Counts a replication with this time and this number of conditional firings.
     #[inline]
     pub(in crate::sim) fn note(&self, time: u64, extra_firings: u64, samples: &mut Samples) {
         let ending = if time <= self.horizon { Ending::Goal } else { Ending::Horizon };
         samples.record(ending, time.min(self.horizon), self.sure_firings + extra_firings, self.keep);
     }
 
-    /// Runs `work` on every block that contains some of `count` replications starting at `first`,
-    /// with the requested lanes, until `watch` stops it.
+    /// Runs `work` on every block that contains some of the `count` replications from `first` on,
+    /// with the lanes of these replications, until `watch` stops the run.
     fn each_block(
         &self,
         first: u64,
@@ -335,7 +335,7 @@ fn obstacles_or_ends(
         obstacles.push("the rates differ too much for 64-bit times".to_owned());
     }
     if question.max_firings.unwrap_or(MAX_FIRINGS) < plan.steps.len() as u64 {
-        obstacles.push("the net has more transitions than firings are allowed".to_owned());
+        obstacles.push("the net has more transitions than the limit of firings".to_owned());
     }
     if plan.choices.iter().any(|choice| choice.cumulative.len() > MAX_BRANCHES) {
         obstacles.push(format!("a choice has more than {MAX_BRANCHES} branches"));
@@ -346,16 +346,17 @@ fn obstacles_or_ends(
         Goal::Marking(code) => code.as_conjunction().and_then(|terms| ends_of(program, plan, question, &terms)),
     };
     if ends.is_none() {
-        obstacles
-            .push("the goal is neither the dead marking nor all the tokens that final places ever receive".to_owned());
+        obstacles.push(
+            "the goal is neither the dead marking nor the arrival of all tokens in places without consumers".to_owned(),
+        );
     }
     Problems::check(obstacles)?;
     Ok(ends.unwrap_or_default())
 }
 
-/// Steps whose firing may complete the tokens that `terms` (counter, least) ask for. No transition
-/// may consume from a counter, and each counter must always receive exactly that many tokens.
-/// Groups may continue after the goal, so they need a goal that is the end of everything.
+/// Steps whose firing may complete the tokens that `terms` (counter, minimum) require. No transition may consume from
+/// these counters, and each counter must always receive exactly the required number of tokens. Groups could fire after
+/// the goal, so with groups the goal must be the end of the replication.
 fn ends_of(program: &Program, plan: &SchedulePlan, question: &Question, terms: &[(u32, f64)]) -> Option<Vec<bool>> {
     let complete = |&(counter, least): &(u32, f64)| {
         let arrivals = plan.arrivals[counter as usize] as f64;

@@ -1,14 +1,14 @@
 //! Derivatives of a schedule's time, replication by replication: infinitesimal perturbation analysis.
 //!
-//! A delay with mean μ is μ times a variate that does not depend on μ. So if a parameter θ moves means, the time T of a
-//! replication moves with the delays X_t on its critical chain, and with no others:
+//! A delay with mean μ is μ times a variate that does not depend on μ. So if a parameter θ changes means, the time T of a
+//! replication changes with the delays X_t on its critical chain, and with no other delays:
 //!
 //! ```text
 //! dT/dθ = Σ_{t on the chain} X_t · d ln μ_t / dθ,   d E[T] / dθ = E[dT/dθ]
 //! ```
 //!
-//! The second equation holds because T is a maximum of sums, and so Lipschitz in the delays: the estimate has no bias
-//! \[Cassandras2008\]. That draws are rounded to ticks adds less than one tick a firing.
+//! The second equation holds because T is a maximum of sums, and thus Lipschitz in the delays, so the estimate is unbiased
+//! \[Cassandras2008\]. Rounding draws to ticks adds an error of less than one tick per firing.
 
 use rayon::prelude::*;
 
@@ -19,7 +19,7 @@ use crate::sim::schedule::critical::Tracer;
 use crate::sim::schedule::{Schedule, UnfitError};
 use crate::watch::Unwatched;
 
-/// Times of some replications and their derivatives.
+/// Times of some replications, and the derivatives of these times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PathSlopes {
     /// Passage times \[s\], in the order of the replications.
@@ -28,7 +28,7 @@ pub struct PathSlopes {
     pub slopes: Vec<Vec<f64>>,
 }
 
-/// Replications that one thread traces at a time.
+/// Number of replications that one thread traces at a time.
 const CHUNK: u64 = 1024;
 
 impl PathSlopes {

@@ -1,4 +1,4 @@
-//! Many schedules at once on a device, and one after the other on the CPU.
+//! Compares many schedules together on a device with the same schedules one after the other on the CPU.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::sim::gpu::{Card, Gpu};
 use crate::sim::{Question, Ready};
 use crate::watch::Unwatched;
 
-/// Programs of one structure, with rates of their own and the schedule that they share.
+/// Programs of one structure, with different rates and a common schedule.
 fn jobs() -> Vec<(Program, Option<Arc<SchedulePlan>>)> {
     let template = Template::new(job(10, 3, 1.0, None)).unwrap();
     let point = |i: u32| {
@@ -42,7 +42,7 @@ fn check(
     }
 }
 
-/// Points that differ in their rates, side by side on a GPU.
+/// Configurations that differ in their rates run together on a GPU.
 #[test]
 fn many_jobs_at_once_are_what_each_is_on_the_cpu() {
     let programs = jobs();
@@ -54,7 +54,7 @@ fn many_jobs_at_once_are_what_each_is_on_the_cpu() {
     }
 }
 
-/// Choices with weights of each point's own, long programs in segments, few programs at a time.
+/// Choices whose weights differ between configurations, long programs in segments, few programs at a time.
 #[test]
 fn choices_and_segments_do_not_show() {
     let program = straggling_tasks(40, &integer_laws());

@@ -1,4 +1,4 @@
-//! Marking expressions on both sides.
+//! Compares marking expressions on a device and on the CPU.
 
 use crate::compile::{Code, lower};
 use crate::net::expr::{BinaryOp, Function, Leaf, UnaryOp};

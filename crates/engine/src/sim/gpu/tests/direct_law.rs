@@ -1,4 +1,4 @@
-//! Units, delays and selections of the direct form on both sides.
+//! Compares units, delays and selections of the direct form on a device and on the CPU.
 
 use crate::sim::gpu::tests::double::{Function, compare, kernel};
 use crate::sim::gpu::tests::{Words, devices};

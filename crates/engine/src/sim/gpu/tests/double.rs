@@ -1,4 +1,4 @@
-//! Binary64 arithmetic of the shaders, compared with the CPU's.
+//! Compares the binary64 arithmetic of the shaders with that of the CPU.
 
 use crate::sim::gpu::double as on_cpu;
 use crate::sim::gpu::execute::{Dispatch, Kernel};
@@ -8,7 +8,7 @@ use crate::sim::gpu::{Gpu, shader};
 
 const RANDOM_PAIRS: usize = 200_000;
 
-/// A function of `shaders/tests/double.wgsl`: its number there, its name, its value on the CPU, and true if that is a
+/// A function of `shaders/tests/double.wgsl`: its number there, its name, its value on the CPU, and true if the value is a
 /// number for which any NaN is accepted.
 pub(super) struct Function {
     pub(super) number: u32,
@@ -92,7 +92,7 @@ fn functions() -> Vec<Function> {
     ]
 }
 
-/// Numbers at which something changes, and their neighbours.
+/// Numbers at which the behaviour changes, and their neighbours.
 fn edges() -> Vec<u64> {
     let mut positive = vec![
         0.0,

@@ -13,7 +13,7 @@ use crate::sim::race::Setup;
 use crate::sim::{Clock, Goal, Question, Samples};
 use crate::watch::Unwatched;
 
-/// A device of its own, since the test spoils it.
+/// A separate device, because the test makes it unusable.
 fn own_device() -> Gpu {
     Gpu::open(Wanted::Any).unwrap()
 }
@@ -49,11 +49,11 @@ fn a_buffer_beyond_the_device_and_a_shader_that_is_none_are_errors() {
     let refused = gpu.kernel("garbage", "fn main() { let a: u32 = -1.5; }").unwrap_err();
     assert!(matches!(&refused, GpuError::Shader { shader: "garbage", .. }), "{refused:?}");
     assert!(!refused.to_string().contains('\0') && refused.to_string().contains("garbage"));
-    // the device is as good as before
+    // the device is still usable
     assert!(gpu.storage(1024).is_ok() && gpu.lost().is_none());
 }
 
-/// Runs `count` replications, then the same number with `kernel` leaving out `groups` workgroups, and gives the fault. The
+/// Runs `count` replications, then the same number while `kernel` skips `groups` workgroups, and returns the fault. The
 /// samples must not change.
 fn fault_of_skipped(
     gpu: &Gpu,
@@ -70,7 +70,7 @@ fn fault_of_skipped(
     fault
 }
 
-/// A driver that leaves out a dispatch, or one of its workgroups, and reports success. Seen to fail without the
+/// A driver skips a dispatch, or one of its workgroups, and reports success. Seen to fail without the
 /// counter.
 #[test]
 fn work_that_a_driver_leaves_out_is_an_error_and_counts_nothing() {
@@ -108,8 +108,8 @@ fn work_that_a_driver_leaves_out_is_an_error_and_counts_nothing() {
     }
 }
 
-/// Lanes whose state is lost between two dispatches leave replications that nobody plays: an error, not a run without end.
-/// Seen to run on without the counter of lanes that play.
+/// Lanes whose state is lost between two dispatches leave replications that no lane runs: an error, not a run without end.
+/// Seen to continue without the counter of lanes that run.
 #[test]
 fn a_race_that_makes_no_progress_is_an_error() {
     let program = two_loops(3);
@@ -124,7 +124,7 @@ fn a_race_that_makes_no_progress_is_an_error() {
         gpu.proof.forgets.store(true, std::sync::atomic::Ordering::Relaxed);
         let fault = engine.run(0, 64, &mut samples, &|| false).unwrap_err();
         let DeviceFault::Gpu(GpuError::Unfinished { kernel: "race", what }) = fault else { panic!("{fault:?}") };
-        assert!(what.contains("no lane plays them"), "{what}");
+        assert!(what.contains("no lane is running them"), "{what}");
         assert_eq!(samples.replications, 0);
     }
 }

@@ -1,4 +1,4 @@
-//! Devices against the CPU, bit for bit. They need an adapter: lavapipe will do, none is a failure.
+//! Tests that compare devices with the CPU, bit for bit. They need an adapter, such as lavapipe, and fail without one.
 
 mod batch;
 mod code;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crate::sim::gpu::{Gpu, Wanted};
 
-/// A device with the use of 64-bit integers, and one without.
+/// A device that uses 64-bit integers, and one that does not.
 fn devices() -> Vec<Arc<Gpu>> {
     let any = || std::env::var("TAILSPN_ADAPTER").ok();
     let open = |name: Option<String>, int64: bool| {
@@ -40,7 +40,7 @@ impl Words {
         self.next() % end
     }
 
-    /// A number of at most `most` bits, each count of bits being as likely as any other.
+    /// A number of at most `most` bits; each number of bits is equally likely.
     fn bits(&mut self, most: u64) -> u64 {
         let bits = 1 + self.below(most);
         self.next() >> (64 - bits)

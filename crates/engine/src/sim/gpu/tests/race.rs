@@ -1,4 +1,4 @@
-//! The race in both forms on both sides.
+//! Compares both forms of the race on a device and on the CPU.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::watch::Unwatched;
 
 const KEY: [u32; 2] = [42, 7];
 
-/// Replications from `first` on, as the CPU has them. In units of 16, as `sim::cpu` runs them.
+/// Replications from `first` on, run on the CPU in units of 16, as `sim::cpu` does.
 fn on_cpu(setup: Setup<'_>, form: Form, first: u64, count: u64) -> Samples {
     let Setup { program, question, clock, .. } = setup;
     let empty = Samples::new(clock, question, program.counters(), program.transitions());
@@ -46,7 +46,7 @@ fn on_device(gpu: &Arc<Gpu>, setup: Setup<'_>, form: Form, first: u64, count: u6
     Ok(samples)
 }
 
-/// Both, and that they are equal.
+/// Runs replications on the CPU and on a device, and checks that they are equal.
 fn compare(gpu: &Arc<Gpu>, program: &Program, question: &Question, form: Form, count: u64) -> Samples {
     let clock = Clock::choose(program, question.horizon);
     let setup = Setup { program, question, clock, key: KEY, keep_times: true, watch: &Unwatched };
@@ -119,7 +119,7 @@ fn choices_and_laws_equal_the_cpu_bit_for_bit() {
     }
 }
 
-/// A token that circulates and takes one of three ways each time.
+/// A token circulates and takes one of three branches each time.
 ///
 /// Seen to fail with a choice's sample number that is not counted, and with weights that are not subtracted; the test
 /// above misses both. Firings are limited so that the test fails instead of running forever.
@@ -148,7 +148,7 @@ fn repeated_choices_equal_the_cpu_bit_for_bit() {
 
 /// Several servers and age memory with distributions that are not exponential: clocks that are suspended and resumed.
 ///
-/// Seen to fail with a fresh clock in place of one put aside, and with a clock that has run out left among the others.
+/// Seen to fail with a new clock in place of a suspended one, and with a clock that has run out but stays among the others.
 #[test]
 fn crowds_of_clocks_equal_the_cpu_bit_for_bit() {
     let mut b = NetBuilder::new("");
@@ -263,7 +263,7 @@ fn expressions_classes_and_rewards_equal_the_cpu_bit_for_bit() {
     }
 }
 
-/// The race kernel for a net with everything in it, and for one with little, in both forms and with both products.
+/// The race kernel for a net with all features, and for a net with few, in both forms and with both kinds of products.
 pub(super) fn sources() -> Vec<String> {
     let builder = expressive();
     let rich = (compile(&builder.clone().build().unwrap()).unwrap(), asks_for_everything(&builder));
@@ -281,7 +281,7 @@ pub(super) fn sources() -> Vec<String> {
     sources
 }
 
-/// A net that is wrong in a marking that it reaches is left to the CPU, which names the fault.
+/// A net with a fault in a reachable marking is left to the CPU, which reports the fault.
 #[test]
 fn faults_are_left_to_the_cpu() {
     let mut b = NetBuilder::new("");

@@ -1,5 +1,5 @@
-//! Runs that move between the CPU and a device, with scripted device failures: whatever fails, and whenever, the
-//! samples are the CPU's.
+//! Runs that move between the CPU and a device, with scripted failures of the device. For every failure at any time, the
+//! samples must equal those of the CPU.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,14 +26,14 @@ use crate::watch::TimeLimit;
 /// The fault of a device at its nth call, counted from 1; none to continue.
 type Script = dyn Fn(u64) -> Option<DeviceFault>;
 
-/// A device that is the engine of the CPU.
+/// A device that runs the engine of the CPU.
 struct Scripted<'a> {
     twin: Box<dyn Engine + 'a>,
     chunk: u64,
     slowness: Duration,
-    /// Error of its replications.
+    /// Error of the numbers of its replications.
     off: u64,
-    /// Replication of which it gets one bit wrong.
+    /// Replication in which the device gets one bit wrong.
     flipped: Option<u64>,
     calls: u64,
     script: &'a Script,
@@ -58,7 +58,7 @@ impl DeviceEngine for Scripted<'_> {
                 return Err(DeviceFault::Stopped);
             }
             let mut part = samples.emptied();
-            // a device that is wrong runs other replications
+            // a faulty device runs other replications
             self.twin
                 .run(first + from + self.off, 16.min(count - from), &mut part)
                 .map_err(|_| DeviceFault::Replication)?;
@@ -75,7 +75,7 @@ impl DeviceEngine for Scripted<'_> {
     }
 }
 
-/// A test: a net, a question, how it is run, and the device.
+/// A test: a net, a question, settings of the run, and the device.
 struct Case<'a> {
     program: &'a Program,
     question: Question,
@@ -201,7 +201,7 @@ fn a_required_device_that_fails_is_an_error() {
     let whole = fails(25, lost).unwrap();
     assert_eq!(whole.samples, Case::new(&program, Backend::Cpu, GOES_ON).on_cpu(3_000));
     let placement = whole.provenance.placement;
-    assert_eq!((placement.backend, placement.reason.as_str()), (RanOn::Gpu, "asked for"));
+    assert_eq!((placement.backend, placement.reason.as_str()), (RanOn::Gpu, "as requested"));
     let device = placement.device.unwrap();
     assert_eq!((device.adapter.as_str(), device.replications), ("Card 9000", 3_000));
     assert_eq!(device.times.setup, Duration::from_secs(3));
@@ -217,7 +217,7 @@ fn the_cpu_takes_over_what_the_device_cannot_finish() {
         let run = Case::new(&program, backend, &once).run().unwrap();
         assert_eq!(run.samples, expected);
         let placement = run.provenance.placement;
-        assert!(placement.reason.ends_with("; 1024 replications that it could not finish ran on the CPU"));
+        assert!(placement.reason.ends_with("; 1024 replications that the GPU could not finish ran on the CPU"));
         let before = if backend == Backend::Auto { BEFORE } else { 0 };
         assert_eq!(placement.device.unwrap().replications, 3_000 - before - 1024);
         assert_eq!(placement.backend, if before > 0 { RanOn::CpuThenGpu } else { RanOn::Gpu });
@@ -245,7 +245,7 @@ fn a_fault_of_the_net_is_told_by_the_cpu() {
     assert!(matches!(case.run(), Err(RunError::Fault(Fault::BadExpression { .. }))));
 }
 
-/// Sums of floats are rounded, so the order of addition shows: it must be the CPU's order.
+/// Sums of floats are rounded, so the order of addition matters and must be that of the CPU.
 ///
 /// Seen to fail with chunks of 40 replications.
 #[test]
@@ -262,9 +262,9 @@ fn averages_are_merged_as_on_the_cpu() {
     }
 }
 
-/// The sizes of chunks follow the speed of the device, and are odd numbers then.
+/// The sizes of chunks depend on the speed of the device, and may be odd numbers.
 ///
-/// Seen to fail on a busy machine, and with chunks as the pace has them.
+/// Seen to fail on a busy machine, and with chunks of exactly the sizes that the pace suggests.
 #[test]
 fn the_speed_of_a_device_does_not_show_in_averages() {
     let program = two_loops(3);
@@ -335,7 +335,7 @@ fn a_device_that_is_slower_than_the_cpu_is_left() {
     assert_eq!(run.samples, case.on_cpu(3_000));
     let placement = run.provenance.placement;
     assert_eq!((placement.backend, placement.device.unwrap().replications), (RanOn::CpuThenGpuThenCpu, 32));
-    assert!(placement.reason.contains("replications/s, the CPU has"), "{}", placement.reason);
+    assert!(placement.reason.contains("replications/s, the CPU runs"), "{}", placement.reason);
 }
 
 /// A run looks for a GPU once, if at all.
@@ -379,7 +379,7 @@ fn cards_are_looked_for_once_and_only_where_it_pays() {
     }
 }
 
-/// With the device of this machine, whatever it is.
+/// Runs on the device of this machine, of any kind.
 #[test]
 fn a_real_device_runs_the_whole_or_a_part() {
     let name = std::env::var("TAILSPN_ADAPTER").ok();
@@ -428,8 +428,8 @@ fn an_adapter_that_is_not_there_is_named() {
     assert!(matches!(refused, RunError::Gpu(GpuError::NoSuchAdapter { .. })), "{refused}");
 }
 
-/// A device repeats replications of the CPU before its results count: one that differs is refused, if only in one bit of
-/// one of them. Seen to fail without the comparison.
+/// A device repeats replications of the CPU before its results count: a device that differs is refused, even if only in one
+/// bit of one replication. Seen to fail without the comparison.
 #[test]
 fn a_device_whose_replications_differ_is_refused() {
     let program = straggling_tasks(2, &[]);
@@ -454,8 +454,8 @@ fn a_device_whose_replications_differ_is_refused() {
     }
 }
 
-/// A device that cannot finish some of the replications is compared in the others; one that finishes none does not count.
-/// Seen to fail where the first failure ended the comparison.
+/// If a device cannot finish some of the replications, the others are compared; a device that finishes none is not used.
+/// Seen to fail if the first failure ends the comparison.
 #[test]
 fn a_device_counts_only_if_it_repeated_something() {
     let program = straggling_tasks(2, &[]);
@@ -476,7 +476,7 @@ fn a_device_counts_only_if_it_repeated_something() {
     assert_eq!(wrong.provenance.placement.device.unwrap().replications, 0);
 }
 
-/// Ctrl-C ends a chunk under way; the run does not wait for its end.
+/// Ctrl-C stops the current chunk; the run does not wait for the end of the chunk.
 #[test]
 fn a_chunk_on_a_device_is_left_when_the_run_is_stopped() {
     struct Soon(AtomicU64);

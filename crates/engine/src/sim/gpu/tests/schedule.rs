@@ -1,4 +1,4 @@
-//! The schedule engine on both sides.
+//! Compares the schedule engine on a device and on the CPU.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn schedule(program: &Program, question: &Question) -> (Schedule, Samples) {
     (schedule, Samples::new(clock, question, program.counters(), program.transitions()))
 }
 
-/// Replications from `first` on, as the CPU and as a device have them.
+/// Replications from `first` on, on the CPU and on a device.
 fn both(gpu: &Arc<Gpu>, program: &Program, question: &Question, first: u64, count: u64) -> (Samples, Samples) {
     let (schedule, empty) = schedule(program, question);
     let mut cpu = empty.clone();
@@ -89,7 +89,7 @@ fn a_job_and_a_goal_in_a_place() {
     assert_eq!(cpu, device);
 }
 
-/// A net with nothing but an immediate transition, and one with nothing at all.
+/// A net with only an immediate transition, and an empty net.
 #[test]
 fn nets_without_time_have_times_of_0() {
     let mut b = NetBuilder::new("");

@@ -57,7 +57,7 @@ fn parse(source: &str) -> naga::Module {
     naga::front::wgsl::parse_str(source).unwrap_or_else(|error| panic!("{}", error.emit_to_string(source)))
 }
 
-/// Offsets of the members of a struct, and its size, as the shader has them.
+/// Offsets of the members of a struct in the shader, and the size of the struct.
 fn offsets(module: &naga::Module, name: &str) -> Vec<(String, usize)> {
     let found = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some(name));
     let (_, ty) = found.unwrap_or_else(|| panic!("no struct {name}"));
@@ -88,7 +88,7 @@ fn structs_have_the_same_layout_on_both_sides() {
     mirror!(&race, RaceRun { key, first, count, lanes, steps, horizon, last_tick, warm_up, max_firings, padding });
 }
 
-/// The race kernel for a net with everything in it, and for one with nothing, in both forms.
+/// The race kernel for a net with all features, and for an empty net, in both forms.
 fn race_shaders() -> Vec<String> {
     crate::sim::gpu::tests::race::sources()
 }

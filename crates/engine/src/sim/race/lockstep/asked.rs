@@ -1,4 +1,4 @@
-//! A question in the form in which lanes answer it, or the reasons why they cannot.
+//! A question in the form that lanes can answer, or the reasons why they cannot answer it.
 
 use crate::compile::{Code, Program};
 use crate::sim::clock::Clock;
@@ -6,17 +6,17 @@ use crate::sim::question::{Goal, Question};
 use crate::sim::race::lockstep::guard::Bound;
 use crate::sim::race::lockstep::lanes::Values;
 
-/// Maximum number of rewards at firings: every firing checks all of them.
+/// Maximum number of rewards at firings, since every firing checks all of them.
 const MAX_IMPULSES: usize = 64;
 
 /// Goal of the lanes.
 #[derive(Clone, Debug)]
 pub(super) enum Aim {
-    /// Never by their marking.
+    /// No marking is the goal.
     None,
-    /// At least these tokens in all of these counters.
+    /// All of these counters hold at least these numbers of tokens.
     Tokens(Vec<Bound>),
-    /// With a value of an expression that is not 0.
+    /// The value of the expression is not 0.
     Expression(Code),
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Impulse {
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     pub(super) aim: Aim,
-    /// Per transition: its row in the notes of a lane. The timed ones come first, in their order.
+    /// Per transition: its row in the notes of a lane. The timed transitions come first, in their order.
     pub(super) rows: Vec<u32>,
     /// Per group of the question: rows of its transitions.
     pub(super) groups: Vec<Vec<usize>>,
@@ -45,18 +45,18 @@ pub(super) struct Asked {
     pub(super) tick: f64,
     /// Number of rewards.
     pub(super) rewards: usize,
-    /// Rewards per second: number and value.
+    /// Rewards per second, each as the number of the reward and the expression of its rate.
     pub(super) rates: Vec<(usize, Code)>,
     pub(super) impulses: Vec<Impulse>,
-    /// Snapshots: ticks and the expression to evaluate.
+    /// Snapshots, each as a tick and the expression to evaluate.
     pub(super) snapshots: Vec<(u64, Code)>,
-    /// Per row: counters and the tokens that a firing adds.
+    /// Per row: the changed counters, each with the number of tokens that a firing adds.
     pub(super) changes: Vec<Vec<(u32, i32)>>,
     pub(super) initial: Vec<u32>,
 }
 
 impl Asked {
-    /// Converts a question about a program; the reasons against it go to `obstacles`.
+    /// Converts a question about a program; adds the reasons why that is impossible to `obstacles`.
     pub(super) fn new(program: &Program, question: &Question, clock: Clock, obstacles: &mut Vec<String>) -> Self {
         let rows = rows(program);
         let mut impulses = Vec::new();
@@ -112,7 +112,7 @@ impl Asked {
         self.tokens || self.throughput
     }
 
-    /// Returns true if it matters how long a marking stays.
+    /// Returns true if results depend on the time spent in each marking.
     pub(super) fn watches_time(&self) -> bool {
         !self.rates.is_empty() || !self.snapshots.is_empty()
     }

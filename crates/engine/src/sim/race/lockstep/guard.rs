@@ -1,4 +1,4 @@
-//! When a transition is enabled, as bounds on the tokens of places.
+//! The enabling condition of a transition as bounds on the tokens of places.
 
 use crate::compile::Program;
 
@@ -9,7 +9,7 @@ pub(super) struct Bound {
     pub(super) tokens: u32,
 }
 
-/// When a transition is enabled.
+/// The condition under which a transition is enabled.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guard {
     /// Required tokens.

@@ -1,13 +1,13 @@
-//! Immediate transitions in the form that the lockstep kernel reads, or the reasons why it cannot.
+//! Immediate transitions in the form that the lockstep kernel reads, or the reasons why there is no such form.
 
 use crate::compile::{Firing, Program};
 use crate::sim::question::{Goal, Question};
 use crate::sim::race::lockstep::guard::{Guard, guard};
 
-/// Maximum number of transitions of a group: one bit each.
+/// Maximum number of transitions of a group, which have one bit each.
 const MAX_IN_GROUP: usize = 64;
 /// Maximum number of immediate firings between two timed ones. The direct form reports a net that never stops firing;
-/// this limit is far below its own, so that all lanes reach it quickly.
+/// this limit is far below that of the direct form, so that all lanes reach it quickly.
 const MAX_IN_A_ROW: u32 = 1 << 14;
 /// Maximum number of tokens that immediate transitions may add to one counter between two timed firings.
 const MAX_GROWTH: u32 = 1 << 30;
@@ -30,10 +30,10 @@ pub(super) struct Immediate {
 pub(super) struct Group {
     /// Number in the program: the owner of the random words.
     pub(super) number: u32,
-    /// By falling priority.
+    /// Transitions by descending priority.
     pub(super) transitions: Vec<Immediate>,
-    /// Counters of a group's only transition, if it fires as often as the smallest counter allows; its guard then leaves them
-    /// out. Empty if firings come one by one.
+    /// Input counters of the group's only transition, if it fires as often as the smallest counter allows; the guard of the
+    /// transition does not include them. Empty if the group fires one transition at a time.
     pub(super) drained: Vec<u32>,
 }
 
@@ -41,12 +41,12 @@ pub(super) struct Group {
 #[derive(Clone, Debug)]
 pub(super) struct Immediates {
     pub(super) groups: Vec<Group>,
-    /// Firings between two timed ones above which a replication moves to the direct form.
+    /// Maximum number of firings between two timed ones; beyond it, a replication moves to the direct form.
     pub(super) max_in_a_row: u32,
 }
 
 impl Immediates {
-    /// Converts the immediate transitions of a program; the reasons against it go to `obstacles`.
+    /// Converts the immediate transitions of a program; adds the reasons why that is impossible to `obstacles`.
     pub(super) fn new(program: &Program, question: &Question, rows: &[u32], obstacles: &mut Vec<String>) -> Self {
         let competing = || (0..program.groups.rows()).map(|number| program.groups.row(number));
         if competing().any(|row| row.len() > MAX_IN_GROUP) {
@@ -101,7 +101,7 @@ fn immediate(program: &Program, t: usize, rows: &[u32]) -> Option<Immediate> {
 }
 
 /// Returns the inputs of a transition if only the smallest input determines the number of firings; none if
-/// anything else may stop it.
+/// anything else may stop the firings.
 fn drained(program: &Program, t: usize) -> Vec<u32> {
     let changes = program.changes.row(t);
     let change = |counter: u32| changes.iter().find(|change| change.counter == counter).map_or(0, |change| change.by);

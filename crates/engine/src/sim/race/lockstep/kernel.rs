@@ -1,4 +1,4 @@
-//! One firing of every lane: loops of fixed length over lanes, without branches, for the vectoriser.
+//! One firing of every lane, as loops of fixed length over lanes without branches, which the compiler vectorises.
 
 use crate::rng::{event_block, exponential};
 use crate::sim::clock::NEVER;
@@ -12,7 +12,7 @@ use crate::sim::simd::Level;
 
 /// Status of a lane.
 pub(super) mod status {
-    /// It continues to fire.
+    /// The lane continues to fire.
     pub(in crate::sim::race) const RUNNING: u32 = 0;
     /// The marking is the goal.
     pub(in crate::sim::race) const GOAL: u32 = 1;
@@ -20,11 +20,11 @@ pub(super) mod status {
     pub(in crate::sim::race) const DEAD: u32 = 2;
     /// The next firing is past the last tick.
     pub(in crate::sim::race) const LATE: u32 = 3;
-    /// It has used up its firings.
+    /// The limit of firings is reached.
     pub(in crate::sim::race) const SPENT: u32 = 4;
     /// The total rate does not fit 32 bits, or too many immediate transitions fire in a row.
     pub(in crate::sim::race) const WIDE: u32 = 5;
-    /// No replication is left for it.
+    /// No replication is left for the lane.
     pub(in crate::sim::race) const IDLE: u32 = 6;
 }
 use status::{DEAD, GOAL, LATE, RUNNING, SPENT, WIDE};
@@ -37,7 +37,7 @@ pub(super) struct Limits {
     pub(super) base: i32,
     pub(super) last_tick: u64,
     pub(super) max_firings: u64,
-    /// Vector level, for loops that are compiled apart from the kernel.
+    /// Vector level, for loops that are compiled separately from the kernel.
     pub(super) level: Level,
 }
 
@@ -51,16 +51,16 @@ pub(super) struct State<S> {
     pub(super) replication: Lane<u64>,
     pub(super) pair: Lane<u32>,
     pub(super) status: Lane<u32>,
-    /// Of two firings: unit exponential variate, and the word that selects the transition.
+    /// For two firings: the unit exponential variate, and the word that selects the transition.
     words: [Lane<u32>; 4],
-    /// Per group of immediate transitions: choices drawn so far.
+    /// Per group of immediate transitions: number of choices drawn so far.
     pub(super) choices: Vec<Lane<u32>>,
     pub(super) ledger: Ledger,
     values: Values,
 }
 
 impl Guard {
-    /// All bits of the lanes in which the marking keeps the bounds.
+    /// Sets all bits of the lanes in which the marking satisfies the bounds.
     #[inline(always)]
     pub(super) fn enabled(&self, marking: &[Lane<u32>]) -> Lane<u32> {
         let mut enabled = Lane::of(u32::MAX);
@@ -79,7 +79,7 @@ impl Guard {
         enabled
     }
 
-    /// Returns true if the marking of one lane keeps the bounds.
+    /// Returns true if the marking of one lane satisfies the bounds.
     #[inline(always)]
     pub(super) fn holds(&self, marking: &[Lane<u32>], lane: usize) -> bool {
         self.least.iter().all(|bound| marking[bound.counter as usize][lane] >= bound.tokens)
@@ -104,7 +104,7 @@ impl<S: Sum> State<S> {
         }
     }
 
-    /// Two firings of every running lane.
+    /// Fires twice in every running lane.
     #[inline(always)]
     pub(super) fn fire_twice(&mut self, net: &Net, limits: &Limits) {
         self.draw(limits.key);
@@ -124,7 +124,7 @@ impl<S: Sum> State<S> {
             d[l] = words[3];
             self.pair[l] += 1;
         }
-        // separate loops: their chains of operations are long, and more iterations of a short loop overlap
+        // separate loops, because their chains of operations are long and the CPU overlaps more iterations of a short loop
         for times in [a, c] {
             for l in 0..LANES {
                 times[l] = exponential(times[l]);
@@ -211,9 +211,9 @@ impl<S: Sum> State<S> {
         sum
     }
 
-    /// Lets the time to the next firing pass, as computed by
+    /// Advances time to the next firing, as computed by
     /// [`DirectLaw::delay`](crate::sim::race::direct_law::DirectLaw::delay), and stops the lanes that do not
-    /// reach it. `time` is exponential.
+    /// reach this firing. `time` has the unit exponential variates.
     #[inline(always)]
     fn pass(&mut self, limits: &Limits, total: &Lane<S>, time: &Lane<u32>) {
         for l in 0..LANES {
@@ -244,7 +244,7 @@ impl<S: Sum> State<S> {
         }
     }
 
-    /// Index of the transition that fires among the timed ones; none for lanes that do not run.
+    /// Index, among the timed transitions, of the one that fires; none for lanes that do not run.
     #[inline(always)]
     fn select(&self, total: &Lane<S>, selector: &Lane<u32>) -> Lane<u32> {
         let mut selection = Lane::of(S::ZERO);
@@ -293,7 +293,7 @@ impl<S: Sum> State<S> {
         }
     }
 
-    /// Collects the rewards of the firings, in the marking before them.
+    /// Collects the rewards of the firings, evaluated in the marking before the firings.
     #[inline(always)]
     fn reward(&mut self, asked: &Asked, level: Level, chosen: &Lane<u32>) {
         for impulse in &asked.impulses {
@@ -345,7 +345,7 @@ fn served(transition: &Transition, marking: &[Lane<u32>], enabled: &Lane<u32>) -
                 degree[l] = degree[l].min(tokens[l]);
             }
         } else {
-            // quotients of such integers are exact enough in floats: vector units cannot divide integers
+            // floats, because vector units cannot divide integers; quotients of such integers are exact enough
             let weight = f64::from(input.tokens);
             for l in 0..LANES {
                 degree[l] = degree[l].min((f64::from(tokens[l]) / weight) as u32);
@@ -358,7 +358,7 @@ fn served(transition: &Transition, marking: &[Lane<u32>], enabled: &Lane<u32>) -
     degree
 }
 
-/// Adds units that may be many, and marks lanes in which the sum is larger than `most`.
+/// Adds units, and marks the lanes in which the sum exceeds `most`.
 #[inline(always)]
 fn add<S: Sum>(sum: &mut Lane<S>, wide: &mut Lane<u32>, units: &Lane<S>, most: S) {
     for l in 0..LANES {
@@ -368,13 +368,13 @@ fn add<S: Sum>(sum: &mut Lane<S>, wide: &mut Lane<u32>, units: &Lane<S>, most: S
     }
 }
 
-/// `floor((2^63 - 1) / n)` for `n` with its top bit set: the quotient in floats is at most one off.
+/// `floor((2^63 - 1) / n)` for `n` with its top bit set: the quotient in floats differs from it by at most one.
 #[inline(always)]
 fn reciprocal(n: u32) -> u32 {
     let guess = (9_223_372_036_854_775_808.0 / f64::from(n) - 2_147_483_648.0) as i32;
     let guess = guess.cast_unsigned() ^ (1 << 31);
-    // a product of two 32-bit numbers, which vectors multiply fast
-    // it wraps, and is negative, if the guess is too large
+    // a product of two 32-bit numbers, which vector units multiply fast
+    // if the guess is too large, the difference wraps and is negative
     let rest = i64::MAX.wrapping_sub((u64::from(guess) * u64::from(n)).cast_signed());
     let guess = guess.wrapping_sub(u32::from(rest < 0));
     guess.wrapping_add(u32::from(rest >= i64::from(n)))
@@ -386,7 +386,7 @@ mod tests {
 
     #[test]
     fn reciprocal_equals_integer_division() {
-        // the last ones have quotients that are rounded up
+        // the last numbers have quotients that are rounded up
         let ends =
             [1_u32 << 31, (1 << 31) + 1, u32::MAX, u32::MAX - 1, 3 << 30, 3_928_517_648, 3_438_949_506, 3_836_758_957];
         let middle = (0..1_000_000).map(|i: u32| (1 << 31) | i.wrapping_mul(2_654_435_761));

@@ -1,4 +1,4 @@
-//! Numbers of all lanes side by side, and expressions of their markings.
+//! Numbers of all lanes as arrays, and expressions over the markings of all lanes.
 
 use std::ops::{Index, IndexMut};
 
@@ -6,18 +6,18 @@ use crate::compile::{Code, Op};
 use crate::net::expr::{BinaryOp, UnaryOp};
 use crate::sim::simd::Level;
 
-/// Replications side by side.
+/// Number of replications that run together.
 pub(super) const LANES: usize = 64;
 /// Maximum number of arguments of a function.
 const MAX_ARGUMENTS: usize = 8;
 
-/// One number per lane, so aligned that no vector straddles two cache lines.
+/// One number per lane, aligned so that no vector straddles two cache lines.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Lane<T>(pub(super) [T; LANES]);
 
 impl<T: Copy> Lane<T> {
-    /// The same in every lane.
+    /// The same number in every lane.
     #[inline(always)]
     pub(super) fn of(value: T) -> Self {
         Self([value; LANES])
@@ -45,7 +45,7 @@ impl<T> IndexMut<usize> for Lane<T> {
 pub(super) struct Values(Vec<Lane<f64>>);
 
 impl Values {
-    /// Room for each of these expressions, one at a time.
+    /// Allocates space to evaluate any of these expressions, one at a time.
     pub(super) fn for_all<'c>(codes: impl Iterator<Item = &'c Code>) -> Self {
         Self(vec![Lane::of(0.0); codes.map(Code::depth).max().unwrap_or(0)])
     }
@@ -55,7 +55,7 @@ impl Values {
         code.ops().iter().all(|op| !matches!(op, Op::Call(_, arguments) if *arguments as usize > MAX_ARGUMENTS))
     }
 
-    /// Evaluates an expression. A separate call, so that the program contains its loops once per vector level.
+    /// Evaluates an expression. Not inlined, so that the program contains its loops only once per vector level.
     #[inline(always)]
     pub(super) fn of(&mut self, code: &Code, marking: &[Lane<u32>], level: Level) -> &Lane<f64> {
         level.run(Evaluate { code, marking, stack: &mut self.0 });
@@ -146,7 +146,7 @@ mod tests {
     use crate::compile::lower;
     use crate::net::NetBuilder;
 
-    /// Fails if the operands of a binary operator are swapped.
+    /// Seen to fail if the operands of a binary operator are swapped.
     #[test]
     fn all_lanes_have_the_values_of_one() {
         let mut b = NetBuilder::new("");

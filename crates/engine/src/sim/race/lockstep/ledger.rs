@@ -3,28 +3,28 @@
 use crate::sim::race::lockstep::asked::Asked;
 use crate::sim::race::lockstep::lanes::{LANES, Lane};
 
-/// First and last firing of a transition that has not fired.
+/// Stands for first and last firing of a transition that has not fired.
 pub(super) const UNSEEN: [u64; 2] = [u64::MAX, 0];
 
-/// The firings of one transition in one lane. The area under the tokens of a place follows from them: a firing at time s that adds n
-/// tokens adds n (end - s) to it.
+/// The firings of one transition in one lane. They determine the area under the tokens of a place: a firing at time s that adds n
+/// tokens adds n (end - s) to the area.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
-    /// Sum of the times of all firings; firings within the warm-up count as at its end.
+    /// Sum of the times of all firings; a firing during the warm-up counts with the time of its end.
     ticks: u128,
     firings: u64,
-    /// Firings within the warm-up.
+    /// Number of firings during the warm-up.
     early: u64,
 }
 
 /// The notes of all lanes.
 #[derive(Debug)]
 pub(super) struct Ledger {
-    /// Rows of one lane: one per transition, and one for lanes that do not fire.
+    /// Number of rows per lane: one per transition, and one for lanes that do not fire.
     rows: usize,
     /// Per lane and row: first and last firing, see [`UNSEEN`]. Empty if not requested.
     seen: Vec<[u64; 2]>,
-    /// Per lane and row. Empty if not requested.
+    /// Tally per lane and row. Empty if not requested.
     tallies: Vec<Tally>,
     /// Per reward: the amount collected so far.
     pub(super) rewards: Vec<Lane<f64>>,
@@ -37,7 +37,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Nothing noted yet.
+    /// Notes without any entries.
     pub(super) fn new(asked: &Asked) -> Self {
         let rows = asked.rows.len() + 1;
         let some = |needed: bool| if needed { LANES * rows } else { 0 };
@@ -52,7 +52,7 @@ impl Ledger {
         }
     }
 
-    /// Begins a replication in one lane.
+    /// Starts a replication in one lane.
     pub(super) fn begin(&mut self, asked: &Asked, lane: usize) {
         let range = lane * self.rows..(lane + 1) * self.rows;
         if let Some(seen) = self.seen.get_mut(range.clone()) {
@@ -82,7 +82,7 @@ impl Ledger {
         }
     }
 
-    /// Notes some immediate firings of one lane.
+    /// Records `times` immediate firings of one transition in one lane.
     #[inline(always)]
     pub(super) fn note_one(&mut self, warm_up: u64, row: u32, lane: usize, times: u32, now: u64) {
         let at = lane * self.rows + row as usize;
@@ -95,13 +95,13 @@ impl Ledger {
         }
     }
 
-    /// Returns true if immediate firings are noted.
+    /// Returns true if immediate firings are recorded.
     #[inline(always)]
     pub(super) fn notes_firings(&self) -> bool {
         !self.seen.is_empty() || !self.tallies.is_empty()
     }
 
-    /// Takes the snapshots of one lane that are due: those before `to`, or at the end also those at `to`.
+    /// Takes the due snapshots of one lane: those before `to`, and at the end also those at `to`.
     #[cold]
     #[inline(never)]
     pub(super) fn take(&mut self, asked: &Asked, marking: &[Lane<u32>], lane: usize, to: u64, is_end: bool) {
@@ -121,13 +121,13 @@ impl Ledger {
         &self.values[row..row + self.taken[lane] as usize]
     }
 
-    /// First and last firing of any of these rows.
+    /// Times of the first and the last firing among these rows.
     pub(super) fn first_and_last(&self, rows: &[usize], lane: usize) -> [u64; 2] {
         let both = |a: [u64; 2], b: [u64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
         rows.iter().fold(UNSEEN, |all, &row| both(all, self.seen[lane * self.rows + row]))
     }
 
-    /// Tokens times ticks of every counter from the warm-up to `end`, which is later.
+    /// Integral of the tokens of every counter over time in ticks, from the end of the warm-up to `end`, which is later.
     pub(super) fn areas(&self, asked: &Asked, lane: usize, end: u64, areas: &mut Vec<i128>) {
         areas.clear();
         areas.extend(asked.initial.iter().map(|&tokens| i128::from(tokens) * i128::from(end - asked.warm_up)));
@@ -139,7 +139,7 @@ impl Ledger {
         }
     }
 
-    /// Firings of a transition since the warm-up.
+    /// Number of firings of a transition since the warm-up.
     pub(super) fn late_firings(&self, row: u32, lane: usize) -> u64 {
         let tally = &self.tallies[lane * self.rows + row as usize];
         tally.firings - tally.early

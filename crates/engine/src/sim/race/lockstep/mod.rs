@@ -1,9 +1,9 @@
-//! The direct form for small nets, 64 replications side by side.
+//! The direct form for small nets, 64 replications at a time.
 //!
-//! All lanes fire at once; a lane whose replication has ended takes the next one. The arithmetic is the same as in
+//! All lanes fire together; a lane whose replication has ended starts the next one. The arithmetic is the same as in
 //! [`direct_law`](crate::sim::race::direct_law), so every replication equals the direct form bit for bit. In rare cases
-//! (totals above 32 bits, very many tokens, very many immediate firings in a row, an error to explain) the direct form
-//! itself runs the replication from its start.
+//! (totals above 32 bits, very many tokens, very many consecutive immediate firings, an error that must be described), the
+//! direct form itself runs the replication from its start.
 
 mod asked;
 mod guard;
@@ -45,16 +45,16 @@ pub(crate) struct LockstepForm<'a> {
 enum End {
     /// The replication still runs.
     Open,
-    /// It ended in the lockstep form.
+    /// The replication ended in the lockstep form.
     At(Ending, u64, u64),
-    /// The direct form has to run it.
+    /// The direct form must run the replication.
     Elsewhere,
 }
 
-/// Pairs of firings of all lanes between two checks of the stop flag: some milliseconds of work.
+/// Number of pairs of firings of all lanes between two checks of the stop flag: some milliseconds of work.
 const PAIRS_BETWEEN_LOOKS: u32 = 1 << 11;
 
-/// Fires up to `pairs` pairs, fewer if some lane stops, and returns their number; compiled for every vector level.
+/// Fires up to `pairs` pairs, fewer if some lane stops, and returns the number of pairs. Compiled for every vector level.
 struct FireOn<'a, S> {
     net: &'a Net,
     limits: &'a Limits,
@@ -103,14 +103,14 @@ impl<'a> LockstepForm<'a> {
         Ok(Self { setup, net, limits, direct: DirectForm::new(setup) })
     }
 
-    /// The same engine on another vector level; all give the same numbers.
+    /// The same engine on another vector level; all levels give the same numbers.
     #[cfg(test)]
     pub(crate) fn at_level(mut self, level: Level) -> Self {
         self.limits.level = level;
         self
     }
 
-    /// Puts the next replication into a lane. One that ends at once is not started.
+    /// Starts the next replication in a lane, skipping replications that end immediately.
     fn refill<S: Sum>(&self, state: &mut State<S>, lane: usize, next: &mut Work) {
         state.status[lane] = status::IDLE;
         if next.begun == next.ends.len() {
@@ -150,7 +150,7 @@ impl<'a> LockstepForm<'a> {
         }
     }
 
-    /// Returns true if the initial marking is already the goal; then no lane needs to run.
+    /// Returns true if the initial marking is already the goal, so that no lane needs to run.
     fn begins_at_goal(&self) -> bool {
         matches!(&self.setup.question.goal, Goal::Marking(code) if code.holds(&self.net.initial))
     }
@@ -211,7 +211,7 @@ struct Work {
 }
 
 impl Engine for LockstepForm<'_> {
-    /// Enough replications per lane that few run at the end, when other lanes are idle.
+    /// Enough replications per lane, so that lanes are rarely idle at the end.
     fn batch(&self) -> u64 {
         16 * LANES as u64
     }

@@ -11,23 +11,23 @@ use crate::sim::race::lockstep::guard::{Bound, Guard, guard};
 use crate::sim::race::lockstep::immediate::Immediates;
 use crate::sim::race::lockstep::lanes::Values;
 
-/// Maximum number of transitions; above it, checking all of them at every firing costs more than
+/// Maximum number of transitions; above it, checking all transitions at every firing costs more than
 /// vectorisation saves. Measured, see docs/performance.md: the direct form catches up at about 130
 /// with AVX2 and 220 with AVX-512.
 const MAX_TRANSITIONS: usize = 128;
 /// Maximum number of counters.
 const MAX_COUNTERS: usize = 128;
 
-/// Units of a transition, as a function of its enabling.
+/// Units of a transition, depending on its enabling.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Units {
     /// A fixed number while the transition is enabled.
     Plain(u32),
     /// A fixed number for each server.
     Served(u32),
-    /// A rate in proportion to the tokens of a counter.
+    /// A rate proportional to the tokens of a counter.
     PerToken { rate: f64, counter: u32 },
-    /// A rate by the marking, for each server.
+    /// A rate per server that depends on the marking.
     ByMarking(Code),
 }
 
@@ -35,7 +35,7 @@ pub(super) enum Units {
 #[derive(Clone, Debug)]
 pub(super) struct Transition {
     pub(super) guard: Guard,
-    /// Counters and weights: the smallest of the quotients is the enabling degree.
+    /// Input counters and weights; the smallest quotient of tokens and weight is the enabling degree.
     pub(super) inputs: Vec<Bound>,
     /// Maximum number of enablings that are served simultaneously.
     pub(super) servers: u32,
@@ -46,7 +46,7 @@ pub(super) struct Transition {
 #[derive(Clone, Debug)]
 pub(super) struct Changes {
     pub(super) counter: u32,
-    /// Index of a transition among the timed ones, and the tokens that it adds.
+    /// Indices of transitions, among the timed ones, each with the tokens that it adds.
     pub(super) by: Vec<(u32, i32)>,
 }
 
@@ -58,21 +58,22 @@ pub(super) struct Net {
     pub(super) changes: Vec<Changes>,
     pub(super) immediates: Immediates,
     pub(super) asked: Asked,
-    /// Units of a rate of 1/s, 2^k. Units by the marking are `round(rate * servers * scale)`, and at least 1 if that is not 0.
+    /// Units of a rate of 1/s, 2^k. A rate that depends on the marking has `round(rate * servers * scale)` units, at least 1
+    /// if it is not 0.
     pub(super) scale: f64,
     /// True if sums of units have 64 bits.
     pub(super) is_wide: bool,
-    /// Largest sum of units that stays valid whatever is added to it without a check.
+    /// Maximum sum of units that stays valid after all additions without a check.
     pub(super) most_units: u64,
-    /// Firings up to which no counter can reach 2^31.
+    /// Number of firings before which no counter can reach 2^31.
     pub(super) safe_firings: u64,
 }
 
-/// Totals of more bits need the direct form, even if sums have 64 bits.
+/// Maximum number of bits of a total; larger totals need the direct form, even if sums have 64 bits.
 const WIDE_BITS: u32 = 50;
 
 impl Net {
-    /// Converts the net of a program, or returns all reasons why it cannot.
+    /// Converts the net of a program, or returns all reasons why that is impossible.
     pub(super) fn new(
         program: &Program,
         question: &Question,
@@ -88,7 +89,8 @@ impl Net {
             obstacles.push("a rate cannot be evaluated in lockstep".to_owned());
         }
         let transitions = transitions.filter(|_| obstacles.is_empty()).ok_or(obstacles)?;
-        // rates by the marking may grow far; the shift of a time is base plus the bits of the total, those of one transition at least
+        // rates that depend on the marking may become large; the shift of a time is `base` plus the bits of the total, which has at
+        // least the bits of one transition
         let grows = || transitions.iter().any(|t| matches!(t.units, Units::ByMarking(_)));
         let shifts = law.base + least_bits(&transitions, law)..=law.base + 32;
         let is_wide = law.is_wide || *shifts.start() < 0 || *shifts.end() > 63 || grows();
@@ -178,7 +180,7 @@ fn transition(program: &Program, t: usize, law: DirectLaw) -> Option<Transition>
     Some(Transition { guard, inputs, servers, units })
 }
 
-/// The units of a rate that is a number times the tokens of a counter, as folding makes them.
+/// The units of a rate that is a number times the tokens of a counter, as folding produces it.
 fn per_token(rate: &Code, law: DirectLaw) -> Option<Units> {
     let (rate, counter) = match *rate.ops() {
         [Op::Tokens(counter)] => (1.0, counter),
@@ -190,8 +192,8 @@ fn per_token(rate: &Code, law: DirectLaw) -> Option<Units> {
     fits.then_some(Units::PerToken { rate, counter })
 }
 
-/// Largest sum of units to which the units of all transitions with one server can be added; below the largest
-/// number of the type, which represents overflow.
+/// Maximum sum of units to which the units of all transitions with one server can be added without a check. The result
+/// must stay below the largest number of the type, which represents overflow.
 fn most_units(transitions: &[Transition], law: DirectLaw, is_wide: bool) -> u64 {
     let plain = transitions.iter().map(|transition| match transition.units {
         Units::Plain(units) if !law.fits_32_bits => u64::from(units),

@@ -1,4 +1,4 @@
-//! Notes of ended replications, kept until they can be added up in the order of the replications.
+//! Notes of ended replications, kept until they can be added in the order of the replications.
 
 use crate::sim::race::lockstep::asked::Asked;
 use crate::sim::race::lockstep::kernel::State;
@@ -10,10 +10,10 @@ use crate::sim::samples::Samples;
 #[derive(Debug)]
 pub(super) struct Notes<'a> {
     asked: &'a Asked,
-    /// Floats of one replication: tokens, throughputs, rewards and snapshots.
+    /// Number of floats per replication: tokens, throughputs, rewards and snapshots.
     width: usize,
     floats: Vec<f64>,
-    /// Per replication: snapshots that it reached.
+    /// Per replication: number of snapshots that it reached.
     reached: Vec<u32>,
     /// Per replication and group: first and last firing.
     groups: Vec<[u64; 2]>,
@@ -36,7 +36,7 @@ impl<'a> Notes<'a> {
         }
     }
 
-    /// Keeps the notes of the lane of replication `number` up to its end, in the order and the arithmetic of
+    /// Stores the notes of replication `number`, which ended at `end` in `lane`, in the order and with the arithmetic of
     /// [`Everything`](crate::sim::race::observe::Everything).
     pub(super) fn keep<S>(&mut self, number: usize, state: &mut State<S>, lane: usize, end: u64) {
         let asked = self.asked;

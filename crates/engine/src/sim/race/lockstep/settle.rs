@@ -1,7 +1,7 @@
 //! Immediate firings of every lane, between two timed ones.
 //!
-//! No group reads the counters that another group writes, so each is resolved once. A transition without
-//! competitors fires in all lanes at once, as often as it can; a choice is made lane by lane, with the same
+//! No group reads the counters that another group writes, so each group is resolved once. A transition without
+//! competitors fires in all lanes together, as often as it can. A choice is made lane by lane, with the same
 //! random words as in the direct form.
 
 use crate::rng::{Address, Purpose};
@@ -33,7 +33,7 @@ impl<S: Sum> State<S> {
         }
     }
 
-    /// Fires a transition without rivals as often as its inputs allow.
+    /// Fires a transition without competitors as often as its inputs allow.
     #[inline(always)]
     fn fire_at_once(&mut self, group: &Group, (most, warm_up): (u32, u64), fired: &mut Lane<u32>) {
         let transition = &group.transitions[0];
@@ -113,7 +113,7 @@ impl<S: Sum> State<S> {
     }
 
     /// The transition of a group that fires in one lane, as [`find_candidates`](crate::semantics::find_candidates) and
-    /// [`pick`](crate::semantics::pick) have it.
+    /// [`pick`](crate::semantics::pick) choose it.
     #[inline(always)]
     fn choose<'g>(&mut self, place: usize, group: &'g Group, key: [u32; 2], lane: usize) -> Option<&'g Immediate> {
         let (mut candidates, mut total, mut priority) = (0_u64, 0, 0);

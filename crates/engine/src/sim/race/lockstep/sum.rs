@@ -9,11 +9,11 @@ pub(super) trait Sum: Copy + PartialOrd {
 
     /// A number of units that fits.
     fn of(units: u64) -> Self;
-    /// The units of this many servers, which fit.
+    /// The units of several servers, which fit.
     fn product(each: u32, servers: u32) -> Self;
-    /// A number of units rounded to the nearest integer, at least 1 if it is not 0, at most the largest of the type.
+    /// A number of units rounded to the nearest integer, at least 1 if it is not 0, at most the largest number of the type.
     fn round(units: f64) -> Self;
-    /// The sum, modulo the largest of the type.
+    /// The wrapping sum.
     fn plus(self, other: Self) -> Self;
     /// Number of significant bits, and the highest 32 bits with the top bit set; 0 gives the same result as 1.
     fn normal(self) -> (i32, u32);

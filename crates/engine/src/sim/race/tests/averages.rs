@@ -24,7 +24,7 @@ fn queue(arrivals: f64, capacity: Option<u32>, service: Timing) -> NetBuilder {
     b
 }
 
-/// Long runs of a net from which averages are taken.
+/// Long runs of a net whose averages are tested.
 struct LongRun {
     builder: NetBuilder,
     samples: Samples,
@@ -32,7 +32,7 @@ struct LongRun {
 }
 
 impl LongRun {
-    /// `shares` are conditions whose share of time is taken.
+    /// `shares` are conditions whose share of time is averaged.
     fn new(form: Form, builder: NetBuilder, shares: &[&str], seconds: f64, count: u64) -> Self {
         let net = builder.clone().build().expect("a net");
         let reward = |text: &&str| Reward {
@@ -99,7 +99,7 @@ fn mm2k_matches_exact_values_with_two_servers_and_with_a_rate_that_says_so() {
     }
 }
 
-/// The number in the system is Poisson with mean λ E[S], whatever the law of S.
+/// The number in the system is Poisson with mean λ E[S], for any distribution of S.
 #[test]
 fn infinite_servers_have_poisson_queues() {
     let exponential = || queue(3.0, None, served(0.5, Servers::Infinite));
@@ -112,7 +112,7 @@ fn infinite_servers_have_poisson_queues() {
     }
 }
 
-/// With two servers and no waiting room, the share of time with both busy is Erlang's B for any law of the service.
+/// With two servers and no waiting room, the share of time with both busy is Erlang's B for any distribution of the service time.
 #[test]
 fn a_loss_system_does_not_see_the_law_of_its_service() {
     let load: f64 = 1.5;
@@ -247,7 +247,7 @@ fn averages_of_a_fixed_cycle_are_exact() {
         ..Question::default()
     };
     let samples = run(Form::Clock, &program, &question, 2).unwrap();
-    // `p` holds its token in the quarters 2.5 to 2.75, and 0.75 of each of the seven whole seconds up to 10
+    // `p` holds its token from 2.5 to 2.75, and for 0.75 s of each of the seven whole seconds up to 10
     assert_eq!(samples.averages().tokens[0].mean().unwrap(), 5.5 / 7.5);
     assert_eq!(samples.averages().tokens[1].mean().unwrap(), 2.0 / 7.5);
     // `a` at 2.75, ..., 9.75; `b` at 3, ..., 10: a firing at the horizon counts

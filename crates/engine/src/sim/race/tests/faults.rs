@@ -14,7 +14,7 @@ fn a_net_that_is_dead_at_once_ends_at_time_zero() {
     let mut b = NetBuilder::new("dead");
     let p = b.place("p", 0);
     add(&mut b, "t", Timing::exponential(1.0), &[p], &[]);
-    // never fires, so its being enabled does not keep the net alive
+    // enabled but never fires, so it does not keep the net alive
     b.transition("never", Timing::exponential(0.0));
     let program = program(&b);
     let cases = [

@@ -30,7 +30,7 @@ impl Dice {
     }
 }
 
-/// A net in which tokens come, go, multiply and wait for each other.
+/// A net in which tokens are created, consumed, multiplied and synchronised.
 fn random_net(dice: &mut Dice) -> Net {
     let mut b = NetBuilder::new("random");
     let places: Vec<_> = (0..PLACES).map(|i| b.place(format!("p{i}"), dice.pick(&[0, 0, 1, 2, 9]))).collect();
@@ -61,7 +61,7 @@ fn random_net(dice: &mut Dice) -> Net {
     for i in 0..dice.below(7) {
         let weight = dice.pick(&[0.0, 1.0, 1.0, 0.3, 7.0]);
         let t = b.transition(format!("i{i}"), Timing::immediate(weight, dice.pick(&[1, 1, 2])));
-        // each takes more tokens than it puts, or moves a token upwards, so that the firings end
+        // each consumes more tokens than it produces, or moves a token to a higher place, so that the firings end
         let from = dice.place();
         let above = (from + 1 + dice.below(3) as usize).min(GOAL - 1);
         b.input(places[from], t, 1.0);
@@ -78,7 +78,7 @@ fn random_net(dice: &mut Dice) -> Net {
     b.build().expect("a net")
 }
 
-/// Sometimes an inhibitor or a test arc.
+/// Sometimes adds an inhibitor or a test arc.
 fn more(b: &mut NetBuilder, dice: &mut Dice, places: &[PlaceId], t: crate::net::TransitionId) {
     match dice.below(6) {
         0 => drop(b.inhibitor(places[dice.place()], t, f64::from(1 + dice.below(12)))),
@@ -87,7 +87,7 @@ fn more(b: &mut NetBuilder, dice: &mut Dice, places: &[PlaceId], t: crate::net::
     }
 }
 
-/// Number of nets that the lockstep form took, and the number of them with each feature.
+/// Number of nets that the lockstep form could run, in total and with each feature.
 #[derive(Debug, Default)]
 struct Seen {
     nets: u32,
@@ -123,7 +123,7 @@ fn compare(net: &Net, program: &Program, question: &Question, levels: &[Level], 
     seen.endings.iter_mut().zip(endings).for_each(|(sum, ended)| *sum += ended);
 }
 
-/// A question at random about a random net.
+/// A random question about a random net.
 fn random_question(dice: &mut Dice, net: &Net, program: &Program) -> Question {
     let code = |text: &str| crate::compile::lower(net, &net.expression(text).unwrap());
     let every = dice.below(2) == 0;
@@ -184,7 +184,7 @@ fn equals_the_direct_form_on_random_nets() {
     assert!(seen.averages > 200 && seen.endings.iter().all(|&ended| ended > 1_000), "{seen:?}");
 }
 
-/// A burst of tokens that each make a choice, more than a replication may fire in a row.
+/// A burst of tokens, each with a choice: more consecutive firings than a replication may have.
 #[test]
 fn what_does_not_settle_is_left_to_the_direct_form() {
     let mut b = NetBuilder::new("");

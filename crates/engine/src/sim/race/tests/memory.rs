@@ -1,5 +1,5 @@
-//! Enabling and age memory of delays that are not exponential, in scenarios that can be followed by hand: something of fixed delay
-//! disables the transition and enables it again, so that every time of completion, or its distribution, is known.
+//! Enabling and age memory of delays that are not exponential, in scenarios that can be followed by hand: transitions with fixed delays
+//! disable the transition and enable it again, so that every completion time, or its distribution, is known.
 
 use super::*;
 use crate::net::{Delay, Law, Memory, Servers, Timing};
@@ -27,7 +27,7 @@ fn assert_times(found: &[f64], expected: &[f64]) {
     assert!(found.len() == expected.len() && near, "{found:?}, not {expected:?}");
 }
 
-/// Moves a token from `from` to `to` once, at a time [s]. The clock runs from the start, whatever is in `from`.
+/// Moves a token from `from` to `to` once, at time `at` \[s\]. The time counts from the start, regardless of the tokens in `from`.
 fn once(b: &mut NetBuilder, at: f64, from: Option<PlaceId>, to: Option<PlaceId>) {
     let [waits, due] = [("waits", 1), ("due", 0)].map(|(what, n)| b.place(format!("{what} {at}"), n));
     add(b, &format!("clock {at}"), fixed(at), &[waits], &[due]);
@@ -51,10 +51,10 @@ fn an_inhibitor_stops_a_repair() {
     }
 }
 
-/// Three services of 10 s start at 0, 1 and 2 s. At 3 s one token goes, at 3.5 s another, at 5 s and at 6 s one comes back.
+/// Three services of 10 s start at 0, 1 and 2 s. At 3 s one token leaves, at 3.5 s another; at 5 s and at 6 s one returns.
 ///
-/// The services started at 2 and at 1 s stop, with 9 and 7.5 s left. With age memory the one put aside last goes on first, from 5 s to
-/// 12.5 s, and the other from 6 s to 15 s; with enabling memory both start anew.
+/// The services started at 2 and at 1 s stop, with 9 and 7.5 s left. With age memory the one suspended last resumes first, from 5 s to
+/// 12.5 s, and the other runs from 6 s to 15 s; with enabling memory both start anew.
 #[test]
 fn what_is_put_aside_last_goes_on_first() {
     for (memory, ends) in [(Memory::Age, [10.0, 12.5, 15.0]), (Memory::Enabling, [10.0, 15.0, 16.0])] {
@@ -72,8 +72,8 @@ fn what_is_put_aside_last_goes_on_first() {
     }
 }
 
-/// Two servers, three tokens, 10 s each: a firing that leaves both servers busy starts one new service. At 13 s a token goes, which
-/// stops the service begun last.
+/// Two servers, three tokens, 10 s each: a firing that leaves both servers busy starts one new service. At 13 s a token leaves, which
+/// stops the service that started last.
 #[test]
 fn a_firing_ends_its_own_service_and_no_other() {
     for (memory, last) in [(Memory::Age, 24.0), (Memory::Enabling, 25.0)] {
@@ -86,15 +86,15 @@ fn a_firing_ends_its_own_service_and_no_other() {
         }
         // services 1 to 11, 2 to 12, 11 to 21, 12 to 22
         assert_times(&completions(&b, 4), &[11.0, 12.0, 21.0, 22.0]);
-        // at 13 s one of two tokens goes: the service of 12 to 22 stops; one comes at 15 s: 9 s are left, or 10
+        // at 13 s one of two tokens leaves, so the service from 12 to 22 s stops; at 15 s one arrives, and 9 s or 10 s remain
         once(&mut b, 13.0, Some(p), None);
         once(&mut b, 15.0, None, Some(p));
         assert_times(&completions(&b, 4), &[11.0, 12.0, 21.0, last]);
     }
 }
 
-/// A firing takes the token at 1 s and an immediate transition gives it back at once: the delay of 2 s runs on.
-/// Held back for a tick of time, it starts anew.
+/// A firing takes the token at 1 s and an immediate transition returns it in zero time: the delay of 2 s continues.
+/// If the token is held for a tick of time, the delay starts anew.
 #[test]
 fn what_a_firing_disables_and_an_immediate_enables_again_runs_on() {
     let end = |back: Timing| {
@@ -109,9 +109,9 @@ fn what_a_firing_disables_and_an_immediate_enables_again_runs_on() {
     assert_times(&end(fixed(0.25)), &[3.25]);
 }
 
-/// Work of U(0, 2) s that must stop from 1 s to 1.5 s. Half of the runs end before. With age memory the rest ends
+/// Work of U(0, 2) s that must stop from 1 s to 1.5 s. Half of the runs end before. With age memory, the other half ends
 /// half a second late: E = 1 + 0.5 / 2, P(T <= 2) = P(S <= 1.5). With enabling memory it starts with a fresh delay at 1.5 s: E =
-/// 0.5 * 0.5 + 0.5 * (1.5 + 1), P(T <= 2) = 0.5 + 0.5 * 0.25. The old delay started anew would give
+/// 0.5 * 0.5 + 0.5 * (1.5 + 1), P(T <= 2) = 0.5 + 0.5 * 0.25. If the old delay were started anew, the mean would be
 /// E = 0.5 * 0.5 + 0.5 * (1.5 + 1.5).
 #[test]
 fn an_interrupted_uniform_delay_resumes_or_is_drawn_anew() {

@@ -1,4 +1,4 @@
-//! Closed forms that the race engine must meet.
+//! Tests of the race engine against closed forms.
 #![expect(clippy::float_cmp, reason = "floats that are compared with == are exact")]
 
 mod averages;
@@ -56,7 +56,7 @@ fn goal(b: &NetBuilder, text: &str) -> Goal {
     Goal::Marking(crate::compile::lower(&net, &net.expression(text).expect("an expression")))
 }
 
-/// Checks that the mean passage time is within five standard errors, and that these are small.
+/// Checks that the mean passage time is within five standard errors, and that this error is small.
 fn assert_passage_mean(samples: &Samples, exact: f64, finest: f64) {
     let tick = samples.clock.tick();
     let mean = samples.passage.mean_ticks().unwrap() * tick;
@@ -74,7 +74,7 @@ fn assert_passage_share(samples: &Samples, time: f64, exact: f64) {
     assert!((share - exact).abs() < 5.0 * error, "P(T <= {time}) is {share}, not {exact}; standard error {error}");
 }
 
-/// Checks that a mean is within five standard errors, and that these are at most a share `finest` of it.
+/// Checks that a mean is within five standard errors, and that this error is at most a share `finest` of the mean.
 fn assert_mean(sample: &FloatMoments, exact: f64, finest: f64) {
     let error = (sample.variance().unwrap() / sample.count() as f64).sqrt();
     assert!(error < finest * exact, "standard error {error} of {exact}");

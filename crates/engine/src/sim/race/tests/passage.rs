@@ -58,7 +58,7 @@ fn a_fixed_delay_races_an_exponential_one() {
     assert_eq!(samples.ended(Ending::Dead) + samples.ended(Ending::Goal), 1_000_000);
 }
 
-/// A task that only goes on while its machine is up; the machine fails at rate `a` and is mended at rate `b`.
+/// A task that progresses only while its machine is up; the machine fails at rate `a` and is repaired at rate `b`.
 fn interrupted(law: Law, memory: Memory) -> NetBuilder {
     let mut b = NetBuilder::new("interrupted task");
     let [up, down, task, done] = [("up", 1), ("down", 0), ("task", 1), ("done", 0)].map(|(id, n)| b.place(id, n));
@@ -88,7 +88,7 @@ fn age_and_enabling_memory_match_closed_forms() {
     mean(uniform, Memory::Enabling, 1.5 * (2.0 / (1.0 - (-2_f64).exp()) - 1.0));
 }
 
-/// Clocks of several servers: one starts at 0, one at 0.5; at 1 a token goes and at 1.25 it comes back.
+/// Clocks of several servers: one starts at 0, one at 0.5; at 1 a token leaves, and at 1.25 it returns.
 #[test]
 fn the_server_that_started_last_is_the_one_that_stops() {
     for (memory, last) in [(Memory::Enabling, 1.25 + 2.0), (Memory::Age, 1.25 + 1.5)] {
@@ -113,7 +113,7 @@ fn the_server_that_started_last_is_the_one_that_stops() {
     }
 }
 
-/// Chances in nanoseconds before and after a billion seconds: only the wide clock tells them apart.
+/// Choices within nanoseconds, before and after a billion seconds: only the wide clock resolves them.
 #[test]
 fn stiff_nets_keep_their_odds() {
     let mut b = NetBuilder::new("stiff");
@@ -179,7 +179,7 @@ fn a_small_job_matches_exact_values_in_both_forms() {
         assert_passage_share(&samples, 100.0, 0.853124668399869);
         samples.passage_times
     });
-    // the two samples against each other: P(D > 2.7 sqrt(2/n)) is about 1e-6
+    // compares the two samples: P(D > 2.7 sqrt(2/n)) is about 1e-6
     both.iter_mut().for_each(|times| times.sort_unstable());
     let n = both[0].len() as f64;
     let at_most = |times: &[u64], t| times.partition_point(|&time| time <= t) as f64 / n;
@@ -246,7 +246,7 @@ fn the_clock_form_adds_up_the_draws_of_its_addresses() {
     }
 }
 
-/// The events of the direct form, played by hand.
+/// The events of the direct form, computed by hand.
 #[test]
 fn the_direct_form_follows_its_law() {
     let mut b = NetBuilder::new("events");

@@ -1,4 +1,4 @@
-//! Rates updated on each firing equal rates evaluated anew, bit for bit.
+//! Tests that rates updated on each firing equal newly evaluated rates, bit for bit.
 
 use proptest::prelude::*;
 
@@ -36,7 +36,7 @@ impl Observer for Comparison {
 
 const PLACES: usize = 6;
 
-/// An arc: whether it puts tokens, its place, its weight, and the place of whose tokens a third is added.
+/// An arc: true if it produces tokens, its place, its weight, and a place of whose tokens a third is added to the weight.
 type RandomArc = (bool, usize, u32, Option<usize>);
 
 fn net(transitions: &[(bool, Vec<RandomArc>)]) -> Net {
@@ -46,7 +46,7 @@ fn net(transitions: &[(bool, Vec<RandomArc>)]) -> Net {
     for (i, (is_immediate, arcs)) in transitions.iter().enumerate() {
         let timing = if *is_immediate { Timing::immediate(1.0, 1) } else { Timing::exponential(1.0 + i as f64) };
         let t = b.transition(format!("t{i}"), timing);
-        // immediate transitions only move tokens upwards, so that their firings end
+        // immediate transitions only move tokens to higher places, so that their firings end
         if *is_immediate {
             b.input(places[i % 3], t, 1.0);
             b.output(t, places[3 + i % 3], 1.0);
@@ -102,7 +102,7 @@ proptest! {
         let mut samples = Samples::new(clock, &question, program.counters(), program.transitions());
         let comparison = Comparison { rates: RunningRates::new(&program, &rewards), codes, compared: 0 };
         let done = ClockForm::new(setup).watch(comparison, 0, 4, &mut samples);
-        // a weight may become too large; the comparisons up to then count
+        // a weight may become too large; the comparisons before that count
         prop_assert!(done.map_or(true, |comparison| comparison.compared > 0));
     }
 
