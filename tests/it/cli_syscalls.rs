@@ -97,7 +97,10 @@ fn logs_are_told_by_name_and_what_is_odd_is_told() {
         run(&folder, &["diagnose", "slow", "n4=fourth.log", "-p", "usual.json", "--method", "improved", "--csv"]);
     let notes = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{notes}");
-    assert!(notes.contains("`slow/README` is not a strace log: none of its lines is strace output; skipped"), "{notes}");
+    assert!(
+        notes.contains("`slow/README` is not a strace log: none of its lines is strace output; skipped"),
+        "{notes}"
+    );
     assert!(notes.contains("note: fourth.log:1: not a line of strace output; skipped: what is this?"), "{notes}");
     assert!(notes.contains("a truncated call; skipped"), "{notes}");
     let quiet = run(&folder, &["diagnose", "slow", "n4=fourth.log", "-p", "usual.json", "--quiet", "--csv"]);

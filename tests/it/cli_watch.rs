@@ -195,7 +195,10 @@ fn a_cut_compressed_file_is_read_up_to_its_cut() {
     let run = |args: &[&str]| show(&tool(&[&["watch"], args].concat()).current_dir(folder.path()).output().unwrap());
     let cut = run(&["cut.tsv.gz", "--model", "model.toml"]);
     assert!(cut.starts_with("exit 0") && cut.contains("straggler map stage 1 task 3.0"), "{cut}");
-    assert!(cut.contains("the compressed file ends too early or is damaged; the data before that point are used"), "{cut}");
+    assert!(
+        cut.contains("the compressed file ends too early or is damaged; the data before that point are used"),
+        "{cut}"
+    );
     let learned = run(&["--learn", "cut.tsv.gz"]);
     assert!(learned.starts_with("exit 0") && learned.contains("ends too early or is damaged"), "{learned}");
     let stub = run(&["stub.tsv.gz"]);

@@ -152,8 +152,7 @@ fn settings_come_from_the_configuration() {
     assert_eq!((hadoop.reduce_heap_mb, hadoop.shuffle_merge_percent, hadoop.parallel_copies), (2048.0, 0.5, 5));
     assert_eq!((fitted.plan.cluster.replicas, fitted.plan.job.split_mb), (2, 64.0));
     let notes = fitted.notes.join("\n");
-    for said in ["`${copies}`", "splits of 128 MB do not give 20 maps", "hadoop.sort_record_percent: not in"]
-    {
+    for said in ["`${copies}`", "splits of 128 MB do not give 20 maps", "hadoop.sort_record_percent: not in"] {
         assert!(notes.contains(said), "{said}: {notes}");
     }
 }
