@@ -49,8 +49,8 @@ pub enum CompileProblem {
         /// The value.
         value: f64,
     },
-    /// An arc weight that is constant, but not a whole number from 0 to 2^31 after substituting parameters.
-    #[error("the weight of arc `{arc}` is {value}; it must be a whole number from 0 to 2^31")]
+    /// An arc weight that is constant, but not a whole number below 2^31 after substituting parameters.
+    #[error("the weight of arc `{arc}` is {value}; it must be a whole number below 2^31")]
     BadArcWeight {
         /// Id of the arc.
         arc: String,

@@ -222,7 +222,7 @@ mod tests {
             let error = first_order(&quality(0.75, [p, r, 0.1, 2.0])).unwrap_err();
             assert!(matches!(error, FirstOrderError::TooManyFlagged { .. }), "{p} {r}: {error}");
         }
-        // with the true share of slow tasks, all but the two most eager rows have four probabilities
+        // with the share of slow tasks, the first row has four probabilities
         assert!(first_order(&quality(0.625, [0.55, 0.41, 0.1, 2.0])).is_ok());
     }
 

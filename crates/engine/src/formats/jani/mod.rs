@@ -2,7 +2,7 @@
 //!
 //! | in the model | becomes |
 //! |---|---|
-//! | a boolean, an integer with bounds | a place; its tokens are the value above the lower bound, its capacity the upper bound |
+//! | a boolean, an integer with bounds | a place; its tokens are the value above the lower bound, its capacity the difference of the bounds |
 //! | a location, if the automaton has several | a place that holds one token while the automaton is there |
 //! | an edge with a rate, or several that a vector synchronises | an exponential transition; rates are multiplied |
 //! | an edge of a Markov automaton without a rate | an immediate transition for each destination, weighted by its probability |
