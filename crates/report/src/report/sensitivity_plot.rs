@@ -1,5 +1,5 @@
 //! A sensitivity as a picture, fitted to its method: bars of derivatives, a tornado of differences, elementary effects by size and spread,
-//! pairs of Sobol's indices.
+//! pairs of Sobol indices.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
