@@ -1,4 +1,4 @@
-//! `diagnose`: why tasks were slow, and what to do about it. The inputs decide which methods run.
+//! `diagnose`: why tasks were slow, and what to do about it. The kinds of inputs determine which methods run.
 
 use std::path::PathBuf;
 
@@ -82,7 +82,7 @@ fn without_log(inputs: &Inputs) -> Said {
 fn samples(inputs: &Inputs, args: &DiagnoseArgs, terminal: &Terminal) -> Result<Samples, Failure> {
     let options = SampleOptions { utc_offset: args.utc_offset, most_bytes: args.max_samples };
     let progress = Progress::new(terminal.shows_progress(), "bytes");
-    // a binary file often lies next to the text that was made from it; alone it is refused
+        // a binary file often lies next to the text that was made from it; without that text it is refused
     let readable: Vec<PathBuf> = inputs.samples.iter().filter(|path| is_readable(path)).cloned().collect();
     let paths = if readable.is_empty() { inputs.samples.clone() } else { readable };
     read_samples(&paths, &options, &progress).map_err(refused)
@@ -142,7 +142,7 @@ fn rules(args: &DiagnoseArgs) -> Rules {
     Rules { quantile, peer_factor, edge, edge_factor, ..base }
 }
 
-/// Collects inputs, missing data and findings: the causes in the log first, then the findings of `said`.
+/// Builds the report on inputs, missing data and findings: the causes in the log first, then the findings in `said`.
 fn report(trace: Option<&JobTrace>, said: Said, mut causes: RootCauses) -> DiagnosisReport {
     let subject = trace.map_or_else(|| without_log_subject(&said), subject);
     causes.findings.extend(said.findings);
@@ -161,8 +161,8 @@ fn subject(trace: &JobTrace) -> String {
 fn without_log_subject(said: &Said) -> String {
     let has = |kind: &str| said.used.iter().any(|used| used.kind == kind);
     let text = match (has("progress"), has("syscalls")) {
-        (true, true) => "progress of tasks, and system calls of nodes",
-        (true, false) => "progress of tasks",
+        (true, true) => "task progress, and system calls of nodes",
+        (true, false) => "task progress",
         (false, true) => "system calls of nodes",
         (false, false) => "no usable input",
     };
@@ -177,7 +177,7 @@ fn read_of_log(
     inputs: &Inputs,
     unmapped: Vec<Unmapped>,
 ) -> Said {
-    let taken = format!("{} attempts of tasks on {} nodes", trace.attempts().len(), trace.nodes.len());
+    let taken = format!("{} task attempts on {} nodes", trace.attempts().len(), trace.nodes.len());
     let mut used = vec![UsedRow { kind: "log".into(), name: trace.files.join(", "), taken }];
     used.extend(samples.files.iter().filter(|file| file.series > 0).map(|file| UsedRow {
         kind: "samples".into(),
@@ -217,21 +217,21 @@ fn clocks(trace: &JobTrace, meters: &[NodeMeters]) -> Vec<String> {
             let (when, off) =
                 if to < first { ("before its first task", first - to) } else { ("after its last task", from - last) };
             warnings.push(format!(
-                "node {}: its samples are all {when}, by {off:.0} s: is --utc-offset or --clock-offset missing?",
+                "node {}: all samples are {when}, by at least {off:.0} s; --utc-offset or --clock-offset may be missing",
                 node.name
             ));
             continue;
         }
         if from > first + 1.0 || to < last - 1.0 {
             warnings.push(format!(
-                "node {}: its samples cover {:.0} s to {:.0} s of the log, its tasks ran from {first:.0} s to {last:.0} s",
+                "node {}: the samples cover {:.0} s to {:.0} s of the log, but the tasks ran from {first:.0} s to {last:.0} s",
                 node.name, from, to
             ));
         }
         if let Some(hint) = clock_hint(&tasks, meters) {
             warnings.push(format!(
-                "node {}: its samples fit its tasks better when shifted by {:+.0} s (correlation {:.2}, now {:.2}): \
-                 --clock-offset {}={:+.0} does so",
+                "node {}: the samples fit the tasks better if shifted by {:+.0} s (correlation {:.2} instead of {:.2}); \
+                 add --clock-offset {}={:+.0}",
                 node.name, hint.offset, hint.correlation, hint.now, node.name, hint.offset
             ));
         }
