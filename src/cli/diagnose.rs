@@ -217,7 +217,7 @@ fn clocks(trace: &JobTrace, meters: &[NodeMeters]) -> Vec<String> {
             let (when, off) =
                 if to < first { ("before its first task", first - to) } else { ("after its last task", from - last) };
             warnings.push(format!(
-                "node {}: all samples are {when}, by at least {off:.0} s; --utc-offset or --clock-offset may be missing",
+                "node {}: all samples are {when}, by {off:.0} s; --utc-offset or --clock-offset may be missing",
                 node.name
             ));
             continue;

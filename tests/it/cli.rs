@@ -328,7 +328,7 @@ fn nets_go_out_and_come_back() {
     let (net, copy, picture) = (file("net.xml"), file("copy.xml"), file("net.svg"));
     let told = tool(&["spn-gc", "--maps=3", "--reduces=2", "-o", &net]).output().unwrap();
     let note =
-        "note: all tasks run at once, as in the paper; `estimate` and `spn-gc --slots` let tasks wait for slots\n";
+        "note: all tasks start immediately, as in the paper; in `estimate` and with `spn-gc --slots`, tasks wait for slots\n";
     assert_eq!(text(&told.stderr), format!("{note}23 places, 21 transitions, 45 arcs\n"));
     assert_eq!(data(&["convert", &net, &copy, "--to=pipe5"]), "");
     assert_eq!(data(&["convert", &copy, &picture]), "");

@@ -130,7 +130,7 @@ fn what_cannot_be_judged_is_refused() {
         (vec!["diagnose", "slow", "-p", "bad.json"], 3, "is not a system-call profile"),
         (vec!["diagnose", "slow", "slow/n1.strace", "-p", "usual.json"], 2, "both belong to node `n1`"),
         (vec!["diagnose", "slow", "-p", "usual.json", "--margin", "0.5"], 2, "--margin must be at least 1"),
-        (vec!["profile", "control0", "-o", "usual.json"], 7, "exists already"),
+        (vec!["profile", "control0", "-o", "usual.json"], 7, "already exists"),
         (vec!["profile", "control0", "-o", "one.json"], 0, "fewer than three control runs"),
     ] {
         let output = run(&folder, &args);

@@ -148,12 +148,13 @@ fn digits(number: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// Factors from a power of 2 below 1 to the same above it, with `steps` for a doubling; 1 is at the place `reach`.
+/// Returns the factors 2^(-reach/steps) to 2^(reach/steps), `steps` per doubling; the factor 1 is at index `reach`.
 fn around(reach: i32, steps: i32) -> impl Iterator<Item = f64> {
     (-reach..=reach).map(move |i| 2_f64.powf(f64::from(i) / f64::from(steps)))
 }
 
-/// The deadline: half to twice the plan's, or from 1 s to two days.
+/// Returns the field for the deadline. The slider goes from half to twice the plan's deadline, or from 1 s to two
+/// days.
 fn deadline(now_s: Option<f64>) -> Field {
     let field = text("deadline", "Deadline", "such as 85s".to_owned());
     match now_s {
@@ -168,7 +169,7 @@ fn deadline(now_s: Option<f64>) -> Field {
     }
 }
 
-/// The share of stragglers, at the plan's factor.
+/// Returns the field for the share of stragglers, with the plan's factor.
 fn stragglers(plan: &Plan) -> Field {
     let now = plan.stragglers.as_ref();
     let factor = match now.map(|stragglers| &stragglers.factor) {
