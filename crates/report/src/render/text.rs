@@ -46,7 +46,7 @@ fn head(document: &Document<'_>, look: &Look) -> String {
     text
 }
 
-/// The words of a sentence, its numbers with their intervals.
+/// Returns the words of a sentence, with the intervals of its numbers.
 pub(crate) fn sentence(pieces: &[Piece]) -> String {
     let words = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),

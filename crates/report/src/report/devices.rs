@@ -13,7 +13,7 @@ const MIB: f64 = 1_048_576.0;
 pub struct DevicesReport {
     /// The adapters, best first.
     pub adapters: Vec<AdapterRow>,
-    /// Name of the adapter that `auto` uses; none if it uses none.
+        /// Name of the adapter that `auto` uses, if any.
     pub auto: Option<String>,
     /// Reason of that choice.
     pub auto_reason: String,
@@ -54,7 +54,7 @@ impl Report for DevicesReport {
         let mut document = Document {
             kind: "graphics adapters",
             title: "Graphics adapters".to_owned(),
-            answer: vec![format!("`auto` takes {name}: {}.", self.auto_reason.trim_end_matches('.')).into()],
+            answer: vec![format!("`auto` uses {name}: {}.", self.auto_reason.trim_end_matches('.')).into()],
             remarks: self.adapters.iter().filter_map(|row| row.fault.clone()).collect(),
             ..Document::default()
         };

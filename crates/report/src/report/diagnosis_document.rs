@@ -49,7 +49,7 @@ impl DiagnosisReport {
     /// Returns the number of stragglers, the number with a cause, and the most costly cause.
     fn answer(&self) -> Vec<Piece> {
         if !self.compared {
-            return vec!["There was nothing to compare, so there are no findings: see the missing inputs.".into()];
+            return vec!["There was nothing to compare, so there are no findings. The missing inputs are listed below.".into()];
         }
         let slow: Vec<&DiagnosedStageRow> = self.stages.iter().filter(|stage| stage.stragglers > 0).collect();
         let sum = |part: fn(&DiagnosedStageRow) -> u64| {
@@ -87,14 +87,14 @@ impl DiagnosisReport {
         pieces
     }
 
-    /// The time that was lost; a lower bound if one of the tasks would have run longer.
+        /// Returns the lost time; a lower bound if one of the tasks would have run longer.
     fn lost(&self, i: usize, advice: &Advice) -> Number {
         let is_open = advice.findings.iter().any(|&found| self.findings.get(found).is_some_and(|found| found.at_least));
         time(format!("/advice/{i}/lost_s"), advice.lost_s, "s", is_open)
     }
 
     fn advice_table(&self) -> Table {
-        let note = "Sorted by cost to the job. Job shorter by: the gain if these tasks had taken the median of their stage, in the same slots. A straggler with several causes counts for each of them.";
+        let note = "Sorted by cost to the job. Job shorter by: the gain if these tasks had taken the median time of their stage, in the same slots. A straggler with several causes counts for each of them.";
         let columns = [
             "because of",
             "do this",
@@ -144,8 +144,8 @@ impl DiagnosisReport {
 
     /// The findings for readers: findings with a cause first, then by time beyond the expected time.
     fn findings_table(&self) -> Table {
-        let note = "Evidence: the strongest evidence. Expected: the value that it was compared with. Confidence: from a rule of the method. ≥: the task would have \
-                    run longer.";
+        let note = "Evidence: the strongest evidence. Expected: the value that the evidence was compared with. Confidence: by a rule of the method. ≥: the task would \
+                    have run longer.";
         let columns = [
             Column::new("stage/task"),
             Column::new("cause"),

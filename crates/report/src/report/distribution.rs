@@ -9,9 +9,10 @@ use crate::sim::Clock;
 
 /// Bars of a histogram.
 const BARS: u32 = 60;
-/// Distance that the bars extend beyond p99, in distances from p50 to p99; longer tails are counted, not drawn.
+/// How far the bars extend beyond p99, as a multiple of the distance from p50 to p99. Samples beyond that are counted, not
+/// drawn.
 const BEYOND_P99: f64 = 0.5;
-/// Largest number of bars; bars beyond the end are merged.
+/// Maximum number of bars; samples beyond the last bar are counted together.
 const MOST_BARS: f64 = 100_000.0;
 
 /// A quantile with its interval \[s\].
@@ -24,7 +25,7 @@ pub struct QuantileRow {
     pub quantity: Measured,
 }
 
-/// Samples from `low` to `high`, the latter not included.
+/// A bar of a histogram: samples from `low` (included) to `high` (excluded).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bar {
     /// Lower edge \[s\].
@@ -35,7 +36,7 @@ pub struct Bar {
     pub count: u64,
 }
 
-/// Bars of equal width over most of a distribution; the far tail is one number.
+/// Bars of equal width over most of a distribution, and the number of samples in the far tail.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Histogram {
     /// The bars, ascending.
@@ -70,7 +71,7 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// The distribution of samples in ticks of `clock`; none without a sample.
+        /// Returns the distribution of samples in ticks of `clock`; `None` without a sample.
     pub fn new(moments: &Moments, histogram: &TickHistogram, clock: Clock, level: f64) -> Option<Self> {
         let (min, max) = (moments.min()?, moments.max()?);
         let sd = standard_deviation_interval(moments, histogram, level);

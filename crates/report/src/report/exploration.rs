@@ -1,4 +1,4 @@
-//! Results about the markings of a net without time, and CTL formulas about them.
+//! Results on the markings of a net without time, and on CTL formulas.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ pub struct ExplorationReport {
     pub unbounded: Option<UnboundedRow>,
     /// The state space.
     pub state_space: Option<MarkingGraphRow>,
-    /// The most tokens of each place; of a partial state space, lower bounds.
+        /// The maximum number of tokens in each place; lower bounds if the state space is partial.
     pub bounds: Vec<MarkingBound>,
     /// True if no place ever holds more than one token; none if unknown.
     pub safe: Option<bool>,
@@ -34,7 +34,7 @@ pub struct ExplorationReport {
     pub deadlocks: Option<DeadMarkings>,
     /// Verdicts that need every marking.
     pub verdicts: Option<VerdictRow>,
-    /// Per transition, how live it is.
+        /// The liveness of each transition.
     pub liveness: Vec<LivenessRow>,
     /// Version of this crate.
     pub version: Word,
@@ -46,7 +46,7 @@ pub struct MarkingGraphRow {
     /// Number of markings.
     #[serde(serialize_with = "whole")]
     pub markings: f64,
-    /// Number of these markings whose firings were all found.
+        /// Number of markings whose firings were all found.
     pub explored: usize,
     /// Firings: pairs of a marking and a transition that fires there.
     pub firings: usize,
@@ -58,12 +58,12 @@ pub struct MarkingGraphRow {
     pub wall_s: f64,
 }
 
-/// A formula of CTL, and whether it holds in the initial marking.
+/// A CTL formula, and whether it holds in the initial marking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormulaRow {
     /// Text of the formula.
     pub formula: String,
-    /// True if the formula holds; none if missing markings leave it open.
+        /// True if the formula holds; `None` if it is undecided because markings are missing.
     pub holds: Option<bool>,
     /// A witness or a counterexample; none if no single firing sequence is evidence.
     pub evidence: Option<EvidenceRow>,

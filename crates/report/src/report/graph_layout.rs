@@ -1,13 +1,14 @@
-//! Positions of the markings in the drawing of a graph: in columns by the number of firings from the start, in an order with few crossings.
+//! Positions of markings in the drawing of a graph: in columns by the number of firings from the start, ordered for
+//! few crossings.
 //!
 //! Each column is ordered by the mean position of its vertices' neighbours (the barycentre heuristic of layered
 //! drawing), column after column, back and forth. Backward edges over several columns have a position in each
 //! column in between.
 
-/// Rounds of ordering, forth and back.
+/// Number of ordering rounds; each goes forth and back.
 const ROUNDS: usize = 12;
 
-/// A node or a place where an edge passes a column.
+/// A node, or the point at which an edge passes a column.
 #[derive(Clone, Debug)]
 struct Spot {
     column: usize,

@@ -19,11 +19,11 @@ const LONG: usize = 26;
 const LINE: f64 = 15.0;
 const PADDING: f64 = 7.0;
 const GAP: f64 = 32.0;
-/// Room that an edge takes which passes a column.
+/// Room for an edge that passes a column.
 const LANE: f64 = 14.0;
 /// Minimum and maximum room between two columns.
 const STREET: [f64; 2] = [80.0, 210.0];
-/// Lines of firings of an edge that are shown; all are in its tooltip.
+/// Maximum number of firings that are shown at an edge; its tooltip lists all.
 const MOST_FIRINGS: usize = 4;
 /// Half the distance between edges in both directions.
 const ASIDE: f64 = 6.0;

@@ -1,4 +1,4 @@
-//! A model of progress with the forms that were compared, and flags of stragglers as lines of text and of JSON.
+//! A progress model with the forms that were compared, and straggler flags as lines of text and of JSON.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +12,9 @@ use crate::report::number::counted;
 pub struct ProgressModelReport {
     /// Runs that were read.
     pub runs: u64,
-    /// One for each kind of task.
+        /// One profile for each kind of task.
     pub profiles: Vec<ProfileRow>,
-    /// Kinds without a profile, and why.
+        /// Kinds of tasks without a profile, with the reasons.
     pub left_out: Vec<String>,
     /// The model itself.
     pub model: Model,
@@ -27,7 +27,7 @@ pub struct ProfileRow {
     pub kind: String,
     /// Attempts that it was learned from.
     pub tasks: u64,
-    /// Their typical time \[s\].
+        /// Typical time of these attempts \[s\].
     pub usual_s: f64,
     /// The forms that were tried.
     pub forms: Vec<Candidate>,

@@ -26,7 +26,7 @@ pub struct NextRun {
     pub median_s: f64,
     /// Probability of the prediction interval.
     pub prediction_level: f64,
-    /// The job time of the next run is between these two with that probability \[s\].
+        /// Ends of the prediction interval of the next run's job time \[s\].
     pub prediction_s: [f64; 2],
     /// Quantiles of the job time of the next run.
     pub quantiles: Vec<StageQuantile>,
@@ -62,7 +62,7 @@ impl NextRun {
     }
 }
 
-/// The times \[s\] between which the next run is with the probability [`PREDICTION`].
+/// Returns the prediction interval of the next run's time \[s\], of probability [`PREDICTION`].
 pub(super) fn prediction_interval(times: &JobTimes) -> [f64; 2] {
     [0.5 - 0.5 * PREDICTION, 0.5 + 0.5 * PREDICTION].map(|p| times.quantile(p))
 }

@@ -1,4 +1,4 @@
-//! Numbers as text: as many digits as the interval deserves, counts with separators, durations in a fitting unit.
+//! Numbers as text: as many digits as the interval justifies, counts with separators, durations in a suitable unit.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use toml::Value;
 const ERROR_DIGITS: i32 = 2;
 /// Significant digits of a number without an interval.
 const PLAIN_DIGITS: i32 = 5;
-/// Numbers from this size are written with an exponent.
+/// Numbers of at least this size are written with an exponent.
 const LARGE: f64 = 1e9;
 /// Below this size numbers are written with an exponent.
 const SMALL: f64 = 1e-4;

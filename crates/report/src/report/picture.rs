@@ -1,4 +1,4 @@
-//! A histogram as a picture of text: columns of blocks over a time axis, with marks under it.
+//! A histogram as text: columns of blocks above a time axis, with marks below the axis.
 
 use crate::render::Look;
 use crate::report::distribution::{Bar, Histogram};
@@ -17,10 +17,10 @@ const FEW: u64 = 5_000;
 /// Minimum number of characters between the starts of two labels of the axis.
 const LABEL_SPACE: f64 = 12.0;
 
-/// A place on the axis that is pointed at.
+/// A marked position on the axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// Where \[s\].
+        /// Position \[s\].
     pub at: f64,
     /// Text of the label.
     pub label: String,

@@ -21,7 +21,7 @@ pub struct Picture {
     pub name: Cow<'static, str>,
     /// The picture for a page or a screen.
     pub wide: String,
-    /// The same with fewer labels, whose letters can be read on a phone.
+        /// The same picture with fewer labels, readable on a phone.
     pub narrow: String,
 }
 
@@ -103,13 +103,13 @@ pub(crate) fn text_width(text: &str, pixels: i32) -> i32 {
     letters.saturating_mul(pixels) * 6 / 10
 }
 
-/// How many letters of this size have room in so many pixels.
+/// Returns the number of letters of this size that fit a width in pixels.
 pub(crate) fn letters_in(room: i32, pixels: i32) -> usize {
     // the width of a text is rounded down
     usize::try_from((room.saturating_mul(10) + 9) / (pixels * 6)).unwrap_or(0)
 }
 
-/// Shortens a text to a number of letters, of which the start is kept.
+/// Shortens a text to a number of letters; keeps the start.
 pub(crate) fn begun(text: &str, letters: usize) -> String {
     if text.chars().count() <= letters {
         return text.to_owned();

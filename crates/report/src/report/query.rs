@@ -1,4 +1,4 @@
-//! Answers to questions of CSL and CSRL.
+//! Answers to CSL and CSRL queries.
 
 use serde::{Deserialize, Serialize};
 

@@ -115,9 +115,9 @@ impl RareReport {
 
     fn remarks(&self) -> Vec<String> {
         let partial = format!("The run was ended early, after {} batches.", self.probability.samples);
-        let never = "No walk reached the event: it may be rarer than the levels show.".to_owned();
+        let never = "No walk reached the event; it may be rarer than the levels indicate.".to_owned();
         let rough = self.relative_error.filter(|error| *error > ROUGH).map(|error| {
-            format!("The relative error is {:.0}%; more batches or a larger effort make it smaller.", 100.0 * error)
+            format!("The relative error is {:.0}%; increase --batches or --effort to reduce it.", 100.0 * error)
         });
         let partial = self.partial.then_some(partial);
         partial.into_iter().chain(self.relative_error.is_none().then_some(never)).chain(rough).collect()

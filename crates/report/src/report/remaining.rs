@@ -1,4 +1,4 @@
-//! The remaining time of a run that has not ended: its distribution, the probability to finish by a time, and its stages.
+//! The remaining time of a run in progress: its distribution, the probability of finishing by a time, and the stages.
 
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ pub struct DoneByRow {
     pub probability: Measured,
 }
 
-/// A stage of a run that has not ended.
+/// A stage of a run in progress.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RemainingStageRow {
     /// Name of the stage.
@@ -86,13 +86,13 @@ pub struct RemainingReport {
     pub mean_s: f64,
     /// Probability of the prediction interval.
     pub prediction_level: f64,
-    /// The remaining time is between these with that probability \[s\].
+        /// Ends of the prediction interval of the remaining time \[s\].
     pub prediction_s: [f64; 2],
     /// The time from the start of the first job to the end \[s\]: median and prediction interval.
     pub total: Measured,
     /// Quantiles of the remaining time.
     pub quantiles: Vec<StageQuantile>,
-    /// Probabilities to finish by the requested times.
+        /// Probabilities of finishing by the requested times.
     pub done_by: Vec<DoneByRow>,
     /// Ratio of the run's task times to a typical run of the plan, with the prediction interval; null without a plan.
     pub factor: Option<Measured>,
@@ -114,8 +114,8 @@ pub struct RemainingReport {
     pub plan: String,
 }
 
-/// Makes the report on the remaining time of a run, with prediction intervals of this `level`, and the probabilities to
-/// finish by times \[s\] from the start of the first job.
+/// Returns the report on the remaining time of a run, with prediction intervals of this `level`, and the probabilities of
+/// finishing by times \[s\] from the start of the first job.
 pub fn remaining_report(found: &Remaining, settings: &RemainingSettings, by_s: &[f64], level: f64) -> RemainingReport {
     let (low, high) = (0.5 - 0.5 * level, 0.5 + 0.5 * level);
     let is_ended = found.basis == Basis::Ended;
@@ -230,9 +230,9 @@ impl Report for RemainingReport {
             document.table(self.pace());
             let rows = self.stages.iter().enumerate().filter_map(|row| self.bar(row)).collect();
             let caption =
-                "From now to the end of a stage's last task, at the median; the thin line is the interval of that end.";
+                "Each bar goes from now to the median end of a stage's last task; the thin line is the prediction interval of that end.";
             let axis = "time since the start of the first job [s]";
-            document.figure(Figure::bars("stages-left", "What is left", caption, axis, rows));
+            document.figure(Figure::bars("stages-left", "Remaining stages", caption, axis, rows));
             let quantiles = self.quantiles.iter().map(|row| [row.p, row.value_s]).collect();
             let times = Times::predicted("remaining time of the run", &self.curve, self.mean_s, quantiles);
             add_times(&mut document, times, None);
@@ -269,12 +269,12 @@ impl RemainingReport {
             predicted("/prediction_s/0", low).into(),
             " to ".into(),
             predicted("/prediction_s/1", high).into(),
-            " remain; the median is ".into(),
+            " remain; the median of the remaining time is ".into(),
             predicted("/median_s", self.median_s).into(),
         ];
         if self.elapsed_s.is_some() {
             let total = Number::new("/total", self.total.value, "s").rounded(0.01 * self.total.value);
-            answer.extend([", and ".into(), total.into(), " in all".into()]);
+            answer.extend([", and that of the total time is ".into(), total.into()]);
         }
         answer.push(".".into());
         for (i, row) in self.done_by.iter().enumerate() {
@@ -310,7 +310,7 @@ impl RemainingReport {
 
     fn times(&self) -> Table {
         let columns = [Column::new(""), Column::new("time").unit("s").key("time_left")];
-        let mut table = Table::new("Time left", "", columns);
+        let mut table = Table::new("Remaining time", "", columns);
         table.rows.push(vec!["mean".into(), predicted("/mean_s", self.mean_s).into()]);
         table.rows.extend(quantile_rows("", &self.quantiles));
         table

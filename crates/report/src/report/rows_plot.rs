@@ -20,10 +20,10 @@ const LETTERS: i32 = 13;
 const ASIDE: i32 = 4;
 /// Largest part of a picture that names next to bars take \[%\].
 const NAMES: i32 = 45;
-/// Most rows that are drawn.
+/// Maximum number of rows that are drawn.
 pub(crate) const MOST: usize = 60;
-/// What the numbers of bars mean that do not start at 0.
-pub(crate) const ENDS: &str = "Each number is the end of its bar.";
+/// Caption for bars that do not all start at 0.
+pub(crate) const ENDS: &str = "The number next to a bar is the value at its end, not its length.";
 
 /// A row.
 #[derive(Clone, Debug, Default)]
@@ -68,7 +68,7 @@ pub(crate) fn are_spans(rows: &[BarRow]) -> bool {
 /// Positions of names and bars.
 struct Layout {
     names: Vec<String>,
-    /// True if names stand above their bars: next to them is not enough room.
+        /// True if names are above their bars, because there is not enough room next to them.
     above: bool,
     /// Room for names and for texts at the ends of bars \[px\].
     left: i32,
@@ -105,7 +105,7 @@ impl Layout {
     }
 }
 
-/// The ends of the axis: all that is drawn, and 0.
+/// Returns the ends of the axis, which covers all that is drawn, and 0.
 fn span(rows: &[BarRow]) -> (f64, f64) {
     let ends = |row: &BarRow| {
         row.bar.into_iter().chain(row.interval.into_iter().flatten()).chain(row.marks.clone()).collect::<Vec<_>>()

@@ -1,4 +1,5 @@
-//! A sensitivity as a picture, fitted to its method: bars of derivatives, a tornado of differences, elementary effects by size and spread,
+//! A sensitivity as a picture that depends on the method: bars of derivatives, a tornado of differences, elementary
+//! effects by size and spread,
 //! pairs of Sobol indices.
 
 use plotters::prelude::*;
@@ -88,7 +89,7 @@ fn bar_of(effect: &Effect, word: &str) -> BarRow {
     }
 }
 
-/// The ends of each setting against the base, as a sweep has them.
+/// Returns the changes at the ends of each setting's range, in the form of a sweep.
 fn swings(report: &SensitivityReport) -> Vec<KnobRow> {
     let level = |value: &toml::Value, effect: &Effect| Level {
         value: value.clone(),
@@ -112,7 +113,7 @@ struct Dot {
     spread: Effect,
 }
 
-/// σ over μ\*, a dot for each setting.
+/// Draws σ (vertical) against μ\* (horizontal), with a dot for each setting.
 fn effects(report: &SensitivityReport) -> Result<Option<Picture>, PlotError> {
     let dot = |(name, effect): (String, &KnobEffect)| match effect {
         KnobEffect::Elementary { size_s, spread_s, .. } => Some(Dot { name, size: *size_s, spread: *spread_s }),
@@ -142,7 +143,7 @@ fn draw_effects(area: &Area<'_>, dots: &[Dot], x: [f64; 2], y: [f64; 2], width: 
         .build_cartesian_2d(x[0]..x[1], y[0]..y[1])?;
     let names = Axes {
         x: width.of("μ*: change of the time over its range [s]", "μ*: change of the time [s]"),
-        y: width.of("σ: variation of the change [s]", "σ: how differently [s]"),
+        y: width.of("σ: variation of the change [s]", "σ: variation [s]"),
         labels: width.of([10, 8], [5, 6]),
     };
     axes(&mut chart, &names, &|value| crate::report::number::plain(*value))?;

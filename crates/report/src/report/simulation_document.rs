@@ -116,13 +116,13 @@ impl SimulationReport {
         vec![format!(" The goal is reached{by} in {least}").into(), number.into(), " of the runs.".into()]
     }
 
-    /// Remark that runs stopped at the limit of firings.
+        /// Returns a remark on runs that stopped at the limit of firings.
     fn cut_off(&self) -> Option<String> {
         let (most, cut) = (self.question.max_firings?, self.endings.max_firings);
         let runs = counted(cut, "replication");
         (cut > 0).then(|| {
             format!(
-                "{runs} stopped after {} without reaching the goal. They may reach it later: the times are of the \
+                "{runs} stopped after {} without reaching the goal. They may reach it later, so the times are only those of the \
                  faster runs, and the probability of the goal is a lower bound.",
                 counted(most, "firing")
             )
@@ -162,7 +162,7 @@ impl SimulationReport {
             let (bar, text) = ([first.value, last.value], seconds_text(last.value));
             Some(BarRow { name: group.name.clone(), bar, interval: ends(last), text, ..BarRow::default() })
         };
-        let caption = "From the first to the last firing of each group of transitions, on average; the thin line is the interval of the end.";
+        let caption = "Each bar goes from the mean time of the first firing of a group to that of the last; the thin line is the interval of the end.";
         let rows = self.groups.iter().filter_map(row).collect();
         Figure::bars("waterfall", "What runs when", caption, "time [s]", rows)
     }
@@ -233,7 +233,7 @@ impl Report for SteadyReport {
     }
 }
 
-/// That transitions fired too rarely.
+/// Returns remarks on transitions that fired too rarely.
 fn rare(report: &SteadyReport) -> Vec<String> {
     /// Largest number of transitions that are listed by name.
     const MOST: usize = 10;
@@ -243,7 +243,7 @@ fn rare(report: &SteadyReport) -> Vec<String> {
         .take(MOST)
         .map(|row| {
             let times = counted(row.firings, "time");
-            format!("Transition `{}` fired {times}: the runs may be too short to show the long run.", row.name)
+            format!("Transition `{}` fired {times}; the runs may be too short to show the long run.", row.name)
         })
         .collect();
     if rare.len() > MOST {

@@ -36,7 +36,7 @@ pub struct SolveReport {
     /// Parts of the net that look alike and were not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
-    /// The most tokens of each place; of a partial state space, lower bounds.
+        /// The maximum number of tokens in each place; lower bounds if the state space is partial.
     pub bounds: Vec<MarkingBound>,
     /// True if no place ever holds more than one token; none if unknown.
     pub safe: Option<bool>,
@@ -46,7 +46,7 @@ pub struct SolveReport {
     pub zero_rates: Option<ZeroRateRow>,
     /// Verdicts that need every marking.
     pub verdicts: Option<VerdictRow>,
-    /// Per transition, how live it is.
+        /// The liveness of each transition.
     pub liveness: Vec<LivenessRow>,
     /// The long run.
     pub steady: Option<SteadySection>,
@@ -86,17 +86,17 @@ pub struct MethodRow {
 }
 
 impl MethodRow {
-    /// By states, with the reason against series-parallel reduction if it was tried.
+        /// Returns the method of all states, with the reason against series-parallel reduction if that was tried.
     pub fn states(no_series_parallel: Option<String>) -> Self {
         Self { used: "states".into(), no_states: None, no_series_parallel }
     }
 
-    /// By the states in which fixed delays begin.
+        /// Returns the method of states at the starts of fixed delays.
     pub fn fixed_delays() -> Self {
         Self { used: "fixed-delays".into(), no_states: None, no_series_parallel: None }
     }
 
-    /// By series-parallel reduction, and why not by states.
+        /// Returns the method of series-parallel reduction, with the reason against states.
     pub fn series_parallel(no_states: String) -> Self {
         Self { used: "series-parallel".into(), no_states: Some(no_states), no_series_parallel: None }
     }
@@ -110,7 +110,7 @@ pub struct StateSpaceRow {
     pub tangible: f64,
     /// Number of these states whose successors were all found.
     pub explored: usize,
-    /// Vanishing markings that were met.
+        /// Number of vanishing markings during the exploration.
     pub vanishing: u64,
     /// True if no marking was counted twice.
     pub vanishing_is_exact: bool,
@@ -136,12 +136,13 @@ pub struct FoldedStates {
     pub places: usize,
     /// Transitions of the folded net.
     pub transitions: usize,
-    /// Parts that were not folded and may be exchanged: of the markings that exchanges make of each other, one was solved.
+        /// Exchangeable parts that were not folded. Of markings that differ only by an exchange of such parts, one
+        /// was solved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exchanged: Vec<ExchangedParts>,
 }
 
-/// Parts of a net of which any two may be exchanged.
+/// Parts of a net that are pairwise exchangeable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExchangedParts {
     /// Number of parts.
@@ -189,7 +190,7 @@ pub struct CoverabilityRow {
     pub ignored: Vec<Word>,
 }
 
-/// The most tokens of a place.
+/// The maximum number of tokens in a place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MarkingBound {
     /// The place.

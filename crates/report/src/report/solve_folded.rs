@@ -7,7 +7,7 @@ use crate::report::solve_numbers::{AverageSection, DistributionRow, NumberRow};
 use crate::report::summary::NetSummary;
 use crate::solve::{Liveness, StateSpace};
 
-/// Dead markings up to which each is listed as a recurrent class.
+/// Maximum number of dead markings that are each listed as a recurrent class.
 const MOST_CLASSES: f64 = 10_000.0;
 
 impl FoldedStates {
@@ -37,7 +37,7 @@ fn stand_for(folding: &Folding, space: &StateSpace, states: impl Iterator<Item =
 }
 
 impl SolveReport {
-    /// The report of a folded net, in terms of the net that was folded. Edges, vanishing markings and memory
+    /// Returns the report of a folded net in terms of the original net. Edges, vanishing markings and memory
     /// refer to the solved chain.
     #[must_use]
     pub fn unfolded(mut self, folding: &Folding, folded: FoldedStates, net: &Net, space: &StateSpace) -> Self {
@@ -150,7 +150,7 @@ impl View<'_> {
         let place = |p: usize| {
             let all = self.folding.places(PlaceId::from_index(p));
             let reached = all.iter().filter(|own| folded[own.place.index()].bound > 0);
-            // the local marking with most tokens; of several the first that is reached
+                        // the local marking with the most tokens; of several, the first that is reached
             let steps = |own: &FoldedPlace| std::cmp::Reverse(paths[own.place.index()].len());
             let own = reached.max_by_key(|own| (own.tokens, steps(own))).unwrap_or(&all[0]);
             let (row, path) = (&folded[own.place.index()], &paths[own.place.index()]);

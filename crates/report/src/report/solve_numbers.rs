@@ -6,7 +6,7 @@ use crate::compile::Program;
 use crate::report::json::Word;
 use crate::solve::{Averages, LinearOutcome, StateSpace, Steady, Transient};
 
-/// Largest number of states that are listed one by one.
+/// Maximum number of states that are listed one by one.
 const MOST_STATES: usize = 200;
 
 /// A number with the name of its node or reward.
@@ -76,11 +76,11 @@ pub struct SteadySection {
 /// A given time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeSection {
-    /// When \[s\].
+        /// The time \[s\].
     pub time_s: f64,
     /// Bound of the error of each probability.
     pub error: f64,
-    /// Averages then.
+        /// Averages at that time.
     #[serde(flatten)]
     pub averages: AverageSection,
 }

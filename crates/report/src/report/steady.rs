@@ -33,7 +33,7 @@ pub struct RareTransition {
     pub firings: u64,
 }
 
-/// Everything that long runs showed.
+/// All results of long runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SteadyReport {
     /// The net.
@@ -85,7 +85,8 @@ pub struct SteadySettings<'a> {
     pub rewards: &'a [String],
     /// Indices of the transitions that could fire; the report lists those that fired rarely.
     pub possible: &'a [u32],
-    /// Ids of transitions that were enabled and never fired: a number that did not vary then has no interval.
+        /// Ids of transitions that were enabled but never fired. If there are any, a number that did not vary has no
+        /// interval.
     pub unfired: &'a [String],
     /// Confidence level, in (0, 1).
     pub level: f64,
@@ -99,7 +100,8 @@ pub struct SteadySettings<'a> {
     pub not_folded: &'a [NotFolded],
 }
 
-/// Means in the long run from independent runs, each given by the averages of equal parts, none of which was excluded.
+/// Returns long-run means from independent runs. Each run is given by the averages of equal parts, including the
+/// warm-up.
 pub fn steady_report(runs: &[BatchAverages], subject: &Subject<'_>, settings: &SteadySettings<'_>) -> SteadyReport {
     let level = settings.level;
     let rows = |wanted: bool, names: &[String], unit, of: fn(&BatchAverages) -> &[Vec<f64>]| {

@@ -32,7 +32,7 @@ const MOST_LANES: usize = 120;
 struct Row {
     node: String,
     cause: Cause,
-    /// Bars that do not overlap, and above them such that would.
+        /// Lanes of bars. The bars of a lane do not overlap; bars that would overlap are in further lanes.
     lanes: Vec<Vec<[f64; 2]>>,
 }
 
@@ -147,7 +147,7 @@ impl Stragglers {
 fn bar(finding: &Finding) -> Option<([f64; 2], String, Cause)> {
     let Subject::Task { node, .. } = &finding.subject else { return None };
     let bar = [finding.from?, finding.to?];
-    let name = node.clone().unwrap_or_else(|| "node not known".to_owned());
+    let name = node.clone().unwrap_or_else(|| "unknown node".to_owned());
     (bar[0] <= bar[1]).then_some((bar, name, finding.cause))
 }
 

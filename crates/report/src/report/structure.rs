@@ -19,7 +19,7 @@ pub struct StructureReport {
     pub transitions: Vec<String>,
     /// Tokens of each row at the start.
     pub initial: Vec<u32>,
-    /// Per transition, whether it may fire first.
+        /// Per transition, true if it may fire first.
     pub fires_first: Vec<bool>,
     /// The matrices.
     pub matrices: Matrices,
@@ -76,9 +76,9 @@ impl Default for Sections {
 /// The matrices, by their entries that are not 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Matrices {
-    /// Tokens put.
+        /// Tokens produced.
     pub forward: Vec<Entry>,
-    /// Tokens taken.
+        /// Tokens consumed.
     pub backward: Vec<Entry>,
     /// Tokens produced minus tokens consumed.
     pub combined: Vec<Entry>,
@@ -86,7 +86,7 @@ pub struct Matrices {
     pub inhibition: Vec<Entry>,
     /// Tokens needed but not consumed.
     pub tests: Vec<Entry>,
-    /// Entries whose weight depends on the marking: they are in no other matrix.
+        /// Entries whose weight depends on the marking; no other matrix contains them.
     pub open: Vec<OpenEntry>,
 }
 
@@ -143,7 +143,7 @@ pub struct FlowRow {
     pub value: Option<String>,
 }
 
-/// The most tokens of a row.
+/// The maximum number of tokens in a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BoundRow {
     /// Name of the row.
@@ -160,7 +160,7 @@ pub struct BoundRow {
     pub sum: Option<String>,
 }
 
-/// The most firings per second of a transition.
+/// The maximum firings per second of a transition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThroughputRow {
     /// Name of the transition.
@@ -185,7 +185,7 @@ pub struct SetRow {
     pub names: Vec<String>,
     /// True if it holds a token at the start.
     pub marked: bool,
-    /// For siphons: whether it contains a trap that holds a token.
+        /// For siphons: true if the siphon contains a trap that holds a token.
     pub has_marked_trap: Option<bool>,
 }
 
@@ -339,7 +339,7 @@ fn properties(found: &Structure) -> Vec<Verdict> {
         shape("connected", parts),
         shape("strongly connected", path),
         cover_verdict("conservative", &covers.conservative, rows, "is in no P-semiflow"),
-        cover_verdict("structurally bounded", &covers.bounded, rows, "can grow without end from some start"),
+        cover_verdict("structurally bounded", &covers.bounded, rows, "is unbounded for some initial marking"),
         cover_verdict("consistent", &covers.consistent, transitions, "is in no T-semiflow"),
         cover_verdict("repetitive", &covers.repetitive, transitions, "cannot fire forever"),
     ]

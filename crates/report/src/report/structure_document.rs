@@ -10,7 +10,7 @@ use crate::structure::BoundSource;
 
 /// Rows of a list that are shown without `--all`.
 const MOST_ROWS: usize = 30;
-/// Rows and columns of a matrix that is shown as a matrix; the entries of a larger one are listed.
+/// Maximum rows and columns of a matrix that is shown as a matrix; the entries of a larger matrix are listed.
 const LARGEST: [usize; 2] = [30, 16];
 /// Names in a sentence.
 const MOST_NAMES: usize = 30;
@@ -206,8 +206,8 @@ fn firings_text(row: &FlowRow) -> String {
 
 fn invariants(document: &mut Document<'_>, report: &StructureReport) {
     let equation = |row: &FlowRow| format!("{} = {}", sum_text(&row.weights), row.value.as_deref().unwrap_or("?"));
-    let places = ("P-invariants", "Minimal semiflows: sums of tokens that never change.", "place");
-    let transitions = ("T-invariants", "Minimal semiflows: firings that restore the marking.", "transition");
+    let places = ("P-invariants", "Minimal semiflows: weighted sums of tokens that never change.", "place");
+    let transitions = ("T-invariants", "Minimal semiflows: numbers of firings that together restore the marking.", "transition");
     for ((title, note, of), semiflows, basis, show) in [
         (places, &report.place_semiflows, &report.place_basis, &equation as &dyn Fn(&FlowRow) -> String),
         (transitions, &report.transition_semiflows, &report.transition_basis, &firings_text),

@@ -74,7 +74,7 @@ fn lines(report: &SweepReport) -> Vec<Line> {
     lines.into_iter().filter(|(_, _, dots)| !dots.is_empty()).collect()
 }
 
-/// Mean, p95 and p99 over a numeric axis, with their intervals; none with fewer than two numbers.
+/// Draws mean, p95 and p99 against a numeric axis, with their intervals; `None` with fewer than two numbers.
 fn curve(report: &SweepReport) -> Result<Option<Picture>, PlotError> {
     let lines = lines(report);
     let dots = lines.iter().flat_map(|(_, _, dots)| dots);
@@ -157,7 +157,7 @@ fn cells(report: &SweepReport) -> Cells {
     found
 }
 
-/// The mean over two axes as colours, the shortest dark; none with fewer than two points.
+/// Draws the mean against two axes as colours, the shortest dark; `None` with fewer than two points.
 fn heat(report: &SweepReport) -> Result<Option<Picture>, PlotError> {
     let cells = cells(report);
     if cells.means.len() < 2 {
@@ -241,7 +241,7 @@ pub(super) fn tornado(knobs: &[KnobRow], measure: &str) -> Result<Option<Picture
     Picture::new("tornado", |width| plot::svg(size(width), |area| draw_tornado(area, knobs, measure, width))).map(Some)
 }
 
-/// All that is drawn of a setting.
+/// Returns all values that are drawn for a setting.
 fn ends_of(knob: &KnobRow) -> Vec<f64> {
     let numbers = [knob.best.difference_s, knob.worst.difference_s];
     numbers.into_iter().flat_map(|n| [Some(n.value), n.low, n.high]).flatten().collect()

@@ -1,5 +1,5 @@
-//! Nodes and calls as a picture: the redder a square, the further a mean time is above the typical ones; the bluer, the
-//! further below.
+//! System calls of each node as a picture. Red: mean times above those of the control runs; blue: below; the stronger the
+//! colour, the larger the factor.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ const CELL: [f64; 2] = [92.0, 30.0];
 const NAMES: f64 = 120.0;
 const HEAD: f64 = 78.0;
 const FOOT: f64 = 34.0;
-/// A mean this many times above the typical ones is as red as can be.
+/// Factor above the control runs at which a square is fully red.
 const REDDEST: f64 = 1000.0;
 
 /// Calls from left to right, nodes from top to bottom. Each square is the mean time of a call, coloured by its distance from the range
@@ -61,8 +61,8 @@ pub fn syscalls_svg(report: &SyscallsReport) -> String {
     }
     let _ = writeln!(
         text,
-        "<text x=\"12\" y=\"{:.1}\" fill=\"#555\">white: within the control runs; red: above, blue: below, fullest at {REDDEST:.0} \
-         times; a dot for each method that names the node</text>\n</svg>",
+        "<text x=\"12\" y=\"{:.1}\" fill=\"#555\">white: within the control runs; red: above, blue: below, full colour at a factor of \
+         {REDDEST:.0}; a dot for each method that names the node</text>\n</svg>",
         height - 12.0
     );
     text

@@ -1,6 +1,5 @@
 //! Bars in lanes as a picture: time to the right, nodes below each other, a lane for each slot of a node.
-//!
-//! The colours that the style of pages maps are written as it expects them, so that the picture follows the page into the dark.
+//! Colours are written in the form that the style sheet of pages maps, so that the picture adapts to dark mode.
 
 use std::fmt::Write as _;
 
@@ -17,13 +16,13 @@ const LEGEND: f64 = 20.0;
 const AXIS: f64 = 40.0;
 /// Largest part of the width that the names of nodes take.
 const NAMES: f64 = 0.3;
-/// Highest and lowest lane \[px\], and how high all lanes together are meant to be.
+/// Range of the height of a lane \[px\], and the intended height of all lanes together.
 const LANE: std::ops::RangeInclusive<f64> = 1.5..=16.0;
 const LANES: f64 = 640.0;
 /// Space between two nodes, at most, and between all nodes together \[px\].
 const GAP: f64 = 5.0;
 const GAPS: f64 = 200.0;
-/// Bars up to which each is an element of its own, with a text that browsers show under the pointer.
+/// Maximum number of bars that are separate elements, with a text that browsers show under the pointer.
 pub(super) const WITH_TEXT: usize = 3_000;
 
 /// A kind of bars.
@@ -288,7 +287,7 @@ fn round_step(step: f64) -> f64 {
     found.unwrap_or(10.0) * power
 }
 
-/// A name of at most so many letters: names of nodes differ at both ends.
+/// Shortens a name to a number of letters by omitting the middle, because names of nodes differ at both ends.
 fn without_middle(name: &str, letters: usize) -> String {
     let all: Vec<char> = name.chars().collect();
     if all.len() <= letters {

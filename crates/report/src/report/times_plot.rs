@@ -44,7 +44,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// A time from samples, or exact.
+        /// Returns a time from samples, or an exact one.
     pub(crate) fn new(name: &'static str, time: &Distribution, exact: Option<&AnalyticSummary>) -> Self {
         let quantiles = time.quantiles.iter().map(|row| [row.p, row.quantity.value]).collect();
         let of_curve = if time.samples > 0 {
@@ -57,17 +57,17 @@ impl Times {
         Self { name, bars, samples, curve, of_curve, exact, mean: Some(time.mean.value), quantiles }
     }
 
-    /// By formula or from parts, without samples.
+        /// Returns a time by formula or from parts, without samples.
     pub(crate) fn exact(name: &'static str, law: &AnalyticSummary) -> Self {
         Self::without_samples(name, &law.curve, Some(law.mean), &law.quantiles)
     }
 
-    /// To the goal of a net.
+        /// Returns the time to the goal of a net.
     pub(crate) fn passage(name: &'static str, passage: &PassageSection) -> Self {
         Self::without_samples(name, &passage.curve, passage.mean_s, &passage.quantiles)
     }
 
-    /// A time of the next run, by a model.
+        /// Returns a time of the next run, predicted by a model.
     pub(crate) fn predicted(name: &'static str, curve: &[CdfPoint], mean: f64, quantiles: Vec<[f64; 2]>) -> Self {
         let (of_curve, curve, mean) = ("predicted".to_owned(), sound(curve), Some(mean));
         Self { name, bars: Vec::new(), samples: 0, curve, of_curve, exact: Vec::new(), mean, quantiles }
@@ -100,15 +100,15 @@ impl Times {
         let exact = if self.exact.is_empty() { "" } else { " The orange line is the exact distribution." };
         let band = match self.curve.iter().any(|point| point.low < point.high) {
             false => "",
-            true if self.samples > 0 => " The band is what the number of replications leaves open for each point.",
-            true => " The band is between certain bounds.",
+            true if self.samples > 0 => " The band is the confidence interval at each point, which depends on the number of replications.",
+            true => " The band shows the guaranteed bounds.",
         };
         let what = match name {
-            "histogram" => return format!("Each bar is the share of replications that took so long.{exact}"),
-            "cdf" => "The line is the probability to have finished by the time below it.",
+            "histogram" => return format!("The height of a bar is the share of replications whose time falls into its range.{exact}"),
+            "cdf" => "The line is the probability that the time is at most the value on the axis.",
             _ => {
-                "The probability to take longer than the time below, on a logarithmic scale: each line of the grid is ten times \
-                 rarer than the one above."
+                "The line is the probability that the time exceeds the value on the axis, on a logarithmic scale: each grid line is ten \
+                 times rarer than the line above it."
             }
         };
         format!("{what}{band}{exact}")
@@ -312,7 +312,7 @@ pub fn two_times_svg(names: [&str; 2], curves: [&[CdfPoint]; 2]) -> Result<Optio
     drawn.map(Some)
 }
 
-/// The points that a distribution function can have: a file may hold anything.
+/// Returns the valid points of a distribution function, because a file may contain anything.
 fn sound(points: &[CdfPoint]) -> Vec<CdfPoint> {
     let mut sound: Vec<CdfPoint> = Vec::with_capacity(points.len());
     for point in points.iter().filter(|point| (0.0..=1.0).contains(&point.probability)) {
@@ -324,7 +324,7 @@ fn sound(points: &[CdfPoint]) -> Vec<CdfPoint> {
     sound
 }
 
-/// Bars side by side, likewise.
+/// Returns the valid bars of a histogram, because a file may contain anything.
 fn sound_bars(bars: &[Bar]) -> Vec<Bar> {
     let mut sound: Vec<Bar> = Vec::with_capacity(bars.len());
     for bar in bars.iter().filter(|bar| bar.low < bar.high) {
@@ -341,7 +341,7 @@ fn of_exact(curve: &[CdfPoint]) -> String {
     if bounded { "exact, with guaranteed bounds" } else { "exact" }.to_owned()
 }
 
-/// The probability at a time, on a line between the points; none outside their range.
+/// Interpolates the probability at a time; `None` outside the range of the points.
 fn between(curve: &[CdfPoint], time: f64) -> Option<f64> {
     let (first, last) = (curve.first()?, curve.last()?);
     if time <= first.time_s {

@@ -1,4 +1,4 @@
-//! Report on a job log: the jobs that ran, task times, stragglers, copies, and the limits of the job time.
+//! Report on a job log: recorded jobs, task times, stragglers, copies, and lower bounds of the job time.
 
 use std::collections::BTreeSet;
 

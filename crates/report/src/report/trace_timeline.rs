@@ -12,9 +12,10 @@ use crate::trace::{Attempt, Executor, JobTrace};
 
 /// Width of the picture of a file \[px\].
 const WIDTH: f64 = 1200.0;
-/// Spark launches the next task of a core some milliseconds before it notes the end of the last one \[µs\].
+/// Maximum overlap of successive tasks of a core \[µs\]: Spark launches the next task some milliseconds before it records
+/// the end of the previous one.
 const OVERLAP: i64 = 20_000;
-/// Most bars in a report.
+/// Maximum number of bars in a report.
 const MOST_BARS: usize = 3_000;
 
 /// Appearance of an attempt, in the order of drawing.
@@ -246,7 +247,7 @@ fn lay_out(trace: &JobTrace) -> (Vec<Drawn>, Vec<usize>) {
     let mut lanes = vec![0; trace.nodes.len() + 1];
     for own in drawn.chunk_by_mut(|a, b| a.node == b.node) {
         let most = node_slots(trace, own[0].node).unwrap_or(usize::MAX);
-        // when each lane gets free
+            // the time when each lane becomes free
         let mut free: Vec<i64> = Vec::new();
         for drawn in own.iter_mut() {
             let mut found = free.iter().position(|&end| end.saturating_sub(OVERLAP) <= drawn.from);
@@ -302,7 +303,8 @@ fn about(trace: &JobTrace, attempt: &Attempt) -> String {
     format!("stage {stage}, task {}, attempt {}: {time}, {outcome}{copy}", attempt.task, attempt.number)
 }
 
-/// The nodes that ran anything, by name: numbers in names by their size, and attempts without a node last.
+/// Returns the nodes that ran attempts, sorted by name, with numbers in names by value; attempts without a node are
+/// last.
 fn in_order(trace: &JobTrace, lanes: &[usize]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..lanes.len()).filter(|&node| lanes[node] > 0).collect();
     let key = |node: usize| trace.nodes.get(node).map(|node| padded(&node.name));

@@ -67,7 +67,7 @@ impl Findings<'_> {
         table
     }
 
-    /// Returns the most tokens of each place.
+        /// Returns the maximum number of tokens in each place.
     pub(crate) fn bounds(&self) -> Table {
         let note = if self.partial { "Lower bounds: not all states were explored." } else { "" };
         let columns =
@@ -95,7 +95,7 @@ impl Findings<'_> {
                 0 => "never",
                 1 => "finitely often",
                 3 => "infinitely often in some runs",
-                _ => "always again",
+                _ => "can always fire again",
             };
             let level = Number::count(format!("/liveness/{i}/level"), row.level.into());
             let lost = row.lost_after.as_ref().map(|path| steps(path));

@@ -22,7 +22,7 @@ pub struct LogWhatIfReport {
     pub actual_s: f64,
     /// Job time of the replay without copies \[s\].
     pub replayed_s: f64,
-    /// True if the log has no copies and no unknown times, so that the two should be the same.
+        /// True if the log has no copies and no unknown times, so that actual and replayed time should be equal.
     pub comparable: bool,
     /// Error of the replay \[s\]: without copies if the log has none, otherwise with copies by the log's settings.
     #[serde(default)]
@@ -130,7 +130,7 @@ impl LogWhatIfReport {
     }
 
     fn nodes(&self) -> Table {
-        let mut table = Table::new("Nodes", "", ["node", "slots", "tasks", "slower than typical [times]"]);
+        let mut table = Table::new("Nodes", "", ["node", "slots", "tasks", "slowdown factor"]);
         for (i, node) in self.replay_nodes.iter().enumerate() {
             let at = |key: &str| format!("/replay_nodes/{i}/{key}");
             table.rows.push(vec![
