@@ -38,7 +38,7 @@ impl Error {
         self.0.is::<E>()
     }
 
-        /// Returns the error as type `E`; `None` if it is of another type.
+    /// Returns the error as type `E`; `None` if it is of another type.
     pub fn downcast_ref<E: StdError + 'static>(&self) -> Option<&E> {
         self.0.downcast_ref()
     }

@@ -61,7 +61,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 
-    // the commands use only the public API of the library, like any other program
+// the commands use only the public API of the library, like any other program
 #[cfg(feature = "cli")]
 extern crate self as tailspn;
 

@@ -126,7 +126,7 @@ fn measure_card(
     let mut wall = args.seconds + ready;
     let (speed, name) = loop {
         let measured = measure(case, &ensemble(args, Backend::Gpu, wall), watch)?;
-            // on a busy machine, the setup may take longer than when it was measured
+        // on a busy machine, the setup may take longer than when it was measured
         if measured.0.replications > 0 || watch.stopped() {
             break measured;
         }

@@ -23,9 +23,9 @@ pub struct Call {
 /// The progress of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-        /// Number of completed units.
+    /// Number of completed units.
     pub done: u64,
-        /// Number of planned units; 0 if unknown.
+    /// Number of planned units; 0 if unknown.
     pub planned: u64,
     /// The counted unit in the plural, such as `replications`.
     pub noun: &'static str,
@@ -38,19 +38,19 @@ pub struct Output {
     pub results: Vec<String>,
     /// Other text for standard output, such as a fitted plan.
     pub data: String,
-        /// Notes and warnings, one line each.
+    /// Notes and warnings, one line each.
     pub remarks: Vec<String>,
     /// Times of all replications that reached the goal, in seconds, in the order of the replications; `None` if they are not
     /// kept.
     pub samples: Option<Vec<f64>>,
-        /// The part that a command with `--shard` computed, in the format of its file.
+    /// The part that a command with `--shard` computed, in the format of its file.
     pub part: Option<Vec<u8>>,
 }
 
 /// Reason why a command failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-        /// The problem, in one sentence.
+    /// The problem, in one sentence.
     pub message: String,
     /// The advice, if any.
     pub help: Option<String>,
@@ -64,10 +64,10 @@ thread_local! {
 }
 
 impl Call {
-        /// The argument that stands for the net of a call.
+    /// The argument that stands for the net of a call.
     pub const NET: &'static str = "<net>";
 
-        /// The argument that stands for the plan of a call.
+    /// The argument that stands for the plan of a call.
     pub(crate) const PLAN: &'static str = "<plan>";
 
     /// Returns a call. If `keeps_samples` is true, `simulate` and `estimate` keep the times of all replications. `simulate`,
@@ -76,7 +76,7 @@ impl Call {
         Arc::new(Self { keeps_samples, net, ..Self::default() })
     }
 
-        /// Returns a call in which the argument [`Call::PLAN`] stands for the plan with this text.
+    /// Returns a call in which the argument [`Call::PLAN`] stands for the plan with this text.
     #[cfg(feature = "serve")]
     pub(crate) fn with_plan(keeps_samples: bool, plan: String) -> Arc<Self> {
         Arc::new(Self { keeps_samples, plan: Some(plan), ..Self::default() })
@@ -94,12 +94,12 @@ impl Call {
         self.stopped.store(true, Ordering::SeqCst);
     }
 
-        /// Returns the progress of the command; `None` before the command starts counting.
+    /// Returns the progress of the command; `None` before the command starts counting.
     pub fn pace(&self) -> Option<Pace> {
         *locked(&self.pace)
     }
 
-        /// Returns the output so far, and clears it.
+    /// Returns the output so far, and clears it.
     pub fn take_output(&self) -> Output {
         std::mem::take(&mut locked(&self.output))
     }
@@ -121,7 +121,7 @@ impl Call {
         self.net.as_ref()
     }
 
-        /// Returns the text of the plan of this thread's call if `path` is [`Call::PLAN`].
+    /// Returns the text of the plan of this thread's call if `path` is [`Call::PLAN`].
     pub(crate) fn plan_at(path: &Path) -> Option<String> {
         if path.as_os_str() == Self::PLAN { Self::current()?.plan.clone() } else { None }
     }

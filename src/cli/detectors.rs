@@ -30,7 +30,7 @@ pub(crate) fn run(args: &DetectorsArgs, terminal: &Terminal) -> Result<Exit, Fai
     }
     catch_interrupt(terminal);
     let runs = grouped(&args.on)?.iter().map(|paths| one_run(paths, args, terminal)).collect::<Result<Vec<_>, _>>()?;
-        // --app refers to the runs on which the detectors are judged
+    // --app refers to the runs on which the detectors are judged
     let options = ReadOptions { application: None, ..ReadOptions::from(&args.limits) };
     let usual =
         args.usual.iter().map(|path| load(&log_of(path)?, &options, terminal)).collect::<Result<Vec<_>, _>>()?;
@@ -75,7 +75,11 @@ fn one_run(paths: &[PathBuf], args: &DetectorsArgs, terminal: &Terminal) -> Resu
     let inputs = Inputs::sort(paths)?;
     if inputs.logs.is_empty() && !inputs.progress.is_empty() {
         let message = format!("`{}` has progress reports, but the log of their job is missing", paths[0].display());
-        return Err(Failure::helped(Exit::Trace, message, "put the log before its reports, or pass the folder with both"));
+        return Err(Failure::helped(
+            Exit::Trace,
+            message,
+            "put the log before its reports, or pass the folder with both",
+        ));
     }
     let log = match inputs.logs.len() {
         0 => paths[0].as_path(),

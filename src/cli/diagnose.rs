@@ -82,7 +82,7 @@ fn without_log(inputs: &Inputs) -> Said {
 fn samples(inputs: &Inputs, args: &DiagnoseArgs, terminal: &Terminal) -> Result<Samples, Failure> {
     let options = SampleOptions { utc_offset: args.utc_offset, most_bytes: args.max_samples };
     let progress = Progress::new(terminal.shows_progress(), "bytes");
-        // a binary file often lies next to the text that was made from it; without that text it is refused
+    // a binary file often lies next to the text that was made from it; without that text it is refused
     let readable: Vec<PathBuf> = inputs.samples.iter().filter(|path| is_readable(path)).cloned().collect();
     let paths = if readable.is_empty() { inputs.samples.clone() } else { readable };
     read_samples(&paths, &options, &progress).map_err(refused)

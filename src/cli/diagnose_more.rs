@@ -27,7 +27,7 @@ pub(super) struct Said {
     pub(super) missing: Vec<String>,
     pub(super) warnings: Vec<String>,
     pub(super) findings: Vec<Finding>,
-        /// True if there was something to compare.
+    /// True if there was something to compare.
     pub(super) compared: bool,
 }
 

@@ -84,9 +84,10 @@ pub(super) fn answer_failure(error: AnswerError) -> Failure {
             };
             refuse(format!("the net can stop forever in {dead}, so it has no steady state"), &help)
         }
-        AnswerError::ImmediateAtStart => {
-            refuse(error.to_string(), "use `--warm-up` to exclude these firings, or `--method simulate` to include them")
-        }
+        AnswerError::ImmediateAtStart => refuse(
+            error.to_string(),
+            "use `--warm-up` to exclude these firings, or `--method simulate` to include them",
+        ),
         AnswerError::NotFinite { .. } | AnswerError::Fault(_) => Failure::plain(Exit::Model, error.to_string()),
         other => refused(&other),
     }

@@ -106,7 +106,9 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<Model>, Failure> 
     let jobs: Vec<&JobTrace> = traces.iter().filter_map(Seen::job).collect();
     match &traces[..] {
         [] => Err(usage("a configuration without a log; also pass the job's history".to_owned())),
-        _ if !args.beside.is_empty() && !jobs.is_empty() => Err(usage("`--beside` applies only to Spark logs".to_owned())),
+        _ if !args.beside.is_empty() && !jobs.is_empty() => {
+            Err(usage("`--beside` applies only to Spark logs".to_owned()))
+        }
         all if jobs.len() == all.len() => job(&jobs, &confs, args).map(Some),
         _ if !jobs.is_empty() => {
             Err(usage("logs of both MapReduce and Spark; a fit needs logs of one kind".to_owned()))
@@ -197,7 +199,7 @@ fn stages(seen: Vec<Seen>, args: &FitArgs, terminal: &Terminal) -> Result<Model,
 fn others_of(args: &FitArgs, terminal: &Terminal) -> Result<Vec<ObservedRun>, Failure> {
     let mut others = Vec::new();
     for path in &args.beside {
-            // `--app` refers to the logs of the job
+        // `--app` refers to the logs of the job
         let trace = load(path, &ReadOptions { application: None, ..(&args.limits).into() }, terminal)?;
         tell_warnings(&trace, terminal);
         // the size of the input does not matter here

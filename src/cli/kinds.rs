@@ -23,9 +23,9 @@ const HEAD: u64 = 64 * 1024;
 pub(crate) enum Optimized {
     /// A plan whose axes are searched.
     Plan,
-        /// A plan of a job; the number of machines is searched.
+    /// A plan of a job; the number of machines is searched.
     Job,
-        /// Logs to which a plan is fitted; the number of machines is searched.
+    /// Logs to which a plan is fitted; the number of machines is searched.
     Logs,
 }
 
@@ -37,7 +37,7 @@ enum Kind {
     SweepPlan,
     OptimizePlan,
     Log(LogFormat),
-        /// A Hadoop configuration.
+    /// A Hadoop configuration.
     Settings,
     /// A result that tailspn wrote as JSON.
     Result,
@@ -76,7 +76,7 @@ impl Kind {
         }
     }
 
-        /// Returns the kind of comparison in which `compare` uses this file, if any.
+    /// Returns the kind of comparison in which `compare` uses this file, if any.
     fn compared(self) -> Option<Compared> {
         match self {
             Self::Log(_) => Some(Compared::Logs),
@@ -86,7 +86,7 @@ impl Kind {
         }
     }
 
-        /// Returns how `optimize` uses files of this kind.
+    /// Returns how `optimize` uses files of this kind.
     fn optimized(self) -> Option<Optimized> {
         match self {
             Self::OptimizePlan => Some(Optimized::Plan),
@@ -98,7 +98,7 @@ impl Kind {
         }
     }
 
-        /// Returns a name of the kind for messages, and the commands that accept it.
+    /// Returns a name of the kind for messages, and the commands that accept it.
     fn text(self) -> (String, &'static str) {
         let known = |text: &str, commands| (text.to_owned(), commands);
         match self {

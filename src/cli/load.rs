@@ -67,7 +67,7 @@ pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
     let mut options = options_beside(&args.net, &read_options(&args.read_as));
     options.constants.clone_from(&args.param);
     options.net.clone_from(&args.chosen);
-        // a larger limit for the file also allows more elements
+    // a larger limit for the file also allows more elements
     let times = args.max_file.div_ceil(options.max_bytes as u64).max(1);
     options.max_nodes = options.max_nodes.saturating_mul(usize::try_from(times).unwrap_or(usize::MAX));
     options.max_bytes = usize::try_from(args.max_file).unwrap_or(usize::MAX);
@@ -80,7 +80,7 @@ pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
     }
     let read = read_net_bytes(&bytes, &options).map_err(refused)?;
     let warnings = net_warnings(&source, &read.warnings);
-        // the reader has already set constants that shape the net
+    // the reader has already set constants that shape the net
     let left: Vec<_> = args.param.iter().filter(|(name, _)| !read.taken.contains(name)).cloned().collect();
     let net = replace_parameters(read.net, &left)?;
     Ok(Loaded { net, dialect: read.dialect, warnings, properties: Vec::new() })
@@ -159,7 +159,9 @@ fn problem_note(fault: &pipe::Fault) -> Note {
     match fault {
         pipe::Fault::SeveralNets { .. } => note("select one with --net NAME"),
         pipe::Fault::TooLarge { .. } => note("increase --max-file, such as --max-file 2G"),
-        pipe::Fault::TooManyNodes { .. } => note("increase --max-file, which also raises this limit, such as --max-file 2G"),
+        pipe::Fault::TooManyNodes { .. } => {
+            note("increase --max-file, which also raises this limit, such as --max-file 2G")
+        }
         pipe::Fault::NoValue { name } => note(&format!("add --param {name}=VALUE")),
         _ => Note::problem(fault.to_string()),
     }
@@ -210,7 +212,7 @@ impl Names {
         }
     }
 
-        /// Returns the subject of a report: the net with these ids, without a goal and snapshots.
+    /// Returns the subject of a report: the net with these ids, without a goal and snapshots.
     pub(crate) fn subject<'a>(&'a self, net: &'a str) -> Subject<'a> {
         let Self { places, classes, transitions } = self;
         Subject { net, places, classes, transitions, ..Subject::default() }

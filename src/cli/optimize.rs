@@ -86,7 +86,7 @@ fn size(
     let (fixed, choices) = args.planned.machines();
     let is_stages = matches!(job, JobPlan::Stages(_));
     let own = |key: &str| (key == "cluster.node[0].count") != is_stages;
-        // a list of choices that does not apply to the job is refused in the same way as a single number
+    // a list of choices that does not apply to the job is refused in the same way as a single number
     let foreign = choices.iter().filter(|(key, _)| !own(key)).map(|(key, counts)| match *key {
         "job.executors" => PlanOption::Executors(counts[0]),
         "job.cores" => PlanOption::Cores(counts[0]),

@@ -20,7 +20,7 @@ use crate::cli::notes::{Failure, Note};
 pub(crate) enum Shown {
     /// As a bar, on a terminal.
     Bar,
-        /// As an occasional line, for a log.
+    /// As an occasional line, for a log.
     Lines,
     Nothing,
 }
@@ -65,7 +65,7 @@ impl Terminal {
         }
     }
 
-        /// Returns the terminal of a command that runs in process; the call keeps the output.
+    /// Returns the terminal of a command that runs in process; the call keeps the output.
     pub(crate) fn of_call(call: &Arc<Call>) -> Self {
         let call = Some(Arc::clone(call));
         Self { colour_out: false, colour_err: false, unicode: true, quiet: false, call, share: Share::default() }
@@ -76,12 +76,12 @@ impl Terminal {
         Self { share, ..self.clone() }
     }
 
-        /// Returns the share of the replications that this process runs.
+    /// Returns the share of the replications that this process runs.
     pub(crate) fn share(&self) -> &Share {
         &self.share
     }
 
-        /// Returns the format of text on standard output; with all columns and rows if `all` is true.
+    /// Returns the format of text on standard output; with all columns and rows if `all` is true.
     pub(crate) fn look(&self, all: bool) -> Look {
         let heading = if self.colour_out { [BOLD, RESET] } else { ["", ""] };
         let width = terminal_size::terminal_size_of(io::stdout()).map_or(WIDTH, |(width, _)| usize::from(width.0));
@@ -92,7 +92,7 @@ impl Terminal {
     /// Prints a result.
     pub(crate) fn report<R: Report>(&self, report: &R, print: &PrintArgs) -> Result<(), Failure> {
         self.data(&self.printed(report, print)?)?;
-            // JSON and CSV lack the remarks, so they are printed to standard error
+        // JSON and CSV lack the remarks, so they are printed to standard error
         if print.json || print.csv {
             report.document().remarks.iter().for_each(|remark| self.tell(&format!("note: {remark}")));
         }
@@ -117,12 +117,12 @@ impl Terminal {
         }
     }
 
-        /// Returns the text without the terminal control characters that names in logs and nets may contain. Colours
-        /// of tailspn are kept.
+    /// Returns the text without the terminal control characters that names in logs and nets may contain. Colours
+    /// of tailspn are kept.
     fn without_controls<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let steers = |c: char| match c {
             '\n' | '\t' => false,
-                // these characters change the direction of the text after them
+            // these characters change the direction of the text after them
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
             c => c.is_control(),
         };
@@ -145,7 +145,7 @@ impl Terminal {
         Cow::Owned(clean)
     }
 
-        /// Returns how the progress of long runs is displayed.
+    /// Returns how the progress of long runs is displayed.
     pub(crate) fn shows_progress(&self) -> Shown {
         match io::stderr().is_terminal() {
             _ if self.quiet || self.call.is_some() => Shown::Nothing,
@@ -154,7 +154,7 @@ impl Terminal {
         }
     }
 
-        /// Writes data to standard output. If the reader has closed the pipe, the output ends, but not the command.
+    /// Writes data to standard output. If the reader has closed the pipe, the output ends, but not the command.
     pub(crate) fn data(&self, text: &str) -> Result<(), Failure> {
         if let Some(call) = &self.call {
             call.output().data.push_str(text);
@@ -192,7 +192,7 @@ impl Terminal {
         }
     }
 
-        /// Prints problems, each with the text that it refers to.
+    /// Prints problems, each with the text that it refers to.
     pub(crate) fn problems(&self, notes: &[Note]) {
         let theme = match (self.unicode, self.colour_err) {
             (true, true) => GraphicalTheme::unicode(),
@@ -301,7 +301,7 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), F
     may_write(path, force)?;
     let failed =
         |error: io::Error| Failure::plain(Exit::Io, format!("cannot write `{}`: {}", path.display(), reason(&error)));
-        // devices and pipes are written to, not replaced
+    // devices and pipes are written to, not replaced
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return std::fs::write(path, bytes).map_err(failed);
     }

@@ -43,7 +43,7 @@ impl PlanText {
         table.get(section).is_some_and(|section| section.get(key).is_some())
     }
 
-        /// Parses the plan of a job; `otherwise` is the kind of work if no section of the plan determines it.
+    /// Parses the plan of a job; `otherwise` is the kind of work if no section of the plan determines it.
     pub(crate) fn job(&self, otherwise: Work, terminal: &Terminal) -> Result<JobPlan, Failure> {
         let command = if otherwise == Work::Tasks { "whatif" } else { "estimate" };
         self.plan(|text| JobPlan::read(text, otherwise), &keys_of(command), terminal)

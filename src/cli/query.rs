@@ -24,7 +24,7 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Exit, Failure
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
     let texts = texts(args)?;
-        // errors are reported for the net in the file, before its delays are expanded
+    // errors are reported for the net in the file, before its delays are expanded
     parsed(&loaded.net, &texts)?;
     let subject = NetSummary::new(&Subject::of(loaded.net.name(), &compile_net(&loaded.net)?));
     let (net, _) = phases(&loaded.net)?;

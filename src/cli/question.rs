@@ -18,12 +18,12 @@ pub(crate) struct Asked {
     pub(crate) question: Question,
     /// The goal in words.
     pub(crate) goal: String,
-        /// The expressions of the snapshots as text, in the order of the question.
+    /// The expressions of the snapshots as text, in the order of the question.
     pub(crate) snapshots: Vec<String>,
 }
 
 impl Asked {
-        /// Makes the horizon the goal of the replications.
+    /// Makes the horizon the goal of the replications.
     pub(crate) fn seek_horizon(&mut self) {
         (self.question.goal, self.goal) = horizon();
     }
@@ -135,7 +135,7 @@ impl Parser<'_> {
         }
     }
 
-        /// Reports times that leave no observations, and duplicate names of results.
+    /// Reports times that leave no observations, and duplicate names of results.
     fn times(&mut self, args: &QuestionArgs) {
         if let Some(horizon) = args.horizon {
             if args.warm_up > 0.0 && args.warm_up >= horizon {
@@ -158,7 +158,7 @@ impl Parser<'_> {
         }
     }
 
-        /// Returns the transition with this id; if there is none, the transitions that match it as a pattern.
+    /// Returns the transition with this id; if there is none, the transitions that match it as a pattern.
     fn transitions(&self, member: &str) -> Vec<u32> {
         match self.net.find_transition(member).and_then(|id| u32::try_from(id.index()).ok()) {
             Some(id) => vec![id],
@@ -197,7 +197,7 @@ impl Parser<'_> {
         rewards
     }
 
-        /// Parses `TRANSITION:EXPRESSION`, in which TRANSITION is a pattern or an id, which may contain colons.
+    /// Parses `TRANSITION:EXPRESSION`, in which TRANSITION is a pattern or an id, which may contain colons.
     fn impulses(&mut self, name: &str, text: &str) -> Vec<(u32, Code)> {
         let splits = text.match_indices(':').map(|(at, _)| (&text[..at], &text[at + 1..]));
         let mut found = splits.map(|(member, expression)| (self.transitions(member.trim()), expression));

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &RareArgs, terminal: &Terminal) -> Result<Exit, Failure>
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
     let subject = NetSummary::new(&Subject::of(loaded.net.name(), &compile_net(&loaded.net)?));
-        // errors are reported for the net in the file, before its delays are expanded
+    // errors are reported for the net in the file, before its delays are expanded
     event(&loaded.net, args)?;
     let (net, _) = phases(&loaded.net)?;
     let event = event(&net, args)?;

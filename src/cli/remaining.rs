@@ -120,7 +120,7 @@ fn follow(args: &RemainingArgs, plan: Option<&StagePlan>, terminal: &Terminal) -
     loop {
         let log = current(&args.log);
         let size = size_of(&log);
-            // Spark has created the file but not yet written to it
+        // Spark has created the file but not yet written to it
         let is_empty = size.as_ref().is_some_and(|(_, bytes)| *bytes == 0);
         if size == seen || is_empty {
             thread::sleep(POLL);

@@ -28,8 +28,8 @@ pub(crate) fn run(args: &ReportArgs, terminal: &Terminal) -> Result<Exit, Failur
     if let Some(path) = &args.output {
         may_write(path, args.force)?;
     }
-        // with several results, file names start with the number of the result; these files are checked when they are
-        // written
+    // with several results, file names start with the number of the result; these files are checked when they are
+    // written
     if args.results.len() == 1 {
         may_draw(&args.plots, args.force)?;
     }
@@ -103,13 +103,13 @@ fn load(path: &Path, source: &str, terminal: &Terminal) -> Result<Loaded, Failur
     let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes).trim_ascii_start();
     match start.first() {
         Some(b'{') => read_result(source, &bytes).map(|found| Loaded::Result(Box::new(found))),
-            // UTF-16 starts with a byte order mark
+        // UTF-16 starts with a byte order mark
         Some(b'<' | b'\xff' | b'\xfe') => net_in(path, terminal),
         _ => match std::str::from_utf8(&bytes) {
             Ok(text) if !start.is_empty() && toml::from_str::<toml::Table>(text).is_ok() => {
                 Ok(Loaded::Plan(text.to_owned()))
             }
-                // this is JSON, so it cannot be a plan
+            // this is JSON, so it cannot be a plan
             Ok(_) if start.first() == Some(&b'[') => {
                 read_result(source, &bytes).map(|found| Loaded::Result(Box::new(found)))
             }

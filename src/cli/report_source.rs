@@ -29,11 +29,11 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// A piece read from a source.
 pub(crate) enum Chunk {
     Bytes(Vec<u8>),
-        /// No data yet, after a short wait.
+    /// No data yet, after a short wait.
     Idle,
-        /// The file became shorter and is read again from the start.
+    /// The file became shorter and is read again from the start.
     Restarted,
-        /// The end of the source.
+    /// The end of the source.
     End,
     /// The rest is unreadable: the compressed data ends too early or is damaged.
     Damaged(io::Error),
@@ -44,9 +44,9 @@ pub(crate) enum Chunk {
 pub(crate) enum Rest {
     /// Nothing follows.
     Nothing,
-        /// More bytes than requested.
+    /// More bytes than requested.
     More,
-        /// The rest is unreadable, because the compressed data ends too early or is damaged. Holds the reason.
+    /// The rest is unreadable, because the compressed data ends too early or is damaged. Holds the reason.
     Damaged(String),
 }
 
@@ -78,7 +78,7 @@ impl ReportSource {
         })
     }
 
-        /// Returns true if the source is a file rather than a stream.
+    /// Returns true if the source is a file rather than a stream.
     pub(crate) fn is_file(&self) -> bool {
         !matches!(self, Self::Stdin(_))
     }
@@ -243,7 +243,7 @@ mod tests {
 
     const REPORTS: &str = "kind\tpartition\tt_ms\tdone\ttotal\nmap\t1\t1000\t0\t10\nmap\t1\t3000\t10\t10\n";
 
-        /// A source that fails at the end.
+    /// A source that fails at the end.
     struct Damage(bool);
 
     impl Read for Damage {

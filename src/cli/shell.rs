@@ -68,7 +68,8 @@ pub(crate) fn setup(args: &SetupArgs, terminal: &Terminal) -> Result<Exit, Failu
 }
 
 fn home() -> Result<PathBuf, Failure> {
-    let unknown = || Failure::plain(Exit::Usage, "the home folder is unknown; specify a folder with --prefix".to_owned());
+    let unknown =
+        || Failure::plain(Exit::Usage, "the home folder is unknown; specify a folder with --prefix".to_owned());
     std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).ok_or_else(unknown)
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     terminal.brief_warnings(&loaded.warnings);
     let mut asked = ask(&loaded.net, &args.question)?;
     let targets = targets(args, &loaded.net, &mut asked)?;
-        // the tasks of a schedule are not folded
+    // the tasks of a schedule are not folded
     let fold = !args.no_fold && args.engine.0 != EngineChoice::Schedule;
     let mut prepared = prepare(&loaded.net, &asked.question, fold, args.steady)?;
     catch_interrupt(terminal);
@@ -149,7 +149,8 @@ fn seek_goal(
         count(SEARCH[1].into()),
         time.asked()
     );
-    let help = "use --reps N without --rel-error to see the probability of the goal and the reasons why replications end";
+    let help =
+        "use --reps N without --rel-error to see the probability of the goal and the reasons why replications end";
     Err(Failure::helped(Exit::Refused, message, help))
 }
 
@@ -167,9 +168,11 @@ pub(crate) fn failure(error: &RunError) -> Failure {
             let message = format!("the {engine} GPU engine cannot run this:\n{}", reasons.join("\n"));
             no_gpu(Note::problem(message))
         }
-        RunError::Share(ShareError::NoNumber) => {
-            Failure::helped(Exit::Usage, error.to_string(), "set the number of replications with --reps N instead of --rel-error")
-        }
+        RunError::Share(ShareError::NoNumber) => Failure::helped(
+            Exit::Usage,
+            error.to_string(),
+            "set the number of replications with --reps N instead of --rel-error",
+        ),
         RunError::Share(error) => Failure::plain(Exit::Refused, error.to_string()),
         RunError::GpuNotBuilt => Failure::plain(Exit::Gpu, error.to_string()),
         #[cfg(feature = "gpu")]

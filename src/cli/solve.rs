@@ -42,7 +42,7 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     if !args.property.is_empty() {
         return properties::run(&loaded, args, terminal, &watch);
     }
-        // every node in the question must exist, regardless of the method
+    // every node in the question must exist, regardless of the method
     Asked::parse(&loaded.net, args)?;
     let program = compile_net(&loaded.net)?;
     solve_files::may_write_all(args)?;
@@ -122,7 +122,7 @@ fn may_fold(args: &SolveArgs) -> bool {
 /// A folded net and its states.
 struct Counted {
     folding: Folding,
-        /// Parts of the folded net that are exchangeable.
+    /// Parts of the folded net that are exchangeable.
     symmetry: Symmetry,
     program: Program,
     space: StateSpace,
@@ -130,7 +130,7 @@ struct Counted {
 }
 
 impl Counted {
-        /// Explores the canonical markings of a folded net; returns `None` if no parts are equal.
+    /// Explores the canonical markings of a folded net; returns `None` if no parts are equal.
     fn new(
         folding: Folding,
         net: &Net,
@@ -140,15 +140,15 @@ impl Counted {
         watch: &TimeLimit<'_>,
     ) -> Result<Option<Self>, Failure> {
         let keep = asked.folded(&folding, net).keep(folding.net());
-                // times from one set of markings to another count firings within a set, which canonical markings hide
+        // times from one set of markings to another count firings within a set, which canonical markings hide
         let symmetry = if args.from.is_some() { Symmetry::default() } else { Symmetry::of(folding.net(), &keep) };
         if !folding.is_folded() && symmetry.is_empty() {
             return Ok(None);
         }
         let limits = limits(args, watch);
         if !symmetry.is_empty() {
-                        // unbounded growth is not detected in canonical markings, but is found early in the full
-                        // exploration
+            // unbounded growth is not detected in canonical markings, but is found early in the full
+            // exploration
             let few = Limits { states: limits.states.min(FEW as u64), ..limits };
             if find_states(&compile_net(net)?, None, &Symmetry::default(), &few, terminal).is_err() {
                 return Ok(None);
@@ -161,7 +161,7 @@ impl Counted {
         Ok(Some(Self { folding, symmetry, program, space, folded }))
     }
 
-        /// Returns true if the place or transition of this name is in an exchangeable part.
+    /// Returns true if the place or transition of this name is in an exchangeable part.
     fn exchanges(&self, name: &str) -> bool {
         let (net, classes) = (self.folding.net(), self.symmetry.classes());
         let place = net
@@ -296,7 +296,7 @@ impl Numbers<'_> {
         self.passage(report, &space, chain, space.goals(), self.args.until().unwrap_or_default())
     }
 
-        /// Computes the time from one set of markings to another in the long run.
+    /// Computes the time from one set of markings to another in the long run.
     fn response(&self, report: &mut SolveReport, from: &Code) -> Result<(), Failure> {
         let [from_text, goal_text] = [self.args.from.as_deref(), self.args.until()].map(Option::unwrap_or_default);
         let holds = |code: &Code, what: &str| {
@@ -377,7 +377,9 @@ fn marked(space: &StateSpace, states: &[u32]) -> Vec<bool> {
 }
 
 fn in_zero_time(option: &str) -> Failure {
-    let message = format!("{option} holds in a vanishing marking, but a time with --from can start and end only in tangible markings");
+    let message = format!(
+        "{option} holds in a vanishing marking, but a time with --from can start and end only in tangible markings"
+    );
     Failure::helped(Exit::Refused, message, "use an expression over a place in which tokens spend time")
 }
 

@@ -84,9 +84,7 @@ pub(super) fn write_untimed(
     args: &SolveArgs,
 ) -> Result<(), Failure> {
     let title = format!("{name}: reachability graph without time");
-    write_graph(&title, "--ctl has no such limit", args, |limit| {
-        untimed_graph(graph, program, priorities, limit)
-    })
+    write_graph(&title, "--ctl has no such limit", args, |limit| untimed_graph(graph, program, priorities, limit))
 }
 
 /// Writes the coverability graph if a graph is requested, and notes which kind of graph it is.

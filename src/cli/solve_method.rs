@@ -25,7 +25,7 @@ pub(super) const LIMITS: &str =
 pub(super) enum Method {
     /// From all states.
     States(MethodRow),
-        /// From the parts of a schedule. Holds the answer.
+    /// From the parts of a schedule. Holds the answer.
     Parts(Box<PassageSection>, MethodRow),
 }
 
@@ -78,7 +78,8 @@ fn other_question(args: &SolveArgs) -> Option<&'static str> {
 }
 
 fn needs_states(option: &str) -> Failure {
-    let message = format!("`--method series-parallel` computes only the time to the dead marking; {option} needs states");
+    let message =
+        format!("`--method series-parallel` computes only the time to the dead marking; {option} needs states");
     Failure::helped(Exit::Usage, message, "remove it, or use `--method states`")
 }
 

@@ -77,7 +77,7 @@ pub(super) fn help(net: &Net, error: &FormulaError) -> Option<String> {
             let names: Vec<&str> = net.transitions().iter().map(|transition| transition.id.as_str()).collect();
             Some(names_in_a_sentence(&names))
         }
-            // a name alone may be a place
+        // a name alone may be a place
         FormulaError::Expression { error: ExprError::UnknownParameter { .. }, .. } => {
             let names: Vec<&str> = net.places().iter().map(|place| place.id.as_str()).collect();
             Some(names_in_a_sentence(&names))

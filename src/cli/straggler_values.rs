@@ -29,7 +29,7 @@ const DETECTOR: [&str; 8] = ["r", "p", "dl", "ut", "fake", "alarm", "slow", "slo
 /// Settings for speculative copies, by the kind of plan.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Copies {
-        /// Spark's speculation, for a plan of stages; `none` applies to any plan.
+    /// Spark's speculation, for a plan of stages; `none` applies to any plan.
     Spark(SparkSpeculation),
     /// The copies of a detector, for a plan of phases.
     Detector(Speculation),
@@ -66,7 +66,9 @@ pub(crate) fn speculation(text: &str) -> Result<Speculation, String> {
             "slow" => made.slow_copies = Some(number),
             _ => {
                 let near = did_you_mean(key, &DETECTOR);
-                return Err(format!("unknown key `{key}`; the keys are r, p, dl, ut, fake, alarm, slow and slots{near}"));
+                return Err(format!(
+                    "unknown key `{key}`; the keys are r, p, dl, ut, fake, alarm, slow and slots{near}"
+                ));
             }
         }
     }

@@ -124,9 +124,7 @@ fn load_failure(error: LoadError) -> Failure {
         LoadError::Io { path, error } => unreadable(&path, &error),
         LoadError::NotText { path } => not_text(&path.display().to_string()),
         LoadError::Job { path, text, error } => refused(&source(path, text), error, &keys_of("estimate")),
-        error @ LoadError::Tasks { .. } => {
-            Failure::helped(Exit::Model, error.to_string(), "use `tailspn whatif PLAN`")
-        }
+        error @ LoadError::Tasks { .. } => Failure::helped(Exit::Model, error.to_string(), "use `tailspn whatif PLAN`"),
         LoadError::Net { path, bytes, error } => {
             refused_net(&bytes, &source(path, pipe::decode(&bytes).unwrap_or_default().into_owned()), &error)
         }
@@ -160,8 +158,7 @@ pub(crate) fn store_failure(error: &StoreError) -> Failure {
             Failure::new(Exit::Io, note.with_help("continue the sweep with --resume, or use another name"))
         }
         StoreError::Changed { .. } => {
-            let help =
-                "the folder holds points of another plan or other options; use another name, or restore the original plan and options";
+            let help = "the folder holds points of another plan or other options; use another name, or restore the original plan and options";
             Failure::new(Exit::Refused, note.with_help(help))
         }
         StoreError::Foreign { .. } => Failure::new(Exit::Model, note.with_help("use the name of a new folder")),

@@ -59,7 +59,7 @@ struct Pace {
 }
 
 impl Pace {
-        /// Returns the progress after `elapsed`; `before` units were done before that time started.
+    /// Returns the progress after `elapsed`; `before` units were done before that time started.
     fn new(done: u64, before: u64, planned: Option<u64>, elapsed: Duration) -> Self {
         let elapsed_s = elapsed.as_secs_f64();
         let own = done.saturating_sub(before);
@@ -76,12 +76,12 @@ pub(crate) struct Teller {
     events: bool,
     started: Instant,
     bar: Progress,
-        /// Start and progress of the rounds of a budget, which count replications instead of points.
+    /// Start and progress of the rounds of a budget, which count replications instead of points.
     rounds: OnceLock<(Instant, Progress)>,
 }
 
 impl Teller {
-        /// Returns a reporter that counts points; with `events`, it shows no bar.
+    /// Returns a reporter that counts points; with `events`, it shows no bar.
     pub(crate) fn new(events: bool, terminal: &Terminal) -> Self {
         let bar = Progress::new(terminal.shows_progress().unless(events), "points");
         Self { terminal: terminal.clone(), events, started: Instant::now(), bar, rounds: OnceLock::new() }
@@ -95,7 +95,7 @@ impl Teller {
         }
     }
 
-        /// Reports the end of the run.
+    /// Reports the end of the run.
     pub(crate) fn done(&self, stored: &Stored, elapsed: Duration) {
         let points = stored.results.len() as u64;
         self.tell(&Event::Done {

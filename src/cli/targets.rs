@@ -18,12 +18,12 @@ pub(crate) struct Wanted {
 }
 
 impl SimulateArgs {
-        /// Returns true if the number of replications depends on a requested precision.
+    /// Returns true if the number of replications depends on a requested precision.
     pub(crate) fn wants_errors(&self) -> bool {
         !self.rel_error.is_empty() || !self.abs_error.is_empty()
     }
 
-        /// Returns the relative error of the stop rule; `None` if no precision is requested. Its value matters only if the mean
+    /// Returns the relative error of the stop rule; `None` if no precision is requested. Its value matters only if the mean
     /// time is the target.
     pub(crate) fn stop_error(&self) -> Option<f64> {
         let first = self.rel_error.first().map_or(0.01, |(_, share)| *share);
@@ -32,7 +32,7 @@ impl SimulateArgs {
 }
 
 impl Wanted {
-        /// Returns the requested error as text.
+    /// Returns the requested error as text.
     pub(crate) fn asked(&self) -> String {
         match self.target.precision {
             Precision::Relative(share) => format!("{}%", plain(share * 100.0)),
@@ -48,7 +48,8 @@ pub(crate) fn targets(args: &SimulateArgs, net: &Net, asked: &mut Asked) -> Resu
     let mut wanted = Vec::new();
     for (name, precision) in relative.chain(absolute) {
         let quantities = Quantity::named(net, &asked.question, name).map_err(|error| {
-            let help = "NAME is `time`, `goal`, a reward, a place, a transition, or `at T` for the values of --at at time T";
+            let help =
+                "NAME is `time`, `goal`, a reward, a place, a transition, or `at T` for the values of --at at time T";
             Failure::helped(Exit::Usage, error.to_string(), help)
         })?;
         for quantity in quantities {
@@ -59,7 +60,7 @@ pub(crate) fn targets(args: &SimulateArgs, net: &Net, asked: &mut Asked) -> Resu
     let needs_goal = |wanted: &Wanted| matches!(wanted.target.quantity, Quantity::Time | Quantity::Goal);
     let QuestionArgs { until, horizon, .. } = &args.question;
     if !wanted.is_empty() && until.is_none() && horizon.is_some() && !wanted.iter().any(needs_goal) {
-            // as if `--tokens` requested averages
+        // as if `--tokens` requested averages
         asked.seek_horizon();
     }
     if asked.question.goal == Goal::Horizon && wanted.iter().any(needs_goal) {

@@ -48,7 +48,7 @@ fn draw_all(trace: &JobTrace, usual: &Usual, args: &TraceArgs) -> Result<(), Fai
         return Ok(());
     }
     let mut all = trace_report(trace, usual).document().pictures().map_err(Failure::internal)?;
-        // a picture with a text for each attempt, in place of the picture for the page
+    // a picture with a text for each attempt, in place of the picture for the page
     let svg = trace_svg(trace, usual);
     all.retain(|picture| picture.name != "timeline");
     all.push(Picture { name: "timeline".into(), wide: svg.clone(), narrow: svg });
@@ -87,12 +87,12 @@ pub(crate) fn load_stream(
 pub(crate) struct LogChoice {
     /// The given file, folder or archive.
     pub(crate) path: PathBuf,
-        /// The reading options; for a folder or archive, they include the application.
+    /// The reading options; for a folder or archive, they include the application.
     pub(crate) options: ReadOptions,
 }
 
 impl LogChoice {
-        /// Returns the path, followed by the file in the folder or archive.
+    /// Returns the path, followed by the file in the folder or archive.
     pub(crate) fn name(&self) -> String {
         let inside = self.options.application.as_deref().map_or_else(String::new, |file| format!("/{file}"));
         format!("{}{inside}", self.path.display())

@@ -288,7 +288,7 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
 /// A value of `--read-as`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadAs {
-        /// The only question that this choice applies to; `None` for all.
+    /// The only question that this choice applies to; `None` for all.
     pub(crate) question: Option<ReadQuestion>,
     pub(crate) reading: Reading,
 }

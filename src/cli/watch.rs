@@ -25,7 +25,7 @@ static TERMINAL: OnceLock<Terminal> = OnceLock::new();
 /// Catches Ctrl-C and SIGTERM from now on: the first ends the work, the second the process. Has no effect on
 /// systems without this signal.
 pub(crate) fn catch_interrupt(terminal: &Terminal) {
-        // a program that runs the command in process has its own signal handler
+    // a program that runs the command in process has its own signal handler
     if Call::current().is_some() || TERMINAL.set(terminal.clone()).is_err() {
         return;
     }
@@ -52,12 +52,12 @@ fn tell_stopping() {
 pub(crate) struct Progress {
     started: Instant,
     shown: Shown,
-        /// Number of lines that were written.
+    /// Number of lines that were written.
     lines: AtomicU64,
     /// The noun of the counted unit.
     noun: &'static str,
-        /// The call in process that receives the progress instead of a terminal. Replications run on other threads
-        /// than the call.
+    /// The call in process that receives the progress instead of a terminal. Replications run on other threads
+    /// than the call.
     call: Option<Arc<Call>>,
     bar: Mutex<Option<ProgressBar>>,
 }

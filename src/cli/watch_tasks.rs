@@ -61,7 +61,7 @@ fn settings(args: &WatchArgs) -> AgentSettings {
         Boundary::Adaptive { confidence } => Boundary::Adaptive { confidence: args.confidence.unwrap_or(confidence) },
         Boundary::Fixed { .. } => Boundary::Fixed { peers: args.peers.0 },
     };
-        // times that the user specifies are not scaled, however short the tasks are
+    // times that the user specifies are not scaled, however short the tasks are
     let [start, interval] = [args.start, args.interval].map(|time| time.map(|time| time.as_secs_f64()));
     AgentSettings {
         diff: args.diff,
@@ -216,7 +216,7 @@ fn follow(
         if is_news {
             heard = Instant::now();
         }
-            // a file without a header is of another kind; a stream may be read from the middle
+        // a file without a header is of another kind; a stream may be read from the middle
         if is_news && !has_reports && source.is_file() && reports.begin_without_header() {
             return Ok(());
         }
@@ -241,12 +241,12 @@ impl Incoming {
         Self { feed: ProgressFeed::new(longest), oddities: Oddities::default(), damage: None }
     }
 
-        /// Returns true if the first line is not a header, as in a file of another kind.
+    /// Returns true if the first line is not a header, as in a file of another kind.
     fn begin_without_header(&self) -> bool {
         self.oddities.list().any(|counted| counted.kind == Oddity::NoHeader && counted.line == 1)
     }
 
-        /// Reads the next reports and passes each to `take`. Returns true at the end.
+    /// Reads the next reports and passes each to `take`. Returns true at the end.
     fn hear(&mut self, chunk: Chunk, take: &mut dyn FnMut(ProgressRecord<'_>, u64, &mut Oddities)) -> bool {
         let ended = match chunk {
             Chunk::Bytes(bytes) => {

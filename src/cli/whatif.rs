@@ -136,7 +136,7 @@ fn replicate_known(
         JobPlan::MapReduce(plan) => ways(plan),
         _ => Vec::new(),
     };
-        // the policies and each net get equal parts of the time
+    // the policies and each net get equal parts of the time
     let left = args.run.max_time.map(|most| most.saturating_sub(started.elapsed()) / (nets.len() as u32 + 1));
     let compared =
         compared(|settings| Ok(Experiment::of_known(job, &policies, settings)), deadline_s, args, left, terminal);
@@ -266,7 +266,11 @@ fn is_meant(path: &Path) -> bool {
 fn run_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     if let Some(option) = args.planned.options().first() {
         let message = format!("`{}` applies only to plans; a log is replayed with its own settings", option.name());
-        return Err(Failure::helped(Exit::Usage, message, "remove the option, or use the plan of a job instead of the log"));
+        return Err(Failure::helped(
+            Exit::Usage,
+            message,
+            "remove the option, or use the plan of a job instead of the log",
+        ));
     }
     may_draw(&args.plots, args.force)?;
     catch_interrupt(terminal);

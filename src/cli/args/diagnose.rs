@@ -107,7 +107,7 @@ pub(crate) struct DiagnoseArgs {
 /// The set of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RulesChoice {
-        /// The paper's rules, extended by headroom, outliers and cold first waves
+    /// The paper's rules, extended by headroom, outliers and cold first waves
     Own,
     /// The paper's rules only
     Paper,

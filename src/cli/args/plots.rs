@@ -19,9 +19,9 @@ pub(crate) struct PlotArgs {
 /// A format of pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PlotFormat {
-        /// Scalable, for browsers and documents
+    /// Scalable, for browsers and documents
     Svg,
-        /// Pixels, at twice the size of the SVG
+    /// Pixels, at twice the size of the SVG
     Png,
 }
 

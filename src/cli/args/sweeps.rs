@@ -87,7 +87,7 @@ pub(crate) struct SweepArgs {
 /// The format of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EventFormat {
-        /// One line of JSON per event
+    /// One line of JSON per event
     Json,
 }
 

@@ -105,7 +105,7 @@ struct Answer {
 }
 
 impl AskRequest {
-        /// Returns the arguments of the command, with the name of the program.
+    /// Returns the arguments of the command, with the name of the program.
     fn arguments(&self) -> Result<Vec<OsString>, Refusal> {
         let form = FORMS.iter().find(|form| form.name == self.command);
         let form = form.ok_or_else(|| Refusal::bad(format!("there is no command `{}`", self.command)))?;
@@ -117,7 +117,7 @@ impl AskRequest {
         let values = self.values.iter().map(|(option, value)| (option.as_str(), value.trim()));
         let (free, options): (Vec<_>, Vec<_>) =
             values.filter(|(_, value)| !value.is_empty()).partition(|(option, _)| *option == "QUERY");
-            // option and value are one word, so that a value is never taken for an option
+        // option and value are one word, so that a value is never taken for an option
         words.extend(options.iter().map(|(option, value)| format!("--{option}={value}").into()));
         words.extend(["--".into(), Call::NET.into()]);
         words.extend(free.iter().map(|(_, value)| OsString::from(value)));
@@ -152,7 +152,7 @@ fn answer(call: &Arc<Call>, arguments: Vec<OsString>) -> Reply {
         let stopped = || Refusal::unanswerable("the command was stopped");
         return Err(ended.err().map_or_else(stopped, |(_, problems)| unfinished(&problems)));
     };
-        // an incomplete result is returned with the reason
+    // an incomplete result is returned with the reason
     let problems = ended.err().map_or_else(Vec::new, |(_, problems)| problems);
     let broken = |error: &dyn std::fmt::Display| Refusal::unanswerable(format!("the result cannot be shown: {error}"));
     let result = serde_json::from_str(text).map_err(|error| broken(&error))?;

@@ -67,7 +67,7 @@ impl Search {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-        /// Starts a search, unless one is running.
+    /// Starts a search, unless one is running.
     fn start(self: &Arc<Self>, question: Question) -> Result<(), Refusal> {
         let call = Call::with_plan(false, question.plan);
         {
@@ -92,7 +92,7 @@ impl Search {
         Ok(())
     }
 
-        /// Stops the search once no page asks for its progress.
+    /// Stops the search once no page asks for its progress.
     async fn stop_unwatched(self: Arc<Self>) {
         loop {
             tokio::time::sleep(CHECK_EVERY).await;
@@ -104,7 +104,7 @@ impl Search {
         }
     }
 
-        /// Returns the progress of the search, or its answer.
+    /// Returns the progress of the search, or its answer.
     fn progress(&self) -> Result<Progress, Refusal> {
         let mut state = self.state();
         let running = state.as_mut().ok_or_else(|| Refusal::bad("there was no search"))?;

@@ -32,7 +32,7 @@ pub(crate) struct Field {
     label: &'static str,
     /// The value of the plan, or an example of one.
     hint: String,
-        /// Values of the option that the slider offers; empty for a field without a slider.
+    /// Values of the option that the slider offers; empty for a field without a slider.
     choices: Vec<String>,
     /// Position of the plan's value among the choices.
     at: Option<usize>,

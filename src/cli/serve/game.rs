@@ -32,7 +32,7 @@ pub(crate) struct Game {
 pub(crate) struct Move {
     /// Number of the transition.
     pub(crate) transition: u32,
-        /// The time at which the transition would fire.
+    /// The time at which the transition would fire.
     pub(crate) when: When,
 }
 
@@ -52,7 +52,7 @@ pub(crate) enum When {
 pub(crate) struct Change {
     /// Per counter of the marking that changes: its number, its tokens before and after.
     pub(crate) tokens: Vec<(usize, u32, u32)>,
-        /// Transitions that became enabled or disabled by the firing.
+    /// Transitions that became enabled or disabled by the firing.
     pub(crate) toggled: Vec<u32>,
 }
 
@@ -72,7 +72,7 @@ impl From<Fault> for Stuck {
 }
 
 impl Game {
-        /// Returns the game of a net that was compiled to `program`.
+    /// Returns the game of a net that was compiled to `program`.
     pub(crate) fn new(net: Net, program: Program) -> Self {
         Self { net, program }
     }
@@ -98,8 +98,8 @@ impl Game {
         Some(format!("place `{}` has more tokens than its capacity", program.place_names[place]))
     }
 
-        /// Returns the transitions that can fire next: immediate transitions if any are enabled, otherwise timed
-        /// ones.
+    /// Returns the transitions that can fire next: immediate transitions if any are enabled, otherwise timed
+    /// ones.
     pub(crate) fn moves(&self, marking: &[u32]) -> Result<Vec<Move>, Fault> {
         let program = &self.program;
         let mut moves = Vec::new();
@@ -132,7 +132,7 @@ impl Game {
         Ok(moves)
     }
 
-        /// Fires transitions one after the other from `marking`, which is updated to the last marking. Returns the change by each
+    /// Fires transitions one after the other from `marking`, which is updated to the last marking. Returns the change by each
     /// firing.
     pub(crate) fn follow(
         &self,
@@ -176,7 +176,7 @@ impl Game {
             Some(text) => Goal::Marking(net.code(text).map_err(|error| error.to_string())?),
             None => Goal::Dead,
         };
-            // the same question as in `simulate`, so that the random draws are the same
+        // the same question as in `simulate`, so that the random draws are the same
         let limit = if most == 1 { 1 } else { PATIENCE };
         let question = Question { goal, max_firings: Some(limit), ..Question::default() };
         let prepared = Prepared::new(&net, &question, false).map_err(|error| error.to_string())?;
@@ -184,7 +184,7 @@ impl Game {
         ready.and_then(|ready| ready.trajectory(replication, most)).map_err(|error| error.to_string())
     }
 
-        /// Returns the net with `marking` as the initial marking.
+    /// Returns the net with `marking` as the initial marking.
     pub(crate) fn marked(&self, marking: &[u32]) -> Result<Net, BuildError> {
         let mut builder = self.net.to_builder();
         for (place, tokens) in marking.chunks(self.program.classes().max(1)).enumerate() {
@@ -193,7 +193,7 @@ impl Game {
         builder.build()
     }
 
-        /// Returns a picture of the net without tokens, as SVG; `None` if the net is too large to draw.
+    /// Returns a picture of the net without tokens, as SVG; `None` if the net is too large to draw.
     pub(crate) fn picture(&self) -> Result<Option<String>, BuildError> {
         if self.net.places().len() + self.net.transitions().len() > MOST_DRAWN {
             return Ok(None);
@@ -202,12 +202,12 @@ impl Game {
         Ok(Some(svg_at(&self.marked(&empty)?, Positions::Auto).0))
     }
 
-        /// Returns the net with `marking`, as PIPE XML.
+    /// Returns the net with `marking`, as PIPE XML.
     pub(crate) fn pipe(&self, marking: &[u32]) -> Result<Written, BuildError> {
         Ok(write(&self.marked(marking)?, &WriteOptions::default()))
     }
 
-        /// Returns the rate of an exponential transition or the weight of an immediate one, as an expression; `None` for other
+    /// Returns the rate of an exponential transition or the weight of an immediate one, as an expression; `None` for other
     /// distributions.
     pub(crate) fn rate_text(&self, t: usize) -> Option<String> {
         let expression = match &self.net.transitions()[t].timing {
@@ -218,7 +218,7 @@ impl Game {
         Some(self.net.expression_text(expression))
     }
 
-        /// Returns the same game with other rates.
+    /// Returns the same game with other rates.
     fn with_rates(&self, rates: &Rates) -> Result<Self, String> {
         let mut builder = self.net.to_builder();
         for (id, text) in rates {
@@ -249,7 +249,7 @@ impl Games {
         Self { last: Mutex::new((Rates::new(), Arc::clone(&original))), original }
     }
 
-        /// Returns the game with these rates; consecutive requests with the same rates share one compiled program.
+    /// Returns the game with these rates; consecutive requests with the same rates share one compiled program.
     pub(crate) fn with(&self, rates: Rates) -> Result<Arc<Game>, String> {
         if rates.is_empty() {
             return Ok(Arc::clone(&self.original));

@@ -46,7 +46,7 @@ enum Source {
     BuiltIn,
     /// A file.
     File(PathBuf),
-        /// Fitted to a log; each request of the page contains the text of the plan.
+    /// Fitted to a log; each request of the page contains the text of the plan.
     Log(PathBuf),
 }
 
@@ -66,7 +66,7 @@ impl Job {
         Self { source: Source::Log(plain(path)), search: Arc::default() }
     }
 
-        /// Returns the path of the plan for the arguments of a command.
+    /// Returns the path of the plan for the arguments of a command.
     fn path(&self) -> Option<&Path> {
         match &self.source {
             Source::BuiltIn => None,
@@ -75,7 +75,7 @@ impl Job {
         }
     }
 
-        /// Reads the plan; a fitted plan is parsed from its text.
+    /// Reads the plan; a fitted plan is parsed from its text.
     fn plan(&self, text: Option<&str>) -> Result<JobPlan, Refusal> {
         let refused = |error: &dyn std::fmt::Display| Refusal::unanswerable(error.to_string());
         match (&self.source, text) {
@@ -96,7 +96,7 @@ impl Job {
         }
     }
 
-        /// Returns the arguments of `estimate` for these values, without the name of the program.
+    /// Returns the arguments of `estimate` for these values, without the name of the program.
     fn arguments(&self, options: &Options, reps: Option<u64>, seed: Option<u64>) -> Result<Vec<OsString>, Refusal> {
         let mut words = vec![OsString::from("estimate")];
         words.extend(self.path().map(|path| path.as_os_str().to_owned()));
@@ -104,7 +104,7 @@ impl Job {
             let name = option(name).ok_or_else(|| Refusal::bad(format!("a job has no field `{name}`")))?;
             let values: Vec<&str> = if name == "workers" { value.split(',').collect() } else { vec![value] };
             let values = values.into_iter().map(str::trim).filter(|value| !value.is_empty());
-                        // option and value are one word, so that a value is never taken for an option
+            // option and value are one word, so that a value is never taken for an option
             words.extend(values.map(|value| format!("--{name}={value}").into()));
         }
         words.extend(reps.map(|reps| format!("--reps={reps}").into()));
@@ -112,7 +112,7 @@ impl Job {
         Ok(words)
     }
 
-        /// Returns the command as a user would type it in a shell.
+    /// Returns the command as a user would type it in a shell.
     fn command(&self, arguments: &[OsString]) -> String {
         let is_plan = |word: &&OsString| matches!(self.source, Source::Log(_)) && **word == *Call::PLAN;
         let word =
@@ -145,7 +145,7 @@ struct Question {
     #[serde(default)]
     options: Options,
     reps: Option<u64>,
-        /// True for a quick first answer from fewer replications.
+    /// True for a quick first answer from fewer replications.
     #[serde(default)]
     first: bool,
     seed: Option<u64>,
@@ -173,11 +173,11 @@ struct Answer {
     result: Value,
     pictures: Vec<PictureRow>,
     remarks: Vec<String>,
-        /// Number of replications; `None` for the default of `estimate`.
+    /// Number of replications; `None` for the default of `estimate`.
     reps: Option<u64>,
     /// The command that prints the same numbers.
     command: String,
-        /// The plan with all values; its estimate has the same numbers.
+    /// The plan with all values; its estimate has the same numbers.
     toml: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pinned: Option<Pinned>,
@@ -279,7 +279,7 @@ fn first_reps(job: &Job, call: &Arc<Call>, options: &Options) -> Option<u64> {
     let cli = parse(std::iter::once(OsString::from("tailspn")).chain(words)).ok()?;
     let Command::Estimate(args) = cli.command else { return None };
     let plan = call.enter(|| read_job(args.plan.as_deref(), &args.planned, &Terminal::of_call(call))).ok()?;
-        // the estimate repeats these remarks
+    // the estimate repeats these remarks
     call.take_output();
     let tasks = match plan {
         JobPlan::MapReduce(plan) => {

@@ -75,7 +75,7 @@ impl Log {
         &self.path
     }
 
-        /// Returns the arguments of a command for the log.
+    /// Returns the arguments of a command for the log.
     fn words(&self, command: &str) -> Vec<OsString> {
         vec![command.into(), current(&self.path).into_os_string()]
     }

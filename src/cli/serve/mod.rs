@@ -52,7 +52,7 @@ pub(crate) fn run(args: &ServeArgs, terminal: &Terminal) -> Result<Exit, Failure
     catch_interrupt(terminal);
     let runtime = Builder::new_current_thread().enable_io().enable_time().build().map_err(Failure::internal)?;
     let ended = runtime.block_on(serve(pages, args, terminal));
-        // requests that nobody waits for do not delay the end
+    // requests that nobody waits for do not delay the end
     runtime.shutdown_background();
     ended
 }
@@ -114,7 +114,7 @@ impl Page {
         }
     }
 
-        /// Returns the kind of the subject, for the list of pages.
+    /// Returns the kind of the subject, for the list of pages.
     fn kind(&self) -> &'static str {
         match self {
             Self::Net(_) => "a net",
@@ -123,7 +123,7 @@ impl Page {
         }
     }
 
-        /// Returns the routes of the page and of its requests.
+    /// Returns the routes of the page and of its requests.
     fn router(self, is_one_of_several: bool, guard: &Guard) -> Router {
         let page = |script| pages::page(script, is_one_of_several, guard);
         match self {

@@ -107,7 +107,7 @@ struct MoveRow<'a> {
 struct Fired<'a> {
     steps: Vec<Step<'a>>,
     view: View<'a>,
-        /// The reason why the run ended: `goal`, `dead` or `firings`.
+    /// The reason why the run ended: `goal`, `dead` or `firings`.
     ending: Option<&'static str>,
     /// Model time from the start of the run to its end.
     end_s: Option<f64>,
@@ -121,7 +121,7 @@ struct Step<'a> {
     time_s: Option<f64>,
     /// Counter of the marking, tokens before, tokens after.
     tokens: Vec<(usize, u32, u32)>,
-        /// Numbers of the transitions that became enabled or disabled by the firing.
+    /// Numbers of the transitions that became enabled or disabled by the firing.
     toggled: Vec<u32>,
 }
 

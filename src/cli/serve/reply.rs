@@ -36,17 +36,17 @@ impl Refusal {
         Self { status, message: message.into(), help: None }
     }
 
-        /// Returns the refusal of an invalid request.
+    /// Returns the refusal of an invalid request.
     pub(crate) fn bad(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
-        /// Returns the refusal of a valid request that has no answer.
+    /// Returns the refusal of a valid request that has no answer.
     pub(crate) fn unanswerable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
     }
 
-        /// Returns the reason, in one sentence.
+    /// Returns the reason, in one sentence.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
@@ -57,7 +57,7 @@ impl Refusal {
         self
     }
 
-        /// Returns the refusal as a response.
+    /// Returns the refusal as a response.
     pub(crate) fn response(&self) -> Response {
         let problem = Problem { error: &self.message, help: self.help.as_deref() };
         let text = serde_json::to_string(&problem).unwrap_or_default();

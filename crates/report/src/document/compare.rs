@@ -35,7 +35,7 @@ pub(crate) fn comparison(sections: &[&Document<'_>]) -> Option<Document<'static>
     compared.figure(Figure::bars("compare", "Side by side", caption, "time [s]", rows));
     let mut table = Table::new("Side by side", "", ["result", "mean", "p50", "p95", "p99"]);
     for (i, section, headline) in &timed {
-            // each number is in the file of its result
+        // each number is in the file of its result
         let number = |number: &Number| Number { at: format!("#{i}{}", number.at), ..number.clone() };
         let mut cells: Vec<Cell> = vec![name(*i, section, headline).into(), number(&headline.mean).into()];
         cells.extend(headline.quantiles.iter().map(|quantile| Cell::from(quantile.as_ref().map(number))));

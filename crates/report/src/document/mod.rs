@@ -51,7 +51,7 @@ pub use table::{Cell, Column, Form, Show, Table};
 pub struct Document<'a> {
     /// The kind of result, in one or two words.
     pub kind: &'static str,
-        /// The title, which states the subject of the result.
+    /// The title, which states the subject of the result.
     pub title: String,
     /// The question that the result answers, as a noun phrase.
     pub question: String,

@@ -28,7 +28,7 @@ pub(crate) struct TimeFound {
 }
 
 impl TimeFound {
-        /// Returns a time with quantiles from samples, or with exact ones.
+    /// Returns a time with quantiles from samples, or with exact ones.
     pub(crate) fn distribution(at: &str, time: &Distribution) -> Self {
         let quantile = |(i, row): (usize, &crate::report::distribution::QuantileRow)| {
             (row.p, Number::measured(format!("{at}/quantiles/{i}"), &row.quantity, "s"))
@@ -42,7 +42,7 @@ impl TimeFound {
         }
     }
 
-        /// Returns a time that is known by formula, or from the parts of a schedule.
+    /// Returns a time that is known by formula, or from the parts of a schedule.
     pub(crate) fn analytic(law: &AnalyticSummary) -> Self {
         let mean = Number::new("/analytic/mean", law.mean, "s");
         Self {
@@ -53,7 +53,7 @@ impl TimeFound {
         }
     }
 
-        /// Returns the time to the goal of a net; `None` if it has no mean.
+    /// Returns the time to the goal of a net; `None` if it has no mean.
     pub(crate) fn passage(passage: &PassageSection) -> Option<Self> {
         let mean = Number::new("/passage/mean_s", passage.mean_s?, "s");
         Some(Self {
@@ -72,7 +72,7 @@ impl TimeFound {
         Headline { of: None, mean: self.mean.clone(), quantiles: [0.5, 0.95, 0.99].map(|p| self.quantile(p)) }
     }
 
-        /// Returns `95% of OF take less than ...`; `of` is the subject, such as `the runs`.
+    /// Returns `95% of OF take less than ...`; `of` is the subject, such as `the runs`.
     pub(crate) fn answer(&self, of: &str) -> Vec<Piece> {
         let Some(p95) = self.quantile(0.95) else {
             return vec![format!("On average {of} take ").into(), self.mean.clone().into(), ".".into()];
@@ -127,11 +127,7 @@ const MARKED: [f64; 3] = [0.5, 0.95, 0.99];
 /// Adds the figures of a time, with captions; the histogram of samples also as text.
 pub(crate) fn add_times<'a>(document: &mut Document<'a>, times: Times, samples: Option<&'a Distribution>) {
     let times = std::rc::Rc::new(times);
-    let titles = [
-        ("histogram", "Distribution of times"),
-        ("cdf", "Distribution function"),
-        ("tail", "The long tail"),
-    ];
+    let titles = [("histogram", "Distribution of times"), ("cdf", "Distribution function"), ("tail", "The long tail")];
     for (name, title) in titles {
         let (times, caption) = (times.clone(), times.caption(name));
         let mut figure = Figure::new(title, caption).drawn(move || times.picture(name));
@@ -264,9 +260,10 @@ pub(crate) fn cut(mut table: Table) -> Table {
 
 /// Notes on unknowns, and on the assumptions made instead.
 pub(crate) fn notes_table(title: &str, all: &[String]) -> Table {
-        /// Maximum length of the subject of a note, in characters.
+    /// Maximum length of the subject of a note, in characters.
     const MOST_LETTERS: usize = 40;
-    let mut table = Table::new(title, "Each note states the value that was assumed or kept instead.", ["about", "note"]);
+    let mut table =
+        Table::new(title, "Each note states the value that was assumed or kept instead.", ["about", "note"]);
     for note in all {
         let about = note.split_once(": ").filter(|(about, _)| about.chars().count() <= MOST_LETTERS);
         let (about, note) = about.unwrap_or(("general", note));

@@ -10,7 +10,7 @@ pub enum Show {
     /// Everyone.
     #[default]
     Always,
-        /// Everyone; a narrow terminal drops such columns first, with a note.
+    /// Everyone; a narrow terminal drops such columns first, with a note.
     Room,
     /// Readers who ask for all details, and pages.
     Detail,
@@ -47,7 +47,7 @@ pub struct Table {
     pub show: Show,
     /// True if CSV has a column for each column of the table, rather than a row for each number.
     pub wide: bool,
-        /// Confidence level of the intervals; 0 if the note states it.
+    /// Confidence level of the intervals; 0 if the note states it.
     pub level: f64,
     /// Maximum number of rows for readers; CSV has all.
     pub most: Option<usize>,
@@ -58,11 +58,11 @@ pub struct Table {
 pub struct Column {
     /// The title for readers.
     pub title: String,
-        /// The unit in the header; the numbers of the column are then shown without a unit.
+    /// The unit in the header; the numbers of the column are then shown without a unit.
     pub unit: Word,
     /// The key in CSV: the measure of a long table, the header of a wide one. Empty if CSV does not have the column.
     pub key: Word,
-        /// Keys of the ends of intervals, in a wide table.
+    /// Keys of the ends of intervals, in a wide table.
     pub ends: Option<[Word; 2]>,
     /// Who sees it.
     pub show: Show,
@@ -80,7 +80,7 @@ pub enum Cell {
         text: String,
         /// The words in CSV, if they differ.
         key: Option<String>,
-                /// True for prose by tailspn, in which backticks mark code; false for names.
+        /// True for prose by tailspn, in which backticks mark code; false for names.
         prose: bool,
     },
     /// A number of the result.
@@ -88,17 +88,17 @@ pub enum Cell {
 }
 
 impl Cell {
-        /// Returns a text cell with different words for readers and for CSV.
+    /// Returns a text cell with different words for readers and for CSV.
     pub fn named(text: impl Into<String>, key: impl Into<String>) -> Self {
         Self::Text { text: text.into(), key: Some(key.into()), prose: false }
     }
 
-        /// Returns a cell of prose, in which backticks mark code.
+    /// Returns a cell of prose, in which backticks mark code.
     pub(crate) fn prose(text: impl Into<String>) -> Self {
         Self::Text { text: text.into(), key: None, prose: true }
     }
 
-        /// Returns true if the cell contains text or is empty.
+    /// Returns true if the cell contains text or is empty.
     pub(crate) fn is_text(&self) -> bool {
         !matches!(self, Self::Number(_))
     }
@@ -223,25 +223,25 @@ impl Table {
         self
     }
 
-        /// Makes this the table that CSV prints, with a column for each column that has a key.
+    /// Makes this the table that CSV prints, with a column for each column that has a key.
     #[must_use]
     pub fn wide(self) -> Self {
         Self { wide: true, ..self }
     }
 
-        /// Lays out each row as a paragraph in terminals.
+    /// Lays out each row as a paragraph in terminals.
     #[must_use]
     pub fn cards(self) -> Self {
         Self { form: Form::Cards, ..self }
     }
 
-        /// Sets the readers who see the table.
+    /// Sets the readers who see the table.
     #[must_use]
     pub fn show(self, show: Show) -> Self {
         Self { show, ..self }
     }
 
-        /// Sets the confidence level of the intervals.
+    /// Sets the confidence level of the intervals.
     #[must_use]
     pub fn level(self, level: f64) -> Self {
         Self { level, ..self }
@@ -282,7 +282,7 @@ impl Table {
 
     /// Lists the rows with numbers without an interval, and the reasons.
     fn without_intervals(&self) -> Vec<String> {
-                /// Maximum number of rows that are listed by name.
+        /// Maximum number of rows that are listed by name.
         const MOST: usize = 3;
         let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
         for row in &self.rows {

@@ -33,7 +33,7 @@ pub(crate) fn bars_text(axis: &str, rows: &[BarRow], look: &Look) -> String {
     for (row, name) in rows.iter().zip(&names) {
         let mut cells = vec![" "; columns];
         let [start, end] = row.bar.map(place);
-                // a bar of positive length is always visible
+        // a bar of positive length is always visible
         let end = if row.bar[1] > row.bar[0] { end.max(start + 1) } else { end };
         cells.iter_mut().take(end).skip(start.min(columns - 1)).for_each(|cell| *cell = full);
         for &value in &row.marks {

@@ -19,11 +19,11 @@ struct Set {
     cells: Vec<[String; 2]>,
     /// True if the left part is right-aligned.
     numbers: bool,
-        /// True if the column may be omitted.
+    /// True if the column may be omitted.
     room: bool,
     /// Width of the left part, and total width.
     width: [usize; 2],
-        /// Width of the column if no word wraps.
+    /// Width of the column if no word wraps.
     whole: usize,
 }
 
@@ -38,11 +38,11 @@ impl Set {
                 let interval = if short { number.short_interval() } else { number.interval() };
                 [value, interval.unwrap_or_default()].map(|text| look.words(&text))
             }
-                        // a missing name needs no dash
+            // a missing name needs no dash
             Some(Cell::Empty) | None => [if column == 0 { "" } else { "-" }.to_owned(), String::new()],
         };
         let any = |is: fn(&Cell) -> bool| rows.iter().any(|row| row.get(column).is_some_and(is));
-                // a list of values mixes words and numbers, so all are left-aligned
+        // a list of values mixes words and numbers, so all are left-aligned
         let mixed = table.form == Form::Fields && any(|cell| matches!(cell, Cell::Text { .. }));
         let numbers = !mixed && any(|cell| !cell.is_text());
         let header = look.words(&table.columns[column].header());
@@ -146,7 +146,7 @@ fn wrap(columns: &mut [Set], most: usize) {
         let Some(&widest) = open.iter().max_by_key(|&&i| columns[i].width[1]) else { return };
         let before = columns[widest].width[1];
         columns[widest].narrow((before - over.min(before - NARROW)).max(NARROW));
-                // a long word keeps the column wide
+        // a long word keeps the column wide
         open.retain(|&i| i != widest || columns[i].width[1] < before);
     }
 }

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 pub struct Look {
     /// True if block and line characters beyond ASCII may be used. Default true.
     pub unicode: bool,
-        /// Characters in a line; values below 40 count as 40. Default 80.
+    /// Characters in a line; values below 40 count as 40. Default 80.
     pub width: usize,
     /// Text before and after a heading, such as terminal codes. Default none.
     pub heading: [&'static str; 2],
@@ -33,7 +33,7 @@ impl Look {
         format!("{before}{text}{after}\n")
     }
 
-        /// Returns `unicode` if more than ASCII can be shown, otherwise `ascii`.
+    /// Returns `unicode` if more than ASCII can be shown, otherwise `ascii`.
     pub(crate) fn either(&self, unicode: &'static str, ascii: &'static str) -> &'static str {
         if self.unicode { unicode } else { ascii }
     }
@@ -43,7 +43,7 @@ impl Look {
         self.width.max(NARROWEST)
     }
 
-        /// Returns text by tailspn in characters that can be displayed.
+    /// Returns text by tailspn in characters that can be displayed.
     pub(crate) fn words(&self, text: &str) -> String {
         if self.unicode {
             return text.to_owned();

@@ -89,7 +89,7 @@ fn table_markdown(table: &Table, look: &Look) -> String {
 /// A cell; the unit of a number may be in the header.
 fn cell(cell: Option<&Cell>, has_unit: bool) -> String {
     match cell {
-            // a `|` ends a cell, even in code
+        // a `|` ends a cell, even in code
         Some(Cell::Text { text, prose: true, .. }) => prose(text).replace("\\|", "|").replace('|', "\\|"),
         Some(Cell::Text { text, .. }) => escaped(text),
         Some(Cell::Number(number)) => {

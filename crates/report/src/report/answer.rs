@@ -118,7 +118,7 @@ pub fn exact_steady_report(
 }
 
 impl Distribution {
-        /// Returns the exact distribution of a time; `None` if the goal is unreachable.
+    /// Returns the exact distribution of a time; `None` if the goal is unreachable.
     pub(super) fn exact(passage: &PassageSection, level: f64) -> Option<Self> {
         let bounded = |value, bounds: Option<[f64; 2]>| match bounds {
             Some(bounds) => Measured::bounded(value, bounds, level),
@@ -128,7 +128,7 @@ impl Distribution {
             p: point.p,
             quantity: bounded(point.value, point.low.zip(point.high).map(|(low, high)| [low, high])),
         };
-                // as in a simulation, the times are those of the runs that reach the goal
+        // as in a simulation, the times are those of the runs that reach the goal
         let of_those_there = if passage.probability < 1.0 { &passage.quantiles_if_reached } else { &passage.quantiles };
         Some(Self {
             unit: "s".into(),

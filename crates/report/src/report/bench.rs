@@ -66,7 +66,7 @@ pub struct BenchSpeed {
     pub threads: Option<usize>,
     /// Replications.
     pub replications: u64,
-        /// Time of the replications, without the setup \[s\].
+    /// Time of the replications, without the setup \[s\].
     pub seconds: f64,
     /// Replications per second \[1/s\].
     pub replications_per_s: f64,
@@ -81,11 +81,11 @@ pub struct BenchSpeed {
 pub struct BenchTimes {
     /// Time of the setup \[s\].
     pub setup_s: f64,
-        /// Share of the time for uploads.
+    /// Share of the time for uploads.
     pub upload: f64,
-        /// Share of the time for computation.
+    /// Share of the time for computation.
     pub compute: f64,
-        /// Share of the time for reading results back.
+    /// Share of the time for reading results back.
     pub read_back: f64,
 }
 
@@ -137,8 +137,7 @@ impl Report for BenchReport {
 /// Returns advice on getting the bound that a row lacks.
 fn no_bound(row: &BenchRow) -> Option<String> {
     let gpu = row.gpu.as_ref().filter(|_| row.bound.is_none())?;
-    let (by, option) =
-        if gpu.engine == "schedule" { ("compute", "--lanes-ghz") } else { ("memory", "--memory-gbs") };
+    let (by, option) = if gpu.engine == "schedule" { ("compute", "--lanes-ghz") } else { ("memory", "--memory-gbs") };
     Some(format!("{}: the {by} bound is unknown; add {option} for this GPU.", row.net))
 }
 

@@ -126,7 +126,7 @@ impl<'a> Parts<'a> {
         pieces
     }
 
-        /// Names the part of the time with the largest contribution to the difference.
+    /// Names the part of the time with the largest contribution to the difference.
     fn largest_words(&self, time: &TimeDifference) -> Vec<Piece> {
         let parts = self.parts();
         let Some(part) = parts.first().filter(|part| part.contribution_s != 0.0) else { return Vec::new() };
@@ -144,7 +144,7 @@ impl<'a> Parts<'a> {
         pieces
     }
 
-        /// Returns stages and times without a stage, the largest absolute contribution first.
+    /// Returns stages and times without a stage, the largest absolute contribution first.
     fn parts(&self) -> Vec<Part<'a>> {
         let mut parts: Vec<Part<'a>> = Vec::new();
         for (i, row) in self.0.stages.iter().enumerate() {
@@ -185,7 +185,7 @@ impl<'a> Parts<'a> {
         let difference = seconds("/time/difference_s", time.difference_s).signed();
         push(Cell::named(format!("{b} − {a}"), "difference"), difference.into());
         if let Some(ratio) = &time.ratio {
-                                // the answer states why a ratio has no interval
+            // the answer states why a ratio has no interval
             let plain = Measured::between(ratio.value, None, None);
             let ratio = if ratio.ends().is_some() { ratio } else { &plain };
             let number = Number::measured("/time/ratio", ratio, "").rounded(0.01 * ratio.value);

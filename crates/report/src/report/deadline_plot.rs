@@ -163,7 +163,7 @@ impl<'r> Deadline<'r> {
         Ok(())
     }
 
-        /// Returns the position of a point, and the areas of its mark and of its intervals.
+    /// Returns the position of a point, and the areas of its mark and of its intervals.
     fn taken(&self, row: &LookRow, place: &dyn Fn(f64, f64) -> (i32, i32)) -> ([i32; 2], Vec<[i32; 4]>) {
         let value = row.value_s.unwrap_or(0.0);
         let (x, y) = place(row.cost, value);
@@ -180,8 +180,8 @@ impl<'r> Deadline<'r> {
         ([x, y], areas)
     }
 
-        /// Writes the values of configurations next to their marks: of all if they are few, otherwise of those in the
-        /// answer.
+    /// Writes the values of configurations next to their marks: of all if they are few, otherwise of those in the
+    /// answer.
     fn labels(
         &self,
         area: &Area<'_>,

@@ -70,7 +70,7 @@ pub struct JudgedRow {
     pub detector: Word,
     /// Age of a stage at the first check \[s\].
     pub lag_s: f64,
-        /// When the detector runs: always, or only while no task waits.
+    /// When the detector runs: always, or only while no task waits.
     pub watch: Watching,
     /// Tasks that were flagged.
     pub flagged: u64,
@@ -95,13 +95,13 @@ pub struct DetectionTask {
     pub task: u32,
     /// The node; empty if the log does not name it.
     pub node: String,
-        /// The time of the first attempt \[s\]; a lower bound if the attempt was killed and no progress was reported.
+    /// The time of the first attempt \[s\]; a lower bound if the attempt was killed and no progress was reported.
     pub time_s: Measured,
     /// The expected time of the task \[s\].
     pub usual_s: f64,
     /// True for a straggler.
     pub straggler: bool,
-        /// Age at which each detector flagged the task \[s\], in the order of `detectors`.
+    /// Age at which each detector flagged the task \[s\], in the order of `detectors`.
     pub flagged_s: Vec<Option<f64>>,
 }
 
@@ -262,7 +262,7 @@ impl DetectionReport {
             Some(found.ends().map_or(found.value, |ends| ends[0]))
         };
         let valued = self.detectors.iter().enumerate().filter_map(|(i, row)| Some((value(row)?, i, row)));
-                    // if several are equal, the detector with fewer false alarms, then the first
+        // if several are equal, the detector with fewer false alarms, then the first
         let better = valued.rev().max_by(|a, b| a.0.total_cmp(&b.0).then(b.2.false_alarms.cmp(&a.2.false_alarms)));
         better.map(|(_, i, row)| (i, row))
     }

@@ -13,7 +13,7 @@ const MIB: f64 = 1_048_576.0;
 pub struct DevicesReport {
     /// The adapters, best first.
     pub adapters: Vec<AdapterRow>,
-        /// Name of the adapter that `auto` uses, if any.
+    /// Name of the adapter that `auto` uses, if any.
     pub auto: Option<String>,
     /// Reason of that choice.
     pub auto_reason: String,

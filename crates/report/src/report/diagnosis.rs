@@ -49,7 +49,7 @@ pub struct DiagnosisReport {
     pub missing: Vec<String>,
     /// Sentences about problems of the input.
     pub warnings: Vec<String>,
-        /// True if there was something to compare; otherwise an empty list of findings has no meaning.
+    /// True if there was something to compare; otherwise an empty list of findings has no meaning.
     pub compared: bool,
     /// The stages, in order.
     pub stages: Vec<DiagnosedStageRow>,

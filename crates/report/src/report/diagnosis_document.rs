@@ -49,7 +49,9 @@ impl DiagnosisReport {
     /// Returns the number of stragglers, the number with a cause, and the most costly cause.
     fn answer(&self) -> Vec<Piece> {
         if !self.compared {
-            return vec!["There was nothing to compare, so there are no findings. The missing inputs are listed below.".into()];
+            return vec![
+                "There was nothing to compare, so there are no findings. The missing inputs are listed below.".into(),
+            ];
         }
         let slow: Vec<&DiagnosedStageRow> = self.stages.iter().filter(|stage| stage.stragglers > 0).collect();
         let sum = |part: fn(&DiagnosedStageRow) -> u64| {
@@ -87,7 +89,7 @@ impl DiagnosisReport {
         pieces
     }
 
-        /// Returns the lost time; a lower bound if one of the tasks would have run longer.
+    /// Returns the lost time; a lower bound if one of the tasks would have run longer.
     fn lost(&self, i: usize, advice: &Advice) -> Number {
         let is_open = advice.findings.iter().any(|&found| self.findings.get(found).is_some_and(|found| found.at_least));
         time(format!("/advice/{i}/lost_s"), advice.lost_s, "s", is_open)

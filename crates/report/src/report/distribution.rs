@@ -71,7 +71,7 @@ pub struct Distribution {
 }
 
 impl Distribution {
-        /// Returns the distribution of samples in ticks of `clock`; `None` without a sample.
+    /// Returns the distribution of samples in ticks of `clock`; `None` without a sample.
     pub fn new(moments: &Moments, histogram: &TickHistogram, clock: Clock, level: f64) -> Option<Self> {
         let (min, max) = (moments.min()?, moments.max()?);
         let sd = standard_deviation_interval(moments, histogram, level);

@@ -38,7 +38,7 @@ pub trait EstimateJob: Planning {
         }
     }
 
-        /// Estimates the time of the job: by 2,000 replications, and exactly if possible.
+    /// Estimates the time of the job: by 2,000 replications, and exactly if possible.
     ///
     /// # Errors
     ///
@@ -84,8 +84,8 @@ impl<'a> Estimation<'a> {
         self
     }
 
-        /// Runs replications until the relative half width of the mean job time's interval is this small, such as
-        /// 0.01.
+    /// Runs replications until the relative half width of the mean job time's interval is this small, such as
+    /// 0.01.
     pub fn relative_error(mut self, rel_error: f64) -> Self {
         self.ensemble.stop = Some(StopRule { rel_error, level: self.level, ..StopRule::default() });
         self
@@ -186,7 +186,7 @@ impl EstimatedJob {
         })
     }
 
-        /// Returns the probability of finishing within `seconds`, exactly if the distribution is known.
+    /// Returns the probability of finishing within `seconds`, exactly if the distribution is known.
     pub fn done_by(&self, seconds: f64) -> Measured {
         or_unknown(match &self.found {
             Kind::Phases(found) => found.0.done_by(seconds, self.level),

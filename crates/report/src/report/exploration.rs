@@ -26,7 +26,7 @@ pub struct ExplorationReport {
     pub unbounded: Option<UnboundedRow>,
     /// The state space.
     pub state_space: Option<MarkingGraphRow>,
-        /// The maximum number of tokens in each place; lower bounds if the state space is partial.
+    /// The maximum number of tokens in each place; lower bounds if the state space is partial.
     pub bounds: Vec<MarkingBound>,
     /// True if no place ever holds more than one token; none if unknown.
     pub safe: Option<bool>,
@@ -34,7 +34,7 @@ pub struct ExplorationReport {
     pub deadlocks: Option<DeadMarkings>,
     /// Verdicts that need every marking.
     pub verdicts: Option<VerdictRow>,
-        /// The liveness of each transition.
+    /// The liveness of each transition.
     pub liveness: Vec<LivenessRow>,
     /// Version of this crate.
     pub version: Word,
@@ -46,7 +46,7 @@ pub struct MarkingGraphRow {
     /// Number of markings.
     #[serde(serialize_with = "whole")]
     pub markings: f64,
-        /// Number of markings whose firings were all found.
+    /// Number of markings whose firings were all found.
     pub explored: usize,
     /// Firings: pairs of a marking and a transition that fires there.
     pub firings: usize,
@@ -63,7 +63,7 @@ pub struct MarkingGraphRow {
 pub struct FormulaRow {
     /// Text of the formula.
     pub formula: String,
-        /// True if the formula holds; `None` if it is undecided because markings are missing.
+    /// True if the formula holds; `None` if it is undecided because markings are missing.
     pub holds: Option<bool>,
     /// A witness or a counterexample; none if no single firing sequence is evidence.
     pub evidence: Option<EvidenceRow>,

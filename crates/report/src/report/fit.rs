@@ -31,11 +31,11 @@ pub struct FitStageRow {
     pub warm_s: Measured,
     /// Extra time of the second task of a slot compared with steady ones.
     pub warming: f64,
-        /// Time from the end of the preceding stages to the first launch \[s\].
+    /// Time from the end of the preceding stages to the first launch \[s\].
     pub setup_s: f64,
     /// The distribution's name.
     pub law: Word,
-        /// The candidate distributions with the mean log density of held-out times, the best first.
+    /// The candidate distributions with the mean log density of held-out times, the best first.
     pub laws: Vec<(String, f64)>,
     /// Outlier tasks that were excluded.
     pub held_up: usize,
@@ -243,7 +243,7 @@ impl FitReport {
         cut(table)
     }
 
-        /// Returns the growth of times with the load of a host.
+    /// Returns the growth of times with the load of a host.
     fn sharing_table(&self) -> Table {
         let note = "Times grow with this power of the number of executors on a host (start of executors) or tasks on a host (other times). 0: no growth, 1: in proportion. If no runs determine a power, 0.5 ± 0.5 is assumed.";
         let mut table = Table::new("Executors of one host", note, ["time", "power", "standard error"]);

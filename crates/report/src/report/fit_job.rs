@@ -53,7 +53,7 @@ pub struct FitJobReport {
     pub id: String,
     /// Name of the job.
     pub name: String,
-        /// Time from the submission to the end of the job \[s\].
+    /// Time from the submission to the end of the job \[s\].
     pub job_s: f64,
     /// From the first launch of a task to the last end of one \[s\].
     #[serde(default)]
@@ -61,7 +61,7 @@ pub struct FitJobReport {
     /// The plan's estimate of that time \[s\], if requested.
     #[serde(default)]
     pub estimate_s: Option<f64>,
-        /// Part of the estimate that comes from the plan's residual constants \[s\].
+    /// Part of the estimate that comes from the plan's residual constants \[s\].
     #[serde(default)]
     pub residual_s: f64,
     /// The jobs with the plan's estimates, if the plan was fitted to several.

@@ -80,7 +80,7 @@ pub struct CriticalShare {
 pub struct AnalyticSummary {
     /// Unit of all numbers here.
     pub unit: Word,
-        /// `formula`, or `series-parallel`: from the parts of the job's net, with guaranteed bounds.
+    /// `formula`, or `series-parallel`: from the parts of the job's net, with guaranteed bounds.
     pub by: Word,
     /// Mean.
     pub mean: f64,
@@ -103,7 +103,7 @@ pub struct TimeCost {
     pub estimate_s: f64,
     /// Mean time of the job that it estimates \[s\].
     pub job_s: f64,
-        /// `estimate_s` divided by `job_s`.
+    /// `estimate_s` divided by `job_s`.
     pub ratio: f64,
 }
 
@@ -122,7 +122,7 @@ pub struct JobReport {
     pub replications: u64,
     /// True if the simulation ended before it was complete.
     pub partial: bool,
-        /// The probability of finishing by the plan's deadline, if it has one.
+    /// The probability of finishing by the plan's deadline, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<DeadlineSection>,
     /// The job time of the next run, if the plan states run-to-run variation; all other times are of typical runs.
@@ -152,7 +152,7 @@ pub struct JobReport {
 }
 
 impl AnalyticSummary {
-        /// Returns mean, spread and quantiles of a job's time.
+    /// Returns mean, spread and quantiles of a job's time.
     pub fn new(law: &JobTime) -> Self {
         let point = |&p: &f64| {
             let value = law.quantile(Probability::new(p)?).ok()?.get();
@@ -169,7 +169,7 @@ impl AnalyticSummary {
         }
     }
 
-        /// Returns mean, spread and quantiles of the time at which the job's net is complete.
+    /// Returns mean, spread and quantiles of the time at which the job's net is complete.
     ///
     /// # Errors
     ///
@@ -195,7 +195,7 @@ impl AnalyticSummary {
         })
     }
 
-        /// Returns mean, spread and quantiles of the time at which the job's net is complete, from all its states.
+    /// Returns mean, spread and quantiles of the time at which the job's net is complete, from all its states.
     ///
     /// # Errors
     ///

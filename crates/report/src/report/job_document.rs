@@ -95,7 +95,7 @@ fn waterfall(report: &JobReport) -> Figure<'static> {
     let mut rows = Vec::new();
     for (i, phase) in report.phases.iter().enumerate() {
         let Some(last) = &phase.last_done else { continue };
-            // the shuffle waits for all maps, every other phase for the previous phase of its own task
+        // the shuffle waits for all maps, every other phase for the previous phase of its own task
         let before = i.checked_sub(1).and_then(|i| report.phases.get(i));
         let start = before
             .and_then(|before| if phase.number == 7 { value(&before.last_done) } else { value(&before.first_done) });

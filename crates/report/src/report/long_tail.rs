@@ -12,9 +12,9 @@ use crate::report::number::counted;
 pub struct ProgressModelReport {
     /// Runs that were read.
     pub runs: u64,
-        /// One profile for each kind of task.
+    /// One profile for each kind of task.
     pub profiles: Vec<ProfileRow>,
-        /// Kinds of tasks without a profile, with the reasons.
+    /// Kinds of tasks without a profile, with the reasons.
     pub left_out: Vec<String>,
     /// The model itself.
     pub model: Model,
@@ -27,7 +27,7 @@ pub struct ProfileRow {
     pub kind: String,
     /// Attempts that it was learned from.
     pub tasks: u64,
-        /// Typical time of these attempts \[s\].
+    /// Typical time of these attempts \[s\].
     pub usual_s: f64,
     /// The forms that were tried.
     pub forms: Vec<Candidate>,

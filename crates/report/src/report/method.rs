@@ -28,7 +28,7 @@ pub struct AnswerMethod {
 }
 
 impl AnswerMethod {
-        /// Returns the method for a simulation that was requested.
+    /// Returns the method for a simulation that was requested.
     pub fn simulation() -> Self {
         let not_folded = Vec::new();
         Self { used: "simulation".into(), exact: None, states: None, no_exact: None, folded: None, not_folded }
@@ -45,7 +45,7 @@ impl AnswerMethod {
 }
 
 impl From<&Choice> for AnswerMethod {
-        /// Returns the method for a simulation, with information on an exact answer.
+    /// Returns the method for a simulation, with information on an exact answer.
     fn from(choice: &Choice) -> Self {
         let exact = choice.exact.map(|method| method.name().into());
         Self { exact, states: choice.states, no_exact: choice.no_exact.clone(), ..Self::simulation() }

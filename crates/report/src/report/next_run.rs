@@ -26,7 +26,7 @@ pub struct NextRun {
     pub median_s: f64,
     /// Probability of the prediction interval.
     pub prediction_level: f64,
-        /// Ends of the prediction interval of the next run's job time \[s\].
+    /// Ends of the prediction interval of the next run's job time \[s\].
     pub prediction_s: [f64; 2],
     /// Quantiles of the job time of the next run.
     pub quantiles: Vec<StageQuantile>,

@@ -37,7 +37,7 @@ pub struct LookRow {
     pub high_s: Option<f64>,
     /// Level of that interval, corrected for repeated looks.
     pub level: f64,
-        /// Probability of finishing by the deadline, with its interval at that level.
+    /// Probability of finishing by the deadline, with its interval at that level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done_by_deadline: Option<Measured>,
     /// Replications.
@@ -84,7 +84,7 @@ pub struct OptimizeReport {
     pub closest: Option<LookRow>,
     /// All evaluated points, in order of evaluation.
     pub looked_at: Vec<LookRow>,
-        /// Number of points on the grid.
+    /// Number of points on the grid.
     pub candidates: u64,
     /// Points that were skipped because they are no faster than a point that fails.
     pub eliminated: u64,
@@ -103,7 +103,7 @@ pub struct OptimizeReport {
     /// The plan, every key written out.
     #[serde(default)]
     pub plan: String,
-        /// Reasons for doubt at the chosen size of a job of stages, or at the fastest size.
+    /// Reasons for doubt at the chosen size of a job of stages, or at the fastest size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
     /// Assumptions of the fit in place of data that the logs do not have.

@@ -20,7 +20,7 @@ const LABEL_SPACE: f64 = 12.0;
 /// A marked position on the axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-        /// Position \[s\].
+    /// Position \[s\].
     pub at: f64,
     /// Text of the label.
     pub label: String,

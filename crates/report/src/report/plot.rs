@@ -21,7 +21,7 @@ pub struct Picture {
     pub name: Cow<'static, str>,
     /// The picture for a page or a screen.
     pub wide: String,
-        /// The same picture with fewer labels, readable on a phone.
+    /// The same picture with fewer labels, readable on a phone.
     pub narrow: String,
 }
 

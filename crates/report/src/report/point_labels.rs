@@ -10,7 +10,7 @@ pub(super) struct Label {
     pub(super) at: [i32; 2],
     /// Width and height of its text.
     pub(super) size: [i32; 2],
-        /// True if the label may cover marks and lines (as little as possible) rather than be omitted.
+    /// True if the label may cover marks and lines (as little as possible) rather than be omitted.
     pub(super) needed: bool,
 }
 

@@ -30,9 +30,9 @@ impl QuantilePoint {
 /// A probability at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CdfPoint {
-        /// The time \[s\].
+    /// The time \[s\].
     pub time_s: f64,
-        /// Probability that the goal is reached by that time.
+    /// Probability that the goal is reached by that time.
     pub probability: f64,
     /// Density at this point \[1/s\]; only if the method gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

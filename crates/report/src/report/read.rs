@@ -142,7 +142,7 @@ pub struct Shown {
     pub found: Found,
     /// File of the result, for the list of sources.
     pub source: String,
-        /// A plan that was passed with the result; without one, the page shows the plan in the result.
+    /// A plan that was passed with the result; without one, the page shows the plan in the result.
     pub plan: Option<String>,
     /// A picture of the net: caption and SVG document.
     pub net: Option<(String, String)>,

@@ -86,13 +86,13 @@ pub struct RemainingReport {
     pub mean_s: f64,
     /// Probability of the prediction interval.
     pub prediction_level: f64,
-        /// Ends of the prediction interval of the remaining time \[s\].
+    /// Ends of the prediction interval of the remaining time \[s\].
     pub prediction_s: [f64; 2],
     /// The time from the start of the first job to the end \[s\]: median and prediction interval.
     pub total: Measured,
     /// Quantiles of the remaining time.
     pub quantiles: Vec<StageQuantile>,
-        /// Probabilities of finishing by the requested times.
+    /// Probabilities of finishing by the requested times.
     pub done_by: Vec<DoneByRow>,
     /// Ratio of the run's task times to a typical run of the plan, with the prediction interval; null without a plan.
     pub factor: Option<Measured>,
@@ -229,8 +229,7 @@ impl Report for RemainingReport {
             document.table(self.times());
             document.table(self.pace());
             let rows = self.stages.iter().enumerate().filter_map(|row| self.bar(row)).collect();
-            let caption =
-                "Each bar goes from now to the median end of a stage's last task; the thin line is the prediction interval of that end.";
+            let caption = "Each bar goes from now to the median end of a stage's last task; the thin line is the prediction interval of that end.";
             let axis = "time since the start of the first job [s]";
             document.figure(Figure::bars("stages-left", "Remaining stages", caption, axis, rows));
             let quantiles = self.quantiles.iter().map(|row| [row.p, row.value_s]).collect();

@@ -68,7 +68,7 @@ pub(crate) fn are_spans(rows: &[BarRow]) -> bool {
 /// Positions of names and bars.
 struct Layout {
     names: Vec<String>,
-        /// True if names are above their bars, because there is not enough room next to them.
+    /// True if names are above their bars, because there is not enough room next to them.
     above: bool,
     /// Room for names and for texts at the ends of bars \[px\].
     left: i32,

@@ -119,7 +119,7 @@ fn answer(report: &SensitivityReport) -> Vec<Piece> {
 
 /// The setting with the largest significant effect, and its rivals.
 struct Lead<'r> {
-        /// Position in the report.
+    /// Position in the report.
     place: usize,
     /// The words before its effect.
     before: String,

@@ -116,7 +116,7 @@ impl SimulationReport {
         vec![format!(" The goal is reached{by} in {least}").into(), number.into(), " of the runs.".into()]
     }
 
-        /// Returns a remark on runs that stopped at the limit of firings.
+    /// Returns a remark on runs that stopped at the limit of firings.
     fn cut_off(&self) -> Option<String> {
         let (most, cut) = (self.question.max_firings?, self.endings.max_firings);
         let runs = counted(cut, "replication");

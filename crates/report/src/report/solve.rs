@@ -36,7 +36,7 @@ pub struct SolveReport {
     /// Parts of the net that look alike and were not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
-        /// The maximum number of tokens in each place; lower bounds if the state space is partial.
+    /// The maximum number of tokens in each place; lower bounds if the state space is partial.
     pub bounds: Vec<MarkingBound>,
     /// True if no place ever holds more than one token; none if unknown.
     pub safe: Option<bool>,
@@ -46,7 +46,7 @@ pub struct SolveReport {
     pub zero_rates: Option<ZeroRateRow>,
     /// Verdicts that need every marking.
     pub verdicts: Option<VerdictRow>,
-        /// The liveness of each transition.
+    /// The liveness of each transition.
     pub liveness: Vec<LivenessRow>,
     /// The long run.
     pub steady: Option<SteadySection>,
@@ -86,17 +86,17 @@ pub struct MethodRow {
 }
 
 impl MethodRow {
-        /// Returns the method of all states, with the reason against series-parallel reduction if that was tried.
+    /// Returns the method of all states, with the reason against series-parallel reduction if that was tried.
     pub fn states(no_series_parallel: Option<String>) -> Self {
         Self { used: "states".into(), no_states: None, no_series_parallel }
     }
 
-        /// Returns the method of states at the starts of fixed delays.
+    /// Returns the method of states at the starts of fixed delays.
     pub fn fixed_delays() -> Self {
         Self { used: "fixed-delays".into(), no_states: None, no_series_parallel: None }
     }
 
-        /// Returns the method of series-parallel reduction, with the reason against states.
+    /// Returns the method of series-parallel reduction, with the reason against states.
     pub fn series_parallel(no_states: String) -> Self {
         Self { used: "series-parallel".into(), no_states: Some(no_states), no_series_parallel: None }
     }
@@ -110,7 +110,7 @@ pub struct StateSpaceRow {
     pub tangible: f64,
     /// Number of these states whose successors were all found.
     pub explored: usize,
-        /// Number of vanishing markings during the exploration.
+    /// Number of vanishing markings during the exploration.
     pub vanishing: u64,
     /// True if no marking was counted twice.
     pub vanishing_is_exact: bool,
@@ -136,8 +136,8 @@ pub struct FoldedStates {
     pub places: usize,
     /// Transitions of the folded net.
     pub transitions: usize,
-        /// Exchangeable parts that were not folded. Of markings that differ only by an exchange of such parts, one
-        /// was solved.
+    /// Exchangeable parts that were not folded. Of markings that differ only by an exchange of such parts, one
+    /// was solved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exchanged: Vec<ExchangedParts>,
 }

@@ -148,7 +148,11 @@ fn properties(report: &SolveReport) -> Table {
 fn times(passage: &PassageSection, time: Option<&TimeFound>) -> Table {
     let Some(time) = time else { return Table::default() };
     let (lost, grid) = (passage.probability < 1.0, passage.grid_step_s.is_some());
-    let of = if lost { "Quantiles are over all runs; mean and standard deviation only over runs that reach the goal." } else { "" };
+    let of = if lost {
+        "Quantiles are over all runs; mean and standard deviation only over runs that reach the goal."
+    } else {
+        ""
+    };
     let sd = if grid { "The standard deviation has no bounds." } else { "" };
     let mut columns = vec![Column::new(""), Column::new("time").unit("s").key("passage_time")];
     if lost {

@@ -150,7 +150,7 @@ impl View<'_> {
         let place = |p: usize| {
             let all = self.folding.places(PlaceId::from_index(p));
             let reached = all.iter().filter(|own| folded[own.place.index()].bound > 0);
-                        // the local marking with the most tokens; of several, the first that is reached
+            // the local marking with the most tokens; of several, the first that is reached
             let steps = |own: &FoldedPlace| std::cmp::Reverse(paths[own.place.index()].len());
             let own = reached.max_by_key(|own| (own.tokens, steps(own))).unwrap_or(&all[0]);
             let (row, path) = (&folded[own.place.index()], &paths[own.place.index()]);

@@ -76,11 +76,11 @@ pub struct SteadySection {
 /// A given time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeSection {
-        /// The time \[s\].
+    /// The time \[s\].
     pub time_s: f64,
     /// Bound of the error of each probability.
     pub error: f64,
-        /// Averages at that time.
+    /// Averages at that time.
     #[serde(flatten)]
     pub averages: AverageSection,
 }

@@ -53,13 +53,13 @@ pub struct SpeculationSection {
     pub quantile: f64,
     /// Mean time of a typical run without copies \[s\].
     pub without_s: Measured,
-        /// Mean time of a typical run with copies \[s\].
+    /// Mean time of a typical run with copies \[s\].
     pub with_s: Measured,
-        /// The mean difference between runs with and without copies, by common random numbers \[s\].
+    /// The mean difference between runs with and without copies, by common random numbers \[s\].
     pub change_s: Measured,
     /// Copies that were started.
     pub copies: Measured,
-        /// Copies that finished before the original attempt.
+    /// Copies that finished before the original attempt.
     pub won: Measured,
     /// Slot time of attempts that were killed \[s\].
     pub killed_slot_s: Measured,
@@ -102,24 +102,24 @@ pub struct StagesReport {
     pub partitions: Option<u32>,
     /// Mean time of a typical run \[s\], with the interval of the simulation.
     pub usual_mean: Option<Measured>,
-        /// Median job time of the next run \[s\].
+    /// Median job time of the next run \[s\].
     pub median_s: f64,
     /// Mean job time of the next run \[s\], as if the factor between runs were lognormal with the fitted spread.
     pub mean_s: f64,
     /// Probability of the prediction interval.
     pub prediction_level: f64,
-        /// Ends of the prediction interval of the next run's job time \[s\].
+    /// Ends of the prediction interval of the next run's job time \[s\].
     pub prediction_s: [f64; 2],
     /// Quantiles of the job time of the next run.
     pub quantiles: Vec<StageQuantile>,
     /// Standard deviation of the logarithm of the factor between runs.
     pub run_sigma: f64,
-        /// Relative standard error due to the fitted task times.
+    /// Relative standard error due to the fitted task times.
     pub fit_error: f64,
     /// Effect of speculative copies, if requested; the job times then include them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speculation: Option<SpeculationSection>,
-        /// The probability of finishing by the plan's deadline, if it has one.
+    /// The probability of finishing by the plan's deadline, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<DeadlineSection>,
     /// True if there are fewer replications than requested.

@@ -55,7 +55,7 @@ pub struct SteadyReport {
     /// Rewards per second.
     pub rewards: Vec<SteadyRow>,
     /// Timed transitions, and immediate ones that were enabled, with fewer than 30 firings in
-    /// total: the runs may be too short to show the long run.
+    /// total, for which the runs may be too short.
     pub rare_transitions: Vec<RareTransition>,
     /// Version of this crate.
     pub version: Word,
@@ -85,8 +85,8 @@ pub struct SteadySettings<'a> {
     pub rewards: &'a [String],
     /// Indices of the transitions that could fire; the report lists those that fired rarely.
     pub possible: &'a [u32],
-        /// Ids of transitions that were enabled but never fired. If there are any, a number that did not vary has no
-        /// interval.
+    /// Ids of transitions that were enabled but never fired. If there are any, a number that did not vary has no
+    /// interval.
     pub unfired: &'a [String],
     /// Confidence level, in (0, 1).
     pub level: f64,

@@ -32,7 +32,7 @@ const MOST_LANES: usize = 120;
 struct Row {
     node: String,
     cause: Cause,
-        /// Lanes of bars. The bars of a lane do not overlap; bars that would overlap are in further lanes.
+    /// Lanes of bars. The bars of a lane do not overlap; bars that would overlap are in further lanes.
     lanes: Vec<Vec<[f64; 2]>>,
 }
 

@@ -19,7 +19,7 @@ pub struct StructureReport {
     pub transitions: Vec<String>,
     /// Tokens of each row at the start.
     pub initial: Vec<u32>,
-        /// Per transition, true if it may fire first.
+    /// Per transition, true if it may fire first.
     pub fires_first: Vec<bool>,
     /// The matrices.
     pub matrices: Matrices,
@@ -76,9 +76,9 @@ impl Default for Sections {
 /// The matrices, by their entries that are not 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Matrices {
-        /// Tokens produced.
+    /// Tokens produced.
     pub forward: Vec<Entry>,
-        /// Tokens consumed.
+    /// Tokens consumed.
     pub backward: Vec<Entry>,
     /// Tokens produced minus tokens consumed.
     pub combined: Vec<Entry>,
@@ -86,7 +86,7 @@ pub struct Matrices {
     pub inhibition: Vec<Entry>,
     /// Tokens needed but not consumed.
     pub tests: Vec<Entry>,
-        /// Entries whose weight depends on the marking; no other matrix contains them.
+    /// Entries whose weight depends on the marking; no other matrix contains them.
     pub open: Vec<OpenEntry>,
 }
 
@@ -185,7 +185,7 @@ pub struct SetRow {
     pub names: Vec<String>,
     /// True if it holds a token at the start.
     pub marked: bool,
-        /// For siphons: true if the siphon contains a trap that holds a token.
+    /// For siphons: true if the siphon contains a trap that holds a token.
     pub has_marked_trap: Option<bool>,
 }
 

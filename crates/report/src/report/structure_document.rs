@@ -207,7 +207,8 @@ fn firings_text(row: &FlowRow) -> String {
 fn invariants(document: &mut Document<'_>, report: &StructureReport) {
     let equation = |row: &FlowRow| format!("{} = {}", sum_text(&row.weights), row.value.as_deref().unwrap_or("?"));
     let places = ("P-invariants", "Minimal semiflows: weighted sums of tokens that never change.", "place");
-    let transitions = ("T-invariants", "Minimal semiflows: numbers of firings that together restore the marking.", "transition");
+    let transitions =
+        ("T-invariants", "Minimal semiflows: numbers of firings that together restore the marking.", "transition");
     for ((title, note, of), semiflows, basis, show) in [
         (places, &report.place_semiflows, &report.place_basis, &equation as &dyn Fn(&FlowRow) -> String),
         (transitions, &report.transition_semiflows, &report.transition_basis, &firings_text),

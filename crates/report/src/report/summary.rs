@@ -88,7 +88,7 @@ pub struct EndingCounts {
     pub dead: u64,
     /// At the horizon.
     pub horizon: u64,
-        /// Stopped at the limit of firings.
+    /// Stopped at the limit of firings.
     pub max_firings: u64,
 }
 
@@ -131,9 +131,9 @@ pub struct SnapshotRow {
 pub struct DeviceSummary {
     /// Name according to the driver.
     pub adapter: String,
-        /// Replications that ran on the GPU.
+    /// Replications that ran on the GPU.
     pub replications: u64,
-        /// Wall time of opening the GPU and of compiling shaders \[s\].
+    /// Wall time of opening the GPU and of compiling shaders \[s\].
     pub setup_s: f64,
     /// Wall time of uploading programs and parameters \[s\].
     pub upload_s: f64,
@@ -164,7 +164,7 @@ pub struct ProvenanceSummary {
     pub first_replication: u64,
     /// Name of the engine.
     pub engine: Word,
-        /// Reason why faster engines were not used.
+    /// Reason why faster engines were not used.
     pub reasons: Vec<String>,
     /// Vector instructions that were used.
     pub vector: Word,
@@ -174,7 +174,7 @@ pub struct ProvenanceSummary {
     pub backend: Word,
     /// Reason for that choice.
     pub backend_reason: String,
-        /// The opened GPU, even if it failed immediately.
+    /// The opened GPU, even if it failed immediately.
     pub device: Option<DeviceSummary>,
     /// Length of a tick of model time \[s\].
     pub tick_s: f64,
@@ -211,7 +211,7 @@ pub struct SimulationReport {
     pub goal_probability: Option<Measured>,
     /// Groups of transitions, in the order of the question.
     pub groups: Vec<GroupRow>,
-        /// Time-averaged number of tokens per place and class.
+    /// Time-averaged number of tokens per place and class.
     pub tokens: Vec<Row>,
     /// Firings per second per transition.
     pub throughputs: Vec<Row>,

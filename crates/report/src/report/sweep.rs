@@ -26,7 +26,7 @@ pub struct KnobRow {
     pub best: Level,
     /// Value with the longest mean time.
     pub worst: Level,
-        /// Difference between the longest and the shortest mean time, including the base \[s\].
+    /// Difference between the longest and the shortest mean time, including the base \[s\].
     pub swing_s: f64,
 }
 
@@ -39,7 +39,7 @@ pub struct SweepReport {
     pub axes: Vec<AxisRow>,
     /// Number of this shard, and of all shards.
     pub shard: [u64; 2],
-        /// Planned number of points, including the base.
+    /// Planned number of points, including the base.
     pub planned: u64,
     /// True if points are missing.
     pub partial: bool,

@@ -37,7 +37,7 @@ pub struct SyscallNodeRow {
     pub addresses: Vec<String>,
     /// Number of lines by their meaning.
     pub lines: LineCounts,
-        /// connect calls that did not wait.
+    /// connect calls that did not wait.
     pub not_waited: u64,
     /// Invocations that are not in the profile; 0 if none are compared.
     pub unknown_invocations: u64,
@@ -49,9 +49,9 @@ pub struct SyscallNodeRow {
 pub enum SyscallVerdict {
     /// Within the range of the control runs.
     Usual,
-        /// Below that range.
+    /// Below that range.
     Faster,
-        /// Above that range.
+    /// Above that range.
     Slower,
     /// There is no range, or no call.
     Unknown,
@@ -62,7 +62,7 @@ pub enum SyscallVerdict {
 pub struct SyscallRow {
     /// The node.
     pub node: String,
-        /// The class; or `data files`: stat and access calls on paths with data.
+    /// The class; or `data files`: stat and access calls on paths with data.
     pub call: Word,
     /// Number of calls, including failed ones.
     pub calls: u64,
@@ -72,7 +72,7 @@ pub struct SyscallRow {
     pub total_s: f64,
     /// Mean time of a call \[s\].
     pub mean_s: Option<f64>,
-        /// Range of the nodes' mean times in the control runs \[s\].
+    /// Range of the nodes' mean times in the control runs \[s\].
     pub usual_s: Option<Range>,
     /// Comparison of the mean with that range.
     pub verdict: SyscallVerdict,
@@ -110,7 +110,10 @@ fn unknown_nodes(run: &Run, profile: &Profile) -> Option<String> {
     let unknown: Vec<&str> =
         run.nodes.iter().map(|node| node.node.as_str()).filter(|node| !profile.knows(run.form, node)).collect();
     (!unknown.is_empty()).then(|| {
-        format!("not in any control run of this form, so the published methods have no range for them: {}", unknown.join(", "))
+        format!(
+            "not in any control run of this form, so the published methods have no range for them: {}",
+            unknown.join(", ")
+        )
     })
 }
 

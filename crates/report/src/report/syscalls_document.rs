@@ -51,7 +51,10 @@ impl SyscallsReport {
         let agreeing: Vec<&str> = others.iter().filter(agrees).map(|answer| method_text(answer.method)).collect();
         let with = if agreeing.is_empty() { String::new() } else { format!(", and so does {}", agreeing.join(", ")) };
         let what = cause_text(cause);
-        format!("Check the {what} of {node}; the method `{}` identifies this node as faulty{with}.", method_text(last.method))
+        format!(
+            "Check the {what} of {node}; the method `{}` identifies this node as faulty{with}.",
+            method_text(last.method)
+        )
     }
 
     fn answer_table(&self) -> Table {

@@ -44,7 +44,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-        /// Returns a time from samples, or an exact one.
+    /// Returns a time from samples, or an exact one.
     pub(crate) fn new(name: &'static str, time: &Distribution, exact: Option<&AnalyticSummary>) -> Self {
         let quantiles = time.quantiles.iter().map(|row| [row.p, row.quantity.value]).collect();
         let of_curve = if time.samples > 0 {
@@ -57,17 +57,17 @@ impl Times {
         Self { name, bars, samples, curve, of_curve, exact, mean: Some(time.mean.value), quantiles }
     }
 
-        /// Returns a time by formula or from parts, without samples.
+    /// Returns a time by formula or from parts, without samples.
     pub(crate) fn exact(name: &'static str, law: &AnalyticSummary) -> Self {
         Self::without_samples(name, &law.curve, Some(law.mean), &law.quantiles)
     }
 
-        /// Returns the time to the goal of a net.
+    /// Returns the time to the goal of a net.
     pub(crate) fn passage(name: &'static str, passage: &PassageSection) -> Self {
         Self::without_samples(name, &passage.curve, passage.mean_s, &passage.quantiles)
     }
 
-        /// Returns a time of the next run, predicted by a model.
+    /// Returns a time of the next run, predicted by a model.
     pub(crate) fn predicted(name: &'static str, curve: &[CdfPoint], mean: f64, quantiles: Vec<[f64; 2]>) -> Self {
         let (of_curve, curve, mean) = ("predicted".to_owned(), sound(curve), Some(mean));
         Self { name, bars: Vec::new(), samples: 0, curve, of_curve, exact: Vec::new(), mean, quantiles }
@@ -100,11 +100,17 @@ impl Times {
         let exact = if self.exact.is_empty() { "" } else { " The orange line is the exact distribution." };
         let band = match self.curve.iter().any(|point| point.low < point.high) {
             false => "",
-            true if self.samples > 0 => " The band is the confidence interval at each point, which depends on the number of replications.",
+            true if self.samples > 0 => {
+                " The band is the confidence interval at each point, which depends on the number of replications."
+            }
             true => " The band shows the guaranteed bounds.",
         };
         let what = match name {
-            "histogram" => return format!("The height of a bar is the share of replications whose time falls into its range.{exact}"),
+            "histogram" => {
+                return format!(
+                    "The height of a bar is the share of replications whose time falls into its range.{exact}"
+                );
+            }
             "cdf" => "The line is the probability that the time is at most the value on the axis.",
             _ => {
                 "The line is the probability that the time exceeds the value on the axis, on a logarithmic scale: each grid line is ten \

@@ -242,8 +242,7 @@ impl TraceReport {
             Column::new("longest task"),
             Column::new("no task running"),
         ];
-        let note =
-            "In seconds. All work: the time if all work is spread evenly over all slots. The last four columns are lower bounds of the time.";
+        let note = "In seconds. All work: the time if all work is spread evenly over all slots. The last four columns are lower bounds of the time.";
         let mut table = Table::new("Lower bounds of the time", note, columns);
         let open = self.open();
         for (i, row) in self.applications.iter().enumerate() {
@@ -439,7 +438,8 @@ impl TraceReport {
     }
 
     fn nodes(&self) -> Table {
-        let note = "Slowness: the median, over a node's attempts, of the attempt time divided by the median of its stage.";
+        let note =
+            "Slowness: the median, over a node's attempts, of the attempt time divided by the median of its stage.";
         let mut table = Table::new("Nodes, the slowest first", note, ["node", "attempts", "busy [s]", "slowness"]);
         let mut order: Vec<_> = self.nodes.iter().enumerate().collect();
         order.sort_by(|(_, a), (_, b)| b.slowness.unwrap_or(0.0).total_cmp(&a.slowness.unwrap_or(0.0)));

@@ -95,7 +95,7 @@ pub struct ApplicationRow {
     pub slots_stated: bool,
     /// Lower bounds of the application's time; none if no task has a known duration.
     pub bounds: Option<BoundsRow>,
-        /// Settings that determine how tasks are scheduled.
+    /// Settings that determine how tasks are scheduled.
     pub properties: BTreeMap<String, String>,
 }
 
@@ -104,9 +104,9 @@ pub struct ApplicationRow {
 pub struct BoundsRow {
     /// From the first submission of a job to the last end of a job.
     pub span_s: f64,
-        /// Total time of the attempts that completed their tasks.
+    /// Total time of the attempts that completed their tasks.
     pub work_s: f64,
-        /// Time of all work if it is spread evenly over all slots.
+    /// Time of all work if it is spread evenly over all slots.
     pub by_slots_s: f64,
     /// The longest chain of stages.
     pub by_critical_path_s: f64,
@@ -114,7 +114,7 @@ pub struct BoundsRow {
     pub by_longest_task_s: f64,
     /// The time in which no task ran.
     pub by_driver_s: f64,
-        /// The largest of these bounds: `slots`, `critical_path`, `longest_task` or `driver`.
+    /// The largest of these bounds: `slots`, `critical_path`, `longest_task` or `driver`.
     pub largest: Word,
     /// True if the log states the dependencies of stages.
     pub knows_dependencies: bool,
@@ -167,7 +167,7 @@ pub struct StageRow {
     pub tasks: Option<u32>,
     /// Finished tasks.
     pub tasks_done: u64,
-        /// Attempts of tasks.
+    /// Attempts of tasks.
     pub attempts: u64,
     /// Attempts that failed, or whose executor or shuffle input was lost.
     pub failures: u64,
@@ -193,9 +193,9 @@ pub struct StageRow {
 /// Total times of attempts on GPUs. A measure missing from the log is `None`, not 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GpuRow {
-        /// Time in which attempts waited for a permit \[s\].
+    /// Time in which attempts waited for a permit \[s\].
     pub wait_s: Option<f64>,
-        /// Wait predicted from the attempts' other times and the number of permits of an executor \[s\].
+    /// Wait predicted from the attempts' other times and the number of permits of an executor \[s\].
     pub predicted_wait_s: Option<f64>,
     /// Permits of an executor, if the log states them.
     pub permits: Option<u32>,
@@ -209,7 +209,7 @@ pub struct GpuRow {
     pub retries: Option<u64>,
     /// Maximum memory of a GPU in use \[bytes\].
     pub peak_bytes: Option<f64>,
-        /// Total time of the attempts \[s\].
+    /// Total time of the attempts \[s\].
     pub attempts_s: f64,
 }
 
@@ -222,7 +222,7 @@ pub struct NodeRow {
     pub rack: Option<String>,
     /// Attempts that ran on it.
     pub attempts: u64,
-        /// Total time of these attempts \[s\].
+    /// Total time of these attempts \[s\].
     pub busy_s: f64,
     /// Median of the times of the node's attempts, except failed ones, each divided by the stage's
     /// median; none without attempts.
@@ -256,9 +256,9 @@ pub struct CopiesRow {
     pub started: u64,
     /// Tasks that had a copy.
     pub tasks: u64,
-        /// Copies that completed the task before the original.
+    /// Copies that completed the task before the original.
     pub won: u64,
-        /// Copies that did not complete the task first.
+    /// Copies that did not complete the task first.
     pub lost: u64,
     /// Copies that failed.
     pub failed: u64,
@@ -266,7 +266,7 @@ pub struct CopiesRow {
     pub open: u64,
     /// Wasted time of attempts of copied tasks \[s\].
     pub wasted_s: f64,
-        /// Wasted time as a share of the time of all attempts; `None` if that is 0.
+    /// Wasted time as a share of the time of all attempts; `None` if that is 0.
     pub wasted_share: Option<f64>,
 }
 
@@ -289,7 +289,7 @@ pub struct StragglerRow {
     pub time_s: f64,
     /// True if it would have taken longer: it was killed or has no end.
     pub at_least: bool,
-        /// Run time divided by the median of the stage.
+    /// Run time divided by the median of the stage.
     pub medians: Option<f64>,
     /// True if it is a straggler by the first rule.
     pub over_median: bool,

@@ -247,7 +247,7 @@ fn lay_out(trace: &JobTrace) -> (Vec<Drawn>, Vec<usize>) {
     let mut lanes = vec![0; trace.nodes.len() + 1];
     for own in drawn.chunk_by_mut(|a, b| a.node == b.node) {
         let most = node_slots(trace, own[0].node).unwrap_or(usize::MAX);
-            // the time when each lane becomes free
+        // the time when each lane becomes free
         let mut free: Vec<i64> = Vec::new();
         for drawn in own.iter_mut() {
             let mut found = free.iter().position(|&end| end.saturating_sub(OVERLAP) <= drawn.from);

@@ -67,7 +67,7 @@ impl Findings<'_> {
         table
     }
 
-        /// Returns the maximum number of tokens in each place.
+    /// Returns the maximum number of tokens in each place.
     pub(crate) fn bounds(&self) -> Table {
         let note = if self.partial { "Lower bounds: not all states were explored." } else { "" };
         let columns =

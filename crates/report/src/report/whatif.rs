@@ -53,7 +53,7 @@ pub struct PolicyRow {
     pub slots: SlotShare,
     /// Age of a job at the first check \[s\].
     pub lag_s: f64,
-        /// When the detector runs: always, or only while no task waits.
+    /// When the detector runs: always, or only while no task waits.
     pub watch: Watching,
     /// Mean job time \[s\].
     pub job_time_s: Measured,
@@ -85,7 +85,7 @@ pub struct NetRow {
     pub name: String,
     /// Mean job time \[s\].
     pub job_time_s: Measured,
-        /// The same quantiles of the job time as for the policies.
+    /// The same quantiles of the job time as for the policies.
     pub tails: Vec<TailRow>,
 }
 

@@ -22,7 +22,7 @@ pub struct LogWhatIfReport {
     pub actual_s: f64,
     /// Job time of the replay without copies \[s\].
     pub replayed_s: f64,
-        /// True if the log has no copies and no unknown times, so that actual and replayed time should be equal.
+    /// True if the log has no copies and no unknown times, so that actual and replayed time should be equal.
     pub comparable: bool,
     /// Error of the replay \[s\]: without copies if the log has none, otherwise with copies by the log's settings.
     #[serde(default)]

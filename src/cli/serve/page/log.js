@@ -75,7 +75,7 @@ async function follow() {
         if (before !== null) await load();
         const found = await ask("/log/left");
         if (found.is_final && before === null) return;
-        left.replaceChildren(element("h2", {}, "Time left"), found.report ? report(found.report) : note(found.note));
+        left.replaceChildren(element("h2", {}, "Remaining time"), found.report ? report(found.report) : note(found.note));
         if (found.is_final) return;
         before = size;
       }
