@@ -50,7 +50,7 @@ macro_rules! kinds {
         pub const KINDS: &[&str] = &[$(<$report as Report>::KIND,)*];
 
         impl Found {
-                    /// Returns the document of the result.
+            /// Returns the document of the result.
             pub fn document(&self) -> Document<'_> {
                 match self {
                     $(Self::$name(report) => report.document(),)*
@@ -117,7 +117,7 @@ kinds! {
     Detectors(DetectorsReport),
     /// Result of `detectors --on`.
     Detection(DetectionReport),
-        /// Result of `fit` for a MapReduce log.
+    /// Result of `fit` for a MapReduce log.
     FitJob(FitJobReport),
     /// Result of `remaining`.
     Remaining(RemainingReport),
@@ -127,7 +127,7 @@ kinds! {
     Diagnosis(DiagnosisReport),
     /// Result of `compare`.
     Comparison(ComparisonReport),
-        /// Result of `fit` for Spark logs.
+    /// Result of `fit` for Spark logs.
     Fit(FitReport),
     /// Result of `syscalls diagnose`.
     Syscalls(SyscallsReport),
