@@ -97,7 +97,7 @@ fn refused(error: SampleError) -> Failure {
     Failure::new(exit, error.help().map_or(note.clone(), |help| note.with_help(help)))
 }
 
-/// The samples of each node.
+/// Returns the samples of each node.
 fn meters(trace: &JobTrace, samples: &Samples, map: &NodeMap, args: &DiagnoseArgs) -> (Vec<NodeMeters>, Vec<Unmapped>) {
     if samples.series.is_empty() {
         return (vec![NodeMeters::default(); trace.nodes.len()], Vec::new());
@@ -105,7 +105,7 @@ fn meters(trace: &JobTrace, samples: &Samples, map: &NodeMap, args: &DiagnoseArg
     meters_of(trace, samples, map, args.cpu.0)
 }
 
-/// The given map and clock offsets.
+/// Returns the given map and clock offsets.
 fn node_map(trace: &JobTrace, args: &DiagnoseArgs) -> Result<NodeMap, Failure> {
     let mut map = NodeMap::default();
     if let Some(path) = &args.node_map {

@@ -26,7 +26,7 @@ pub(crate) enum Shown {
 }
 
 impl Shown {
-    /// No output, because another part reports progress.
+    /// Returns no display of progress if `other` is true, because another part reports the progress.
     pub(crate) fn unless(self, other: bool) -> Self {
         if other { Self::Nothing } else { self }
     }

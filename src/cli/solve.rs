@@ -172,7 +172,7 @@ impl Counted {
     }
 }
 
-/// Results from the state space, and an error if some numbers could not be computed.
+/// Returns results from the state space, and an error if some numbers could not be computed.
 fn solved(
     space: &StateSpace,
     program: &Program,

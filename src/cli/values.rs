@@ -82,7 +82,7 @@ pub(crate) fn spark_speculation(text: &str) -> Result<SparkSpeculation, String> 
     Ok(SparkSpeculation::On { multiplier, quantile })
 }
 
-/// [`wall_time`], or 0.
+/// Parses a [`wall_time`], or 0.
 pub(crate) fn wall_time_or_none(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     if digits.trim().parse() == Ok(0.0) { Ok(Duration::ZERO) } else { wall_time(text) }

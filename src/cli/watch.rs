@@ -92,7 +92,7 @@ impl Progress {
     }
 }
 
-/// A progress line for a log: counts, elapsed time, and the pace if the end is known.
+/// Returns a progress line for a log: counts, elapsed time, and the speed if the end is known.
 fn line_text(done: u64, planned: u64, noun: &str, elapsed: Duration) -> String {
     let [done_text, planned_text] = [done, planned].map(HumanCount);
     let seconds = elapsed.as_secs();

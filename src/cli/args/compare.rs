@@ -44,7 +44,7 @@ pub(crate) struct CompareArgs {
 }
 
 impl CompareArgs {
-    /// The files of both sides, side A first.
+    /// Returns the files of both sides, side A first.
     pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
         self.from.iter().chain(&self.to)
     }

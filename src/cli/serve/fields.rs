@@ -135,13 +135,13 @@ fn size(option: &'static str, label: &'static str, now_mb: f64, least_mb: f64) -
     Field { option, label, hint: format!("now {}", written(now_mb)), choices: sizes().map(written).collect(), at }
 }
 
-/// A size with two digits or more.
+/// Returns a size with two digits or more.
 fn written(mb: f64) -> String {
     let (number, unit) = if mb >= 1024.0 { (mb / 1024.0, "GB") } else { (mb, "MB") };
     format!("{}{unit}", digits(number))
 }
 
-/// A number with two digits, or all digits before the point.
+/// Returns a number with two digits, or all digits before the point.
 fn digits(number: f64) -> String {
     let decimals = (1.0 - number.abs().log10().floor()).clamp(0.0, 6.0);
     let text = format!("{number:.0$}", decimals as usize);

@@ -52,12 +52,12 @@ impl Guard {
         Ok(Self { token, hosts, room: Semaphore::new(MOST_REQUESTS) })
     }
 
-    /// The address of the page, with the token.
+    /// Returns the address of the page, with the token.
     pub(crate) fn address(&self) -> String {
         format!("http://{}/?token={}", self.hosts[0], self.token)
     }
 
-    /// The token, for the addresses of the page's files.
+    /// Returns the token, for the addresses of the page's files.
     pub(crate) fn token(&self) -> &str {
         &self.token
     }

@@ -51,17 +51,17 @@ enum Source {
 }
 
 impl Job {
-    /// The default job.
+    /// Returns the default job.
     pub(crate) fn built_in() -> Self {
         Self { source: Source::BuiltIn, search: Arc::default() }
     }
 
-    /// The job of the plan in a file.
+    /// Returns the job of the plan in a file.
     pub(crate) fn of_plan(path: &Path) -> Self {
         Self { source: Source::File(plain(path)), search: Arc::default() }
     }
 
-    /// The job of a plan that was fitted to a log.
+    /// Returns the job of a plan that was fitted to a log.
     pub(crate) fn of_log(path: &Path) -> Self {
         Self { source: Source::Log(plain(path)), search: Arc::default() }
     }
@@ -86,7 +86,7 @@ impl Job {
         }
     }
 
-    /// A call that keeps the times of replications for the comparison with pinned values.
+    /// Returns a call that keeps the times of replications for the comparison with pinned values.
     fn call(&self, question: &Question) -> Result<Arc<Call>, Refusal> {
         let keeps = question.pinned.is_some();
         match (&self.source, &question.plan) {

@@ -169,7 +169,7 @@ pub(crate) fn seconds_text(value: f64) -> String {
     format!("{} s", plain((value * 100.0).round() / 100.0))
 }
 
-/// Origin of the numbers of a simulation.
+/// Returns the origin of the numbers of a simulation.
 pub(crate) fn provenance_rows(provenance: &ProvenanceSummary) -> Vec<[String; 2]> {
     let (engine, threads) = (&provenance.engine, counted(provenance.threads as u128, "thread"));
     // vectors and threads are those of the CPU
@@ -203,7 +203,7 @@ pub(crate) fn not_folded_words(NotFolded { parts, example, reason }: &NotFolded)
     format!("{} parts like that of `{example}`: {reason}", count(*parts as u128))
 }
 
-/// Rows of a result's provenance: parts of the net that were folded, and parts that were not.
+/// Returns rows of a result's provenance: parts of the net that were folded, and parts that were not.
 pub(crate) fn folding_rows(folded: Option<&FoldedParts>, not_folded: &[NotFolded]) -> Vec<[String; 2]> {
     let folded = folded.map(|folded| ["folded".to_owned(), folded_words(folded)]);
     let not_folded = not_folded.iter().map(|parts| ["not folded".to_owned(), not_folded_words(parts)]);
@@ -220,22 +220,22 @@ pub(crate) fn with_base_folded<'a>(
     rows.into_iter().map(|(name, value)| [name.to_owned(), value]).chain(at_base).collect()
 }
 
-/// A wall time as text.
+/// Returns a wall time as text.
 pub(crate) fn wall(seconds: f64) -> String {
     std::time::Duration::try_from_secs_f64(seconds).map_or_else(|_| format!("{seconds} s"), duration)
 }
 
-/// A remark if the run ended early.
+/// Returns a remark if the run ended early.
 pub(crate) fn partial(partial: bool, replications: u64) -> Option<String> {
     partial.then(|| format!("The run was ended early, after {}.", counted(replications, "replication")))
 }
 
-/// A value with its half width, for a row of a picture.
+/// Returns a value with its half width, for a row of a picture.
 pub(crate) fn ends(quantity: &Measured) -> Option<[f64; 2]> {
     if quantity.is_exact() { None } else { quantity.ends() }
 }
 
-/// A value of an axis.
+/// Returns a value of an axis.
 pub(crate) fn setting(at: String, value: &Value) -> Cell {
     match value {
         Value::Integer(number) => Number::new(at, *number as f64, "").into(),

@@ -74,7 +74,7 @@ pub fn html(results: &[Part<'_>]) -> Result<String, PlotError> {
     Ok(page.into_string())
 }
 
-/// Results side by side, with links to each.
+/// Returns the comparison of the results, with a link to each.
 fn comparison(compared: &Document<'_>, documents: &[&Document<'_>]) -> Result<Markup, PlotError> {
     Ok(html! {
         section.result.comparison id="comparison" {
@@ -123,7 +123,7 @@ fn result(i: usize, shown: &Part<'_>) -> Result<Markup, PlotError> {
     })
 }
 
-/// The title of a document, its question and its answer.
+/// Returns the title of a document, its question and its answer.
 fn head(document: &Document<'_>) -> Markup {
     html! {
         header {
@@ -291,7 +291,8 @@ fn typographic(text: &str) -> String {
     typographic
 }
 
-/// An SVG document as a data URI: a separate picture that does not use the page's style and cannot run scripts.
+/// Returns an SVG document as a data URI: a separate picture that does not use the page's style and cannot run
+/// scripts.
 fn data_uri(svg: &str) -> String {
     use std::fmt::Write as _;
     let mut uri = String::from("data:image/svg+xml,");

@@ -48,7 +48,7 @@ fn prose(text: &str) -> String {
     words_and_code(text).into_iter().enumerate().map(part).collect()
 }
 
-/// Text without markup.
+/// Escapes text so that it contains no markup.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -86,7 +86,7 @@ fn table_markdown(table: &Table, look: &Look) -> String {
     text
 }
 
-/// A cell; the unit of a number may be in the header.
+/// Returns a cell; the unit of a number may be in the header.
 fn cell(cell: Option<&Cell>, has_unit: bool) -> String {
     match cell {
         // a `|` ends a cell, even in code

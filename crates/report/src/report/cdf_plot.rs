@@ -50,7 +50,7 @@ fn title(net: &str, passage: &PassageSection) -> String {
     whole.chars().take(TITLE - 3).chain("...".chars()).collect()
 }
 
-/// The numbers as a list in the free space of the plot: at the lower right or the upper left.
+/// Draws the numbers as a list in the free space of the plot: at the lower right or the upper left.
 fn numbers(
     area: &Area<'_>,
     (columns, lines): (Range<i32>, Range<i32>),

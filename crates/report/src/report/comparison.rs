@@ -47,7 +47,7 @@ impl Report for ComparisonReport {
     }
 }
 
-/// The label of a side and its file, or its number of files.
+/// Returns the label of a side and its file, or its number of files.
 fn side_name(side: &ComparedSide) -> String {
     let name = |file: &String| file.rsplit(['/', '\\']).next().unwrap_or(file).to_owned();
     match &side.files[..] {
@@ -85,7 +85,7 @@ struct Part<'a> {
 struct Parts<'a>(&'a ComparisonReport);
 
 impl<'a> Parts<'a> {
-    /// The labels of the sides.
+    /// Returns the labels of the sides.
     fn labels(&self) -> [&'a str; 2] {
         [&self.0.sides[0].label, &self.0.sides[1].label]
     }
@@ -212,7 +212,7 @@ impl<'a> Parts<'a> {
         table
     }
 
-    /// The time of each file, if a side has several.
+    /// Returns the time of each file, if a side has several.
     fn runs(&self) -> Table {
         let columns = [Column::new("file"), Column::new("side"), Column::new("time").unit("s").key("run_time")];
         let mut table = Table::new("Files", "", columns).most(MOST);
@@ -318,7 +318,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The number and name of a stage, as on side A if both sides have it.
+/// Returns the number and name of a stage, as on side A if both sides have it.
 fn stage_name(row: &StageDifference) -> String {
     let side = row.a.as_ref().or(row.b.as_ref());
     side.map_or_else(String::new, |side| format!("{} {}", side.number, side.name))

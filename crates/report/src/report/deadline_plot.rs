@@ -91,7 +91,7 @@ impl<'r> Deadline<'r> {
         self.points.len() <= FEW
     }
 
-    /// The picture; none without a point.
+    /// Returns the picture; `None` without a point.
     ///
     /// # Errors
     ///
@@ -222,7 +222,7 @@ impl<'r> Deadline<'r> {
         self.report.chosen.as_ref().is_some_and(|chosen| chosen.point == row.point)
     }
 
-    /// The entries of the legend.
+    /// Returns the entries of the legend.
     fn states(&self) -> Vec<State> {
         let there = |state: &State| match state {
             State::Deadline => true,
@@ -233,7 +233,7 @@ impl<'r> Deadline<'r> {
     }
 }
 
-/// Positions of the entries of a legend in lines of a given width: column, and line starting at 0.
+/// Returns positions of the entries of a legend in lines of a given width: column, and line starting at 0.
 fn laid_out(entries: &[State], room: i32) -> Vec<(State, [i32; 2])> {
     let (mut x, mut line) = (0, 0);
     let mut places = Vec::new();

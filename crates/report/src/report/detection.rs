@@ -168,7 +168,7 @@ pub fn detection_report(
     report
 }
 
-/// The shares of all runs together, rule by rule.
+/// Returns the shares of all runs together, rule by rule.
 fn pooled(identified: &[Identified]) -> Vec<ShareRow> {
     let mut rows: Vec<ShareRow> = Vec::new();
     for found in identified {
@@ -228,7 +228,7 @@ fn task_row(task: &JudgedTask) -> DetectionTask {
 }
 
 impl DetectionReport {
-    /// The assumptions behind the numbers.
+    /// Returns the assumptions behind the numbers.
     fn assumptions(&self, left_out: &[String]) -> Vec<String> {
         let mut notes = Vec::new();
         if self.stages.iter().any(|stage| !stage.reported) {

@@ -126,7 +126,7 @@ fn missing_features(stages: &[DiagnosedStageRow]) -> Vec<String> {
     told
 }
 
-/// A cause's name in tables.
+/// Returns the name of a cause in tables.
 pub(super) fn cause_text(cause: Cause) -> &'static str {
     match cause {
         Cause::Unknown => "unknown",

@@ -144,7 +144,7 @@ impl DiagnosisReport {
         Figure::new("Stragglers over time, by cause", caption).drawn(|| Stragglers::new(&self.findings).picture())
     }
 
-    /// The findings for readers: findings with a cause first, then by time beyond the expected time.
+    /// Returns the findings for readers: findings with a cause first, then by time beyond the expected time.
     fn findings_table(&self) -> Table {
         let note = "Evidence: the strongest evidence. Expected: the value that the evidence was compared with. Confidence: by a rule of the method. ≥: the task would \
                     have run longer.";
@@ -213,7 +213,7 @@ impl DiagnosisReport {
         cut(table)
     }
 
-    /// The findings for CSV: in their order, each with its strongest evidence.
+    /// Returns the findings for CSV: in the order of the report, each with its strongest evidence.
     fn rows(&self) -> Table {
         const KEYS: &str = "method subject stage task attempt node to_node from_s to_s cause \
                             score threshold confidence evidence evidence_value evidence_usual evidence_unit at_least";
@@ -241,7 +241,7 @@ impl DiagnosisReport {
     }
 }
 
-/// A sentence about the cost of executors that had just started.
+/// Returns a sentence about the cost of executors that had just started.
 fn warm_up(cost: &WarmUp) -> String {
     let mut parts = Vec::new();
     if cost.start_s > 1.0 {
@@ -259,7 +259,7 @@ fn warm_up(cost: &WarmUp) -> String {
     format!("Warm-up: {}. Executors had just started.", parts.join(", and "))
 }
 
-/// A time with a readable number of digits.
+/// Returns a time with a readable number of digits.
 fn time(at: String, value: f64, unit: &'static str, at_least: bool) -> Number {
     let measured = if at_least { Measured::at_least(value) } else { Measured::between(value, None, None) };
     Number::measured(at, &measured, unit).brief()
@@ -309,7 +309,7 @@ pub(super) fn who(subject: &Subject) -> String {
     }
 }
 
-/// Kind, stage, task, attempt, node and second node.
+/// Returns kind, stage, task, attempt, node and second node of a subject.
 fn subject(subject: &Subject) -> [Cell; 6] {
     let none = || Cell::Empty;
     match subject {
@@ -328,12 +328,12 @@ fn subject(subject: &Subject) -> [Cell; 6] {
     }
 }
 
-/// A value of evidence with its unit.
+/// Returns a value of evidence with its unit.
 pub(super) fn amount(at: String, evidence: &Evidence, value: f64) -> Number {
     scaled(at, value, evidence.value.abs().max(evidence.usual.abs()), &evidence.unit)
 }
 
-/// A number in a multiple of its unit that suits the largest of the numbers next to it.
+/// Returns a number in a multiple of its unit that suits the largest of the numbers next to it.
 pub(super) fn scaled(at: String, value: f64, largest: f64, unit: &str) -> Number {
     let (factor, shown) = match (largest, unit) {
         (size, "s") if size < 1.0 => (1e3, "ms".to_owned()),
@@ -348,7 +348,7 @@ pub(super) fn scaled(at: String, value: f64, largest: f64, unit: &str) -> Number
     if largest > 0.0 { number.rounded(0.02 * largest) } else { number }
 }
 
-/// A few names, and the number of further names.
+/// Returns a few names, and the number of further names.
 fn listed(names: &[String]) -> String {
     const MOST: usize = 4;
     let more = names.len().saturating_sub(MOST);

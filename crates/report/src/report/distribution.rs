@@ -95,7 +95,7 @@ impl Distribution {
         })
     }
 
-    /// The quantile `p` of [`QUANTILES`] \[s\].
+    /// Returns the quantile `p` of [`QUANTILES`] \[s\].
     pub fn quantile(&self, p: f64) -> Option<f64> {
         let row = self.quantiles.iter().find(|row| (row.p - p).abs() < 1e-12)?;
         Some(row.quantity.value)
@@ -107,7 +107,7 @@ const STEPS: u32 = 60;
 /// Points of the tail per power of ten.
 const TAIL_POINTS: f64 = 8.0;
 
-/// The distribution function of samples: at equal distances over the range of the histogram, then at
+/// Returns the distribution function of samples: at equal distances over the range of the histogram, then at
 /// quantiles that approach 1.
 fn curve(samples: &TickHistogram, clock: Clock, level: f64) -> Vec<CdfPoint> {
     let (Some(min), Some(max)) = (samples.min(), samples.max()) else { return Vec::new() };
@@ -123,7 +123,7 @@ fn curve(samples: &TickHistogram, clock: Clock, level: f64) -> Vec<CdfPoint> {
     ticks.into_iter().filter_map(|ticks| point(samples, ticks, clock, level)).collect()
 }
 
-/// The share of the samples up to a time, with its interval.
+/// Returns the share of samples up to a time, with its interval.
 fn point(samples: &TickHistogram, ticks: u64, clock: Clock, level: f64) -> Option<CdfPoint> {
     let probability = samples.cdf(ticks).ok()?;
     let below = (probability * samples.count() as f64).round() as u64;
@@ -132,7 +132,7 @@ fn point(samples: &TickHistogram, ticks: u64, clock: Clock, level: f64) -> Optio
     Some(CdfPoint { time_s: clock.seconds(ticks), probability, density_per_s: None, low, high })
 }
 
-/// End of a picture of samples \[ticks\]: a bit beyond the 99th percentile.
+/// Returns the end of a picture of samples \[ticks\]: a bit beyond the 99th percentile.
 fn drawn_to(samples: &TickHistogram, min: u64, max: u64) -> f64 {
     let at = |q: f64| samples.quantile(q).unwrap_or(max as f64);
     let (median, high) = (at(0.5), at(0.99));
@@ -141,14 +141,14 @@ fn drawn_to(samples: &TickHistogram, min: u64, max: u64) -> f64 {
     min as f64 + shown.max(range * f64::from(BARS) / MOST_BARS)
 }
 
-/// The mean \[s\] of samples in ticks; none without a sample.
+/// Returns the mean \[s\] of samples in ticks; `None` without a sample.
 pub(super) fn mean_time(moments: &Moments, clock: Clock, level: f64) -> Option<Measured> {
     let interval = moments.mean_estimate(level).map(Interval::from);
     Some(Measured::new(moments.mean_ticks(), moments.count(), level, interval)?.scaled(clock.tick()))
 }
 
 impl Histogram {
-    /// Bars from the shortest sample to a bit beyond the 99th percentile.
+    /// Returns bars from the shortest sample to a bit beyond the 99th percentile.
     fn new(samples: &TickHistogram, clock: Clock) -> Self {
         let (Some(min), Some(max)) = (samples.min(), samples.max()) else { return Self::default() };
         if min == max {

@@ -87,7 +87,7 @@ pub struct EvidenceRow {
 }
 
 impl ExplorationReport {
-    /// A report on a net without a finite state space, in which no formula was checked.
+    /// Returns a report on a net without a finite state space, in which no formula was checked.
     pub fn of_unbounded(
         program: &Program,
         subject: &Subject<'_>,

@@ -185,7 +185,7 @@ impl FitJobReport {
         vec![text.into()]
     }
 
-    /// The jobs with the plan's estimates; without rows if there is one job.
+    /// Returns the table of jobs with the plan's estimates; it has no rows if there is only one job.
     fn job_table(&self) -> Table {
         let seconds = |title: &str, key: &'static str| Column::new(title).unit("s").key(key);
         let columns = [

@@ -89,7 +89,7 @@ fn where_it_goes(report: &JobReport) -> Vec<Piece> {
     pieces
 }
 
-/// When each phase runs.
+/// Draws when each phase runs.
 fn waterfall(report: &JobReport) -> Figure<'static> {
     let value = |time: &Option<Measured>| time.as_ref().map(|time| time.value);
     let mut rows = Vec::new();
@@ -113,7 +113,7 @@ fn waterfall(report: &JobReport) -> Figure<'static> {
     Figure::bars("waterfall", "What runs when", caption, "time since the start of the job [s]", rows)
 }
 
-/// The share of each phase in the critical path.
+/// Draws each phase's share of the critical path.
 fn critical(report: &JobReport) -> Figure<'static> {
     let row = |phase: &PhaseRow| {
         let critical = phase.critical.as_ref()?;

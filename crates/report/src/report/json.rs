@@ -23,7 +23,8 @@ struct Versioned<'a, R: Serialize> {
     report: &'a R,
 }
 
-/// The JSON text of a report of this kind, with a line end after it. Numbers that are not finite become `null`.
+/// Returns the JSON text of a report of this kind, with a line end after it. Numbers that are not finite become
+/// `null`.
 ///
 /// # Errors
 ///

@@ -86,7 +86,7 @@ impl Report for ProgressModelReport {
     }
 }
 
-/// A flag as a line of text.
+/// Returns a flag as a line of text.
 pub fn straggler_line(flag: &StragglerFlag) -> String {
     let name = |what: &str, name: &str| if name.is_empty() { String::new() } else { format!("{what}{name} ") };
     let node = if flag.node.is_empty() { String::new() } else { format!(" on {}", flag.node) };
@@ -150,7 +150,7 @@ impl Report for WatchReport<'_> {
         Document { kind: "end of watching", answer, ..Document::default() }
     }
 
-    /// A line of JSON, as for the flags before it.
+    /// Returns the counts as one line of JSON, like the flags before it.
     fn json(&self) -> Result<String, JsonError> {
         json_line(Self::KIND, self)
     }
@@ -162,7 +162,7 @@ fn json_line<E: Serialize>(event: &'static str, what: &E) -> Result<String, Json
     Ok(line)
 }
 
-/// A flag as a line of JSON.
+/// Returns a flag as a line of JSON.
 ///
 /// # Errors
 ///

@@ -111,7 +111,7 @@ pub struct OptimizeReport {
     pub notes: Vec<String>,
 }
 
-/// The cheapest size of a job, as a report.
+/// Returns the cheapest size of a job, as a report.
 pub fn sizing_report(found: &SizingOutcome) -> OptimizeReport {
     OptimizeReport {
         price: Some(found.price.to_string()),

@@ -59,7 +59,7 @@ fn cost(at: &str, row: &LookRow, unit: &str) -> Number {
     Number::new(format!("{at}/cost"), row.cost, unit.to_owned()).between(row.cost_low, row.cost_high)
 }
 
-/// `workers = 4, cost 4, p95 120 s`.
+/// Returns a configuration as text, such as `workers = 4, cost 4, p95 120 s`.
 fn point(report: &OptimizeReport, at: &str, row: &LookRow) -> Vec<Piece> {
     let mut pieces: Vec<Piece> =
         vec![format!("{}, cost ", words(report, row)).into(), cost(at, row, &report.cost_unit).into()];

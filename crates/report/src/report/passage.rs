@@ -146,8 +146,8 @@ pub fn completion_section(goal: &str, time: &CompletionTime, times: &[f64]) -> R
     })
 }
 
-/// Points of a distribution function at equal distances; nearly all of the distribution lies between `ends`. The line
-/// starts at 0, unless the function starts to rise much later. None if the time is always 0.
+/// Returns points of a distribution function at equal distances; nearly all of the distribution lies between `ends`.
+/// The line starts at 0, unless the function starts to rise much later. None if the time is always 0.
 pub(super) fn line<E>(
     [low, high]: [f64; 2],
     mut point: impl FnMut(f64) -> Result<CdfPoint, E>,

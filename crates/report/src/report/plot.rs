@@ -26,7 +26,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// A picture that can be drawn at both widths.
+    /// Returns a picture that can be drawn at both widths.
     pub(crate) fn new(
         name: &'static str,
         draw: impl Fn(Width) -> Result<String, PlotError>,
@@ -45,12 +45,12 @@ pub enum Width {
 }
 
 impl Width {
-    /// Pixels.
+    /// Returns the width in pixels.
     pub(crate) fn pixels(self) -> u32 {
         self.of(900, 390)
     }
 
-    /// The first of a wide picture, the second of a narrow one.
+    /// Returns `wide` for a wide picture and `narrow` for a narrow one.
     pub(crate) fn of<T>(self, wide: T, narrow: T) -> T {
         match self {
             Self::Wide => wide,
@@ -81,23 +81,23 @@ pub(crate) const fn px(pixels: i32) -> i32 {
     FINE * pixels
 }
 
-/// A font of this size in pixels.
+/// Returns a font of this size in pixels.
 pub(crate) fn font(pixels: i32) -> (&'static str, i32) {
     ("sans-serif", px(pixels))
 }
 
-/// A line of this width in pixels.
+/// Returns a line of this width in pixels.
 pub(crate) fn line(colour: impl Into<RGBAColor>, pixels: i32) -> ShapeStyle {
     colour.into().stroke_width(px(pixels).unsigned_abs())
 }
 
-/// Text of this size in pixels on one side of a point.
+/// Returns text of this size in pixels on one side of a point.
 pub(crate) fn label(pixels: i32, colour: RGBColor, side: HPos, height: VPos) -> TextStyle<'static> {
     let style = TextStyle::from(font(pixels).into_font()).pos(Pos::new(side, height));
     TextStyle { color: colour.to_backend_color(), ..style }
 }
 
-/// Approximate width of a text in pixels.
+/// Returns the approximate width of a text in pixels.
 pub(crate) fn text_width(text: &str, pixels: i32) -> i32 {
     let letters = i32::try_from(text.chars().count()).unwrap_or(i32::MAX / 100);
     letters.saturating_mul(pixels) * 6 / 10
@@ -173,7 +173,7 @@ where
         .draw()
 }
 
-/// The axis below rows of named bars: number of marks, title, and height of letters.
+/// Draws the axis below rows of named bars, with `marks` marks, the title `shows`, and letters of height `letters`.
 pub(crate) fn axis_of_rows(
     chart: &mut ChartContext<'_, SVGBackend<'_>, Cartesian2d<RangedCoordf64, RangedCoordf64>>,
     marks: usize,
@@ -197,7 +197,8 @@ pub(crate) fn axis_of_rows(
         .draw()
 }
 
-/// A picture of this size in pixels on white, drawn on an area of [`FINE`] times as many dots in each direction.
+/// Draws a picture of this size in pixels on white; the drawing area has [`FINE`] times as many dots in each
+/// direction.
 pub(crate) fn fine_svg(
     (width, height): (u32, u32),
     draw: impl FnOnce(&Area<'_>) -> Result<(), DrawError>,
@@ -209,7 +210,7 @@ pub(crate) fn fine_svg(
     Ok(text.replacen(&drawn, &shown, 1))
 }
 
-/// A picture of this size in pixels on white.
+/// Draws a picture of this size in pixels on white.
 pub(crate) fn svg(
     size: (u32, u32),
     draw: impl FnOnce(&Area<'_>) -> Result<(), DrawError>,

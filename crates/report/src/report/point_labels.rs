@@ -36,13 +36,13 @@ fn covers(a: &Area, b: &Area) -> bool {
     shared(a, b) > 0
 }
 
-/// The size of what two areas share.
+/// Returns the size of the intersection of two areas.
 fn shared(a: &Area, b: &Area) -> i64 {
     let along = |i: usize| i64::from((a[i + 2].min(b[i + 2]) - a[i].max(b[i])).max(0));
     along(0) * along(1)
 }
 
-/// The areas around a point, the best first: at its right, at its left, above and below, then the corners.
+/// Returns the areas around a point, the best first: at its right, at its left, above and below, then the corners.
 fn around(label: &Label, distance: i32) -> [Area; 8] {
     let ([x, y], [width, height]) = (label.at, label.size);
     let [right, left, middle] = [x + distance, x - distance - width, x - width / 2];

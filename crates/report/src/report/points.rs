@@ -21,7 +21,7 @@ pub struct QuantilePoint {
 }
 
 impl QuantilePoint {
-    /// A quantile by a method without bounds.
+    /// Returns a quantile by a method without bounds.
     pub(crate) fn exact(p: f64, value: f64) -> Self {
         Self { p, value, low: None, high: None }
     }

@@ -102,7 +102,7 @@ impl RareReport {
         }
     }
 
-    /// The event as text.
+    /// Returns the event as text.
     fn event(&self) -> String {
         let goal = if self.goal == "dead" { "the dead marking" } else { &self.goal };
         let within = self.within_s.map(|limit| format!(" within {} s", plain(limit))).unwrap_or_default();

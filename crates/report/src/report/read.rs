@@ -212,7 +212,7 @@ struct Head {
     kind: Option<String>,
 }
 
-/// The report in a JSON text. Unknown keys are ignored.
+/// Returns the report in a JSON text. Unknown keys are ignored.
 ///
 /// # Errors
 ///

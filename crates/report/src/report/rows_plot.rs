@@ -42,7 +42,7 @@ pub(crate) struct BarRow {
     pub(crate) colour: Option<RGBColor>,
 }
 
-/// A picture of rows from above; none without a row.
+/// Returns a picture of rows from above; `None` without a row.
 ///
 /// # Errors
 ///

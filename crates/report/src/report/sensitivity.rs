@@ -176,7 +176,7 @@ fn is_significant(effect: &KnobEffect) -> bool {
 }
 
 impl Lead<'_> {
-    /// The rivals, the first three by name.
+    /// Returns the rivals, the first three by name.
     fn rivals_in_words(&self) -> String {
         const MOST: usize = 3;
         let named = self.rivals[..self.rivals.len().min(MOST)].join(", ");

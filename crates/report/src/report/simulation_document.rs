@@ -28,7 +28,7 @@ impl AnswerMethod {
         self.used == "exact"
     }
 
-    /// Rows of an exact answer's provenance: parts of the net that were folded, and parts that were not.
+    /// Returns rows of an exact answer's provenance: parts of the net that were folded, and parts that were not.
     pub(crate) fn folding(&self) -> Vec<[String; 2]> {
         folding_rows(self.folded.as_ref(), &self.not_folded)
     }
@@ -101,7 +101,7 @@ impl SimulationReport {
         }
     }
 
-    /// The probability of the goal, unless it is certain. Stopped runs may still reach it.
+    /// Returns the probability of the goal, unless it is certain. Stopped runs may still reach it.
     fn reached(&self) -> Vec<Piece> {
         let Some(probability) = self.goal_probability.as_ref().filter(|_| !self.is_certain()) else {
             return Vec::new();

@@ -152,7 +152,7 @@ pub struct ExchangedParts {
 }
 
 impl ExchangedParts {
-    /// The classes of parts of a net.
+    /// Returns the classes of parts of a net.
     pub fn all(symmetry: &Symmetry, net: &Net) -> Vec<Self> {
         let example = |class: &Exchangeable| class.places[0].iter().min().map(|&place| net.place(place).id.clone());
         let one = |class: &Exchangeable| Some(Self { parts: class.places.len(), example: example(class)? });
@@ -285,7 +285,7 @@ impl VerdictRow {
 }
 
 impl SolveReport {
-    /// The report without hidden parts; liveness then refers to the remaining parts.
+    /// Returns the report without hidden parts; liveness then refers to the remaining parts.
     #[must_use]
     pub fn without(mut self, hidden: &Hidden) -> Self {
         let place = |name: &str| {
@@ -325,7 +325,7 @@ impl SolveReport {
         self
     }
 
-    /// A report on a net without a finite state space.
+    /// Returns a report on a net without a finite state space.
     pub fn of_unbounded(
         program: &Program,
         subject: &Subject<'_>,
@@ -336,7 +336,7 @@ impl SolveReport {
         Self { unbounded: Some(row), safe: Some(false), ..Self::empty(subject) }
     }
 
-    /// The report of a time to a goal that needs no states.
+    /// Returns the report of a time to a goal that needs no states.
     pub fn of_time(subject: &Subject<'_>, passage: PassageSection, method: MethodRow) -> Self {
         Self { passage: Some(passage), method, ..Self::empty(subject) }
     }

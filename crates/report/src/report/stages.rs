@@ -69,7 +69,8 @@ pub struct SpeculationSection {
     pub single_runs_s: Option<[f64; 2]>,
 }
 
-/// Effect of speculative copies, from a comparison of no copies with Spark's policy; none if that policy is missing.
+/// Returns the effect of speculative copies, from a comparison of no copies with Spark's policy; `None` if that policy
+/// is missing.
 pub fn speculation_section(comparison: &Comparison) -> Option<SpeculationSection> {
     let none = comparison.policies.get(comparison.baseline)?;
     let row = comparison.policies.iter().find(|row| row.job_change.is_some())?;
@@ -292,7 +293,7 @@ fn add_speculation(document: &mut Document<'_>, section: &SpeculationSection, le
 }
 
 impl StagesReport {
-    /// Confidence level of the simulation's intervals.
+    /// Returns the confidence level of the simulation's intervals.
     fn level(&self) -> f64 {
         self.usual_mean.as_ref().map_or(0.0, |mean| mean.level)
     }

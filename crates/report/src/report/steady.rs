@@ -150,7 +150,7 @@ fn row(name: &str, unit: &'static str, runs: &[&[f64]], settings: &SteadySetting
     Some(SteadyRow { name: name.to_owned(), unit: unit.into(), quantity, warm_up })
 }
 
-/// The plain mean of all runs, and the reason for this fallback.
+/// Returns the plain mean of all runs, and the reason for this fallback.
 fn without_interval(runs: &[&[f64]], level: f64, error: &BatchError) -> Option<Measured> {
     let moments: FloatMoments = runs.iter().flat_map(|run| run.iter().copied()).collect();
     let plain = moments.mean_estimate(level).map(Interval::from);

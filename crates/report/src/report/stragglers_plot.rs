@@ -44,7 +44,7 @@ pub(super) struct Stragglers {
 }
 
 impl Stragglers {
-    /// The tasks among the findings; for an attempt with several causes, the most certain one counts.
+    /// Collects the tasks among the findings; for an attempt with several causes, the most certain one counts.
     pub(super) fn new(findings: &[Finding]) -> Self {
         let mut attempts: BTreeMap<(&str, u64, u32), &Finding> = BTreeMap::new();
         for finding in findings {
@@ -63,7 +63,7 @@ impl Stragglers {
         Self { rows, left_out: all - drawn }
     }
 
-    /// The picture.
+    /// Returns the picture.
     ///
     /// # Errors
     ///
@@ -143,7 +143,7 @@ impl Stragglers {
     }
 }
 
-/// A finding's time, node and cause; none if it cannot be drawn.
+/// Returns a finding's time, node and cause; `None` if it cannot be drawn.
 fn bar(finding: &Finding) -> Option<([f64; 2], String, Cause)> {
     let Subject::Task { node, .. } = &finding.subject else { return None };
     let bar = [finding.from?, finding.to?];
@@ -151,7 +151,7 @@ fn bar(finding: &Finding) -> Option<([f64; 2], String, Cause)> {
     (bar[0] <= bar[1]).then_some((bar, name, finding.cause))
 }
 
-/// The rows of nodes and causes, and the number of bars in each; `bars` are in order of their start.
+/// Returns the rows of nodes and causes, and the number of bars in each; `bars` are in order of their start.
 fn rows(bars: Vec<([f64; 2], String, Cause)>) -> (Vec<Row>, usize) {
     let mut rows: BTreeMap<(String, Cause), Vec<Vec<[f64; 2]>>> = BTreeMap::new();
     let (mut drawn, mut lanes) = (0, 0);

@@ -292,7 +292,7 @@ fn matrices(incidence: &Incidence) -> Matrices {
     }
 }
 
-/// The verdict on a cover.
+/// Returns the verdict on a cover.
 fn cover_verdict(name: &'static str, cover: &Result<Cover, Cut>, all: &[String], without: &str) -> Verdict {
     match cover {
         Err(cut) => Verdict { name: name.into(), holds: None, reason: Some(cut.to_string()) },

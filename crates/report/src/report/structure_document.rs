@@ -180,7 +180,7 @@ fn marking(report: &StructureReport) -> Table {
     if table.rows.is_empty() { table.row(["no tokens".into()]) } else { table }
 }
 
-/// `#(A) + 2 #(B)`.
+/// Returns a weighted sum as text, such as `#(A) + 2 #(B)`.
 fn sum_text(weights: &[Weight]) -> String {
     let mut text = String::new();
     for weight in weights {

@@ -282,7 +282,7 @@ pub(super) fn group_rows(samples: &Samples, question: &Question, level: f64) -> 
         .collect()
 }
 
-/// One name per counter: the place, and the class if there are several.
+/// Returns one name per counter: the place, and the class if there are several.
 pub(super) fn counter_names(subject: &Subject<'_>) -> Vec<String> {
     let one = |place: &String| {
         let several = subject.classes.len() > 1;

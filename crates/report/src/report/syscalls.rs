@@ -91,7 +91,7 @@ pub struct SyscallWarningRow {
     pub text: String,
 }
 
-/// The rows of a diagnosis.
+/// Returns the report of a diagnosis.
 pub fn syscalls_report(run: &Run, profile: &Profile, answers: Vec<Answer>) -> SyscallsReport {
     let warnings = run.nodes.iter().flat_map(warnings_of).collect();
     SyscallsReport {
@@ -161,7 +161,7 @@ fn call_rows(node: &NodeCalls, profile: &Profile) -> Vec<SyscallRow> {
     .collect()
 }
 
-/// Display name of a method.
+/// Returns the display name of a method.
 pub(super) fn method_text(method: Method) -> &'static str {
     method.name().trim_start_matches("syscalls-")
 }

@@ -92,7 +92,7 @@ impl SyscallsReport {
         table.cards()
     }
 
-    /// The calls that `shown` selects, with the least and the greatest mean of a node in the control runs.
+    /// Returns the calls that `shown` selects, with the least and the greatest mean of a node in the control runs.
     fn calls(&self, title: &str, shown: fn(&SyscallRow) -> bool) -> Table {
         const MILLI: f64 = 1e3;
         let note = "Milliseconds per call. Least and most: the range of node means in the control runs.";

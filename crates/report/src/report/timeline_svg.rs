@@ -159,7 +159,7 @@ impl<'s> Picture<'s> {
         }
     }
 
-    /// Lines at round times, with their labels.
+    /// Draws lines at round times, with labels.
     fn grid(&self, svg: &mut String) {
         let [from, to] = self.scene.span;
         let steps = if self.width < 600.0 { 5.0 } else { 10.0 };
@@ -214,7 +214,7 @@ impl<'s> Picture<'s> {
         }
     }
 
-    /// Left, top, width and height.
+    /// Returns left, top, width and height of a bar.
     fn place(&self, bar: &Bar) -> (f64, f64, f64, f64) {
         let space = if self.lane >= 4.0 { 1.0 } else { 0.0 };
         let [left, right] = bar.span.map(|time| self.x(time));
@@ -241,7 +241,7 @@ impl<'s> Picture<'s> {
         }
     }
 
-    /// One path for all bars of a kind: small, and quick to draw.
+    /// Draws all bars of a kind as one path, which is small and quick to draw.
     fn paths(&self, svg: &mut String) {
         for (position, kind) in self.scene.kinds.iter().enumerate() {
             let mut path = String::new();
@@ -259,7 +259,7 @@ fn paint(kind: &Kind) -> String {
     format!("fill=\"{}\" fill-opacity=\"{}\"", kind.colour, kind.opacity)
 }
 
-/// The kinds that have bars, each with the place of its entry in lines that fit the width.
+/// Returns the kinds that have bars, each with the place of its entry in lines that fit the width.
 fn legend(scene: &Scene, below: f64, width: f64) -> Vec<(usize, [f64; 2])> {
     let (mut x, mut y) = (MARGIN, MARGIN + below);
     let mut entries = Vec::new();
@@ -277,7 +277,7 @@ fn legend(scene: &Scene, below: f64, width: f64) -> Vec<(usize, [f64; 2])> {
     entries
 }
 
-/// 1, 2 or 5 times a power of ten, not below `step`.
+/// Returns 1, 2 or 5 times a power of ten, the smallest that is not below `step`.
 fn round_step(step: f64) -> f64 {
     if !(step.is_finite() && step > 0.0) {
         return 1.0;

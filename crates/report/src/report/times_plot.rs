@@ -79,7 +79,7 @@ impl Times {
         Self { name, bars, samples: 0, curve: sound(curve), of_curve, exact, mean, quantiles }
     }
 
-    /// The picture called `histogram`, `cdf` or `tail`; none if there is nothing to draw.
+    /// Returns the picture called `histogram`, `cdf` or `tail`; `None` if there is nothing to draw.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ impl Times {
         }
     }
 
-    /// Advice on how to read the picture of this name; it mentions only what is drawn.
+    /// Returns advice on how to read the picture of this name; it mentions only what is drawn.
     pub(crate) fn caption(&self, name: &str) -> String {
         let exact = if self.exact.is_empty() { "" } else { " The orange line is the exact distribution." };
         let band = match self.curve.iter().any(|point| point.low < point.high) {
@@ -130,7 +130,7 @@ impl Times {
         format!("{} [s]", self.name)
     }
 
-    /// The marked quantiles between two times.
+    /// Returns the marked quantiles between two times.
     fn marks(&self, from: f64, until: f64) -> impl Iterator<Item = [f64; 2]> {
         self.quantiles.iter().copied().filter(move |[p, time]| is_marked(*p) && (from..=until).contains(time))
     }
@@ -159,7 +159,7 @@ impl Times {
         })
     }
 
-    /// The exact distribution as bars: the middle of each bar, and its share \[%\].
+    /// Returns the exact distribution as bars: the middle of each bar, and its share \[%\].
     fn exact_shares(&self) -> Vec<(f64, f64)> {
         let below = |time| between(&self.exact, time);
         let share = |bar: &Bar| {
@@ -169,7 +169,7 @@ impl Times {
         if self.exact.is_empty() { Vec::new() } else { self.bars.iter().filter_map(share).collect() }
     }
 
-    /// Lines at the mean and at quantiles, with labels that do not overlap.
+    /// Draws lines at the mean and at quantiles, with labels that do not overlap.
     fn mark_times<Y>(
         &self,
         chart: &mut Chart<'_, '_, Y>,
@@ -240,7 +240,7 @@ impl Times {
         Ok(room)
     }
 
-    /// End of the drawn distribution function: the end of the histogram, otherwise of the line.
+    /// Returns the end of the drawn distribution function: the end of the histogram, otherwise of the line.
     fn drawn_to(&self) -> f64 {
         let end = self.bars.last().map(|bar| bar.high).filter(|_| self.bars.len() > 1);
         end.or(self.curve.last().map(|point| point.time_s)).unwrap_or(1.0)
@@ -341,7 +341,7 @@ fn sound_bars(bars: &[Bar]) -> Vec<Bar> {
     sound
 }
 
-/// Caption of an exact line.
+/// Returns the caption of an exact line.
 fn of_exact(curve: &[CdfPoint]) -> String {
     let bounded = curve.iter().any(|point| point.low.is_some());
     if bounded { "exact, with guaranteed bounds" } else { "exact" }.to_owned()
@@ -372,7 +372,7 @@ fn frame<'a, 'b>(area: &'a Area<'b>, width: Width) -> ChartBuilder<'a, 'b, SVGBa
     builder
 }
 
-/// A share as short text.
+/// Returns a share as short text.
 fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     if percent >= 1e-3 {
@@ -382,7 +382,7 @@ fn percent(share: f64) -> String {
     }
 }
 
-/// Legend of the lines, side by side above a plot that starts at this column.
+/// Draws the legend of the lines, side by side above a plot that starts at this column.
 fn legend(area: &Area<'_>, left: i32, entries: &[(RGBColor, String)]) -> Result<(), DrawError> {
     let (mut x, y) = (left, px(16));
     for (colour, text) in entries {

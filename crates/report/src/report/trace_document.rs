@@ -87,18 +87,18 @@ impl TraceReport {
         }
     }
 
-    /// The application that took longest, by its position, and its bounds.
+    /// Returns the application that took longest, by its position, and its bounds.
     fn longest(&self) -> Option<(usize, &BoundsRow)> {
         let bounded = self.applications.iter().enumerate().filter_map(|(i, row)| Some((i, row.bounds.as_ref()?)));
         bounded.max_by(|(_, a), (_, b)| a.span_s.total_cmp(&b.span_s))
     }
 
-    /// Positions of applications with a job without an end.
+    /// Returns positions of applications with a job without an end.
     fn open(&self) -> BTreeSet<usize> {
         self.jobs.iter().filter(|job| job.completed_s.is_none()).map(|job| job.application).collect()
     }
 
-    /// The time of an application: a lower bound if one of its jobs has no end.
+    /// Returns the time of an application: a lower bound if one of its jobs has no end.
     fn took(&self, i: usize, bounds: &BoundsRow, open: &BTreeSet<usize>) -> Number {
         let is_open = self.partial || open.contains(&i);
         let span =
@@ -189,7 +189,7 @@ impl TraceReport {
         format!("{}{}{again} {name}", self.application(stage.application), stage.number).trim_end().to_owned()
     }
 
-    /// The prefix of a stage's number: its application, if there are several.
+    /// Returns the prefix of a stage's number: its application, if there are several.
     fn application(&self, position: usize) -> String {
         if self.applications.len() > 1 { format!("{position}/") } else { String::new() }
     }
@@ -212,7 +212,7 @@ impl TraceReport {
         })
     }
 
-    /// The time of the longest application and its lower bounds as bars.
+    /// Returns the time of the longest application and its lower bounds as bars.
     fn bars(&self) -> Option<Figure<'_>> {
         let (i, bounds) = self.longest()?;
         let bar = |name: &str, number: &Number| BarRow {
@@ -231,7 +231,7 @@ impl TraceReport {
         Some(Figure::bars("bounds", title, caption, "time [s]", rows))
     }
 
-    /// The bounds of all applications; one application has a figure of them.
+    /// Returns the bounds of all applications; one application has a figure of them.
     fn bounds(&self) -> Table {
         let columns = [
             Column::new("application"),
@@ -319,7 +319,7 @@ impl TraceReport {
         cut(table)
     }
 
-    /// Times of stages on GPUs.
+    /// Returns times of stages on GPUs.
     fn gpus(&self) -> Table {
         let columns = [
             Column::new("stage"),
@@ -359,7 +359,7 @@ impl TraceReport {
         cut(table)
     }
 
-    /// The stages that are part of a described query or job; without any, the table is empty and not shown.
+    /// Returns the stages that are part of a described query or job; without any, the table is empty and not shown.
     fn queries(&self) -> Table {
         let columns = [Column::new("stage"), Column::new("query or job"), Column::new("operators")];
         let note = "Descriptions come from the program or its SQL. Operators: those of the query's final plan that ran in the stage, in data order.";
@@ -405,7 +405,7 @@ impl TraceReport {
         cut(table)
     }
 
-    /// The outcome of speculative copies.
+    /// Returns the outcome of speculative copies.
     fn copies(&self) -> Option<Block<'_>> {
         let copies = &self.copies;
         if self.outcomes.is_empty() {
@@ -456,14 +456,14 @@ impl TraceReport {
     }
 }
 
-/// The attempts in lanes.
+/// Returns the figure of the attempts in lanes.
 fn timeline_figure(timeline: &TimelineRow) -> Figure<'_> {
     let joined = if timeline.joined { " Attempts that follow each other closely share a bar." } else { "" };
     let caption = format!("Each bar is an attempt of a task, each lane a slot of a node.{joined}");
     Figure::new("Tasks over time", caption).drawn(move || timeline.picture())
 }
 
-/// An amount of data in a fitting unit of powers of 1000.
+/// Returns an amount of data in a fitting unit of powers of 1000.
 fn size(bytes: f64) -> String {
     const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
     let mut value = bytes;

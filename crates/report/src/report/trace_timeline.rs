@@ -32,7 +32,7 @@ enum Class {
 impl Class {
     const ALL: [Self; 6] = [Self::Even, Self::Odd, Self::Vain, Self::Straggler, Self::Copy, Self::Failed];
 
-    /// The word in JSON.
+    /// Returns the word in JSON.
     fn key(self) -> &'static str {
         match self {
             Self::Even => "task",
@@ -78,14 +78,14 @@ struct Drawn {
     index: usize,
 }
 
-/// The picture. Omits attempts without a launch; an attempt without an end is drawn to the end of its stage,
-/// otherwise to the end of the picture.
+/// Returns the picture. Omits attempts without a launch; an attempt without an end is drawn to the end of its
+/// stage, otherwise to the end of the picture.
 pub fn trace_svg(trace: &JobTrace, usual: &Usual) -> String {
     let of_attempts = classes(trace, usual).into_iter().map(|class| class as usize).collect();
     painted_svg(trace, &Paint { kinds: Class::ALL.map(Class::kind).into(), of_attempts, notes: BTreeMap::new() })
 }
 
-/// The picture with colours of the caller's choice.
+/// Returns the picture with colours of the caller's choice.
 pub(super) fn painted_svg(trace: &JobTrace, paint: &Paint) -> String {
     let (drawn, lanes) = lay_out(trace);
     let order = in_order(trace, &lanes);
@@ -128,7 +128,8 @@ fn node_name(trace: &JobTrace, node: usize) -> Option<&str> {
 /// Start and end \[µs\], and class.
 type Span = (i64, i64, Class);
 
-/// The attempts as bars in lanes, for the report; none if too many bars are left after those that touch have been joined.
+/// Returns the attempts as bars in lanes, for the report; `None` if too many bars are left after those that touch
+/// have been joined.
 pub(super) fn timeline(trace: &JobTrace, usual: &Usual) -> Option<TimelineRow> {
     let (drawn, lanes) = lay_out(trace);
     let classes = classes(trace, usual);
@@ -204,7 +205,7 @@ impl TimelineRow {
     }
 }
 
-/// The class of each attempt.
+/// Returns the class of each attempt.
 fn classes(trace: &JobTrace, usual: &Usual) -> Vec<Class> {
     let mut classes = Vec::with_capacity(trace.attempts().len());
     for (id, stage) in trace.stages_with_ids() {
@@ -265,7 +266,7 @@ fn lay_out(trace: &JobTrace) -> (Vec<Drawn>, Vec<usize>) {
     (drawn, lanes)
 }
 
-/// The slots of a node, if the log states the cores of all executors on it.
+/// Returns the slots of a node, if the log states the cores of all executors on it.
 fn node_slots(trace: &JobTrace, node: usize) -> Option<usize> {
     let there: Vec<&Executor> = trace.executors.iter().filter(|e| e.node.is_some_and(|n| n.index() == node)).collect();
     let slots = |executor: &Executor| {
@@ -286,7 +287,7 @@ fn last_time(trace: &JobTrace) -> i64 {
     jobs.chain(attempts).map(|time| time.microseconds()).max().unwrap_or(0)
 }
 
-/// The ends of the picture \[s\].
+/// Returns the ends of the picture \[s\].
 fn span(trace: &JobTrace, drawn: &[Drawn]) -> [f64; 2] {
     let submitted = trace.jobs.iter().filter_map(|job| job.submitted).map(|time| time.microseconds());
     let from = drawn.iter().map(|drawn| drawn.from).chain(submitted).min().unwrap_or(0);
@@ -294,7 +295,7 @@ fn span(trace: &JobTrace, drawn: &[Drawn]) -> [f64; 2] {
     [from, to].map(|time| time as f64 / 1e6)
 }
 
-/// Tooltip of an attempt.
+/// Returns the tooltip of an attempt.
 fn about(trace: &JobTrace, attempt: &Attempt) -> String {
     let stage = trace.stage(attempt.stage).map_or(0, |stage| stage.number);
     let time = attempt.duration().map_or_else(|| "no end".to_owned(), |time| format!("{time:.3} s"));
@@ -312,7 +313,7 @@ fn in_order(trace: &JobTrace, lanes: &[usize]) -> Vec<usize> {
     order
 }
 
-/// A name with zeros before its numbers, so that texts sort like numbers.
+/// Pads the numbers in a name with zeros, so that names sort by value.
 fn padded(name: &str) -> String {
     let digit = |c: &char| c.is_ascii_digit();
     let mut text = String::new();

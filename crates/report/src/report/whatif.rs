@@ -293,7 +293,7 @@ pub struct DetectorsReport {
     pub detectors: Vec<DetectorRow>,
 }
 
-/// The catalogue of detectors.
+/// Returns the catalogue of detectors.
 pub fn detectors_report() -> DetectorsReport {
     let row = |entry: &crate::cluster::detect::CatalogueEntry| DetectorRow {
         name: entry.name.into(),

@@ -120,7 +120,7 @@ fn times(report: &WhatIfReport) -> Table {
     table
 }
 
-/// The same job as a net, below the policy without a detector.
+/// Returns the table of the same job as a net, with the policy without a detector first.
 fn nets(report: &WhatIfReport) -> Table {
     let mut columns = vec![Column::new("model"), Column::new("mean").unit("s").key("net_job_time")];
     let first = report.net.first().map_or(&[][..], |row| &row.tails);
@@ -141,7 +141,7 @@ fn nets(report: &WhatIfReport) -> Table {
     table
 }
 
-/// A difference in its unit, shown in another one, and a ratio in percent.
+/// Returns a difference in its unit, shown in another one, and a ratio in percent.
 fn changes(at: &str, change: Option<&ChangeRow>, unit: &'static str, shown: (&'static str, f64)) -> [Cell; 2] {
     let difference = change.map(|change| {
         let number = Number::measured(format!("{at}/difference"), &change.difference, unit);

@@ -107,7 +107,7 @@ impl Report for LogWhatIfReport {
 }
 
 impl LogWhatIfReport {
-    /// The job time in the log and in the replay.
+    /// Returns the job time in the log and in the replay.
     fn replayed(&self) -> Vec<Piece> {
         let time = |at, value| Number::new(at, value, "s").rounded(0.05);
         let mut pieces: Vec<Piece> = vec!["The job took ".into(), time("/actual_s", self.actual_s).into()];
