@@ -83,7 +83,8 @@ impl ReportSource {
         !matches!(self, Self::Stdin(_))
     }
 
-    /// Returns true if all reports are available at once: the file does not grow, or the command does not wait for it
+    /// Returns true if all reports are available immediately: the file does not grow, or the command does not wait
+    /// for it
     /// to grow.
     pub(crate) fn is_complete(&self, until_idle: Option<Duration>) -> bool {
         match self {

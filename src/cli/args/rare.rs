@@ -13,7 +13,7 @@ Examples:
     # a full queue before the first failure
     tailspn rare net.xml --until '#(queue) >= 12' --avoid '#(failed) > 0'
 
-    # three failures at once within a minute
+    # three simultaneous failures within a minute
     tailspn rare net.xml --until '#(failed) >= 3' --within 60
 
     # a job that takes longer than 100 s

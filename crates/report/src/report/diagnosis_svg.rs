@@ -76,7 +76,7 @@ fn attempts_by_name(trace: &JobTrace) -> BTreeMap<(String, u64, u32), usize> {
 fn note(found: &[&Finding]) -> String {
     let one = |finding: &&Finding| match finding.evidence.first().filter(|_| finding.cause != Cause::Unknown) {
         Some(evidence) => format!(
-            "{}: {} {:.1} {}, usually {:.1}",
+            "{}: {} {:.1} {}, expected {:.1}",
             cause_text(finding.cause),
             evidence.what,
             evidence.value,

@@ -22,7 +22,7 @@ pub struct ExplorationReport {
     pub stopped: Option<String>,
     /// The formulas, in the order of the request.
     pub formulas: Vec<FormulaRow>,
-    /// Reason why there are infinitely many markings; then there is no state space.
+    /// Reason why there are infinitely many markings, in which case there is no state space.
     pub unbounded: Option<UnboundedRow>,
     /// The state space.
     pub state_space: Option<MarkingGraphRow>,

@@ -18,7 +18,7 @@ const EDGE: i32 = 8;
 const LETTERS: i32 = 13;
 /// Space between the axis and a name above a bar \[px\].
 const ASIDE: i32 = 4;
-/// Largest part of a picture that names next to bars take \[%\].
+/// Maximum share of a picture for names next to bars \[%\].
 const NAMES: i32 = 45;
 /// Maximum number of rows that are drawn.
 pub(crate) const MOST: usize = 60;

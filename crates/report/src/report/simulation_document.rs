@@ -235,7 +235,7 @@ impl Report for SteadyReport {
 
 /// Returns remarks on transitions that fired too rarely.
 fn rare(report: &SteadyReport) -> Vec<String> {
-    /// Largest number of transitions that are listed by name.
+    /// Maximum number of transitions that are listed by name.
     const MOST: usize = 10;
     let rare = &report.rare_transitions;
     let mut remarks: Vec<String> = rare

@@ -26,7 +26,7 @@ pub struct SolveReport {
     pub stopped: Option<String>,
     /// Method of the answer.
     pub method: MethodRow,
-    /// Reason why there are infinitely many markings; then there is no state space.
+    /// Reason why there are infinitely many markings, in which case there is no state space.
     pub unbounded: Option<UnboundedRow>,
     /// The state space.
     pub state_space: Option<StateSpaceRow>,

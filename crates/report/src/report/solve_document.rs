@@ -193,7 +193,7 @@ fn by_times(passage: &PassageSection) -> Table {
         [time, probability.into()].into_iter().chain(density.map(Cell::from)).collect()
     };
     let rows = passage.cdf.iter().enumerate().map(row);
-    Table::new("Probability of reaching the goal by then", "", columns).rows(rows).level(0.95)
+    Table::new("Probability of reaching the goal by a time", "", columns).rows(rows).level(0.95)
 }
 
 /// Adds means of expressions, tokens and throughputs; `when` for display, and after names in CSV.

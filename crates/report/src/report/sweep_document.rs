@@ -167,7 +167,7 @@ fn points(report: &SweepReport) -> Table {
     columns.extend(["level", "seed"].map(|key| Column::new(key).key(key).show(Show::Csv)));
     let rows = report.points.iter().enumerate().map(|(i, point)| row(report, i, point));
     let note = if has_deadline(report) {
-        "Changes are relative to the base. By deadline: probability of finishing by then."
+        "Changes are relative to the base. By deadline: probability of finishing by the deadline."
     } else {
         "Changes are relative to the base."
     };

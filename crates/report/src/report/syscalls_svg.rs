@@ -83,7 +83,7 @@ fn square(row: &SyscallRow, x: f64, y: f64) -> String {
     let [red, blue] = if distance > 0.0 { [255.0 - 40.0 * depth, faint] } else { [faint, 255.0 - 40.0 * depth] };
     let usual = row
         .usual_s
-        .map_or_else(String::new, |usual| format!(", usual {:.4} to {:.4} ms", usual.low * 1e3, usual.high * 1e3));
+        .map_or_else(String::new, |usual| format!(", control runs {:.4} to {:.4} ms", usual.low * 1e3, usual.high * 1e3));
     format!(
         "<g><title>{} {}: {:.4} ms{usual}</title>\
          <rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"rgb({red:.0},{faint:.0},{blue:.0})\" stroke=\"#ddd\"/>\

@@ -14,7 +14,7 @@ const MARGIN: f64 = 16.0;
 const TITLE: f64 = 28.0;
 const LEGEND: f64 = 20.0;
 const AXIS: f64 = 40.0;
-/// Largest part of the width that the names of nodes take.
+/// Maximum share of the width for names of nodes.
 const NAMES: f64 = 0.3;
 /// Range of the height of a lane \[px\], and the intended height of all lanes together.
 const LANE: std::ops::RangeInclusive<f64> = 1.5..=16.0;

@@ -42,7 +42,7 @@ impl Findings<'_> {
         push(
             "bounded",
             match (self.partial, self.safe) {
-                (true, _) => format!("unknown; some place holds {most}"),
+                (true, _) => format!("unknown; some place can hold {most}"),
                 (false, Some(true)) => "yes, and safe: no place ever holds two tokens".to_owned(),
                 (false, _) => format!("yes: no place ever holds more than {most}"),
             }

@@ -5,7 +5,7 @@ const { ask, begin, button, element, note, pause, picture, problem, report } = a
 const { planned } = await import(`/planned.js${location.search}`);
 const { Zoom } = await import(`/zoom.js${location.search}`);
 
-// Milliseconds between two looks at a log that may grow.
+// Milliseconds between two checks of a log that may grow.
 const POLL_MS = 2000;
 
 const page = document.getElementById("page");

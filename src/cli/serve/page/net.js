@@ -6,12 +6,13 @@ const { Zoom } = await import(`/zoom.js${location.search}`);
 // Milliseconds after the last firing until the page asks for the rates of the enabled transitions.
 const REST_MS = 100;
 
-// Most tokens drawn as dots, and the places of one to five dots around the centre of a place, as the pictures of tailspn have them.
+// Maximum number of tokens drawn as dots, and the positions of one to five dots around the centre of a place, as in
+// the pictures of tailspn.
 const MOST_DOTS = 5;
 const SPOTS = [[], [[0, 0]], [[-1, 0], [1, 0]], [[0, -1], [-1, 0.8], [1, 0.8]], [[-1, -1], [1, -1], [-1, 1], [1, 1]],
   [[-1, -1], [1, -1], [0, 0], [-1, 1], [1, 1]]];
 
-// Most invariants that are shown.
+// Maximum number of invariants that are shown.
 const MOST_INVARIANTS = 100;
 
 const page = document.getElementById("page");
@@ -106,7 +107,7 @@ function tell(error) {
   problem.hidden = false;
 }
 
-// Goes to the marking after so many firings of the history; `moves` are what can fire there, if that is known.
+// Goes to the marking after `number` firings of the history; `moves` are the transitions that can fire there, if known.
 function go(number, moves) {
   if (number < 0 || number > steps.length) return;
   const [places, transitions] = [new Set(), new Set()];
@@ -163,7 +164,7 @@ async function extend(path, more) {
   }
 }
 
-// The model time after so many firings; null after a transition that the user fired.
+// The model time after a number of firings; null after a transition that the user fired.
 function timeAt(number) { return number === 0 ? 0 : steps[number - 1].at; }
 
 async function fire(id) {

@@ -103,7 +103,7 @@ function control({ option, label, hint, choices, at }, later, now) {
   return { option, input, box };
 }
 
-// Mean, quantiles and the probability to meet the deadline, from the keys of docs/json.md.
+// Mean, quantiles and the probability of meeting the deadline, from the keys of docs/json.md.
 function numbers(result) {
   const ends = (found) => (found && found.low !== null && found.low !== undefined
     ? `${short(found.low)} to ${short(found.high)}` : "");
