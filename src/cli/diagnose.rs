@@ -177,7 +177,7 @@ fn read_of_log(
     inputs: &Inputs,
     unmapped: Vec<Unmapped>,
 ) -> Said {
-    let taken = format!("{} task attempts on {} nodes", trace.attempts().len(), trace.nodes.len());
+    let taken = format!("{} attempts of tasks on {} nodes", trace.attempts().len(), trace.nodes.len());
     let mut used = vec![UsedRow { kind: "log".into(), name: trace.files.join(", "), taken }];
     used.extend(samples.files.iter().filter(|file| file.series > 0).map(|file| UsedRow {
         kind: "samples".into(),
