@@ -92,7 +92,7 @@ pub enum Piece {
 /// The numbers of a time by which results are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Headline {
-    /// The part of the result with these times, if they do not cover the whole result.
+    /// The part of the result to which these times apply, if it is not the whole result.
     pub of: Option<String>,
     /// The mean.
     pub mean: Number,
@@ -169,7 +169,7 @@ impl<'a> Figure<'a> {
             .written(move |look| bars_text(&of, &again, look))
     }
 
-    /// Returns the picture; none if there is nothing to draw.
+    /// Returns the picture; `None` if there is nothing to draw.
     ///
     /// # Errors
     ///
@@ -178,7 +178,7 @@ impl<'a> Figure<'a> {
         self.picture.as_ref().map_or(Ok(None), |draw| draw())
     }
 
-    /// Returns the lines for a terminal; none without a text form.
+    /// Returns the lines for a terminal; `None` without a text form.
     pub fn text(&self, look: &Look) -> Option<String> {
         self.text.as_ref().map(|write| write(look)).filter(|text| !text.is_empty())
     }

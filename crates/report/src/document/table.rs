@@ -64,7 +64,7 @@ pub struct Column {
     pub key: Word,
     /// Keys of the ends of intervals, in a wide table.
     pub ends: Option<[Word; 2]>,
-    /// Who sees it.
+    /// The readers who see the column.
     pub show: Show,
 }
 
@@ -164,14 +164,14 @@ impl Column {
         Self { key: key.into(), ..self }
     }
 
-    /// Adds the ends of its intervals to wide CSV, as `KEY_low` and `KEY_high`.
+    /// Adds the ends of the intervals to wide CSV, as `KEY_low` and `KEY_high`.
     #[must_use]
     pub fn ends(self) -> Self {
         let ends = ["low", "high"].map(|end| format!("{}_{end}", self.key).into());
         Self { ends: Some(ends), ..self }
     }
 
-    /// Adds the ends of its intervals to wide CSV under separate names.
+    /// Adds the ends of the intervals to wide CSV under separate names.
     #[must_use]
     pub fn ends_as(self, low: &'static str, high: &'static str) -> Self {
         Self { ends: Some([low.into(), high.into()]), ..self }

@@ -32,7 +32,7 @@ pub struct BenchAdapter {
     pub kind: Word,
     /// The driver.
     pub driver: String,
-    /// True if it has 64-bit integers.
+    /// True if the GPU has 64-bit integers.
     pub int64: bool,
 }
 
@@ -98,7 +98,7 @@ pub struct BenchBound {
     pub of: Word,
     /// Basis of the bound.
     pub by: String,
-    /// The share that was reached.
+    /// The share of the bound that was reached.
     pub reached: f64,
 }
 

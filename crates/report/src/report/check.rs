@@ -18,7 +18,7 @@ const MOST_OBSTACLES: usize = 5;
 pub struct CheckReport {
     /// Name of the net; may be empty.
     pub name: String,
-    /// The format that it was read as.
+    /// The format in which the net was read.
     pub dialect: String,
     /// Number of places.
     pub places: usize,
@@ -110,7 +110,7 @@ pub struct FileWarningRow {
 pub struct EngineRow {
     /// Name.
     pub name: Word,
-    /// Reasons why it cannot run the net; empty if it can.
+    /// Reasons why the engine cannot run the net; empty if it can.
     pub obstacles: Vec<String>,
 }
 

@@ -53,9 +53,9 @@ pub struct DetectionStage {
     pub name: String,
     /// Tasks that were judged.
     pub tasks: u64,
-    /// Stragglers among them.
+    /// Stragglers among these tasks.
     pub stragglers: u64,
-    /// Tasks with an expected time from other runs; for other tasks it is the median of the stage.
+    /// Tasks with an expected time from other runs; for other tasks, the expected time is the median of the stage.
     pub usual_from_runs: u64,
     /// True if progress was reported, false if it is assumed to be even.
     pub reported: bool,
@@ -89,7 +89,7 @@ pub struct JudgedRow {
 /// A straggler, or a task that was flagged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DetectionTask {
-    /// Position of its stage in `stages`.
+    /// Index of the task's stage in `stages`.
     pub stage: usize,
     /// The number of the task in the stage.
     pub task: u32,

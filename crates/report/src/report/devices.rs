@@ -30,7 +30,7 @@ pub struct AdapterRow {
     pub interface: String,
     /// The driver.
     pub driver: String,
-    /// True if it has 64-bit integers.
+    /// True if the adapter has 64-bit integers.
     pub int64: bool,
     /// Largest buffer \[B\].
     pub largest_buffer: u64,
@@ -40,9 +40,9 @@ pub struct AdapterRow {
     pub workgroups: u32,
     /// Maximum number of invocations in a workgroup.
     pub workgroup_size: u32,
-    /// True if it opened and passed its test.
+    /// True if the adapter opened and passed its self-test.
     pub usable: bool,
-    /// Reason why it is not usable.
+    /// Reason why the adapter is not usable.
     pub fault: Option<String>,
 }
 

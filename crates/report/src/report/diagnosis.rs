@@ -30,7 +30,7 @@ pub struct DiagnosedStageRow {
     pub stragglers: u64,
     /// Stragglers with a cause.
     pub explained: u64,
-    /// Features that are unknown for all of its tasks.
+    /// Features that are unknown for all tasks of the stage.
     pub unknown_features: Vec<Word>,
     /// Stragglers with samples for less than half of their time.
     pub uncovered: u64,

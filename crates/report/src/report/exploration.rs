@@ -18,7 +18,7 @@ pub struct ExplorationReport {
     pub priorities: bool,
     /// True if markings are missing.
     pub partial: bool,
-    /// Reason why they are missing.
+    /// Reason why markings are missing.
     pub stopped: Option<String>,
     /// The formulas, in the order of the request.
     pub formulas: Vec<FormulaRow>,
@@ -80,7 +80,7 @@ pub struct EvidenceRow {
     pub stops: bool,
     /// The marked places after `path`, with their tokens.
     pub marking: Vec<(String, u32)>,
-    /// The part of the formula that decides in that marking.
+    /// The part of the formula whose value in that marking is decisive.
     pub part: Option<String>,
     /// True if that part holds in that marking.
     pub part_holds: Option<bool>,

@@ -17,7 +17,7 @@ use crate::stages::{StagePlan, TaskTime};
 pub struct FitStageRow {
     /// Name of the stage.
     pub name: String,
-    /// Stages that it waits for.
+    /// Stages that this stage waits for.
     pub after: Vec<usize>,
     /// Tasks in all logs.
     pub tasks: usize,

@@ -17,9 +17,9 @@ pub struct FitValueRow {
     pub key: Word,
     /// The value, in the unit of the key.
     pub value: f64,
-    /// Lower end of its interval, if several tasks give values.
+    /// Lower end of the value's interval, if values of several tasks are known.
     pub low: Option<f64>,
-    /// Upper end.
+    /// Upper end of the value's interval.
     pub high: Option<f64>,
     /// Source of the value.
     pub from: String,
@@ -49,7 +49,7 @@ pub struct FitJobRun {
 pub struct FitJobReport {
     /// The log.
     pub log: String,
-    /// The job's id there.
+    /// The job's id in the log.
     pub id: String,
     /// Name of the job.
     pub name: String,
@@ -58,7 +58,7 @@ pub struct FitJobReport {
     /// From the first launch of a task to the last end of one \[s\].
     #[serde(default)]
     pub run_s: f64,
-    /// The plan's estimate of that time \[s\], if requested.
+    /// The plan's estimate of `run_s` \[s\], if requested.
     #[serde(default)]
     pub estimate_s: Option<f64>,
     /// Part of the estimate that comes from the plan's residual constants \[s\].

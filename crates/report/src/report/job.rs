@@ -42,9 +42,9 @@ pub struct PhaseRow {
     pub number: usize,
     /// Name of the phase.
     pub name: Word,
-    /// Tasks that run it.
+    /// Tasks that run the phase.
     pub tasks: usize,
-    /// Kind of its distribution.
+    /// Kind of the phase's distribution.
     pub law: Word,
     /// Mean time of one task, over all tasks \[s\].
     pub mean_s: f64,
@@ -101,7 +101,7 @@ pub struct AnalyticSummary {
 pub struct TimeCost {
     /// Wall time of the estimate, from the plan to the numbers \[s\].
     pub estimate_s: f64,
-    /// Mean time of the job that it estimates \[s\].
+    /// Estimated mean time of the job \[s\].
     pub job_s: f64,
     /// `estimate_s` divided by `job_s`.
     pub ratio: f64,
@@ -227,7 +227,7 @@ fn formula_line(law: &JobTime) -> Option<Vec<CdfPoint>> {
     line([end(DRAWN[0])?, end(DRAWN[1])?], point).ok()
 }
 
-/// Reports the facts about a job that need no simulation: its phase means.
+/// Reports the phase means of a job, which need no simulation.
 pub fn job_report(plan: &Plan, phases: &JobPhases, level: f64) -> JobReport {
     JobReport {
         job: JobSummary {

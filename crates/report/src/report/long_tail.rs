@@ -25,7 +25,7 @@ pub struct ProgressModelReport {
 pub struct ProfileRow {
     /// The kind.
     pub kind: String,
-    /// Attempts that it was learned from.
+    /// Attempts from which the profile was learned.
     pub tasks: u64,
     /// Typical time of these attempts \[s\].
     pub usual_s: f64,
@@ -122,9 +122,9 @@ pub struct WatchReport<'a> {
     /// Reports and tasks.
     #[serde(flatten)]
     pub counts: AgentCounts,
-    /// True if it was stopped early.
+    /// True if the watching was stopped early.
     pub partial: bool,
-    /// Oddities of the reports, with their numbers.
+    /// Oddities of the reports, with the number of occurrences.
     pub warnings: Vec<&'a Counted>,
 }
 

@@ -15,14 +15,14 @@ pub struct AnswerMethod {
     /// Method of the exact answer, or of a cheaper one: `formula`, `states` or `series-parallel`; none if it
     /// is not known to be faster.
     pub exact: Option<Word>,
-    /// States that the exact answer needs.
+    /// Number of states that the exact answer needs.
     pub states: Option<usize>,
     /// Reason why no exact answer is known to cost less.
     pub no_exact: Option<String>,
-    /// Folded parts of the net of an exact answer; none if it was solved unfolded.
+    /// Folded parts of the net of an exact answer; `None` if it was solved unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// Parts of that net that look alike and were not folded.
+    /// Similar parts of that net that were not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
 }

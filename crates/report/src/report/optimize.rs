@@ -24,18 +24,18 @@ pub struct LookRow {
     /// Lower end of the cost's interval; only if it depends on the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_low: Option<f64>,
-    /// Upper end of the cost's interval; likewise.
+    /// Upper end of the cost's interval; only if it depends on the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_high: Option<f64>,
     /// `meets`, `fails`, `undecided` or `stopped`.
     pub verdict: Word,
     /// The measure \[s\].
     pub value_s: Option<f64>,
-    /// Lower end of its interval \[s\].
+    /// Lower end of the measure's interval \[s\].
     pub low_s: Option<f64>,
-    /// Upper end \[s\].
+    /// Upper end of the measure's interval \[s\].
     pub high_s: Option<f64>,
-    /// Level of that interval, corrected for repeated looks.
+    /// Confidence level of the measure's interval, corrected for repeated looks.
     pub level: f64,
     /// Probability of finishing by the deadline, with its interval at that level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,14 +90,14 @@ pub struct OptimizeReport {
     pub eliminated: u64,
     /// Replications of all points.
     pub replications: u64,
-    /// Version of this crate that ran it.
+    /// Version of this crate that ran the optimisation.
     pub version: Word,
     /// Seed of every point.
     pub seed: u64,
-    /// The folded parts of the base's net; none if it runs unfolded.
+    /// The folded parts of the base's net; `None` if it runs unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// Parts of that net that look alike and are not folded.
+    /// Similar parts of the base's net that are not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
     /// The plan, every key written out.

@@ -11,7 +11,7 @@ use crate::solve::{Bounded, CompletionTime, GridError, Passage, PassageError};
 pub struct PassageSection {
     /// The goal as text.
     pub goal: String,
-    /// States before the goal and at it; none if the method needs no states.
+    /// Number of states, including those at the goal; `None` if the method needs no states.
     pub states: Option<usize>,
     /// Probability of ever reaching the goal; mean and deviation are those of the runs that reach it.
     pub probability: f64,

@@ -117,7 +117,7 @@ pub(crate) fn begun(text: &str, letters: usize) -> String {
     text.chars().take(letters.saturating_sub(1)).chain("…".chars()).collect()
 }
 
-/// Shortens a text to a number of letters; the end of a long one is kept, since it is the most informative part.
+/// Shortens a text to a number of letters; the end of a long one is kept, because it is the most informative part.
 pub(crate) fn shortened(text: &str, letters: usize) -> String {
     let length = text.chars().count();
     if length <= letters {

@@ -17,9 +17,9 @@ use crate::sim::{FoldedParts, NotFolded, RareEstimate};
 pub struct RareReport {
     /// The net.
     pub net: NetSummary,
-    /// The goal, as given.
+    /// The goal, as specified by the user.
     pub goal: String,
-    /// The marking to avoid, as given.
+    /// The marking to avoid, as specified by the user.
     pub avoid: Option<String>,
     /// The time within which the goal is reached \[s\].
     pub within_s: Option<f64>,
@@ -37,10 +37,10 @@ pub struct RareReport {
     pub effort: u64,
     /// Firings of all walks.
     pub firings: u64,
-    /// The folded parts of the net; none if it ran unfolded.
+    /// The folded parts of the net; `None` if it ran unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// Parts of the net that look alike and were not folded.
+    /// Similar parts of the net that were not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
     /// The seed.

@@ -51,11 +51,11 @@ pub struct RemainingStageRow {
     pub tasks: u32,
     /// Tasks that have finished.
     pub finished: u32,
-    /// Tasks that run.
+    /// Tasks that are running.
     pub running: u32,
-    /// True once its last task has finished.
+    /// True if the last task has finished.
     pub is_finished: bool,
-    /// Time when its last task finishes \[s\], from the start of the first job: the median, and the interval of the prediction.
+    /// Time from the start of the first job to the end of the stage's last task \[s\]: the median, and the prediction interval.
     pub end: Option<Measured>,
 }
 
@@ -66,9 +66,9 @@ pub struct RemainingReport {
     pub name: String,
     /// The subject of the remaining time.
     pub basis: RemainingBasis,
-    /// From the start of the first job until now \[s\]; null before it.
+    /// Time from the start of the first job until now \[s\]; null before the first job.
     pub elapsed_s: Option<f64>,
-    /// Now, in seconds since 1970: the last event of the log, unless it was requested otherwise.
+    /// The current time, in seconds since 1970: that of the last event of the log, unless the machine's clock was requested.
     pub now_unix_s: f64,
     /// From the start of the first job to the end of the last job \[s\], for a finished application.
     pub job_s: Option<f64>,
@@ -105,9 +105,9 @@ pub struct RemainingReport {
     pub curve: Vec<CdfPoint>,
     /// Replications of the remaining run.
     pub replications: u64,
-    /// True if they were ended early.
+    /// True if the replications were stopped early.
     pub partial: bool,
-    /// Their seed.
+    /// Seed of the replications.
     pub seed: u64,
     /// The plan at this run's size, every key written out; empty without a plan.
     #[serde(default)]

@@ -32,13 +32,13 @@ pub(crate) struct BarRow {
     pub(crate) name: String,
     /// Ends of the bar.
     pub(crate) bar: [f64; 2],
-    /// The interval of its right end.
+    /// The interval of the bar's right end.
     pub(crate) interval: Option<[f64; 2]>,
     /// Marks across the row.
     pub(crate) marks: Vec<f64>,
     /// Text next to the bar.
     pub(crate) text: String,
-    /// The bar's colour, if it repeats information that is also written.
+    /// The bar's colour, used only for information that is also written.
     pub(crate) colour: Option<RGBColor>,
 }
 

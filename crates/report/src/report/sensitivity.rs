@@ -121,7 +121,7 @@ fn answer(report: &SensitivityReport) -> Vec<Piece> {
 struct Lead<'r> {
     /// Position in the report.
     place: usize,
-    /// The words before its effect.
+    /// The words before the effect.
     before: String,
     /// Effect \[s\], with its sign.
     effect: Effect,

@@ -22,7 +22,7 @@ pub struct SolveReport {
     pub net: NetSummary,
     /// True if markings or the answer are missing.
     pub partial: bool,
-    /// Reason why they are missing.
+    /// Reason why markings or the answer are missing.
     pub stopped: Option<String>,
     /// Method of the answer.
     pub method: MethodRow,
@@ -30,10 +30,10 @@ pub struct SolveReport {
     pub unbounded: Option<UnboundedRow>,
     /// The state space.
     pub state_space: Option<StateSpaceRow>,
-    /// The states solved instead; none if nothing was folded.
+    /// The folded states that were solved; `None` if nothing was folded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedStates>,
-    /// Parts of the net that look alike and were not folded.
+    /// Similar parts of the net that were not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
     /// The maximum number of tokens in each place; lower bounds if the state space is partial.
@@ -129,7 +129,7 @@ pub struct StateSpaceRow {
 pub struct FoldedStates {
     /// States of the folded net.
     pub states: usize,
-    /// Number of states of the original net that they represent; rounded above 2^40.
+    /// Number of states of the original net that the folded states represent; rounded above 2^40.
     #[serde(serialize_with = "whole")]
     pub stand_for: f64,
     /// Places of the folded net.
@@ -207,18 +207,18 @@ pub struct DeadMarkings {
     /// Number of dead markings.
     #[serde(serialize_with = "whole")]
     pub count: f64,
-    /// The first: its marked places with their tokens.
+    /// The first dead marking: marked places with their tokens.
     pub marking: Vec<(String, u32)>,
-    /// Transitions that lead to it.
+    /// Transitions that lead to the first dead marking.
     pub path: Vec<String>,
 }
 
 /// Effects of rates that are 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ZeroRateRow {
-    /// Dead markings in which a timed transition has its tokens, but the rate 0.
+    /// Dead markings in which a timed transition has enough tokens, but the rate 0.
     pub dead_markings: usize,
-    /// These transitions.
+    /// Transitions that have enough tokens, but the rate 0, in these markings.
     pub held: Vec<String>,
     /// Timed transitions whose rate is 0 in every marking that enables them.
     pub never: Vec<String>,

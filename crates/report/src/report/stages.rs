@@ -30,17 +30,17 @@ const QUANTILES: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95];
 pub struct StageTimes {
     /// Name of the stage.
     pub name: String,
-    /// Stages that it waits for.
+    /// Stages that this stage waits for.
     pub after: Vec<usize>,
     /// Tasks of the stage.
     pub tasks: u32,
     /// Data of a full task \[MB\].
     pub task_mb: f64,
-    /// Slot time of all its tasks \[s\].
+    /// Slot time of all tasks of the stage \[s\].
     pub work_s: f64,
-    /// Time when its first task is launched \[s\].
+    /// Time when the first task is launched \[s\].
     pub start: Option<Measured>,
-    /// Time when its last task has ended \[s\].
+    /// Time when the last task has ended \[s\].
     pub end: Option<Measured>,
 }
 
@@ -117,7 +117,7 @@ pub struct StagesReport {
     pub run_sigma: f64,
     /// Relative standard error due to the fitted task times.
     pub fit_error: f64,
-    /// Effect of speculative copies, if requested; the job times then include them.
+    /// Effect of speculative copies, if requested. In this case, the job times include the copies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speculation: Option<SpeculationSection>,
     /// The probability of finishing by the plan's deadline, if it has one.

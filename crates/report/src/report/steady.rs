@@ -63,10 +63,10 @@ pub struct SteadyReport {
     pub seed: Option<u64>,
     /// Wall time of the runs \[s\].
     pub wall_s: Option<f64>,
-    /// Sizes of the net before and after folding; none if it ran unfolded.
+    /// Sizes of the net before and after folding; `None` if it ran unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// Parts of the net that look alike and were not folded.
+    /// Similar parts of the net that were not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
 }
@@ -96,7 +96,7 @@ pub struct SteadySettings<'a> {
     pub wall: Duration,
     /// Sizes of the net before and after folding.
     pub folded: Option<FoldedParts>,
-    /// Parts of the net that look alike and were not folded.
+    /// Similar parts of the net that were not folded.
     pub not_folded: &'a [NotFolded],
 }
 

@@ -36,7 +36,7 @@ struct Row {
     lanes: Vec<Vec<[f64; 2]>>,
 }
 
-/// The stragglers as a picture, and the number of stragglers that are not in it; no picture without a straggler whose times are known.
+/// The stragglers to draw, and the number of omitted stragglers. There is no picture if no straggler has known times.
 pub(super) struct Stragglers {
     rows: Vec<Row>,
     /// Stragglers without room, and stragglers with unknown times.

@@ -126,7 +126,7 @@ pub struct Weight {
 pub struct FlowRows {
     /// The vectors.
     pub vectors: Vec<FlowRow>,
-    /// Reason why there may be more.
+    /// Reason why the list may be incomplete.
     pub cut: Option<String>,
     /// Rows or transitions excluded because arcs with weights that depend on the marking change them.
     pub excluded: Vec<String>,
@@ -148,13 +148,13 @@ pub struct FlowRow {
 pub struct BoundRow {
     /// Name of the row.
     pub name: String,
-    /// The bound; none if the structure gives none.
+    /// The bound; `None` if the structure implies no bound.
     pub most: Option<u64>,
     /// Source of the bound.
     pub source: Option<BoundSource>,
-    /// True if integers prove it.
+    /// True if the bound is proved in integer arithmetic.
     pub proved: bool,
-    /// The weighted sum that proves it, which never exceeds `sum`.
+    /// The weighted sum that proves the bound; it never exceeds `sum`.
     pub weights: Vec<Weight>,
     /// The weighted sum of the tokens at the start, in decimal.
     pub sum: Option<String>,
@@ -165,7 +165,7 @@ pub struct BoundRow {
 pub struct ThroughputRow {
     /// Name of the transition.
     pub name: String,
-    /// Firings per second \[1/s\]; none if the structure gives no bound.
+    /// Firings per second \[1/s\]; `None` if the structure implies no bound.
     pub most: Option<f64>,
 }
 
@@ -174,7 +174,7 @@ pub struct ThroughputRow {
 pub struct SetRows {
     /// The sets.
     pub sets: Vec<SetRow>,
-    /// Reason why there may be more.
+    /// Reason why the list may be incomplete.
     pub cut: Option<String>,
 }
 
@@ -183,7 +183,7 @@ pub struct SetRows {
 pub struct SetRow {
     /// Rows of the set.
     pub names: Vec<String>,
-    /// True if it holds a token at the start.
+    /// True if the set holds a token at the start.
     pub marked: bool,
     /// For siphons: true if the siphon contains a trap that holds a token.
     pub has_marked_trap: Option<bool>,

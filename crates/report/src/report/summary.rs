@@ -180,10 +180,10 @@ pub struct ProvenanceSummary {
     pub tick_s: f64,
     /// Wall time of the replications \[s\].
     pub wall_s: f64,
-    /// The folded parts of the net; none if it ran unfolded.
+    /// The folded parts of the net; `None` if it ran unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// Parts of the net that look alike and were not folded.
+    /// Similar parts of the net that were not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
 }

@@ -45,16 +45,16 @@ pub struct SweepReport {
     pub partial: bool,
     /// Confidence level of all intervals.
     pub level: f64,
-    /// Version of this crate that ran it.
+    /// Version of this crate that ran the sweep.
     pub version: String,
     /// Seed of every point.
     pub seed: u64,
     /// Replications of all points.
     pub replications: u64,
-    /// The folded parts of the base's net; none if it runs unfolded.
+    /// The folded parts of the base's net; `None` if it runs unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// Parts of that net that look alike and are not folded.
+    /// Similar parts of the base's net that are not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
     /// The points, by number; 0 is the base.

@@ -12,7 +12,7 @@ pub struct SyscallsReport {
     pub run: String,
     /// Form of the logs.
     pub form: Word,
-    /// Control runs that it is compared with.
+    /// Number of control runs for comparison.
     pub control_runs: usize,
     /// The nodes that are judged.
     pub nodes: Vec<SyscallNodeRow>,
@@ -35,7 +35,7 @@ pub struct SyscallNodeRow {
     pub file: String,
     /// Addresses of the node that occur in the log.
     pub addresses: Vec<String>,
-    /// Number of lines by their meaning.
+    /// Number of lines by kind.
     pub lines: LineCounts,
     /// connect calls that did not wait.
     pub not_waited: u64,
@@ -53,7 +53,7 @@ pub enum SyscallVerdict {
     Faster,
     /// Above that range.
     Slower,
-    /// There is no range, or no call.
+    /// There is no range for comparison, or no call.
     Unknown,
 }
 

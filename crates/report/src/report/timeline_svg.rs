@@ -94,14 +94,14 @@ impl Scene {
 struct Picture<'s> {
     scene: &'s Scene,
     width: f64,
-    /// Room for the names of nodes, and the letters that it has.
+    /// Room for the names of nodes \[px\], and the number of letters that fit.
     names: f64,
     letters: usize,
     lane: f64,
     /// Top of each node.
     tops: Vec<f64>,
     height: f64,
-    /// The kinds that the legend lists, by their positions, with their places.
+    /// The kinds in the legend (indices), with the positions of their entries.
     legend: Vec<(usize, [f64; 2])>,
 }
 

@@ -17,7 +17,7 @@ pub struct TraceReport {
     pub files: Vec<String>,
     /// True if the reading was ended early.
     pub partial: bool,
-    /// Bytes of the files, and of the text in them.
+    /// Bytes of the files.
     pub bytes: u64,
     /// Bytes after decompression.
     pub text_bytes: u64,
@@ -45,7 +45,7 @@ pub struct TraceReport {
     pub usual: Word,
     /// Oddities of the log.
     pub warnings: Vec<WarningRow>,
-    /// The attempts as bars in lanes; none if they are too many for a picture.
+    /// The attempts as bars in lanes; `None` if there are too many for a picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<TimelineRow>,
 }
@@ -91,7 +91,7 @@ pub struct ApplicationRow {
     pub jobs: u64,
     /// Tasks that can run simultaneously.
     pub slots: u64,
-    /// True if the log states them; otherwise they are the observed maximum of simultaneous attempts.
+    /// True if the log states the slots; otherwise `slots` is the observed maximum of simultaneous attempts.
     pub slots_stated: bool,
     /// Lower bounds of the application's time; none if no task has a known duration.
     pub bounds: Option<BoundsRow>,
@@ -150,18 +150,18 @@ pub struct StageRow {
     pub attempt: u32,
     /// Name of the stage.
     pub name: String,
-    /// The description of its query or job in one line; none if it only repeats the name.
+    /// The description of the stage's query or job in one line; `None` if it only repeats the name.
     #[serde(default)]
     pub description: Option<String>,
-    /// The number of its SQL query.
+    /// The number of the stage's SQL query.
     #[serde(default)]
     pub sql_execution: Option<u64>,
-    /// Operators of the query's plan that ran in it, in the order of the data.
+    /// Operators of the query's plan that ran in the stage, in data order.
     #[serde(default)]
     pub operators: Vec<String>,
     /// Kind of the stage's tasks.
     pub kind: Word,
-    /// Its parent stages; none if the log does not record them.
+    /// The parent stages; `None` if the log does not record them.
     pub parents: Option<Vec<u32>>,
     /// Planned number of tasks.
     pub tasks: Option<u32>,
@@ -185,7 +185,7 @@ pub struct StageRow {
     pub over_median: u64,
     /// Attempts beyond 1.2 times the expected time of their task.
     pub over_usual: u64,
-    /// Times of its attempts on GPUs; none for a log without GPU metrics.
+    /// Times of the stage's attempts on GPUs; `None` for a log without GPU metrics.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu: Option<GpuRow>,
 }
@@ -220,7 +220,7 @@ pub struct NodeRow {
     pub name: String,
     /// Rack of the node.
     pub rack: Option<String>,
-    /// Attempts that ran on it.
+    /// Attempts that ran on the node.
     pub attempts: u64,
     /// Total time of these attempts \[s\].
     pub busy_s: f64,
@@ -283,21 +283,21 @@ pub struct StragglerRow {
     pub task: u32,
     /// The attempt of the task.
     pub attempt: u32,
-    /// Node where it ran.
+    /// Node on which the attempt ran.
     pub node: Option<String>,
     /// Observed run time \[s\].
     pub time_s: f64,
-    /// True if it would have taken longer: it was killed or has no end.
+    /// True if `time_s` is a lower bound, because the attempt was killed or has no end.
     pub at_least: bool,
     /// Run time divided by the median of the stage.
     pub medians: Option<f64>,
-    /// True if it is a straggler by the first rule.
+    /// True for a straggler by the first rule (median of the stage).
     pub over_median: bool,
-    /// True if it is a straggler by the second rule.
+    /// True for a straggler by the second rule (expected time).
     pub over_usual: bool,
     /// Outcome of the attempt.
     pub outcome: Word,
-    /// True if it was itself a copy.
+    /// True if the attempt was a copy.
     pub speculative: bool,
 }
 

@@ -62,7 +62,7 @@ impl Class {
 pub(super) struct Paint {
     /// In the order of drawing.
     pub(super) kinds: Vec<Kind>,
-    /// The kind of each attempt of the trace, by its position.
+    /// The kind of each attempt of the trace, as an index.
     pub(super) of_attempts: Vec<usize>,
     /// Notes for the tooltips of single attempts, after the text that all attempts have.
     pub(super) notes: BTreeMap<usize, String>,

@@ -68,7 +68,7 @@ pub struct PolicyRow {
     pub wasted_slot_s: Measured,
     /// Copies that were started.
     pub copies: Measured,
-    /// Copies that ended before their original.
+    /// Copies that finished before their original.
     pub copies_won: Measured,
     /// Metrics of the detector's quality.
     pub metrics: Vec<MetricRow>,
@@ -115,7 +115,7 @@ pub struct WhatIfReport {
     pub baseline: String,
     /// The policies, in the order of the plan.
     pub policies: Vec<PolicyRow>,
-    /// The same plan as a net, without copies and with those of `[speculation]`; empty if the plan has no such net.
+    /// The same plan as a net, without copies and with the copies of `[speculation]`; empty if the plan has no net.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub net: Vec<NetRow>,
     /// Explains why the net and the cluster simulator differ.

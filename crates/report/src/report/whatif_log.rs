@@ -27,7 +27,7 @@ pub struct LogWhatIfReport {
     /// Error of the replay \[s\]: without copies if the log has none, otherwise with copies by the log's settings.
     #[serde(default)]
     pub error_s: f64,
-    /// Tasks that a node runs at full speed, as a share of its slots.
+    /// Number of tasks that a node runs at full speed, as a share of the node's slots.
     pub full_speed_share: f64,
     /// The nodes.
     pub replay_nodes: Vec<ReplayNode>,
