@@ -269,7 +269,7 @@ fn bounds(report: &StructureReport) -> Table {
     };
     let rows = report.bounds.iter().flatten().enumerate().map(row);
     let note = partial(report.bounds_cut.as_ref());
-    Table::new("Upper bounds of tokens", note, ["place", "most", "because"]).rows(rows).most(MOST_ROWS)
+    Table::new("Upper bounds of tokens", note, ["place", "maximum", "reason"]).rows(rows).most(MOST_ROWS)
 }
 
 fn throughputs(report: &StructureReport) -> Table {
@@ -278,7 +278,7 @@ fn throughputs(report: &StructureReport) -> Table {
         let most = row.most.map(|most| Number::new(format!("/throughputs/{i}/most"), most, "1/s"));
         vec![row.name.clone().into(), most.into()]
     };
-    let columns = [Column::new("transition"), Column::new("most").unit("1/s")];
+    let columns = [Column::new("transition"), Column::new("maximum").unit("1/s")];
     let title = "Upper bounds of long-run throughput";
     let table = Table::new(title, partial(report.throughputs_cut.as_ref()), columns);
     let table = table.rows(rows.iter().enumerate().map(row)).most(MOST_ROWS);

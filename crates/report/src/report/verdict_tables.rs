@@ -71,7 +71,7 @@ impl Findings<'_> {
     pub(crate) fn bounds(&self) -> Table {
         let note = if self.partial { "Lower bounds: not all states were explored." } else { "" };
         let columns =
-            [Column::new("place"), Column::new("most").unit("tokens").key("bound"), Column::new("reached by")];
+            [Column::new("place"), Column::new("maximum").unit("tokens").key("bound"), Column::new("reached by")];
         let infinite = |place: &String| vec![place.clone().into(), Number::new("", f64::INFINITY, "tokens").into()];
         let unbounded = self.unbounded.iter().flat_map(|row| &row.places).map(infinite);
         let row = |(i, row): (usize, &MarkingBound)| {
