@@ -161,7 +161,7 @@ pub(crate) fn failure(error: &RunError) -> Failure {
         RunError::Engine { engine, reasons } => Failure::helped(
             Exit::Refused,
             format!("the {engine} engine cannot run this:\n{}", reasons.join("\n")),
-            "`--engine auto` selects the fastest engine that supports it",
+            "`--engine auto` selects the fastest engine that supports this",
         ),
         RunError::Horizon { .. } => Failure::plain(Exit::Refused, error.to_string()),
         RunError::GpuUnfit { engine, reasons } => {
