@@ -52,7 +52,7 @@ pub(super) fn method(
             let section = completion_section("the dead marking", &time, &args.at).map_err(|error| refused(&error))?;
             let why = no_states.map_or_else(
                 || "--method series-parallel".to_owned(),
-                |many| format!("{many}; `--method states` explores all of them"),
+                |many| format!("{many}; `--method states` explores them"),
             );
             Ok(Method::Parts(Box::new(section), MethodRow::series_parallel(why)))
         }
