@@ -38,7 +38,7 @@ impl Error {
         self.0.is::<E>()
     }
 
-    /// The error as type `E`; `None` if it is of another type.
+    /// Returns the error as type `E`; `None` if it is of another type.
     pub fn downcast_ref<E: StdError + 'static>(&self) -> Option<&E> {
         self.0.downcast_ref()
     }
@@ -176,7 +176,7 @@ converts![
     crate::report::ReadError,
 ];
 
-/// The same for types with a parameter.
+/// Conversions from generic error types into [`Error`].
 macro_rules! converts_all {
     ($($error:ident<$parameter:ident> in $path:path: $bound:path),* $(,)?) => {$(
         impl<$parameter: $bound + fmt::Debug + Send + Sync + 'static> From<$path> for Error {

@@ -8,8 +8,7 @@
 //! logs ──▶ trace ──▶ JobTrace ──▶ fit ──▶ StagePlan ──▶ stages ──▶ Net
 //!                      └──────────────────────────────────────────────────────────────────▶ report
 //! ```
-//!
-//! Build a net or read one, then ask it. Times are in seconds; numbers carry their interval.
+//! Build or read a net, then ask a question about it. Times are in seconds; numbers come with their intervals.
 //!
 //! ```
 //! use tailspn::prelude::*;
@@ -40,12 +39,12 @@
 //! |---|---|
 //! | how long until a goal, averages until then | [`Net::simulation`](net::Net::simulation) |
 //! | averages in the long run | [`Net::steady_state`](net::Net::steady_state) |
-//! | the same without replications; deadlock and liveness | [`Solve::solution`](solve::Solve::solution) |
+//! | times and averages without replications; deadlock and liveness | [`Solve::solution`](solve::Solve::solution) |
 //! | invariants, traps and bounds without states | [`structure`] |
 //! | the time of a job from its plan | [`plan::JobPlan`], [`report::EstimateJob`] |
-//! | its models | [`mapreduce`], [`stages`], [`cluster`] |
-//! | what ran, and why it was slow | [`trace`], [`diagnose`], [`fit`] |
-//! | when a run that has not ended will be done | [`remaining`] |
+//! | the models of a job | [`mapreduce`], [`stages`], [`cluster`] |
+//! | the tasks in a log, and why they were slow | [`trace`], [`diagnose`], [`fit`] |
+//! | when a run in progress will finish | [`remaining`] |
 //! | many configurations | [`sweep`], [`sensitivity`], [`optimize`] |
 //!
 //! Every error type converts into [`Error`] with `?`.
@@ -57,12 +56,12 @@
 //! * **Integers**: draws, clocks and choices are integer arithmetic; times leave the engines as exact multiples of a
 //!   tick. The few distributions that need floats are named in [`sim::Sampler`].
 //! * **One definition** of enabling and firing, in [`semantics`].
-//! * **No panic on input**: mistakes in user input are error values with a place in the text.
+//! * **No panic on input**: mistakes in user input are error values with a position in the text.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 
-// the commands use the library as any program does
+// the commands use only the public API of the library, like any other program
 #[cfg(feature = "cli")]
 extern crate self as tailspn;
 

@@ -1,4 +1,4 @@
-//! The command line tool `tailspn`; everything it does is in [`tailspn::cli`].
+//! The command-line tool `tailspn`, implemented in [`tailspn::cli`].
 
 fn main() -> std::process::ExitCode {
     tailspn::cli::run()

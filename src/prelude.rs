@@ -1,6 +1,5 @@
 //! Everything that most programs need: `use tailspn::prelude::*;`.
-//!
-//! Re-exports nets and their builder, the three builders that ask a net ([`Net::simulation`],
+//! Re-exports nets and their builder, the three builders of questions about a net ([`Net::simulation`],
 //! [`Net::steady_state`], [`Solve::solution`]), plans of jobs and their estimate ([`EstimateJob`]), the three studies ([`Sweep`],
 //! [`Sensitivity`], [`Optimization`]), documents, and numbers with their errors.
 

@@ -1,5 +1,5 @@
-//! `bench`: measures how fast this machine replicates on its CPU and on a GPU, and how close the GPU comes to the
-//! limits of its arithmetic and memory.
+//! `bench`: measures the replications per second of this machine on the CPU and on a GPU, and how close the GPU comes
+//! to its compute and memory bounds.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::cli::output::{Shown, Terminal};
 use crate::cli::simulate::failure;
 use crate::cli::watch::{Progress, catch_interrupt};
 
-/// More replications than any measurement has time for.
+/// A number of replications that no measurement can finish.
 const ENDLESS: u64 = 1 << 50;
 /// Replications of the run that measures the setup time of a device.
 const FIRST: u64 = 64;
@@ -76,7 +76,7 @@ fn ensemble(args: &BenchArgs, backend: Backend, wall: Duration) -> Ensemble {
     }
 }
 
-/// Runs a net for a while; returns its speed and the adapter's name.
+/// Runs a net for the time of a measurement; returns the speed and the adapter's name.
 fn measure(case: &Case, ensemble: &Ensemble, watch: &Progress) -> Result<(BenchSpeed, Option<String>), Failure> {
     let found = replicate(&case.program, &case.question, ensemble, watch).map_err(|error| failure(&error))?;
     let from = &found.provenance;
@@ -102,7 +102,7 @@ fn measure(case: &Case, ensemble: &Ensemble, watch: &Progress) -> Result<(BenchS
     Ok((speed, device.map(|device| device.adapter.clone())))
 }
 
-/// Runs a net on the GPU, if there is one and it supports the net.
+/// Runs a net on the GPU, if there is a GPU and it supports the net.
 fn measure_card(
     case: &Case,
     args: &BenchArgs,
@@ -126,7 +126,7 @@ fn measure_card(
     let mut wall = args.seconds + ready;
     let (speed, name) = loop {
         let measured = measure(case, &ensemble(args, Backend::Gpu, wall), watch)?;
-        // on a busy machine the setup may take longer than it just did
+        // on a busy machine, the setup may take longer than when it was measured
         if measured.0.replications > 0 || watch.stopped() {
             break measured;
         }
@@ -155,7 +155,8 @@ fn known(name: &str) -> Option<(f64, f64)> {
     KNOWN.iter().find(|(part, ..)| name.contains(part)).map(|(_, lanes_ghz, gbs)| (*lanes_ghz, *gbs))
 }
 
-/// Upper limit of the GPU's speed: arithmetic for the schedule kernel, memory bandwidth for the race kernel.
+/// Returns the upper bound of the GPU's speed: the compute bound of the schedule kernel, or the memory bound of the race
+/// kernel.
 fn bound(case: &Case, speed: &BenchSpeed, report: &BenchReport) -> Option<BenchBound> {
     if speed.engine == "schedule" {
         let int64 = report.adapter.as_ref().is_some_and(|adapter| adapter.int64);

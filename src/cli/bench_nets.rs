@@ -7,10 +7,11 @@ use tailspn::sim::{Goal, Question};
 
 /// Mean times of the nine phases of the jobs \[s\].
 const PHASE_MEANS_S: [f64; 9] = [5.0, 1.0, 2.0, 8.0, 1.0, 3.0, 6.0, 2.0, 7.0];
-/// Cards of each cell of the manufacturing system, and the model time of a replication \[s\].
+/// Kanban cards of each cell of the manufacturing system.
 const CARDS: u32 = 10;
+/// Model time of a replication \[s\].
 const HORIZON_S: f64 = 1_000.0;
-/// Rates at which a cell spoils a part and finishes one \[1/s\].
+/// Rates at which each cell spoils a part, and finishes a part \[1/s\].
 const CELLS: [(f64, f64); 4] = [(0.36, 0.84), (0.42, 0.98), (0.39, 0.91), (0.33, 0.77)];
 
 /// A net and its question.
@@ -21,7 +22,7 @@ pub(crate) struct Case {
     pub(crate) question: Question,
 }
 
-/// All nets, or their problems, which would be a bug.
+/// Returns all nets. An error would be a bug.
 pub(crate) fn cases() -> Result<Vec<Case>, String> {
     let horizon = Question { goal: Goal::Horizon, horizon: Some(HORIZON_S), ..Question::default() };
     Ok(vec![job(160, 40)?, job(1000, 100)?, case("fms 10".to_owned(), &manufacturing(CARDS)?, horizon)?])
@@ -32,7 +33,7 @@ fn case(name: String, net: &Net, question: Question) -> Result<Case, String> {
     Ok(Case { name, program, question })
 }
 
-/// SPN-GC with this many tasks: 5M + 2R + 2 transitions.
+/// Returns the SPN-GC net of a job with `maps` and `reduces` tasks (M and R), which has 5M + 2R + 2 transitions.
 fn job(maps: u64, reduces: u64) -> Result<Case, String> {
     let text =
         format!("[phases]\nmeans_s = {PHASE_MEANS_S:?}\nmaps = {maps}\nreduces = {reduces}\n[model]\nslots = false\n");
@@ -42,7 +43,7 @@ fn job(maps: u64, reduces: u64) -> Result<Case, String> {
     case(format!("job {maps}/{reduces}"), &job.net, Question::default())
 }
 
-/// Four cells with cards (Kanban): 16 exponential transitions.
+/// Returns a Kanban system of four cells with `cards` cards each: 16 exponential transitions.
 fn manufacturing(cards: u32) -> Result<Net, String> {
     let mut b = NetBuilder::new("fms");
     let mut cells = Vec::new();

@@ -1,4 +1,5 @@
-//! A command that another program runs in process: its output is kept, and a flag stops it in place of Ctrl-C.
+//! A command that another program runs in process: the output is kept in memory, and a flag stops the command in place
+//! of Ctrl-C.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -22,9 +23,9 @@ pub struct Call {
 /// The progress of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// Completed number.
+    /// Number of completed units.
     pub done: u64,
-    /// Planned number; 0 if unknown.
+    /// Number of planned units; 0 if unknown.
     pub planned: u64,
     /// The counted unit in the plural, such as `replications`.
     pub noun: &'static str,
@@ -37,18 +38,19 @@ pub struct Output {
     pub results: Vec<String>,
     /// Other text for standard output, such as a fitted plan.
     pub data: String,
-    /// Notes and warnings, in a line each.
+    /// Notes and warnings, one line each.
     pub remarks: Vec<String>,
-    /// Times of all replications that reached the goal, in seconds and in their order, if they are kept.
+    /// Times of all replications that reached the goal, in seconds, in the order of the replications; `None` if they are not
+    /// kept.
     pub samples: Option<Vec<f64>>,
-    /// The part of a command with `--shard`, as written in a file.
+    /// The part that a command with `--shard` computed, in the format of its file.
     pub part: Option<Vec<u8>>,
 }
 
 /// Reason why a command failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The problem in a sentence.
+    /// The problem, in one sentence.
     pub message: String,
     /// The advice, if any.
     pub help: Option<String>,
@@ -62,26 +64,26 @@ thread_local! {
 }
 
 impl Call {
-    /// The name by which the arguments of a call mean its net.
+    /// The argument that stands for the net of a call.
     pub const NET: &'static str = "<net>";
 
-    /// The name by which the arguments of a call mean its plan.
+    /// The argument that stands for the plan of a call.
     pub(crate) const PLAN: &'static str = "<plan>";
 
-    /// Returns a call; one of `simulate` or `estimate` keeps the times of all replications if `keeps_samples` is true. `simulate`, `solve`
-    /// and `check` take `net` in place of a file if the arguments name [`Call::NET`].
+    /// Returns a call. If `keeps_samples` is true, `simulate` and `estimate` keep the times of all replications. `simulate`,
+    /// `solve` and `check` use `net` instead of a file if the arguments contain [`Call::NET`].
     pub fn new(keeps_samples: bool, net: Option<Net>) -> Arc<Self> {
         Arc::new(Self { keeps_samples, net, ..Self::default() })
     }
 
-    /// Returns a call whose arguments mean a plan of this text by [`Call::PLAN`].
+    /// Returns a call in which the argument [`Call::PLAN`] stands for the plan with this text.
     #[cfg(feature = "serve")]
     pub(crate) fn with_plan(keeps_samples: bool, plan: String) -> Arc<Self> {
         Arc::new(Self { keeps_samples, plan: Some(plan), ..Self::default() })
     }
 
-    /// Returns a call that, with any `parts`, runs no replications but puts together theirs: the first shards of the same command, or
-    /// all.
+    /// Returns a call that merges the replications of `parts` instead of running its own: all shards of the same command, or
+    /// the first ones. Without parts, the call runs its own replications.
     #[must_use]
     pub fn merging(keeps_samples: bool, net: Option<Net>, parts: Vec<Vec<u8>>) -> Arc<Self> {
         Arc::new(Self { keeps_samples, net, parts, ..Self::default() })
@@ -92,12 +94,12 @@ impl Call {
         self.stopped.store(true, Ordering::SeqCst);
     }
 
-    /// Returns the progress of the command; none before it starts counting.
+    /// Returns the progress of the command; `None` before the command starts counting.
     pub fn pace(&self) -> Option<Pace> {
         *locked(&self.pace)
     }
 
-    /// Takes the output so far.
+    /// Returns the output so far, and clears it.
     pub fn take_output(&self) -> Output {
         std::mem::take(&mut locked(&self.output))
     }
@@ -110,7 +112,7 @@ impl Call {
         ended
     }
 
-    /// The call that this thread runs.
+    /// Returns the call that this thread runs.
     pub(crate) fn current() -> Option<Arc<Self>> {
         CURRENT.with_borrow(Clone::clone)
     }
@@ -119,7 +121,7 @@ impl Call {
         self.net.as_ref()
     }
 
-    /// The text of the plan that a path means, if it means the plan of this thread's call.
+    /// Returns the text of the plan of this thread's call if `path` is [`Call::PLAN`].
     pub(crate) fn plan_at(path: &Path) -> Option<String> {
         if path.as_os_str() == Self::PLAN { Self::current()?.plan.clone() } else { None }
     }
@@ -145,7 +147,7 @@ impl Call {
     }
 }
 
-/// A thread that panicked leaves its output.
+/// Locks a mutex, also after a panic of another thread, whose output remains usable.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -41,8 +41,8 @@ pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> Result<Exit, Failure
     Ok(exit)
 }
 
-/// The net that PIPE loads: without the instructions that it skips. Standard input cannot be read again, so
-/// its previous content is used.
+/// Returns the net as PIPE loads it: without the instructions that PIPE skips. Standard input cannot be read again, so
+/// the net that was read from it is used.
 fn as_pipe_loads(loaded: &Loaded, args: &NetArgs) -> Net {
     let question: fn(&mut ReadOptions) -> &mut Reading = |options| &mut options.instructions;
     let without = ReadAs { question: Some(question), reading: Reading::Pipe43 };
@@ -94,10 +94,11 @@ fn report_on(loaded: &Loaded, program: &Program) -> CheckReport {
     }
 }
 
-/// Equal parts of a net: parts that fold, parts that `solve` exchanges, and parts that stay apart.
+/// Equal parts of a net: parts that can be folded, parts that `solve` treats as exchangeable, and parts that cannot be
+/// folded.
 struct EqualParts {
     folded: Option<FoldedParts>,
-    /// The same in `solve`, if that is more.
+    /// The parts that `solve` folds, if it folds more.
     folded_by_solve: Option<FoldedParts>,
     exchanged: Vec<ExchangedParts>,
     not_folded: Vec<NotFolded>,
@@ -126,7 +127,7 @@ fn class_rows(net: &Net) -> Vec<ClassRow> {
     net.classes().iter().enumerate().map(|(i, class)| ClassRow { name: class.id.clone(), tokens: tokens(i) }).collect()
 }
 
-/// Parts without effect, and transitions that fire without consuming tokens.
+/// Returns remarks on nodes without arcs, and on immediate transitions that fire without consuming tokens.
 fn remarks(net: &Net) -> Vec<String> {
     let mut place_has_arc = vec![false; net.places().len()];
     let mut transition_has_arc = vec![false; net.transitions().len()];
@@ -150,7 +151,7 @@ fn remarks(net: &Net) -> Vec<String> {
     remarks
 }
 
-/// The engine that runs the program under this choice, or the obstacles if none can.
+/// Returns the engine that runs the program under this choice, or the obstacles if no engine can.
 fn with_engine(program: &Program, engine: EngineChoice) -> Result<Cow<'static, str>, Vec<String>> {
     let nothing =
         Ensemble { replications: 0, engine, threads: Some(std::num::NonZeroUsize::MIN), ..Ensemble::default() };
@@ -178,7 +179,7 @@ fn engine_rows(program: &Program) -> Vec<EngineRow> {
     .collect()
 }
 
-/// Describes a short run, and returns true if the run shows that the net is wrong.
+/// Runs one short replication. Returns a description of the run, and true if the run shows that the net is wrong.
 fn trial(program: &Program) -> (String, bool) {
     let question = Question { max_firings: Some(TRIAL), ..Question::default() };
     let one = Ensemble { replications: 1, engine: EngineChoice::Race, ..Ensemble::default() };
@@ -186,7 +187,7 @@ fn trial(program: &Program) -> (String, bool) {
         Err(error) => return (format!("fails: {error}"), matches!(error, RunError::Fault(_))),
         Ok(run) if run.samples.firings == 0 => "nothing can fire in the initial marking".to_owned(),
         Ok(run) if run.samples.ended(Ending::Firings) > 0 => {
-            format!("still runs after {} firings", count(TRIAL.into()))
+            format!("is still running after {} firings", count(TRIAL.into()))
         }
         Ok(run) => {
             let time = run.samples.passage.mean_ticks().map_or(0.0, |ticks| ticks * run.samples.clock.tick());

@@ -33,14 +33,14 @@ pub(crate) fn run(args: &CompareArgs, terminal: &Terminal) -> Result<Exit, Failu
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 
-/// The files of each side.
+/// Returns the files of each side.
 fn sides(args: &CompareArgs) -> Result<[&[PathBuf]; 2], Failure> {
     match (&args.from[..], &args.to[..]) {
         ([_, _], []) => Ok([&args.from[..1], &args.from[1..]]),
         (from, []) => Err(Failure::helped(
             Exit::Usage,
             format!("{} without `--to`, so side B is unknown", tailspn::report::counted(from.len() as u128, "file")),
-            "give two files, or several with the files of side B after `--to`",
+            "pass two files, or put the files of side B after `--to`",
         )),
         (from, to) => Ok([from, to]),
     }
@@ -50,7 +50,7 @@ fn empty() -> Failure {
     Failure::plain(Exit::Usage, "a side has no file")
 }
 
-/// The kind that all files are of.
+/// Returns the kind of the files, which must be the same for all.
 fn kind_of(a: &[PathBuf], b: &[PathBuf]) -> Result<Compared, Failure> {
     let mut first: Option<(Compared, String, &PathBuf)> = None;
     for path in a.iter().chain(b) {
@@ -93,7 +93,7 @@ fn logs(a: &[PathBuf], b: &[PathBuf], args: &CompareArgs, terminal: &Terminal) -
     compare_logs(&a, &b, args.level).ok_or_else(empty)
 }
 
-/// The times of results.
+/// Returns the times of results.
 fn times(paths: &[PathBuf]) -> Result<Vec<ComparedTime>, Failure> {
     let one = |path: &PathBuf| {
         let source = path.display().to_string();
@@ -112,7 +112,7 @@ fn times(paths: &[PathBuf]) -> Result<Vec<ComparedTime>, Failure> {
     paths.iter().map(one).collect()
 }
 
-/// Plans with their names.
+/// Reads the plans; returns each with its name.
 fn plans(paths: &[PathBuf]) -> Result<Vec<(String, toml::Table)>, Failure> {
     paths.iter().map(|path| plan(path)).collect()
 }

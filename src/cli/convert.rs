@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ConvertArgs, terminal: &Terminal) -> Result<Exit, Failu
     Ok(Exit::Success)
 }
 
-/// The requested format, or the format implied by the file name.
+/// Returns the requested format, or the format implied by the file name.
 pub(crate) fn format_of(asked: Option<OutFormat>, path: &Path) -> Result<OutFormat, Failure> {
     if let Some(format) = asked {
         return Ok(format);
@@ -52,8 +52,8 @@ pub(crate) fn format_of(asked: Option<OutFormat>, path: &Path) -> Result<OutForm
         Some(Format::Svg) => Ok(OutFormat::Svg),
         _ if path.as_os_str() == "-" => Ok(OutFormat::Pipe4),
         _ => {
-            let note = Note::problem(format!("the name `{}` does not determine the format", path.display()));
-            let help = "use a name that ends in .xml, .pnml, .PNPRO, .jani, .prism, .dot or .svg, or --to pipe4, pipe5, pnml, greatspn, jani, prism, dot or svg";
+            let note = Note::problem(format!("the extension of `{}` does not determine the format", path.display()));
+            let help = "use the extension .xml, .pnml, .PNPRO, .jani, .prism, .dot or .svg, or add --to with pipe4, pipe5, pnml, greatspn, jani, prism, dot or svg";
             Err(Failure::new(Exit::Usage, note.with_help(help)))
         }
     }
@@ -74,7 +74,7 @@ fn picture(net: &Net, choice: LayoutChoice, terminal: &Terminal) -> String {
     text
 }
 
-/// The maximum tokens of each place that is bounded by invariants.
+/// Returns the maximum tokens of each place; `None` if no invariant bounds the place.
 fn place_bounds(net: &Net) -> Result<Vec<Option<u64>>, Failure> {
     let wanted = Wanted { invariants: true, siphons: false, bounds: true, throughputs: false };
     let structure = analyse(&compile_net(net)?, wanted, &Limits::default(), &|| false);
@@ -86,7 +86,7 @@ fn place_bounds(net: &Net) -> Result<Vec<Option<u64>>, Failure> {
     Ok(most)
 }
 
-/// The net with a capacity for each place without a known bound.
+/// Returns the net with a capacity for each place without a known bound.
 fn limited(net: Net, limit: Option<u64>) -> Result<Net, Failure> {
     let Some(limit) = limit else { return Ok(net) };
     let limit = u32::try_from(limit).map_err(|_| Failure::plain(Exit::Usage, "--place-limit must be below 2^32"))?;
@@ -104,7 +104,7 @@ fn limited(net: Net, limit: Option<u64>) -> Result<Net, Failure> {
     })
 }
 
-/// The written net, or an error with everything that the format cannot express.
+/// Returns the written net, or a failure with everything that the format cannot express.
 fn exported<T>(written: Result<T, Vec<ExportError>>) -> Result<T, Failure> {
     written.map_err(|problems| Failure {
         exit: Exit::Refused,
@@ -151,17 +151,17 @@ fn tell_losses(written: &Written, terminal: &Terminal) {
     terminal.warnings(&notes);
 }
 
-/// The net as a project of GreatSPN.
+/// Returns the net as a GreatSPN project.
 fn greatspn_project(net: &Net, terminal: &Terminal) -> Result<String, Failure> {
     let written = exported(greatspn::write(net))?;
     tell_losses(&written, terminal);
     Ok(written.xml)
 }
 
-/// Number of warnings of one kind that are printed.
+/// Maximum number of warnings of one kind that are printed.
 const MOST_OF_A_KIND: usize = 3;
 
-/// Warnings, of each kind the first few.
+/// Returns the first few warnings of each kind.
 fn summary_of<K: PartialEq>(warnings: impl Iterator<Item = (K, String)>) -> Vec<Note> {
     let mut kinds: Vec<(K, usize)> = Vec::new();
     let mut notes = Vec::new();

@@ -1,4 +1,4 @@
-//! `detectors`: lists the straggler detectors; with `--on`, judges them on jobs that ran.
+//! `detectors`: lists the straggler detectors; with `--on`, judges them on recorded jobs.
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &DetectorsArgs, terminal: &Terminal) -> Result<Exit, Fai
     }
     catch_interrupt(terminal);
     let runs = grouped(&args.on)?.iter().map(|paths| one_run(paths, args, terminal)).collect::<Result<Vec<_>, _>>()?;
-    // --app is about the runs that are judged
+    // --app refers to the runs on which the detectors are judged
     let options = ReadOptions { application: None, ..ReadOptions::from(&args.limits) };
     let usual =
         args.usual.iter().map(|path| load(&log_of(path)?, &options, terminal)).collect::<Result<Vec<_>, _>>()?;
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &DetectorsArgs, terminal: &Terminal) -> Result<Exit, Fai
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 
-/// The arguments run by run: a folder, or a log with the files of reports that follow it.
+/// Groups the arguments by run: a folder, or a log with the files of reports that follow it.
 fn grouped(paths: &[PathBuf]) -> Result<Vec<Vec<PathBuf>>, Failure> {
     let mut runs: Vec<Vec<PathBuf>> = Vec::new();
     for path in paths {
@@ -63,19 +63,23 @@ fn grouped(paths: &[PathBuf]) -> Result<Vec<Vec<PathBuf>>, Failure> {
     Ok(runs)
 }
 
-/// The log among the files of a path.
+/// Returns the log among the files of a path.
 fn log_of(path: &Path) -> Result<PathBuf, Failure> {
     let inputs = Inputs::sort(&[path.to_owned()])?;
     // the log reader has the best message for other kinds of files
     Ok(inputs.log().ok().flatten().unwrap_or(path).to_owned())
 }
 
-/// The log of a run, and the progress of its tasks: from reports, or otherwise from the log itself.
+/// Reads the log of a run, and the progress of the tasks from reports, or otherwise from the log.
 fn one_run(paths: &[PathBuf], args: &DetectorsArgs, terminal: &Terminal) -> Result<(JobTrace, History), Failure> {
     let inputs = Inputs::sort(paths)?;
     if inputs.logs.is_empty() && !inputs.progress.is_empty() {
         let message = format!("`{}` has progress reports, but the log of their job is missing", paths[0].display());
-        return Err(Failure::helped(Exit::Trace, message, "give the log before its reports, or the folder with both"));
+        return Err(Failure::helped(
+            Exit::Trace,
+            message,
+            "put the log before its reports, or pass the folder with both",
+        ));
     }
     let log = match inputs.logs.len() {
         0 => paths[0].as_path(),
@@ -93,7 +97,7 @@ fn one_run(paths: &[PathBuf], args: &DetectorsArgs, terminal: &Terminal) -> Resu
     Ok((trace, progress))
 }
 
-/// The reports of a file on attempts that the log has.
+/// Returns the reports of a file on attempts that the log contains.
 fn reports(path: &Path, trace: &JobTrace, args: &DetectorsArgs, terminal: &Terminal) -> Result<History, Failure> {
     let name = path.display();
     let (read, rest) = read_reports(path, args.max_samples, 0)?;
@@ -123,7 +127,7 @@ fn reports(path: &Path, trace: &JobTrace, args: &DetectorsArgs, terminal: &Termi
     Ok(known)
 }
 
-/// The policies of a plan, or the policies that `whatif` compares for a log; policies without a detector are skipped.
+/// Returns the policies of a plan, or those that `whatif` compares for a log, without policies that have no detector.
 fn policies(
     runs: &[(JobTrace, History)],
     args: &DetectorsArgs,
@@ -154,6 +158,6 @@ fn failure(error: &DetectionError) -> Failure {
     Failure::helped(
         Exit::Trace,
         error.to_string(),
-        "give the log of a recorded job, or runs without stragglers with --usual",
+        "pass the log of a recorded job, or add runs without stragglers with --usual",
     )
 }

@@ -1,4 +1,4 @@
-//! `diagnose`: why tasks were slow, and what to do about it. The inputs decide which methods run.
+//! `diagnose`: why tasks were slow, and what to do about it. The kinds of inputs determine which methods run.
 
 use std::path::PathBuf;
 
@@ -82,7 +82,7 @@ fn without_log(inputs: &Inputs) -> Said {
 fn samples(inputs: &Inputs, args: &DiagnoseArgs, terminal: &Terminal) -> Result<Samples, Failure> {
     let options = SampleOptions { utc_offset: args.utc_offset, most_bytes: args.max_samples };
     let progress = Progress::new(terminal.shows_progress(), "bytes");
-    // a binary file often lies next to the text that was made from it; alone it is refused
+    // a binary file often lies next to the text that was made from it; without that text it is refused
     let readable: Vec<PathBuf> = inputs.samples.iter().filter(|path| is_readable(path)).cloned().collect();
     let paths = if readable.is_empty() { inputs.samples.clone() } else { readable };
     read_samples(&paths, &options, &progress).map_err(refused)
@@ -97,7 +97,7 @@ fn refused(error: SampleError) -> Failure {
     Failure::new(exit, error.help().map_or(note.clone(), |help| note.with_help(help)))
 }
 
-/// The samples of each node.
+/// Returns the samples of each node.
 fn meters(trace: &JobTrace, samples: &Samples, map: &NodeMap, args: &DiagnoseArgs) -> (Vec<NodeMeters>, Vec<Unmapped>) {
     if samples.series.is_empty() {
         return (vec![NodeMeters::default(); trace.nodes.len()], Vec::new());
@@ -105,7 +105,7 @@ fn meters(trace: &JobTrace, samples: &Samples, map: &NodeMap, args: &DiagnoseArg
     meters_of(trace, samples, map, args.cpu.0)
 }
 
-/// The given map and clock offsets.
+/// Returns the given map and clock offsets.
 fn node_map(trace: &JobTrace, args: &DiagnoseArgs) -> Result<NodeMap, Failure> {
     let mut map = NodeMap::default();
     if let Some(path) = &args.node_map {
@@ -142,7 +142,7 @@ fn rules(args: &DiagnoseArgs) -> Rules {
     Rules { quantile, peer_factor, edge, edge_factor, ..base }
 }
 
-/// Collects inputs, missing data and findings: the causes in the log first, then the findings of `said`.
+/// Builds the report on inputs, missing data and findings: the causes in the log first, then the findings in `said`.
 fn report(trace: Option<&JobTrace>, said: Said, mut causes: RootCauses) -> DiagnosisReport {
     let subject = trace.map_or_else(|| without_log_subject(&said), subject);
     causes.findings.extend(said.findings);
@@ -161,8 +161,8 @@ fn subject(trace: &JobTrace) -> String {
 fn without_log_subject(said: &Said) -> String {
     let has = |kind: &str| said.used.iter().any(|used| used.kind == kind);
     let text = match (has("progress"), has("syscalls")) {
-        (true, true) => "progress of tasks, and system calls of nodes",
-        (true, false) => "progress of tasks",
+        (true, true) => "task progress, and system calls of nodes",
+        (true, false) => "task progress",
         (false, true) => "system calls of nodes",
         (false, false) => "no usable input",
     };
@@ -217,21 +217,21 @@ fn clocks(trace: &JobTrace, meters: &[NodeMeters]) -> Vec<String> {
             let (when, off) =
                 if to < first { ("before its first task", first - to) } else { ("after its last task", from - last) };
             warnings.push(format!(
-                "node {}: its samples are all {when}, by {off:.0} s: is --utc-offset or --clock-offset missing?",
+                "node {}: all samples are {when}, by {off:.0} s; --utc-offset or --clock-offset may be missing",
                 node.name
             ));
             continue;
         }
         if from > first + 1.0 || to < last - 1.0 {
             warnings.push(format!(
-                "node {}: its samples cover {:.0} s to {:.0} s of the log, its tasks ran from {first:.0} s to {last:.0} s",
+                "node {}: the samples cover {:.0} s to {:.0} s of the log, but the tasks ran from {first:.0} s to {last:.0} s",
                 node.name, from, to
             ));
         }
         if let Some(hint) = clock_hint(&tasks, meters) {
             warnings.push(format!(
-                "node {}: its samples fit its tasks better when shifted by {:+.0} s (correlation {:.2}, now {:.2}): \
-                 --clock-offset {}={:+.0} does so",
+                "node {}: the samples fit the tasks better if shifted by {:+.0} s (correlation {:.2} instead of {:.2}); \
+                 add --clock-offset {}={:+.0}",
                 node.name, hint.offset, hint.correlation, hint.now, node.name, hint.offset
             ));
         }

@@ -29,7 +29,7 @@ pub(super) struct Inputs {
     pub(super) progress: Vec<PathBuf>,
     /// Logs of strace, some with `NODE=` in front.
     pub(super) calls: Vec<String>,
-    /// Files given by name that have an unknown kind, if no input of a known kind was given.
+    /// Files of an unknown kind among the arguments, if no argument is of a known kind.
     pub(super) unknown: Vec<PathBuf>,
     /// Other files of unknown kind.
     pub(super) others: Vec<PathBuf>,
@@ -41,7 +41,7 @@ impl Inputs {
         let mut inputs = Self::default();
         let mut seen = BTreeSet::new();
         for path in paths {
-            // a file may be given by name and be in a folder too: the first counts
+            // a file may be an argument and also lie in a folder that is an argument; its first occurrence counts
             if path.canonicalize().is_ok_and(|real| !seen.insert(real)) {
                 continue;
             }
@@ -56,7 +56,7 @@ impl Inputs {
                 inputs.unknown.push(path.clone());
             }
         }
-        // `FOLDER/*.gz` also gives other files next to the log
+        // `FOLDER/*.gz` also matches other files next to the log
         let is_known = [&inputs.logs, &inputs.samples, &inputs.progress].iter().any(|paths| !paths.is_empty());
         if is_known || !inputs.calls.is_empty() {
             inputs.others.append(&mut inputs.unknown);
@@ -64,7 +64,7 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// Takes a file that is known and no log of a job.
+    /// Adds a file of a known kind other than a job log; returns false for other files.
     fn known(&mut self, path: &Path) -> bool {
         if is_samples(path) {
             self.samples.push(path.to_owned());
@@ -78,7 +78,7 @@ impl Inputs {
         true
     }
 
-    /// `NODE=FILE`, a log of strace.
+    /// Adds an strace log that is passed as `NODE=FILE`.
     fn named_node(&mut self, text: &Path) -> Result<(), Failure> {
         let name = text.display().to_string();
         let log = NodeLog::parse(&name);
@@ -117,36 +117,36 @@ impl Inputs {
         Ok(())
     }
 
-    /// The log. Required, unless other inputs allow findings without it.
+    /// Returns the log. It is required, unless other inputs allow findings without it.
     pub(super) fn log(&self) -> Result<Option<&Path>, Failure> {
         match self.logs.as_slice() {
             [log] => Ok(Some(log)),
             [] if !self.progress.is_empty() || !self.calls.is_empty() => Ok(None),
             [] if self.samples.is_empty() => {
                 let note = Note::problem("the inputs contain nothing to diagnose");
-                let help = "give the log of a job, progress reports or strace logs; subfolders are not searched";
+                let help = "pass the log of a job, progress reports or strace logs; subfolders are not searched";
                 Err(Failure::new(Exit::Trace, note.with_help(help)))
             }
             [] => Err(Failure::helped(
                 Exit::Trace,
                 "no job log among the inputs",
-                "give the log as well: samples alone do not describe tasks",
+                "pass the log as well; samples alone do not describe tasks",
             )),
             logs => {
                 let names: Vec<String> = logs.iter().map(|log| log.display().to_string()).collect();
                 Err(Failure::helped(
                     Exit::Usage,
                     format!("there are {} logs: {}", logs.len(), names.join(", ")),
-                    "give one log at a time, with the samples of its nodes",
+                    "pass one log at a time, with the samples of its nodes",
                 ))
             }
         }
     }
 
-    /// A sentence about files of unknown kind.
+    /// Returns a sentence about files of unknown kind.
     pub(super) fn left_out(&self) -> Option<String> {
         let names: Vec<String> = self.others.iter().map(|file| file.display().to_string()).collect();
-        (!names.is_empty()).then(|| format!("skipped, because they are unrecognised or folders: {}", names.join(", ")))
+        (!names.is_empty()).then(|| format!("skipped (unrecognised files, or subfolders): {}", names.join(", ")))
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Said {
     pub(super) missing: Vec<String>,
     pub(super) warnings: Vec<String>,
     pub(super) findings: Vec<Finding>,
-    /// True if there was anything to compare.
+    /// True if there was something to compare.
     pub(super) compared: bool,
 }
 
@@ -52,7 +52,8 @@ impl Said {
     }
 }
 
-/// Stragglers by task progress: from progress reports or, with a model, from a log that has progress curves.
+/// Finds stragglers by task progress: from progress reports or, with a model, from a log that contains progress
+/// curves.
 pub(super) fn by_progress(
     inputs: &Inputs,
     trace: Option<&JobTrace>,
@@ -109,19 +110,20 @@ fn reports(path: &Path, args: &DiagnoseArgs, said: &mut Said) -> Result<(History
     Ok((read, UsedRow { kind: "progress".into(), name, taken }))
 }
 
-/// The reports of attempts that the log has; notes the number of missing attempts, and clocks that differ.
+/// Returns the reports on attempts that the log contains; records the number of missing attempts, and differing
+/// clocks.
 fn of_this_run(trace: &JobTrace, read: History, said: &mut Said) -> History {
     let all = read.tasks.len();
     let [known, others] = by_log(trace, read);
     if known.tasks.is_empty() {
         said.missing.push(format!(
-            "none of the {all} attempts in the progress reports is in the log: they are compared only with each other"
+            "none of the {all} attempts in the progress reports is in the log; they are compared only with each other"
         ));
         return others;
     }
     if let Some(first) = others.tasks.first() {
         said.missing.push(format!(
-            "{} of {all} attempts in the progress reports are not in the log and are skipped, such as task {} of stage {}",
+            "skipped {} of {all} attempts in the progress reports that are not in the log, such as task {} of stage {}",
             others.tasks.len(),
             first.task,
             first.stage
@@ -137,15 +139,15 @@ fn of_this_run(trace: &JobTrace, read: History, said: &mut Said) -> History {
     known
 }
 
-/// The first and the last time of reports, in seconds since 1970.
+/// Returns the first and the last time of reports, in seconds since 1970.
 fn span(history: &History) -> Option<[f64; 2]> {
     let first = history.tasks.iter().map(|task| task.start_s).reduce(f64::min)?;
     let ends = history.tasks.iter().filter_map(|task| Some(task.start_s + task.points.last()?.0));
     Some([first, ends.reduce(f64::max)?])
 }
 
-/// Explains why a file cannot belong to the run of the log: their times, in seconds since 1970, do not overlap. `span`
-/// is the file's first and last time.
+/// Explains why a file cannot belong to the run of the log: the times of the two do not overlap. `span` is the file's
+/// first and last time, in seconds since 1970.
 fn apart(trace: Option<&JobTrace>, what: &str, span: Option<[f64; 2]>) -> Option<String> {
     let trace = trace.filter(|trace| trace.clock == Clock::Unix)?;
     let [first, last] = span?;
@@ -156,10 +158,10 @@ fn apart(trace: Option<&JobTrace>, what: &str, span: Option<[f64; 2]>) -> Option
         (_, true) => ("end", last, format!("{:.0} s before the log starts", from - last)),
         _ => return None,
     };
-    Some(format!("the {what} {when} at {}, {by}: they are of another run, and are left out", utc_text(at)))
+    Some(format!("the {what} {when} at {}, {by}; they belong to another run and are skipped", utc_text(at)))
 }
 
-/// Kinds of tasks that the model has not learned.
+/// Returns a remark on kinds of tasks that the model has not learned.
 fn not_learned(model: &Model, history: &History) -> Option<String> {
     let kinds = history.tasks.iter().map(|task| task.kind.as_str());
     let mut kinds: Vec<&str> = kinds.filter(|kind| model.position(kind).is_none()).collect();
@@ -167,13 +169,13 @@ fn not_learned(model: &Model, history: &History) -> Option<String> {
     kinds.dedup();
     let first = kinds.first()?;
     Some(format!(
-        "the model does not cover {} kinds of tasks, such as `{first}`: they are compared only with each other",
+        "the model does not cover {} kinds of tasks, such as `{first}`; tasks of these kinds are compared only with each other",
         kinds.len()
     ))
 }
 
-/// Nodes at fault by their system calls. Of the three methods the improved one is taken: the other two, as printed, name the wrong node
-/// too often (docs/replications/system-calls.md).
+/// Finds faulty nodes by their system calls. Only the improved method is used, because the two other methods, as printed
+/// in the paper, name the wrong node too often (docs/replications/system-calls.md).
 pub(super) fn by_calls(
     inputs: &Inputs,
     trace: Option<&JobTrace>,
@@ -184,7 +186,7 @@ pub(super) fn by_calls(
     match profile {
         None if inputs.calls.is_empty() => Ok(Said::default()),
         None => Ok(Said::missing(format!(
-            "strace logs were not read, because there is no profile: {}; make one from fault-free runs, `tailspn syscalls profile RUN... -o usual.json`, and give it with --profile usual.json",
+            "strace logs were not read, because there is no profile: {}; make one from fault-free runs by `tailspn syscalls profile RUN... -o usual.json`, and add --profile usual.json",
             inputs.calls.join(", ")
         ))),
         Some(_) if inputs.calls.is_empty() => Ok(Said::missing("no strace logs: the profile is not used".to_owned())),
@@ -192,7 +194,7 @@ pub(super) fn by_calls(
     }
 }
 
-/// Judges, by the profile, the nodes whose logs belong to the same run as the job log.
+/// Compares the nodes whose logs belong to the same run as the job log with the profile.
 fn judged_calls(
     inputs: &Inputs,
     profile: &Profile,
@@ -233,7 +235,7 @@ fn judged_calls(
     Ok(said)
 }
 
-/// Explains why strace logs give no findings, and how they could.
+/// Explains why strace logs give no findings, and what would help.
 fn nothing_to_judge(error: &SyscallError) -> String {
     let help = error.help().map_or_else(String::new, |help| format!("; {help}"));
     format!("system calls: {error}{help}")

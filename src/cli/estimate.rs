@@ -1,4 +1,4 @@
-//! `estimate`: how long a job takes, by simulation and by formula.
+//! `estimate`: the time of a job, by simulation and by formula.
 
 use std::time::Instant;
 
@@ -48,8 +48,8 @@ fn straggling(mut plan: Plan, args: &EstimateArgs) -> Result<Plan, Failure> {
         Some(Copies::Spark(_)) => {
             return Err(Failure::helped(
                 Exit::Usage,
-                "`--speculation` with Spark's settings is for plans of stages, which `tailspn fit LOG` writes",
-                "this plan takes a detector, such as r=0.6,p=0.8,dl=0.4",
+                "`--speculation` with Spark's settings needs a plan of stages, which `tailspn fit LOG` writes",
+                "for this plan, specify a detector, such as r=0.6,p=0.8,dl=0.4",
             ));
         }
     }
@@ -91,17 +91,17 @@ fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &
     Ok(found.simulated.as_ref().map_or(Exit::Success, |simulated| end_of(&simulated.run)))
 }
 
-/// Advises how to get an exact answer, if one exists.
+/// Returns advice on how to get an exact answer, if one exists.
 fn advise(report: &mut JobReport, found: &JobEstimate, method: Method) -> Option<String> {
     if method != Method::Auto {
         return None;
     }
     if report.analytic.is_some() {
-        return Some("note: the job time is known exactly; --method exact gives it without simulation".to_owned());
+        return Some("note: the job time is known exactly; --method exact prints it without simulation".to_owned());
     }
     if !found.has_parts {
         return None;
     }
     report.method.exact = Some("series-parallel".into());
-    Some("note: there is no formula, but --method exact gives the job time from its parts".to_owned())
+    Some("note: there is no formula, but --method exact computes the job time from the parts of the job".to_owned())
 }

@@ -1,5 +1,5 @@
-//! `estimate` for a plan of stages: the job at a size, by simulation of its net, with the spread between whole runs; with
-//! copies of stragglers, task by task.
+//! `estimate` for a plan of stages: the job time for an input size, by simulation of the job's net, with the spread between
+//! whole runs; with copies of stragglers, by simulation task by task.
 
 use tailspn::estimate::StopRule;
 use tailspn::job_time::{SpeculativeCopies, estimate_stages};
@@ -25,7 +25,7 @@ pub(crate) fn run(plan: &StagePlan, args: &EstimateArgs, terminal: &Terminal) ->
         return Err(Failure::helped(
             Exit::Refused,
             "no formula exists for a job of stages whose tasks wait for slots",
-            "remove `--method`, or `--export` the net for `solve`",
+            "remove `--method`, or write the net with `--export` and use `solve`",
         ));
     }
     let format = args.export.as_deref().map(|path| format_of(None, path)).transpose()?;
@@ -54,11 +54,11 @@ pub(crate) fn run(plan: &StagePlan, args: &EstimateArgs, terminal: &Terminal) ->
     Ok(end_of(&found.run))
 }
 
-/// The copies of the command line.
+/// Returns the settings for speculative copies on the command line.
 fn copies(args: &EstimateArgs) -> Result<Option<SpeculativeCopies>, Failure> {
     let refused = |message: &str, help: &str| Err(Failure::helped(Exit::Usage, message, help));
     if args.stragglers.is_some() {
-        let help = "its tasks straggle as in the logs that it was fitted to";
+        let help = "the plan already contains the stragglers of the logs that it was fitted to";
         return refused("`--stragglers` has no meaning for a plan of `[[stage]]`", help);
     }
     match &args.speculation {
@@ -68,12 +68,12 @@ fn copies(args: &EstimateArgs) -> Result<Option<SpeculativeCopies>, Failure> {
         Some(Copies::Spark(SparkSpeculation::Off)) | None => Ok(None),
         Some(Copies::Detector(_)) => refused(
             "`--speculation` with a detector has no meaning for a plan of `[[stage]]`",
-            "take Spark's settings, such as spark4",
+            "use Spark's settings, such as spark4",
         ),
     }
 }
 
-/// As many replications as the spread between whole runs deserves: the error of the mean is far below it.
+/// Returns a stop rule that depends on the spread between whole runs: the error of the mean is 2% of the spread.
 fn enough(plan: &StagePlan, ensemble: &Ensemble) -> StopRule {
     const SHARE_OF_SPREAD: f64 = 0.02;
     const FEWEST: u64 = 32;
@@ -87,7 +87,7 @@ fn enough(plan: &StagePlan, ensemble: &Ensemble) -> StopRule {
     }
 }
 
-/// The net of a plan of stages.
+/// Returns the net of a plan of stages.
 pub(crate) fn net(plan: &StagePlan) -> Result<Net, Failure> {
     let job = PlannedJob::of(plan);
     if let Some(why) = job.only_task_by_task() {

@@ -1,4 +1,4 @@
-//! Code that the exact answers of `solve` and `simulate` share: phases, states, and the reasons why there is no answer.
+//! Code for exact answers that `solve` and `simulate` share: phases, states, and the reasons why there is no answer.
 
 use std::fmt::Display;
 
@@ -15,14 +15,14 @@ use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::watch::{Progress, interrupted};
 
-/// The net with its general delays as phases, and the places and transitions that this adds.
+/// Returns the net with general delays expanded to phases, and the places and transitions that this adds.
 pub(super) fn phases(net: &Net) -> Result<(Net, Hidden), Failure> {
     let expanded = with_phases(net).map_err(|obstacles| answer_failure(obstacles.into()))?;
     let hidden = hidden(&expanded);
     Ok((expanded.net, hidden))
 }
 
-/// The parts of a net that exist only for its solution.
+/// Returns the places and transitions that the expansion added.
 pub(super) fn hidden(expanded: &Expanded) -> Hidden {
     Hidden {
         places: expanded.hidden_places.iter().map(|&id| expanded.net.place(id).id.clone()).collect(),
@@ -30,7 +30,8 @@ pub(super) fn hidden(expanded: &Expanded) -> Hidden {
     }
 }
 
-/// Explores the markings of a net, with progress; of parts that may be exchanged, canonical markings.
+/// Explores the markings of a net and shows the progress. Of markings that differ only by an exchange of equal parts, one
+/// is explored.
 pub(super) fn find_states(
     program: &Program,
     goal: Option<&Code>,
@@ -42,7 +43,7 @@ pub(super) fn find_states(
     explore_canonical(program, goal, symmetry, limits, &progress)
 }
 
-/// Returns the failure of a question that this method cannot answer, or of stopped work.
+/// Returns the failure for a question that this method cannot answer, or for stopped work.
 pub(super) fn refused(error: &dyn Display) -> Failure {
     Failure::plain(if interrupted() { Exit::Interrupted } else { Exit::Refused }, error.to_string())
 }
@@ -63,7 +64,7 @@ pub(super) fn failure(error: &ExploreError) -> Failure {
 pub(super) fn answer_failure(error: AnswerError) -> Failure {
     let refuse = |message: String, help: &str| Failure::helped(Exit::Refused, message, help);
     match error {
-        AnswerError::NeedsReplications(_) => refuse(error.to_string(), "`--method simulate` does"),
+        AnswerError::NeedsReplications(_) => refuse(error.to_string(), "use `--method simulate`"),
         AnswerError::Phases(obstacles) => Failure {
             exit: Exit::Refused,
             notes: obstacles.iter().map(|obstacle| Note::problem(obstacle.to_string())).collect(),
@@ -79,22 +80,23 @@ pub(super) fn answer_failure(error: AnswerError) -> Failure {
                 "without --steady, the result is the time to the dead marking if every run ends there, otherwise the long-run averages"
                     .to_owned()
             } else {
-                format!("the net stops where rates are 0 ({}); with a rate above 0 it continues", names.join(", "))
+                format!("the net stops because rates are 0 ({}); set them to a value above 0", names.join(", "))
             };
             refuse(format!("the net can stop forever in {dead}, so it has no steady state"), &help)
         }
-        AnswerError::ImmediateAtStart => {
-            refuse(error.to_string(), "`--warm-up` excludes them, `--method simulate` includes them")
-        }
+        AnswerError::ImmediateAtStart => refuse(
+            error.to_string(),
+            "use `--warm-up` to exclude these firings, or `--method simulate` to include them",
+        ),
         AnswerError::NotFinite { .. } | AnswerError::Fault(_) => Failure::plain(Exit::Model, error.to_string()),
         other => refused(&other),
     }
 }
 
-/// Explains why a net has no parts in series and in parallel.
+/// Explains why a net is not series-parallel.
 fn no_parts(error: &SeriesParallelError) -> Failure {
     let SeriesParallelError::NotSchedule(obstacles) = error else { return refused(error) };
-    let message = format!("the net is not a schedule of delays in series and in parallel: {obstacles}");
+    let message = format!("the net is not a series-parallel schedule: {obstacles}");
     let help = "use `--method states`, which builds the state space, or `tailspn simulate`";
     Failure::helped(Exit::Refused, message, help)
 }

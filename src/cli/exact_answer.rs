@@ -17,10 +17,10 @@ use crate::cli::pictures::draw_report;
 use crate::cli::question::Asked;
 use crate::cli::watch::Progress;
 
-/// Explains why single times need replications.
+/// The reason why --samples has no exact answer.
 const SAMPLES: &str = "--samples needs replications";
 
-/// Returns true if an exact answer is known to cost less than replications.
+/// Returns the method that the question should use, and whether an exact answer would be faster than replications.
 pub(super) fn offer(args: &SimulateArgs, net: &Net, program: &Program, question: &Question) -> AnswerMethod {
     if args.samples.is_some() {
         return AnswerMethod { no_exact: Some(SAMPLES.to_owned()), ..AnswerMethod::simulation() };
@@ -28,7 +28,7 @@ pub(super) fn offer(args: &SimulateArgs, net: &Net, program: &Program, question:
     (&choose(net, program, question, args.steady)).into()
 }
 
-/// Returns the remark on an offer.
+/// Returns the note on an exact answer that would be faster.
 pub(super) fn advice(offer: &AnswerMethod) -> Option<String> {
     let why = match (offer.exact.as_deref()?, offer.states) {
         ("states", Some(states)) => format!("the net has only {}", counted(states as u64, "state")),
@@ -54,7 +54,7 @@ pub(super) fn run(
         return Err(Failure::helped(
             Exit::Refused,
             format!("no exact method supports this: {reason}"),
-            "`--method simulate` does",
+            "use `--method simulate`",
         ));
     }
     let progress = Progress::new(terminal.shows_progress(), "states");

@@ -7,11 +7,11 @@ use crate::cli::signals::stopped_code;
 /// Exit status of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Everything was done.
+    /// The command completed.
     Success,
-    /// A mistake of this program.
+    /// An internal error of tailspn.
     Internal,
-    /// The arguments make no sense.
+    /// The arguments are wrong.
     Usage,
     /// A net or a plan is wrong.
     Model,
@@ -23,14 +23,15 @@ pub(crate) enum Exit {
     Gpu,
     /// A file cannot be read or written.
     Io,
-    /// No point meets the deadline, or it stayed undecided; a formula or the bound of a query does not hold.
+    /// No configuration meets the deadline, or this is undecided; or a CTL formula or the bound of a query does
+    /// not hold.
     Unmet,
     /// Stopped by Ctrl-C or SIGTERM; results so far were written.
     Interrupted,
 }
 
 impl Exit {
-    /// The number.
+    /// Returns the exit code.
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Success => 0,

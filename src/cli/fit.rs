@@ -1,4 +1,4 @@
-//! `fit`: the model of a job from logs of it: a stage graph for Spark, a job plan for MapReduce.
+//! `fit`: fits the model of a job to logs of the job: a stage graph for Spark, a job plan for MapReduce.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -24,10 +24,10 @@ use crate::cli::study::estimate_failure;
 use crate::cli::trace::{LogChoice, all_logs, load, tell_warnings};
 use crate::cli::watch::{catch_interrupt, interrupted};
 
-/// Bytes of a MB.
+/// Bytes per MB.
 const MB: f64 = 1_048_576.0;
 
-/// Maximum number of other jobs of a log whose times give the residual constants.
+/// Maximum number of other jobs of a log from whose times the residual constants are computed.
 const MOST_OTHERS: usize = 100;
 
 /// A fitted model: the printed report, and the plan.
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
     Ok(Exit::Success)
 }
 
-/// The model that logs give.
+/// A model that was fitted to logs.
 enum Model {
     Stages(Box<FittedStages>),
     Jobs(Box<FittedJobs>, Vec<CheckedFit>),
@@ -78,7 +78,7 @@ impl Model {
     }
 }
 
-/// Returns the plan of the job fitted to the logs; none after Ctrl-C.
+/// Returns the plan of the job that was fitted to the logs; `None` after Ctrl-C.
 pub(crate) fn plan_of(args: &FitArgs, terminal: &Terminal) -> Result<Option<JobPlan>, Failure> {
     Ok(match model(args, terminal)? {
         Some(Model::Stages(fitted)) => Some(JobPlan::Stages(Box::new(fitted.plan))),
@@ -87,13 +87,13 @@ pub(crate) fn plan_of(args: &FitArgs, terminal: &Terminal) -> Result<Option<JobP
     })
 }
 
-/// Reads the logs and fits the model; none after Ctrl-C.
+/// Reads the logs and fits the model; `None` after Ctrl-C.
 fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<Model>, Failure> {
     let (confs, logs): (Vec<&PathBuf>, Vec<&PathBuf>) = args.logs.iter().partition(|path| is_conf(path));
     let logs = all_logs(&logs, &ReadOptions::from(&args.limits))?;
     if args.job.is_empty() && !args.input_size.is_empty() && args.input_size.len() != logs.len() {
         return Err(usage(format!(
-            "{} input sizes for {} logs; give one for each log",
+            "{} input sizes for {} logs; specify one for each log",
             args.input_size.len(),
             logs.len()
         )));
@@ -105,20 +105,22 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<Model>, Failure> 
     }
     let jobs: Vec<&JobTrace> = traces.iter().filter_map(Seen::job).collect();
     match &traces[..] {
-        [] => Err(usage("a configuration without a log; also give the job's history".to_owned())),
-        _ if !args.beside.is_empty() && !jobs.is_empty() => Err(usage("`--beside` is for Spark logs".to_owned())),
+        [] => Err(usage("a configuration without a log; also pass the job's history".to_owned())),
+        _ if !args.beside.is_empty() && !jobs.is_empty() => {
+            Err(usage("`--beside` applies only to Spark logs".to_owned()))
+        }
         all if jobs.len() == all.len() => job(&jobs, &confs, args).map(Some),
         _ if !jobs.is_empty() => {
             Err(usage("logs of both MapReduce and Spark; a fit needs logs of one kind".to_owned()))
         }
         _ if !confs.is_empty() || !args.job.is_empty() => {
-            Err(usage("a *_conf.xml and --job are for logs of MapReduce".to_owned()))
+            Err(usage("a *_conf.xml and --job apply only to MapReduce logs".to_owned()))
         }
         _ => stages(traces, args, terminal).map(Some),
     }
 }
 
-/// Reads the logs, each of another run; of Spark logs, only the necessary data is kept.
+/// Reads the logs, each of a different run. Of Spark logs, only the necessary data is kept.
 fn read_logs(logs: &[LogChoice], args: &FitArgs, terminal: &Terminal) -> Result<Vec<Seen>, Failure> {
     let mut traces = Vec::new();
     let mut seen: BTreeMap<String, String> = BTreeMap::new();
@@ -128,7 +130,7 @@ fn read_logs(logs: &[LogChoice], args: &FitArgs, terminal: &Terminal) -> Result<
         for id in trace.applications.iter().map(|application| &application.id).filter(|id| !id.is_empty()) {
             if let Some(before) = seen.insert(id.clone(), log.name()) {
                 let note = Note::problem(format!("`{before}` and `{}` are logs of the same run, {id}", log.name()));
-                let help = "give each run once: duplicates make intervals too narrow";
+                let help = "pass each run once; duplicates make intervals too narrow";
                 return Err(Failure::new(Exit::Usage, note.with_help(help)));
             }
         }
@@ -178,7 +180,7 @@ fn observed(trace: &JobTrace, args: &FitArgs, log: usize) -> Result<ObservedRun,
     observe(trace, input_mb(args, log)).map_err(|error| refused(&error))
 }
 
-/// The stage graph of a Spark job.
+/// Fits the stage graph of a Spark job.
 fn stages(seen: Vec<Seen>, args: &FitArgs, terminal: &Terminal) -> Result<Model, Failure> {
     let runs: Vec<_> = seen
         .into_iter()
@@ -193,11 +195,11 @@ fn stages(seen: Vec<Seen>, args: &FitArgs, terminal: &Terminal) -> Result<Model,
     Ok(Model::Stages(Box::new(fitted)))
 }
 
-/// The runs of other programs on the same cluster.
+/// Returns the runs of other programs on the same cluster.
 fn others_of(args: &FitArgs, terminal: &Terminal) -> Result<Vec<ObservedRun>, Failure> {
     let mut others = Vec::new();
     for path in &args.beside {
-        // `--app` is about the logs of the job
+        // `--app` refers to the logs of the job
         let trace = load(path, &ReadOptions { application: None, ..(&args.limits).into() }, terminal)?;
         tell_warnings(&trace, terminal);
         // the size of the input does not matter here
@@ -210,7 +212,7 @@ fn others_of(args: &FitArgs, terminal: &Terminal) -> Result<Vec<ObservedRun>, Fa
     Ok(others)
 }
 
-/// The plan of a MapReduce job, from one job or several.
+/// Fits the plan of a MapReduce job to one recorded job or several.
 fn job(traces: &[&JobTrace], confs: &[&PathBuf], args: &FitArgs) -> Result<Model, Failure> {
     let conf = match confs {
         [] => None,
@@ -218,13 +220,13 @@ fn job(traces: &[&JobTrace], confs: &[&PathBuf], args: &FitArgs) -> Result<Model
             let read = HadoopConf::read(&read_bytes(path)?);
             Some(read.map_err(|error| Failure::plain(Exit::Trace, format!("{}: {error}", path.display())))?)
         }
-        _ => return Err(usage(format!("{} configurations for one plan; give one", confs.len()))),
+        _ => return Err(usage(format!("{} configurations for one plan; pass only one", confs.len()))),
     };
     let observed = wanted_jobs(traces, args)?;
     let inputs: Vec<f64> = args.input_size.iter().map(|bytes| *bytes as f64 / MB).collect();
     if !inputs.is_empty() && inputs.len() != observed.len() {
         let (sizes, jobs) = (inputs.len(), observed.len());
-        return Err(usage(format!("{sizes} input sizes for {jobs} jobs; give one for each job")));
+        return Err(usage(format!("{sizes} input sizes for {jobs} jobs; specify one for each job")));
     }
     let mut all = fit_jobs(&observed, conf.as_ref(), &inputs, args.level).map_err(|error| refused(&error))?;
     let others = others(traces, &observed, conf.as_ref(), args.level);
@@ -232,7 +234,7 @@ fn job(traces: &[&JobTrace], confs: &[&PathBuf], args: &FitArgs) -> Result<Model
     Ok(Model::Jobs(Box::new(all), checked))
 }
 
-/// The jobs that `--job` names, by id or by name; without it, the only job of each log.
+/// Returns the jobs that `--job` names, by id or by name; without `--job`, the only job of each log.
 fn wanted_jobs(traces: &[&JobTrace], args: &FitArgs) -> Result<Vec<ObservedJob>, Failure> {
     let mut found = Vec::new();
     if args.job.is_empty() {
@@ -263,7 +265,8 @@ fn wanted_jobs(traces: &[&JobTrace], args: &FitArgs) -> Result<Vec<ObservedJob>,
     Ok(found)
 }
 
-/// The other jobs of the logs with the estimates of their own plans. A plan of several jobs does not need them.
+/// Returns the other jobs of the logs, each with the estimate of a plan fitted to that job. A plan of several jobs does not
+/// need them.
 fn others(traces: &[&JobTrace], fitted: &[ObservedJob], conf: Option<&HadoopConf>, level: f64) -> Vec<CheckedFit> {
     if fitted.len() > 1 {
         return Vec::new();
@@ -282,7 +285,7 @@ pub(crate) fn refused(error: &FitError) -> Failure {
     let note = Note::problem(error.to_string());
     let note = match error {
         FitError::NoInput { .. } => {
-            note.with_help("give it with --input-size (in `optimize`: --log-input-size), once for each log")
+            note.with_help("add --input-size (in `optimize`: --log-input-size) once for each log")
         }
         FitError::NotAStageGraph { .. } => note.with_help("`tailspn trace` reads other logs"),
         FitError::SeveralJobs { .. } | FitError::NoSuchJob { .. } => note.with_help("select one with --job ID"),

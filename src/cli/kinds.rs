@@ -1,5 +1,5 @@
-//! Kinds of files, and the commands that accept each: a valid file given to the wrong command gets a
-//! different message from a damaged file.
+//! Kinds of files, and the commands that accept each kind, so that a valid file of the wrong kind is reported differently
+//! from a damaged file.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -15,7 +15,7 @@ use crate::cli::call::Call;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 
-/// Bytes at the start of a file that decide.
+/// Number of bytes at the start of a file that determine the kind.
 const HEAD: u64 = 64 * 1024;
 
 /// The use that `optimize` makes of a file.
@@ -23,9 +23,9 @@ const HEAD: u64 = 64 * 1024;
 pub(crate) enum Optimized {
     /// A plan whose axes are searched.
     Plan,
-    /// A plan of a job whose size is searched.
+    /// A plan of a job; the number of machines is searched.
     Job,
-    /// Logs that are fitted, and whose job's size is searched.
+    /// Logs to which a plan is fitted; the number of machines is searched.
     Logs,
 }
 
@@ -37,7 +37,7 @@ enum Kind {
     SweepPlan,
     OptimizePlan,
     Log(LogFormat),
-    /// Settings of Hadoop.
+    /// A Hadoop configuration.
     Settings,
     /// A result that tailspn wrote as JSON.
     Result,
@@ -76,7 +76,7 @@ impl Kind {
         }
     }
 
-    /// The kind of comparison this file is for, if any.
+    /// Returns the kind of comparison in which `compare` uses this file, if any.
     fn compared(self) -> Option<Compared> {
         match self {
             Self::Log(_) => Some(Compared::Logs),
@@ -86,7 +86,7 @@ impl Kind {
         }
     }
 
-    /// The use that `optimize` makes of the kind.
+    /// Returns how `optimize` uses files of this kind.
     fn optimized(self) -> Option<Optimized> {
         match self {
             Self::OptimizePlan => Some(Optimized::Plan),
@@ -98,7 +98,7 @@ impl Kind {
         }
     }
 
-    /// The kind for people, and the commands that take it.
+    /// Returns a name of the kind for messages, and the commands that accept it.
     fn text(self) -> (String, &'static str) {
         let known = |text: &str, commands| (text.to_owned(), commands);
         match self {
@@ -116,25 +116,25 @@ impl Kind {
                 (format.text().to_owned(), "`fit`, `trace`, `diagnose` or `optimize`")
             }
             Self::Log(format) => (format.text().to_owned(), "`trace` or `diagnose`"),
-            Self::Settings => known("the settings of a Hadoop job", "`fit`, with the job's history"),
+            Self::Settings => known("the configuration of a Hadoop job", "`fit`, with the job's history"),
             Self::Result => known("a result of tailspn", "`report` or `compare`"),
-            Self::SystemCalls => known("a log of strace", "`syscalls diagnose` or `diagnose`"),
+            Self::SystemCalls => known("an strace log", "`syscalls diagnose` or `diagnose`"),
         }
     }
 }
 
-/// Returns the kind of a file for `compare`, also as text; none for a file that it does not accept.
+/// Returns the kind of a file for `compare`, also as text; `None` for a file that `compare` does not accept.
 pub(crate) fn compared(path: &Path) -> Option<(Compared, String)> {
     let kind = Kind::of(path)?;
     Some((kind.compared()?, kind.text().0))
 }
 
-/// Returns how `optimize` uses a file; none for a file that it does not accept, or of an unknown kind.
+/// Returns how `optimize` uses a file; `None` for a file that `optimize` does not accept, or of an unknown kind.
 pub(crate) fn optimized(path: &Path) -> Option<Optimized> {
     if Call::plan_at(path).is_some() { Some(Optimized::Job) } else { Kind::of(path)?.optimized() }
 }
 
-/// Recognises a call that strace logged.
+/// Returns true if a line is a call that strace logged.
 fn is_call(line: &str) -> bool {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit() || " .:[]pid".contains(c));
     let name = rest.find('(').map(|end| &rest[..end]);
@@ -146,7 +146,7 @@ fn is_call(line: &str) -> bool {
 /// The name of a command, the kinds that it accepts, and its files.
 type Inputs = (&'static str, fn(Kind) -> bool, Vec<PathBuf>);
 
-/// The files that a command reads; none for a command that reads no file of these kinds, or all kinds.
+/// Returns the files that a command reads; `None` for a command that reads no file of these kinds, or all kinds.
 fn inputs(command: &Command) -> Option<Inputs> {
     let net: fn(Kind) -> bool = |kind| kind == Kind::Net;
     let job: fn(Kind) -> bool = |kind| kind == Kind::JobPlan;
@@ -181,7 +181,7 @@ fn inputs(command: &Command) -> Option<Inputs> {
     })
 }
 
-/// The failure of a command on a valid file of the wrong kind; the message states it.
+/// Replaces the failure of a command on a valid file of the wrong kind by a message that states the kind.
 pub(crate) fn explained(failure: Failure, command: &Command) -> Failure {
     // a folder cannot be read by a command that takes files
     if !matches!(failure.exit, Exit::Model | Exit::Trace | Exit::Usage | Exit::Io) {
@@ -192,8 +192,8 @@ pub(crate) fn explained(failure: Failure, command: &Command) -> Failure {
         let Some(kind) = Kind::of(&path).filter(|kind| !takes(*kind)) else { continue };
         let (what, commands) = kind.text();
         let what = if path.is_dir() { format!("a folder with {what}") } else { what };
-        let note = Note::problem(format!("`{}` is {what}, which `tailspn {name}` does not take", path.display()));
-        return Failure::new(failure.exit, note.with_help(format!("give it to {commands}")));
+        let note = Note::problem(format!("`{}` is {what}, which `tailspn {name}` does not accept", path.display()));
+        return Failure::new(failure.exit, note.with_help(format!("use {commands} for this file")));
     }
     failure
 }

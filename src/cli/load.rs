@@ -1,4 +1,4 @@
-//! Reading a net: the file, its warnings as notes, rate parameters replaced.
+//! Reads a net: parses the file, converts warnings to notes, and replaces rate parameters.
 
 use std::fs::File;
 use std::path::Path;
@@ -34,12 +34,12 @@ pub(crate) struct Loaded {
     pub(crate) properties: Vec<Property>,
 }
 
-/// The bytes of a file, or of standard input for `-`, up to the limit of files that are read whole.
+/// Reads a file, or standard input for `-`, up to the limit for files that are read whole.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     read_up_to(path, bounded::MOST_BYTES)
 }
 
-/// The bytes of a file, or of standard input for `-`, up to a limit.
+/// Reads a file, or standard input for `-`, up to a limit in bytes.
 fn read_up_to(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     let read = if path.as_os_str() == "-" {
         bounded::read(std::io::stdin().lock(), most)
@@ -67,7 +67,7 @@ pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
     let mut options = options_beside(&args.net, &read_options(&args.read_as));
     options.constants.clone_from(&args.param);
     options.net.clone_from(&args.chosen);
-    // a larger file may have more elements
+    // a larger limit for the file also allows more elements
     let times = args.max_file.div_ceil(options.max_bytes as u64).max(1);
     options.max_nodes = options.max_nodes.saturating_mul(usize::try_from(times).unwrap_or(usize::MAX));
     options.max_bytes = usize::try_from(args.max_file).unwrap_or(usize::MAX);
@@ -80,13 +80,13 @@ pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
     }
     let read = read_net_bytes(&bytes, &options).map_err(refused)?;
     let warnings = net_warnings(&source, &read.warnings);
-    // the reader has given values to constants that shape the net
+    // the reader has already set constants that shape the net
     let left: Vec<_> = args.param.iter().filter(|(name, _)| !read.taken.contains(name)).cloned().collect();
     let net = replace_parameters(read.net, &left)?;
     Ok(Loaded { net, dialect: read.dialect, warnings, properties: Vec::new() })
 }
 
-/// Warnings about a net, with their positions in the text.
+/// Returns the warnings about a net, with their positions in the text.
 pub(crate) fn net_warnings(source: &Source, warnings: &[pipe::Warning]) -> Vec<Note> {
     let note = |warning: &pipe::Warning| {
         let others = if warning.others > 0 { format!(" (and {} more)", warning.others) } else { String::new() };
@@ -95,7 +95,7 @@ pub(crate) fn net_warnings(source: &Source, warnings: &[pipe::Warning]) -> Vec<N
     warnings.iter().map(note).collect()
 }
 
-/// The reading options: settings for all questions first, then those for single questions.
+/// Converts the values of --read-as: values for all questions first, then values for single questions.
 fn read_options(readings: &[ReadAs]) -> ReadOptions {
     let mut options = ReadOptions::default();
     for read_as in readings.iter().filter(|read_as| read_as.question.is_none()) {
@@ -113,7 +113,7 @@ fn read_options(readings: &[ReadAs]) -> ReadOptions {
     options
 }
 
-/// A warning of the reader that names an option of the library, with the argument that sets it.
+/// Replaces the option of the library in a reader's warning by the argument that sets it.
 fn with_argument(message: &str) -> String {
     match message.split_once("(option `").and_then(|(head, rest)| Some((head, rest.split_once("`)")?))) {
         Some((head, (name, tail))) => format!("{head}(--read-as {name}=READER){tail}"),
@@ -121,7 +121,7 @@ fn with_argument(message: &str) -> String {
     }
 }
 
-/// Detects a file of a foreign kind by its first bytes.
+/// Returns the kind of a file that cannot be a net, detected by its first bytes.
 fn foreign_kind(bytes: &[u8]) -> Option<&'static str> {
     const MARKS: [(&[u8], &str); 6] = [
         (b"\x89PNG", "a PNG picture"),
@@ -153,19 +153,21 @@ pub(crate) fn refused_net(bytes: &[u8], source: &Source, error: &pipe::ReadError
     Failure { exit: Exit::Model, notes }
 }
 
-/// A problem of a file; if an option of the library helps, with the argument that sets it.
+/// Returns the note on a problem of a file, with the command-line option that helps, if any.
 fn problem_note(fault: &pipe::Fault) -> Note {
     let note = |help: &str| Note::problem(fault.to_string().split("; ").next().unwrap_or_default()).with_help(help);
     match fault {
-        pipe::Fault::SeveralNets { .. } => note("--net NAME chooses one"),
-        pipe::Fault::TooLarge { .. } => note("--max-file BYTES sets the limit, such as --max-file 2G"),
-        pipe::Fault::TooManyNodes { .. } => note("a larger --max-file raises it too, such as --max-file 2G"),
-        pipe::Fault::NoValue { name } => note(&format!("--param {name}=VALUE gives it one")),
+        pipe::Fault::SeveralNets { .. } => note("select one with --net NAME"),
+        pipe::Fault::TooLarge { .. } => note("increase --max-file, such as --max-file 2G"),
+        pipe::Fault::TooManyNodes { .. } => {
+            note("increase --max-file, which also raises this limit, such as --max-file 2G")
+        }
+        pipe::Fault::NoValue { name } => note(&format!("add --param {name}=VALUE")),
         _ => Note::problem(fault.to_string()),
     }
 }
 
-/// The net with other values of rate parameters.
+/// Returns the net with other values of rate parameters.
 fn replace_parameters(net: Net, values: &[(String, f64)]) -> Result<Net, Failure> {
     with_parameters(&net, values).map_err(|error| {
         let known: Vec<&str> = net.parameters().iter().map(|parameter| parameter.name.as_str()).collect();
@@ -186,7 +188,7 @@ pub(crate) fn compile_net(net: &Net) -> Result<Program, Failure> {
     compile(net).map_err(|error| compile_failure(&error))
 }
 
-/// Compiles a net for a question about it; with `fold`, replicas are counted. Long runs are `steady`.
+/// Compiles a net for a question; with `fold`, equal parts are folded. `steady` is true for the long run.
 pub(crate) fn prepare(net: &Net, question: &Question, fold: bool, steady: bool) -> Result<Prepared, Failure> {
     let with = if steady { Prepared::new } else { Prepared::for_replications };
     // problems refer to the net as it was read
@@ -194,7 +196,7 @@ pub(crate) fn prepare(net: &Net, question: &Question, fold: bool, steady: bool) 
     prepared.map_err(|error| compile_failure(&error))
 }
 
-/// The ids of the parts of a net, for reports.
+/// The ids of the places, transitions and token classes of a net, for reports.
 pub(crate) struct Names {
     pub(crate) places: Vec<String>,
     pub(crate) classes: Vec<String>,
@@ -210,7 +212,7 @@ impl Names {
         }
     }
 
-    /// The net of these parts for a report, without a goal and snapshots.
+    /// Returns the subject of a report: the net with these ids, without a goal and snapshots.
     pub(crate) fn subject<'a>(&'a self, net: &'a str) -> Subject<'a> {
         let Self { places, classes, transitions } = self;
         Subject { net, places, classes, transitions, ..Subject::default() }

@@ -1,4 +1,4 @@
-//! The command line: arguments in, one library call, a report out. It sees only the public API.
+//! The command line: parses arguments, makes one library call, and prints a report. Uses only the public API.
 //!
 //! Data goes to standard output, everything else to standard error; the exit code shows how a command ended
 //! (docs/exit-codes.md).
@@ -84,7 +84,7 @@ pub fn run() -> ExitCode {
     ExitCode::from(run_with(std::env::args_os()))
 }
 
-/// Runs the command of some arguments, the name of the program first, and returns the exit code.
+/// Runs the command that the arguments state, the name of the program first, and returns the exit code.
 pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let cli = match args::parse(arguments.clone()) {
@@ -106,7 +106,7 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 impl Call {
-    /// Runs the command of some arguments, the name of the program first, on this thread and returns its exit
+    /// Runs the command that the arguments state, the name of the program first, on this thread and returns its exit
     /// code, as in docs/exit-codes.md. Its results are in [`take_output`](Self::take_output), also after an
     /// error.
     ///
@@ -131,14 +131,14 @@ impl Call {
     }
 }
 
-/// The first sentence of a complaint about arguments, without how to use the command line.
+/// Returns the first sentence of an error about arguments, without the usage text.
 fn reason_of(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
     text.split("\n\nUsage:").next().unwrap_or(text).split("\n\nFor more").next().unwrap_or(text).trim().to_owned()
 }
 
-/// Runs a command, a part of it, or merges parts; the first argument is the name of the program.
+/// Runs a command or a part of a command, or merges parts; the first argument is the name of the program.
 fn answer(cli: &Cli, arguments: &[OsString], terminal: &Terminal) -> Result<Exit, Failure> {
     let command = &cli.command;
     if let Command::Merge(args) = command
@@ -155,7 +155,7 @@ fn answer(cli: &Cli, arguments: &[OsString], terminal: &Terminal) -> Result<Exit
     }
 }
 
-/// Shows the merged result of a command's parts, as the command shows it.
+/// Prints the merged result of a command's parts in the form of the command.
 fn merge_parts(args: &MergeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let parts = part::read(&args.shards, args.partial)?;
     let program = std::iter::once("tailspn".to_owned());

@@ -1,4 +1,4 @@
-//! Messages for the person at the terminal: problems and warnings, with the text that they refer to.
+//! Messages for the user: problems and warnings, with the text that they refer to.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,9 +11,9 @@ use miette::{
 use crate::cli::call::Problem;
 use crate::cli::exit::Exit;
 
-/// Longest line that is printed; of a longer one, only the text near the spot.
+/// Maximum length of a line that is printed whole; of a longer line, only the text near the position is printed.
 const LONGEST_LINE: usize = 140;
-/// Bytes of a longer line that are shown before and after a place.
+/// Bytes of a longer line that are shown before and after a position.
 const BEFORE: usize = 20;
 const AFTER: usize = 50;
 
@@ -29,17 +29,17 @@ impl Source {
         Self { name: name.into(), text: text.into() }
     }
 
-    /// The text of an argument; a trailing blank gives problems at its end a position.
+    /// Returns the text of an argument, with a trailing blank so that problems at the end have a position.
     pub(crate) fn argument(name: &str, text: &str) -> Self {
         Self::new(name, format!("{text} "))
     }
 
-    /// The name of the file or argument.
+    /// Returns the name of the file or argument.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// The byte range to show around a span: whole lines, unless they are too long.
+    /// Returns the byte range to show around a span: whole lines, unless they are too long.
     fn shown(&self, span: Range<usize>) -> Range<usize> {
         let boundary = |mut at: usize| {
             while !self.text.is_char_boundary(at) {
@@ -50,7 +50,7 @@ impl Source {
         let start = boundary(span.start.min(self.text.len()));
         let begin = self.text[..start].rfind('\n').map_or(0, |at| at + 1);
         let end = self.text[start..].find('\n').map_or(self.text.len(), |at| start + at);
-        // of Windows' line ends, neither byte is shown
+        // neither byte of a Windows line end is shown
         let end = if end > start && self.text[start..end].ends_with('\r') { end - 1 } else { end };
         if end - begin <= LONGEST_LINE {
             return begin..end;
@@ -58,7 +58,7 @@ impl Source {
         boundary(begin.max(start.saturating_sub(BEFORE)))..boundary(end.min(start + AFTER))
     }
 
-    /// The line and the column of a byte, both from 1.
+    /// Returns the line and the column of a byte, both from 1.
     fn line_and_column(&self, at: usize) -> (usize, usize) {
         let before = &self.text.as_bytes()[..at];
         let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
@@ -75,7 +75,7 @@ impl SourceCode for Source {
         lines_before: usize,
         _lines_after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        // without context, the caller wants only the place itself
+        // without context, the caller wants only the span itself
         let span = span.offset()..span.offset() + span.len();
         let shown = if lines_before == 0 { span } else { self.shown(span) };
         let before = &self.text[..shown.start];
@@ -97,12 +97,12 @@ pub(crate) struct Note {
 }
 
 impl Note {
-    /// Something that stops the command.
+    /// Returns a note on a problem that stops the command.
     pub(crate) fn problem(message: impl Into<String>) -> Self {
         Self { severity: Severity::Error, message: message.into(), help: None, place: None }
     }
 
-    /// Something that does not stop it.
+    /// Returns a note on a problem that does not stop the command.
     pub(crate) fn warning(message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::problem(message) }
     }
@@ -122,13 +122,13 @@ impl Note {
         self
     }
 
-    /// Position of the note: `name:line:column`.
+    /// Returns the position of the note: `name:line:column`.
     pub(crate) fn spot(&self) -> Option<String> {
         let (name, line, column) = self.to_problem().place?;
         Some(format!("{name}:{line}:{column}"))
     }
 
-    /// The note for a program that runs the command.
+    /// Returns the note in the form for a program that runs the command.
     pub(crate) fn to_problem(&self) -> Problem {
         let place = self.place.as_ref().map(|(source, span)| {
             let (line, column) = source.line_and_column(span.start);
@@ -137,7 +137,7 @@ impl Note {
         Problem { message: self.message.clone(), help: self.help.clone(), place }
     }
 
-    /// The note in one line.
+    /// Returns the note as one line of text.
     pub(crate) fn brief(&self) -> String {
         let kind = if self.severity == Severity::Error { "error" } else { "warning" };
         match self.spot() {
@@ -186,37 +186,37 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// One problem.
+    /// Returns a failure with one problem.
     pub(crate) fn new(exit: Exit, note: Note) -> Self {
         Self { exit, notes: vec![note] }
     }
 
-    /// One problem without a place.
+    /// Returns a failure with one problem without a position.
     pub(crate) fn plain(exit: Exit, message: impl Into<String>) -> Self {
         Self::new(exit, Note::problem(message))
     }
 
-    /// One problem without a position, and what to do next.
+    /// Returns a failure with one problem without a position, and advice on what to do next.
     pub(crate) fn helped(exit: Exit, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::new(exit, Note::problem(message).with_help(help))
     }
 
-    /// The end of a command that did its share of the replications: it has no result.
+    /// Returns the outcome of a command that completed its share of the replications and has no result.
     pub(crate) fn part() -> Self {
         Self { exit: Exit::Success, notes: Vec::new() }
     }
 
-    /// Returns true for the end of a command that did its share.
+    /// Returns true if the command completed its share of the replications.
     pub(crate) fn is_part(&self) -> bool {
         self.exit == Exit::Success
     }
 
-    /// The first problem as text.
+    /// Returns the message of the first problem.
     pub(crate) fn message(&self) -> &str {
         self.notes.first().map_or("", |note| &note.message)
     }
 
-    /// A mistake of this program.
+    /// Returns the failure for an internal error.
     pub(crate) fn internal(error: impl fmt::Display) -> Self {
         Self::plain(Exit::Internal, error.to_string())
     }

@@ -18,7 +18,7 @@ use crate::cli::plan::{PlanText, keys_of, only_whatif, options_refused};
 use crate::cli::study::{study_failure, tell_warnings};
 use crate::cli::watch::{Progress, catch_interrupt};
 
-/// Level of the intervals of a fit: they are not printed.
+/// Level of the intervals of a fit, which are not printed.
 const LEVEL: f64 = 0.95;
 
 /// Searches the configurations of a plan, or the sizes of a job.
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
         (_, [path]) => search(path, args, terminal)?,
         (_, several) => {
             let message = format!("{} files, but the first is not a log", several.len());
-            return Err(Failure::helped(Exit::Usage, message, "give one plan, or the logs of one job"));
+            return Err(Failure::helped(Exit::Usage, message, "pass one plan, or the logs of one job"));
         }
     };
     terminal.report(&report, &args.print)?;
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
     })
 }
 
-/// The arguments of `fit` for the logs.
+/// Returns the arguments of `fit` for the logs.
 fn fit_args(args: &OptimizeArgs) -> FitArgs {
     FitArgs {
         logs: args.inputs.clone(),
@@ -68,7 +68,7 @@ fn fit_args(args: &OptimizeArgs) -> FitArgs {
     }
 }
 
-/// The measure of the command line.
+/// Returns the measure on the command line.
 fn measure(args: &OptimizeArgs) -> Option<Measure> {
     args.measure.or(args.probability.map(Measure::Quantile))
 }
@@ -86,7 +86,7 @@ fn size(
     let (fixed, choices) = args.planned.machines();
     let is_stages = matches!(job, JobPlan::Stages(_));
     let own = |key: &str| (key == "cluster.node[0].count") != is_stages;
-    // a choice that the job has no meaning for is refused as a single number is
+    // a list of choices that does not apply to the job is refused in the same way as a single number
     let foreign = choices.iter().filter(|(key, _)| !own(key)).map(|(key, counts)| match *key {
         "job.executors" => PlanOption::Executors(counts[0]),
         "job.cores" => PlanOption::Cores(counts[0]),
@@ -120,8 +120,8 @@ fn search(path: &Path, args: &OptimizeArgs, terminal: &Terminal) -> Result<(Opti
     if args.price.is_some() {
         return Err(Failure::helped(
             Exit::Usage,
-            "--price is for logs and plans of jobs",
-            "a plan with [optimize] states its costs: `cost`, and `cost_per_s` for prices by time",
+            "--price applies only to logs and plans of jobs",
+            "a plan with [optimize] states its own costs, by the keys `cost` and `cost_per_s` (price per second)",
         ));
     }
     let text = PlanText::read(path, terminal)?;

@@ -4,7 +4,7 @@ use clap::{Arg, ArgAction, CommandFactory as _};
 
 use crate::cli::args::Cli;
 
-/// The number of times an option is given, and its value.
+/// How often an option may occur, and whether it has a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Without a value.
@@ -28,7 +28,8 @@ pub struct CommandOption {
     pub help: String,
 }
 
-/// Returns the options of a command, such as `simulate`, in their order; none for an unknown command.
+/// Returns the options of a command, such as `simulate`, in the order of the help text; `None` for an unknown
+/// command.
 pub fn options(command: &str) -> Option<Vec<CommandOption>> {
     let cli = Cli::command();
     let command = cli.find_subcommand(command)?;

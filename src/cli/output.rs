@@ -1,4 +1,4 @@
-//! Standard output for data, standard error for everything else, and the abilities of the terminal.
+//! Output to standard output (data) and standard error (everything else), and the capabilities of the terminal.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -20,22 +20,22 @@ use crate::cli::notes::{Failure, Note};
 pub(crate) enum Shown {
     /// As a bar, on a terminal.
     Bar,
-    /// As a line now and then, in a log.
+    /// As an occasional line, for a log.
     Lines,
     Nothing,
 }
 
 impl Shown {
-    /// No output, because another part reports progress.
+    /// Returns no display of progress if `other` is true, because another part reports the progress.
     pub(crate) fn unless(self, other: bool) -> Self {
         if other { Self::Nothing } else { self }
     }
 }
 
-/// Width of text if the terminal's width is unknown.
+/// Text width if the terminal's width is unknown, in columns.
 const WIDTH: usize = 80;
 
-/// The terminal's abilities and the user's wishes for output.
+/// The capabilities of the terminal, and the output options.
 #[derive(Clone, Debug)]
 pub(crate) struct Terminal {
     colour_out: bool,
@@ -65,7 +65,7 @@ impl Terminal {
         }
     }
 
-    /// Returns the terminal of a command in process: it keeps the output.
+    /// Returns the terminal of a command that runs in process; the call keeps the output.
     pub(crate) fn of_call(call: &Arc<Call>) -> Self {
         let call = Some(Arc::clone(call));
         Self { colour_out: false, colour_err: false, unicode: true, quiet: false, call, share: Share::default() }
@@ -76,12 +76,12 @@ impl Terminal {
         Self { share, ..self.clone() }
     }
 
-    /// The share of the replications that runs here.
+    /// Returns the share of the replications that this process runs.
     pub(crate) fn share(&self) -> &Share {
         &self.share
     }
 
-    /// Returns the look of text on standard output; with all columns and rows if `all` is true.
+    /// Returns the format of text on standard output; with all columns and rows if `all` is true.
     pub(crate) fn look(&self, all: bool) -> Look {
         let heading = if self.colour_out { [BOLD, RESET] } else { ["", ""] };
         let width = terminal_size::terminal_size_of(io::stdout()).map_or(WIDTH, |(width, _)| usize::from(width.0));
@@ -92,7 +92,7 @@ impl Terminal {
     /// Prints a result.
     pub(crate) fn report<R: Report>(&self, report: &R, print: &PrintArgs) -> Result<(), Failure> {
         self.data(&self.printed(report, print)?)?;
-        // who reads numbers only still has to know their limits
+        // JSON and CSV lack the remarks, so they are printed to standard error
         if print.json || print.csv {
             report.document().remarks.iter().for_each(|remark| self.tell(&format!("note: {remark}")));
         }
@@ -117,12 +117,12 @@ impl Terminal {
         }
     }
 
-    /// The text without terminal control characters, which names in logs and nets may contain; our own
-    /// colours are kept.
+    /// Returns the text without the terminal control characters that names in logs and nets may contain. Colours
+    /// of tailspn are kept.
     fn without_controls<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let steers = |c: char| match c {
             '\n' | '\t' => false,
-            // turns the direction of what follows
+            // these characters change the direction of the text after them
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
             c => c.is_control(),
         };
@@ -145,7 +145,7 @@ impl Terminal {
         Cow::Owned(clean)
     }
 
-    /// The display of progress of long runs.
+    /// Returns how the progress of long runs is displayed.
     pub(crate) fn shows_progress(&self) -> Shown {
         match io::stderr().is_terminal() {
             _ if self.quiet || self.call.is_some() => Shown::Nothing,
@@ -154,7 +154,7 @@ impl Terminal {
         }
     }
 
-    /// Writes data to standard output. A closed reader ends the output, not the command.
+    /// Writes data to standard output. If the reader has closed the pipe, the output ends, but not the command.
     pub(crate) fn data(&self, text: &str) -> Result<(), Failure> {
         if let Some(call) = &self.call {
             call.output().data.push_str(text);
@@ -192,7 +192,7 @@ impl Terminal {
         }
     }
 
-    /// Prints problems, each with the text that it is about.
+    /// Prints problems, each with the text that it refers to.
     pub(crate) fn problems(&self, notes: &[Note]) {
         let theme = match (self.unicode, self.colour_err) {
             (true, true) => GraphicalTheme::unicode(),
@@ -247,14 +247,14 @@ impl Terminal {
     }
 }
 
-/// Length of the terminal code for colour or weight at the start of the text; 0 without a code.
+/// Returns the length of the terminal code for colour or weight at the start of the text; 0 without a code.
 fn colour_at(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("\x1b[") else { return 0 };
     let digits = rest.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(rest.len());
     if rest[digits..].starts_with('m') { 2 + digits + 1 } else { 0 }
 }
 
-/// Codes of a bold heading.
+/// Terminal codes of a bold heading.
 const BOLD: &str = "\x1b[1m";
 const RESET: &str = "\x1b[0m";
 
@@ -270,7 +270,7 @@ fn shows_unicode() -> bool {
     })
 }
 
-/// Reason why a file cannot be used, without the names of temporary files.
+/// Returns the reason why a file cannot be used, without the names of temporary files.
 pub(crate) fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file or folder".to_owned(),
@@ -283,24 +283,25 @@ pub(crate) fn reason(error: &io::Error) -> String {
     }
 }
 
-/// Refuses to replace an existing file without `force`: for asking before long work.
+/// Refuses to replace an existing file without `force`. Called before long work.
 pub(crate) fn may_write(path: &Path, force: bool) -> Result<(), Failure> {
     if force || path.as_os_str() == "-" || !path.is_file() {
         return Ok(());
     }
     Err(Failure::helped(
         Exit::Io,
-        format!("`{}` exists already", path.display()),
-        "give another name, or --force to replace it",
+        format!("`{}` already exists", path.display()),
+        "use another name, or add --force to replace it",
     ))
 }
 
-/// Writes a file in one step: a reader sees the old one or the new one. Replaces an existing file only by `force`.
+/// Writes a file in one step, so that a reader sees the old or the new content. Replaces an existing file only with
+/// `force`.
 pub(crate) fn write_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), Failure> {
     may_write(path, force)?;
     let failed =
         |error: io::Error| Failure::plain(Exit::Io, format!("cannot write `{}`: {}", path.display(), reason(&error)));
-    // a device or a pipe is written to, not replaced
+    // devices and pipes are written to, not replaced
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return std::fs::write(path, bytes).map_err(failed);
     }

@@ -1,6 +1,5 @@
 //! One shard of a command's replications as a file, and the merged files of all shards.
-//!
-//! A file starts with a line of readable JSON: the command, and the number of the part. Results follow as bytes.
+//! A file starts with a line of JSON: the command, and the number of the part. The results follow in binary form.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,18 +14,18 @@ use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::watch::interrupted;
 
-/// Version of the files.
+/// Version of the file format.
 const FORMAT_VERSION: u32 = 1;
 
 /// The first line of a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
-    /// Version of the files.
+    /// Version of the file format.
     tailspn_part: u32,
     /// Version of tailspn.
     version: String,
-    /// The part.
+    /// The number of the part.
     shard: Shard,
     /// The arguments of the command, without the name of the program.
     arguments: Vec<String>,
@@ -56,7 +55,7 @@ pub(crate) fn run(
         return Err(Failure::helped(
             Exit::Usage,
             "a single shard cannot print a result",
-            "name the file of the part with --output FILE; `tailspn merge` puts all parts together",
+            "write the part to a file with --output FILE; `tailspn merge` merges all parts",
         ));
     }
     let share = Share::part(shard);
@@ -95,14 +94,13 @@ fn file(shard: Shard, arguments: &[OsString], pieces: &Pieces) -> Result<Vec<u8>
     Ok(bytes)
 }
 
-/// Returns true if a path leads to a part of a command, rather than to the folder of a sweep.
+/// Returns true if a path is a part of a command, rather than the folder of a sweep.
 pub(crate) fn is_part(path: &Path) -> bool {
     !path.is_dir()
 }
 
 /// Reads the parts of a command.
-///
-/// With `partial`, only the first shards suffice.
+/// With `partial`, the last shards may be missing.
 pub(crate) fn read(paths: &[PathBuf], partial: bool) -> Result<Parts, Failure> {
     let files = paths.iter().map(|path| Ok((path.display().to_string(), read_bytes(path)?)));
     together(&files.collect::<Result<Vec<_>, Failure>>()?, partial, true)
@@ -112,8 +110,8 @@ fn unlike(one: &str, other: &str, what: &str) -> Failure {
     Failure::plain(Exit::Refused, format!("`{one}` and `{other}` belong to different runs: {what}"))
 }
 
-/// Puts the parts of a command together, each with the name of its file. In process, arguments may name different files: then
-/// `same_arguments` is false.
+/// Merges the parts of a command, each with the name of its file. If `same_arguments` is false, the arguments of the parts
+/// may differ, because a command in process may name different files.
 pub(crate) fn together(files: &[(String, Vec<u8>)], partial: bool, same_arguments: bool) -> Result<Parts, Failure> {
     let mut parts = Vec::new();
     for (name, bytes) in files {
@@ -148,12 +146,12 @@ pub(crate) fn together(files: &[(String, Vec<u8>)], partial: bool, same_argument
     Ok(Parts { arguments, share: Share::merged(parts.into_iter().map(|(_, _, pieces)| pieces).collect()) })
 }
 
-/// Options that only parts have, each with a value.
+/// Options with a value that may differ between parts.
 const OWN_VALUES: [&str; 6] = ["--shard", "--output", "-o", "--threads", "--max-time", "--color"];
-/// Options that only parts have, on a command without parts.
+/// Flags that may differ between parts.
 const OWN_FLAGS: [&str; 3] = ["--force", "--quiet", "-q"];
 
-/// Returns the difference of two parts.
+/// Explains why two parts do not belong to the same run.
 fn difference(one: &Header, other: &Header, same_arguments: bool) -> Option<&'static str> {
     if one.version != other.version {
         Some("their tailspn versions differ")
@@ -166,7 +164,7 @@ fn difference(one: &Header, other: &Header, same_arguments: bool) -> Option<&'st
     }
 }
 
-/// Returns the arguments without the options that only parts have.
+/// Returns the arguments without the options that may differ between parts.
 fn asked(arguments: &[String]) -> Vec<&String> {
     let mut words = arguments.iter();
     let mut kept = Vec::new();
@@ -186,7 +184,7 @@ fn asked(arguments: &[String]) -> Vec<&String> {
 /// Reads one part.
 fn part(name: &str, bytes: &[u8]) -> Result<(Header, Pieces), Failure> {
     let refused = |what: String| {
-        Failure::helped(Exit::Model, format!("`{name}` {what}"), "run its shard again, with --shard and --output")
+        Failure::helped(Exit::Model, format!("`{name}` {what}"), "run this shard again, with --shard and --output")
     };
     let end = bytes.iter().position(|&byte| byte == b'\n');
     let (head, results) = end.map_or((bytes, &[][..]), |end| (&bytes[..end], &bytes[end + 1..]));
@@ -194,7 +192,7 @@ fn part(name: &str, bytes: &[u8]) -> Result<(Header, Pieces), Failure> {
         serde_json::from_slice(head).map_err(|_| refused("is not a part that `--shard` wrote".to_owned()))?;
     if header.tailspn_part != FORMAT_VERSION || header.version != env!("CARGO_PKG_VERSION") {
         return Err(refused(format!(
-            "was written by tailspn {}, and this is {}",
+            "was written by tailspn {}, but this is tailspn {}",
             header.version,
             env!("CARGO_PKG_VERSION")
         )));

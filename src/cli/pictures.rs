@@ -9,11 +9,11 @@ use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, may_write, write_file};
 
-/// Names that pictures of results may have.
+/// All names of pictures of results.
 const NAMES: &str = "waterfall bounds critical histogram cdf tail policies timeline curve \
                      heat tornado stragglers derivatives effects indices deadline tasks net";
 
-/// Refuses to replace pictures without `--force`, before anything is run.
+/// Refuses to replace pictures without `--force`, before the run starts.
 pub(crate) fn may_draw(plots: &PlotArgs, force: bool) -> Result<(), Failure> {
     let Some(folder) = &plots.plots else { return Ok(()) };
     for format in &plots.plot_format {
@@ -41,7 +41,7 @@ pub(crate) fn draw(pictures: &[Picture], plots: &PlotArgs, force: bool) -> Resul
     Ok(())
 }
 
-/// Draws a result, if a folder is given.
+/// Draws the pictures of a result, if a folder is given.
 pub(crate) fn draw_report<R: Report>(
     report: &R,
     plots: &PlotArgs,

@@ -1,4 +1,4 @@
-//! Reading a plan: the file, and its problems with their positions.
+//! Reads a plan, and reports problems with their positions.
 
 use std::path::Path;
 
@@ -18,7 +18,8 @@ pub(crate) struct PlanText {
 }
 
 impl PlanText {
-    /// Reads the text in a file. A plan without any key means all defaults, so a warning says that it may be the wrong file.
+    /// Reads the text in a file. Warns about a plan without any key, which would mean all defaults: it may be the
+    /// wrong file.
     pub(crate) fn read(path: &Path, terminal: &Terminal) -> Result<Self, Failure> {
         let name = path.display().to_string();
         let text = match Call::plan_at(path) {
@@ -42,7 +43,7 @@ impl PlanText {
         table.get(section).is_some_and(|section| section.get(key).is_some())
     }
 
-    /// The plan of a job; `otherwise` is the work if no section decides.
+    /// Parses the plan of a job; `otherwise` is the kind of work if no section of the plan determines it.
     pub(crate) fn job(&self, otherwise: Work, terminal: &Terminal) -> Result<JobPlan, Failure> {
         let command = if otherwise == Work::Tasks { "whatif" } else { "estimate" };
         self.plan(|text| JobPlan::read(text, otherwise), &keys_of(command), terminal)
@@ -61,34 +62,34 @@ impl PlanText {
     }
 }
 
-/// A file that is not a plan, since it is not text.
+/// Returns the failure for a file that is not a plan, because it is not text.
 pub(crate) fn not_text(name: &str) -> Failure {
     Failure::plain(Exit::Model, format!("`{name}` is not a plan: it is not UTF-8 text"))
 }
 
-/// A plan without any key.
+/// Returns the warning about a plan without any key.
 pub(crate) fn empty_plan(name: &str) -> String {
-    format!("warning: `{name}` is empty: every key has its default; is it the right file?")
+    format!("warning: `{name}` is empty, so every key has its default; it may be the wrong file")
 }
 
-/// Old names of keys, with their positions.
+/// Returns a note on each old name of a key, with the position.
 pub(crate) fn old_names(source: &Source, warnings: &[PlanWarning]) -> Vec<Note> {
     warnings.iter().map(|old| Note::warning(old.to_string()).at(source, old.span.clone())).collect()
 }
 
-/// The plan of a job in a file with the options of the command line; the default job without a file.
+/// Reads the plan of a job from a file, and applies the options of the command line; without a file, the default job.
 pub(crate) fn read_job(path: Option<&Path>, options: &PlanArgs, terminal: &Terminal) -> Result<JobPlan, Failure> {
     let text = path.map(|path| PlanText::read(path, terminal)).transpose()?;
     job_of(text.as_ref(), options, terminal)
 }
 
-/// The plan of a job in a text with the options of the command line; the default job without a text.
+/// Parses the plan of a job, and applies the options of the command line; without a text, the default job.
 pub(crate) fn job_of(text: Option<&PlanText>, options: &PlanArgs, terminal: &Terminal) -> Result<JobPlan, Failure> {
     let plan = text.map_or_else(|| Ok(JobPlan::default()), |text| text.job(Work::MapReduce, terminal))?;
     plan.with_all(&options.options()).plan().map_err(|error| options_refused(&error))
 }
 
-/// Options that have no meaning for a plan, or values that conflict with the plan's.
+/// Returns the failure for options that do not apply to a plan, or whose values conflict with the plan's.
 pub(crate) fn options_refused(error: &PlanError) -> Failure {
     let note = |problem: &PlanProblem| match problem.kind {
         ProblemKind::Option => Note::problem(problem.to_string()),
@@ -100,15 +101,15 @@ pub(crate) fn options_refused(error: &PlanError) -> Failure {
 /// Refuses a plan that only the cluster simulator can run.
 pub(crate) fn only_whatif(plan: &JobPlan, command: &str) -> Failure {
     let message = format!("`{command}` cannot run a plan of {}, which is simulated task by task", plan.described_by());
-    Failure::helped(Exit::Model, message, "`tailspn whatif PLAN` runs it")
+    Failure::helped(Exit::Model, message, "use `tailspn whatif PLAN`")
 }
 
-/// Where the keys of a command's plan are shown.
+/// Returns a hint on how to list the keys of a command's plan.
 pub(crate) fn keys_of(command: &str) -> String {
     format!("`tailspn {command} --print-plan` shows every key with its default")
 }
 
-/// All problems of a plan, each at its position.
+/// Returns a failure with all problems of a plan, each at its position.
 pub(crate) fn refused(source: &Source, error: PlanError, help: &str) -> Failure {
     let note = |problem: PlanProblem| {
         let note = Note::problem(problem.to_string());

@@ -43,7 +43,7 @@ pub(super) fn run(
     verdict(&report)
 }
 
-/// The requested properties, in the order of the file.
+/// Returns the requested properties, in the order of the file.
 fn chosen<'p>(properties: &'p [Property], patterns: &[String]) -> Result<Vec<&'p Property>, Failure> {
     for pattern in patterns {
         if !properties.iter().any(|property| fits(pattern, &property.name)) {
@@ -51,7 +51,7 @@ fn chosen<'p>(properties: &'p [Property], patterns: &[String]) -> Result<Vec<&'p
             let help = if names.is_empty() {
                 "the file has no properties".to_owned()
             } else {
-                format!("there are {}", names.join(", "))
+                format!("the properties are {}", names.join(", "))
             };
             return Err(Failure::new(
                 Exit::Usage,
@@ -78,7 +78,7 @@ fn row(
         Ok(query) => Asking { net, program, space, limits: &limits, watch: &TimeLimit::new(&progress, watch.left()) }
             .answer(query)
             .map_err(|error| error.to_string()),
-        Err(reason) => Err(format!("cannot be asked: {reason}")),
+        Err(reason) => Err(format!("is not supported: {reason}")),
     };
     let (value, note) = match answer {
         Ok(value) if value.is_finite() => (Some(value), None),
@@ -88,7 +88,7 @@ fn row(
     PropertyRow { name: property.name.clone(), value, note, wall_s: started.elapsed().as_secs_f64() }
 }
 
-/// Refused if a property has no answer.
+/// Returns a failure if a property has no answer.
 fn verdict(report: &SolveReport) -> Result<Exit, Failure> {
     let without = |row: &&PropertyRow| row.value.is_none() && row.note.as_deref() != Some("infinite");
     let notes: Vec<Note> = report

@@ -1,4 +1,4 @@
-//! `query`: questions of CSL and CSRL, answered from all states of a net.
+//! `query`: CSL and CSRL queries, answered from all states of a net.
 
 use std::time::Instant;
 
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Exit, Failure
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
     let texts = texts(args)?;
-    // messages about mistakes name parts of the net as the file has them
+    // errors are reported for the net in the file, before its delays are expanded
     parsed(&loaded.net, &texts)?;
     let subject = NetSummary::new(&Subject::of(loaded.net.name(), &compile_net(&loaded.net)?));
     let (net, _) = phases(&loaded.net)?;
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Exit, Failure
     verdict(&report)
 }
 
-/// A text, and how to point at parts of it.
+/// The text of a query, with its position in a source.
 struct Text {
     text: String,
     source: Source,
@@ -54,7 +54,7 @@ struct Text {
     start: usize,
 }
 
-/// The queries of the arguments, then the queries of the file.
+/// Returns the queries in the arguments, then the queries in the file.
 fn texts(args: &QueryArgs) -> Result<Vec<Text>, Failure> {
     let given = |text: &String| Text { text: text.clone(), source: Source::argument("QUERY", text), start: 0 };
     let mut texts: Vec<Text> = args.query.iter().map(given).collect();
@@ -95,7 +95,7 @@ fn parsed(net: &Net, texts: &[Text]) -> Result<Vec<CslQuery>, Failure> {
     if notes.is_empty() { Ok(queries) } else { Err(Failure { exit: Exit::Usage, notes }) }
 }
 
-/// The net and its states, ready for queries.
+/// A net and its states, ready for queries.
 struct Asked<'a> {
     net: &'a Net,
     program: &'a Program,
@@ -126,7 +126,7 @@ fn limits(args: &QueryArgs) -> Limits {
     }
 }
 
-/// Refused if a query has no answer; unmet if a bound does not hold.
+/// Returns a failure if a query has no answer, and `Exit::Unmet` if a bound does not hold.
 fn verdict(report: &QueryReport) -> Result<Exit, Failure> {
     let problem = |row: &QueryRow| Some(Note::problem(format!("query `{}`: {}", row.query, row.failed()?)));
     let notes: Vec<Note> = report.queries.iter().filter_map(problem).collect();

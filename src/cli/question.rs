@@ -1,4 +1,5 @@
-//! Converts arguments to a question: parses expressions over the net, looks up names, and reports all problems at once.
+//! Converts arguments to a question: parses expressions over the net, looks up names, and reports all problems
+//! together.
 
 use tailspn::compile::{Code, lower, lower_reward};
 use tailspn::net::expr::ExprError;
@@ -11,18 +12,18 @@ use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::values::fits;
 
-/// A question and its form on the command line.
+/// A question, with the words for it in reports.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) question: Question,
     /// The goal in words.
     pub(crate) goal: String,
-    /// The expressions of the snapshots, in the order of the question.
+    /// The expressions of the snapshots as text, in the order of the question.
     pub(crate) snapshots: Vec<String>,
 }
 
 impl Asked {
-    /// Has replications run to the horizon.
+    /// Makes the horizon the goal of the replications.
     pub(crate) fn seek_horizon(&mut self) {
         (self.question.goal, self.goal) = horizon();
     }
@@ -59,21 +60,21 @@ pub(crate) fn ask(net: &Net, args: &QuestionArgs) -> Result<Asked, Failure> {
     Ok(Asked { question, goal: goal_words, snapshots: at.into_iter().map(|(_, text)| text).collect() })
 }
 
-/// An expression over a net, given by an option.
+/// Parses and lowers an expression over a net, the value of an option.
 pub(crate) fn expression(net: &Net, option: &str, text: &str) -> Result<Code, Failure> {
     let mut parser = Parser { net, notes: Vec::new() };
     let code = parser.code(option, text);
     code.ok_or(Failure { exit: Exit::Usage, notes: parser.notes })
 }
 
-/// The same, not lowered.
+/// Parses an expression over a net, the value of an option, without lowering it.
 pub(crate) fn resolved(net: &Net, option: &str, text: &str) -> Result<Expr, Failure> {
     let mut parser = Parser { net, notes: Vec::new() };
     let expression = parser.expression(option, text);
     expression.ok_or(Failure { exit: Exit::Usage, notes: parser.notes })
 }
 
-/// Lists the available names after an unknown one.
+/// Lists the available names after an error about an unknown name.
 pub(crate) fn known_names(net: &Net, error: &ExprError) -> Option<String> {
     let names: Vec<&str> = match error {
         ExprError::UnknownPlace { .. } => net.places().iter().map(|place| place.id.as_str()).collect(),
@@ -134,13 +135,13 @@ impl Parser<'_> {
         }
     }
 
-    /// Times that leave no observations, and duplicate names in the results.
+    /// Reports times that leave no observations, and duplicate names of results.
     fn times(&mut self, args: &QuestionArgs) {
         if let Some(horizon) = args.horizon {
             if args.warm_up > 0.0 && args.warm_up >= horizon {
                 let message =
                     format!("the warm-up of {} s is not shorter than the horizon of {horizon} s", args.warm_up);
-                self.notes.push(Note::problem(message).with_help("averages need a horizon after the warm-up"));
+                self.notes.push(Note::problem(message).with_help("set --horizon above --warm-up"));
             }
             for (time, text) in args.at.iter().filter(|(time, _)| *time > horizon) {
                 let message = format!("`--at {time}:{text}` is beyond the horizon of {horizon} s");
@@ -150,14 +151,14 @@ impl Parser<'_> {
         for (option, named) in [("reward", &args.reward), ("group", &args.group)] {
             for (i, (name, _)) in named.iter().enumerate() {
                 if named[..i].iter().any(|(earlier, _)| earlier == name) {
-                    let message = format!("two of --{option} have the name `{name}`");
-                    self.notes.push(Note::problem(message).with_help("give each a unique name"));
+                    let message = format!("two values of --{option} have the name `{name}`");
+                    self.notes.push(Note::problem(message).with_help("use a unique name for each"));
                 }
             }
         }
     }
 
-    /// The transition with this id, otherwise the transitions that match it as a pattern.
+    /// Returns the transition with this id; if there is none, the transitions that match it as a pattern.
     fn transitions(&self, member: &str) -> Vec<u32> {
         match self.net.find_transition(member).and_then(|id| u32::try_from(id.index()).ok()) {
             Some(id) => vec![id],
@@ -196,7 +197,7 @@ impl Parser<'_> {
         rewards
     }
 
-    /// `TRANSITION:EXPRESSION`, with an id, which may hold colons, or a pattern.
+    /// Parses `TRANSITION:EXPRESSION`, in which TRANSITION is a pattern or an id, which may contain colons.
     fn impulses(&mut self, name: &str, text: &str) -> Vec<(u32, Code)> {
         let splits = text.match_indices(':').map(|(at, _)| (&text[..at], &text[at + 1..]));
         let mut found = splits.map(|(member, expression)| (self.transitions(member.trim()), expression));

@@ -16,7 +16,7 @@ use crate::cli::output::Terminal;
 use crate::cli::question::resolved;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
-/// Maximum number of walks on a level, and most batches: their numbers are parts of the addresses of random words.
+/// Maximum number of walks on a level, and of batches. Both numbers are parts of the addresses of random words.
 const MOST_WALKS: u64 = 1 << 24;
 const MOST_BATCHES: u64 = 1 << 20;
 
@@ -26,12 +26,12 @@ pub(crate) fn run(args: &RareArgs, terminal: &Terminal) -> Result<Exit, Failure>
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
     let subject = NetSummary::new(&Subject::of(loaded.net.name(), &compile_net(&loaded.net)?));
-    // messages about mistakes name parts of the net as the file has them
+    // errors are reported for the net in the file, before its delays are expanded
     event(&loaded.net, args)?;
     let (net, _) = phases(&loaded.net)?;
     let event = event(&net, args)?;
     let small = |option: &str, count: u64, most: u64| {
-        let refused = || Failure::plain(Exit::Usage, format!("{option}: at most {most}"));
+        let refused = || Failure::plain(Exit::Usage, format!("{option} must be below {most}"));
         u32::try_from(count).ok().filter(|_| count < most).ok_or_else(refused)
     };
     catch_interrupt(terminal);
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &RareArgs, terminal: &Terminal) -> Result<Exit, Failure>
     Ok(if is_partial && interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 
-/// The event of the arguments.
+/// Returns the event that the arguments state.
 fn event(net: &Net, args: &RareArgs) -> Result<RareEvent, Failure> {
     let given = |option: &str, text: &Option<String>| match text {
         Some(text) => resolved(net, option, text).map(Some),
@@ -81,7 +81,7 @@ fn event(net: &Net, args: &RareArgs) -> Result<RareEvent, Failure> {
         }),
         (None, None) => Err(Failure::helped(
             Exit::Usage,
-            "no event given",
+            "the event is missing",
             "use --beyond T for a late end of the net, or --until EXPR with --within T or --avoid EXPR for a goal",
         )),
     }
@@ -91,7 +91,7 @@ fn failure(error: &RareError) -> Failure {
     let exit = if interrupted() { Exit::Interrupted } else { Exit::Refused };
     let help = match error {
         RareError::Unlimited => "add --within T, --avoid EXPR, or both; --beyond T gives the complement of --within T",
-        RareError::NoImportance => "give give --importance EXPR, such as the smallest of the numbers that must grow",
+        RareError::NoImportance => "add --importance EXPR, such as the minimum of the token counts that must grow",
         RareError::NoWay { .. } => {
             "increase --effort N; --importance EXPR should grow with every step towards the goal"
         }

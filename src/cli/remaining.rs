@@ -1,4 +1,4 @@
-//! `remaining`: the remaining time of a run, from its log so far; with `--follow` again as the log grows.
+//! `remaining`: the remaining time of a run, from its log so far; with `--follow`, updated as the log grows.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -31,7 +31,7 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// small share of a CPU.
 const SHARE: u32 = 10;
 
-/// Predicts once, or as long as the log grows.
+/// Predicts once or, with `--follow`, repeatedly while the log grows.
 pub(crate) fn run(args: &RemainingArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let plan = args.plan.as_deref().map(|path| read_plan(path, terminal)).transpose()?;
     catch_interrupt(terminal);
@@ -46,11 +46,11 @@ pub(crate) fn run(args: &RemainingArgs, terminal: &Terminal) -> Result<Exit, Fai
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 
-/// The plan of stages in a file.
+/// Reads the plan of stages from a file.
 fn read_plan(path: &Path, terminal: &Terminal) -> Result<StagePlan, Failure> {
-    let needed = "`tailspn fit LOG... -o PLAN.toml` makes a plan of stages from event logs of Spark";
+    let needed = "`tailspn fit LOG... -o PLAN.toml` makes a plan of stages from Spark event logs";
     if let Some(format) = log_format(path) {
-        let message = format!("`{}` is {}, and `--plan` takes a plan", path.display(), format.text());
+        let message = format!("`{}` is {}, but `--plan` needs a plan", path.display(), format.text());
         return Err(Failure::helped(Exit::Model, message, needed));
     }
     let text = PlanText::read(path, terminal)?;
@@ -68,7 +68,7 @@ fn failure(error: &StudyError) -> Failure {
     match error {
         StudyError::Log(error) => refused(error),
         StudyError::TooEarly | StudyError::BetweenJobs => {
-            Failure::helped(Exit::Refused, error.to_string(), "give --plan PLAN.toml, made by `fit` from earlier runs")
+            Failure::helped(Exit::Refused, error.to_string(), "add --plan PLAN.toml, made by `fit` from earlier runs")
         }
         error => estimate_failure(error),
     }
@@ -96,12 +96,12 @@ fn answer(
     Ok(found.map(|found| remaining_report(&found, &settings, &args.by, args.level)))
 }
 
-/// Seconds since 1970 by this machine's clock.
+/// Returns the seconds since 1970 by this machine's clock.
 fn now_s() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
 }
 
-/// Prints warnings about a log, except that it is incomplete.
+/// Prints the warnings about a log, except the warning that it is incomplete.
 fn tell_warnings(trace: &JobTrace, terminal: &Terminal) {
     let is_natural = |kind| {
         matches!(
@@ -114,13 +114,13 @@ fn tell_warnings(trace: &JobTrace, terminal: &Terminal) {
     }
 }
 
-/// Predicts as long as the log grows.
+/// Predicts repeatedly while the log grows.
 fn follow(args: &RemainingArgs, plan: Option<&StagePlan>, terminal: &Terminal) -> Result<Exit, Failure> {
     let mut seen = None;
     loop {
         let log = current(&args.log);
         let size = size_of(&log);
-        // Spark has made the file and not yet written to it
+        // Spark has created the file but not yet written to it
         let is_empty = size.as_ref().is_some_and(|(_, bytes)| *bytes == 0);
         if size == seen || is_empty {
             thread::sleep(POLL);
@@ -154,7 +154,7 @@ fn follow(args: &RemainingArgs, plan: Option<&StagePlan>, terminal: &Terminal) -
     }
 }
 
-/// The log: Spark takes `.inprogress` from the name when the application ends.
+/// Returns the current path of the log: Spark removes `.inprogress` from the name when the application ends.
 pub(crate) fn current(log: &Path) -> PathBuf {
     let ended = log.to_str().and_then(|name| name.strip_suffix(".inprogress")).map(PathBuf::from);
     match ended {
@@ -163,7 +163,8 @@ pub(crate) fn current(log: &Path) -> PathBuf {
     }
 }
 
-/// The name and the bytes of a log, for all files of a folder; none if it cannot be examined.
+/// Returns the path of a log and its size in bytes, for a folder the size of all files; `None` if it cannot be
+/// examined.
 pub(crate) fn size_of(log: &Path) -> Option<(PathBuf, u64)> {
     let found = std::fs::metadata(log).ok()?;
     if found.is_file() {

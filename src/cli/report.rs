@@ -19,7 +19,7 @@ use crate::cli::study::store_failure;
 
 /// Maximum number of places and transitions of a net that is drawn.
 const MOST_DRAWN: usize = 300;
-/// Maximum tasks of a drawn net: more tasks look the same.
+/// Maximum number of map tasks in a drawn net; more tasks look the same.
 const MAPS: u64 = 3;
 const REDUCES: u64 = 2;
 
@@ -28,7 +28,8 @@ pub(crate) fn run(args: &ReportArgs, terminal: &Terminal) -> Result<Exit, Failur
     if let Some(path) = &args.output {
         may_write(path, args.force)?;
     }
-    // with several results their number comes first: such files are checked when they are written
+    // with several results, file names start with the number of the result; these files are checked when they are
+    // written
     if args.results.len() == 1 {
         may_draw(&args.plots, args.force)?;
     }
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &ReportArgs, terminal: &Terminal) -> Result<Exit, Failur
     Ok(Exit::Success)
 }
 
-/// The pictures of all results; of several, with their numbers.
+/// Returns the pictures of all results; with several results, each name starts with the number of the result.
 fn all_pictures(shown: &[Shown]) -> Result<Vec<Picture>, tailspn::report::PlotError> {
     let mut all = Vec::new();
     for (number, one) in (1..).zip(shown) {
@@ -69,7 +70,7 @@ enum Loaded {
     Net(String, String),
 }
 
-/// The results, each with the plans and nets after it.
+/// Returns the results, each with the plan and the net that follow it.
 fn load_all(args: &ReportArgs, terminal: &Terminal) -> Result<Vec<Shown>, Failure> {
     let mut all: Vec<Shown> = Vec::new();
     for path in &args.results {
@@ -93,7 +94,7 @@ fn load_all(args: &ReportArgs, terminal: &Terminal) -> Result<Vec<Shown>, Failur
     Ok(all)
 }
 
-/// A file, recognised by its content, or the folder of a sweep.
+/// Reads a file, recognised by its content, or the folder of a sweep.
 fn load(path: &Path, source: &str, terminal: &Terminal) -> Result<Loaded, Failure> {
     if path.is_dir() {
         return sweep_of(path).map(|found| Loaded::Result(Box::new(found)));
@@ -102,13 +103,13 @@ fn load(path: &Path, source: &str, terminal: &Terminal) -> Result<Loaded, Failur
     let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes).trim_ascii_start();
     match start.first() {
         Some(b'{') => read_result(source, &bytes).map(|found| Loaded::Result(Box::new(found))),
-        // UTF-16 begins with a mark of its own
+        // UTF-16 starts with a byte order mark
         Some(b'<' | b'\xff' | b'\xfe') => net_in(path, terminal),
         _ => match std::str::from_utf8(&bytes) {
             Ok(text) if !start.is_empty() && toml::from_str::<toml::Table>(text).is_ok() => {
                 Ok(Loaded::Plan(text.to_owned()))
             }
-            // JSON, but no plan
+            // this is JSON, so it cannot be a plan
             Ok(_) if start.first() == Some(&b'[') => {
                 read_result(source, &bytes).map(|found| Loaded::Result(Box::new(found)))
             }
@@ -121,7 +122,7 @@ fn load(path: &Path, source: &str, terminal: &Terminal) -> Result<Loaded, Failur
     }
 }
 
-/// A result as JSON.
+/// Reads a result from JSON.
 pub(crate) fn read_result(source: &str, bytes: &[u8]) -> Result<Found, Failure> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Failure::plain(Exit::Model, format!("`{source}` is not a tailspn result (not UTF-8 text)")))?;
@@ -144,7 +145,7 @@ pub(crate) fn read_result(source: &str, bytes: &[u8]) -> Result<Found, Failure> 
     })
 }
 
-/// The byte at a line and column, both from 1.
+/// Returns the byte offset of a line and column, both from 1.
 fn byte_of(text: &str, line: usize, column: usize) -> usize {
     let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
     let mut at = (start + column - 1).min(text.len());
@@ -154,7 +155,7 @@ fn byte_of(text: &str, line: usize, column: usize) -> usize {
     at
 }
 
-/// The result of a sweep in a folder.
+/// Reads the result of a sweep from a folder.
 fn sweep_of(folder: &Path) -> Result<Found, Failure> {
     let stored = read_sweep(folder).map_err(|error| match error {
         StoreError::Foreign { .. } => Failure::plain(Exit::Model, error.to_string()),
@@ -166,10 +167,10 @@ fn sweep_of(folder: &Path) -> Result<Found, Failure> {
     Ok(Found::Sweep(Box::new(sweep_report(&plan, &stored))))
 }
 
-/// A net in a file, as a picture.
+/// Reads a net from a file and draws it.
 fn net_in(path: &Path, terminal: &Terminal) -> Result<Loaded, Failure> {
     if path.as_os_str() == "-" {
-        return Err(Failure::plain(Exit::Usage, "a net cannot come from standard input here"));
+        return Err(Failure::plain(Exit::Usage, "`report` cannot read a net from standard input"));
     }
     let loaded = read_net(&NetArgs::at(path))?;
     terminal.brief_warnings(&loaded.warnings);
@@ -186,7 +187,8 @@ fn net_in(path: &Path, terminal: &Terminal) -> Result<Loaded, Failure> {
     Ok(Loaded::Net(caption, svg(&loaded.net)))
 }
 
-/// The net of an estimated job, with the minimum number of tasks that shows its shape; none if its plan cannot be read.
+/// Draws the net of an estimated job, with only a few tasks; returns a caption and the picture, or `None` if the plan
+/// cannot be read.
 fn net_of(found: &Found) -> Option<(String, String)> {
     let Found::Estimate(report) = found else { return None };
     let mut plan = Plan::from_toml(&report.plan).ok().filter(|_| !report.plan.is_empty())?;
@@ -204,7 +206,7 @@ fn net_of(found: &Found) -> Option<(String, String)> {
         return None;
     }
     let caption = format!(
-        "Its shape, with {maps} of {} and {reduces} of {}: circles are places with their tokens, boxes are timed transitions, bars are immediate transitions.",
+        "The net of the job, drawn with {maps} of {} and {reduces} of {}. Circles are places with their tokens, boxes are timed transitions, and bars are immediate transitions.",
         counted(report.job.maps, "map task"),
         counted(report.job.reduces, "reduce task"),
     );

@@ -17,7 +17,7 @@ use crate::cli::output::reason;
 /// Bytes that are read at a time.
 const CHUNK: usize = 1 << 16;
 
-/// Chunks of standard input that may wait.
+/// Maximum number of chunks of standard input that wait to be processed.
 const WAITING: usize = 4;
 
 /// Interval between two checks for new reports.
@@ -29,11 +29,11 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// A piece read from a source.
 pub(crate) enum Chunk {
     Bytes(Vec<u8>),
-    /// Nothing for now; some time has passed.
+    /// No data yet, after a short wait.
     Idle,
-    /// The file became shorter and starts again.
+    /// The file became shorter and is read again from the start.
     Restarted,
-    /// There will be no more.
+    /// The end of the source.
     End,
     /// The rest is unreadable: the compressed data ends too early or is damaged.
     Damaged(io::Error),
@@ -44,9 +44,9 @@ pub(crate) enum Chunk {
 pub(crate) enum Rest {
     /// Nothing follows.
     Nothing,
-    /// More than the requested bytes.
+    /// More bytes than requested.
     More,
-    /// The rest is unreadable, because the compressed data ends too early or is damaged; with the reason.
+    /// The rest is unreadable, because the compressed data ends too early or is damaged. Holds the reason.
     Damaged(String),
 }
 
@@ -78,12 +78,13 @@ impl ReportSource {
         })
     }
 
-    /// Returns true if it is no stream.
+    /// Returns true if the source is a file rather than a stream.
     pub(crate) fn is_file(&self) -> bool {
         !matches!(self, Self::Stdin(_))
     }
 
-    /// Returns true if all reports are available at once: the file does not grow, or the command does not wait for it
+    /// Returns true if all reports are available immediately: the file does not grow, or the command does not wait
+    /// for it
     /// to grow.
     pub(crate) fn is_complete(&self, until_idle: Option<Duration>) -> bool {
         match self {
@@ -128,7 +129,7 @@ impl ReportSource {
     }
 }
 
-/// Standard input, decompressed if it is gzip.
+/// Returns a reader of standard input that decompresses gzip.
 pub(crate) fn stdin_unpacked() -> Box<dyn Read> {
     let mut input = BufReader::new(io::stdin());
     let compressed = input.fill_buf().is_ok_and(|start| start.starts_with(&GZIP));
@@ -151,7 +152,7 @@ fn follow(file: &mut File, position: &mut u64) -> io::Result<Chunk> {
     Ok(Chunk::Idle)
 }
 
-/// The next bytes; none at the end.
+/// Reads the next bytes; empty at the end.
 fn next_bytes(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; CHUNK];
     loop {
@@ -176,7 +177,7 @@ pub(crate) fn read_reports(path: &Path, most: u64, run: u32) -> Result<(History,
     history_of(&mut *reader, most, run).map_err(failed)
 }
 
-/// Reads the reports of a stream, as [`read_reports`]. What is damaged from the start is an error.
+/// Reads the reports of a stream, like [`read_reports`]. A stream that is damaged from the start is an error.
 pub(crate) fn history_of(reader: &mut dyn Read, most: u64, run: u32) -> io::Result<(History, Rest)> {
     let (mut history, mut left, mut is_begun) = (HistoryFeed::default(), most, false);
     let rest = loop {
@@ -197,7 +198,8 @@ pub(crate) fn history_of(reader: &mut dyn Read, most: u64, run: u32) -> io::Resu
     Ok((history.finish(run), rest))
 }
 
-/// The first decompressed bytes of a file, and the state of the remaining stream. Damage at the start is an error.
+/// Returns the first decompressed bytes of a file, and the state of the remaining stream. Damage at the start is an
+/// error.
 pub(crate) fn read_at_most(path: &Path, most: u64) -> Result<(Vec<u8>, Rest), Failure> {
     let name = path.display().to_string();
     let failed = |error: io::Error| unreadable(&name, &error);
@@ -221,13 +223,13 @@ pub(crate) fn read_at_most(path: &Path, most: u64) -> Result<(Vec<u8>, Rest), Fa
     }
 }
 
-/// Returns true if the compressed data ends too early or is damaged, but the part before is usable.
+/// Returns true if the compressed data ends too early or is damaged; the data before that point are usable.
 fn is_damage(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof)
 }
 
-/// The end of a source at an error.
+/// Returns the chunk for a source that ends in an error.
 fn damaged(name: &str, error: io::Error) -> Result<Chunk, Failure> {
     if is_damage(&error) { Ok(Chunk::Damaged(error)) } else { Err(unreadable(name, &error)) }
 }
@@ -242,7 +244,7 @@ mod tests {
 
     const REPORTS: &str = "kind\tpartition\tt_ms\tdone\ttotal\nmap\t1\t1000\t0\t10\nmap\t1\t3000\t10\t10\n";
 
-    /// A source whose end cannot be read.
+    /// A source that fails at the end.
     struct Damage(bool);
 
     impl Read for Damage {

@@ -27,7 +27,7 @@ pub(crate) fn man(args: &ManArgs, terminal: &Terminal) -> Result<Exit, Failure> 
         command = command.find_subcommand(name).ok_or_else(unknown)?.clone();
     }
     let mut text = Vec::new();
-    let failed = |error| Failure::plain(Exit::Internal, format!("cannot make the man page: {error}"));
+    let failed = |error| Failure::plain(Exit::Internal, format!("cannot write the man page: {error}"));
     let source = concat!("tailspn ", env!("CARGO_PKG_VERSION"));
     Man::new(command).source(source).render(&mut text).map_err(failed)?;
     print(&text, terminal)
@@ -68,7 +68,8 @@ pub(crate) fn setup(args: &SetupArgs, terminal: &Terminal) -> Result<Exit, Failu
 }
 
 fn home() -> Result<PathBuf, Failure> {
-    let unknown = || Failure::plain(Exit::Usage, "no home folder; give a folder with --prefix".to_owned());
+    let unknown =
+        || Failure::plain(Exit::Usage, "the home folder is unknown; specify a folder with --prefix".to_owned());
     std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).ok_or_else(unknown)
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-/// The signal that ends the work; 0 before one came.
+/// The signal that ends the work; 0 before a signal is received.
 static SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
 /// Catches both signals from now on. Has no effect on systems without this signal.
@@ -25,13 +25,13 @@ pub(crate) fn signalled() -> bool {
     SIGNAL.load(Ordering::SeqCst) != 0
 }
 
-/// The exit code of work that was stopped: by which signal, or as by Ctrl-C.
+/// Returns the exit code of work that was stopped: that of the received signal, or that of Ctrl-C.
 pub(crate) fn stopped_code() -> u8 {
     let signal = if SIGNAL.load(Ordering::SeqCst) == SIGTERM.unsigned_abs() as usize { SIGTERM } else { SIGINT };
     u8::try_from(exit_code(signal)).unwrap_or(u8::MAX)
 }
 
-/// The exit code after a signal, as shells have it.
+/// Returns the exit code after a signal, by the convention of shells.
 fn exit_code(signal: i32) -> i32 {
     128 + signal
 }

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     terminal.brief_warnings(&loaded.warnings);
     let mut asked = ask(&loaded.net, &args.question)?;
     let targets = targets(args, &loaded.net, &mut asked)?;
-    // a schedule keeps its tasks apart
+    // the tasks of a schedule are not folded
     let fold = !args.no_fold && args.engine.0 != EngineChoice::Schedule;
     let mut prepared = prepare(&loaded.net, &asked.question, fold, args.steady)?;
     catch_interrupt(terminal);
@@ -86,12 +86,12 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     Ok(end_of(&found))
 }
 
-/// Returns the exit of the process after a run.
+/// Returns the exit status of the process after a run.
 pub(crate) fn end_of(run: &Run) -> Exit {
     if run.provenance.cut_short && interrupted() { Exit::Interrupted } else { Exit::Success }
 }
 
-/// Stop rule of a run for a relative error.
+/// Returns the stop rule of a run for a relative error.
 pub(crate) fn stop_rule(rel_error: Option<f64>, reps: Option<u64>, level: f64) -> Option<StopRule> {
     let max_reps = reps.unwrap_or(MOST_REPLICATIONS);
     rel_error.map(|rel_error| StopRule { rel_error, level, max_reps, ..StopRule::default() })
@@ -110,8 +110,8 @@ fn ensemble(args: &SimulateArgs) -> Ensemble {
     }
 }
 
-/// Sets a limit of firings for a net that may never reach its goal, and checks with one replication that the
-/// net stays within it.
+/// Sets a limit on the firings of a net that may never reach its goal, and checks with one replication that the
+/// net does not exceed the limit.
 fn be_patient(
     prepared: &mut Prepared,
     goal: &str,
@@ -125,12 +125,12 @@ fn be_patient(
         return Ok(());
     }
     let message = format!("the net does not stop: after {} firings it has not reached {goal}", count(patience.into()));
-    let help = "use --horizon T for a span of time, --steady for the long run, --until EXPR for another goal, or a larger --max-firings N";
+    let help = "use --horizon T for a fixed time span, --steady for the long run, --until EXPR for another goal, or a larger --max-firings N";
     Err(Failure::helped(Exit::Refused, message, help))
 }
 
-/// Looks for a replication that reaches the goal. Without one, a run for an error of the mean time would continue for a long
-/// time.
+/// Searches for a replication that reaches the goal. If none does, a run for a given error of the mean time would take very
+/// long.
 fn seek_goal(
     prepared: &Prepared,
     goal: &str,
@@ -145,11 +145,12 @@ fn seek_goal(
     };
     reached.map_err(|error| failure(&error))?;
     let message = format!(
-        "none of the first {} replications reached {goal}, so its mean time cannot be estimated to {}",
+        "none of the first {} replications reached {goal}, so the mean time to it cannot be estimated with an error of {}",
         count(SEARCH[1].into()),
         time.asked()
     );
-    let help = "use --reps N without --rel-error to see how replications end and the probability of the goal";
+    let help =
+        "use --reps N without --rel-error to see the probability of the goal and the reasons why replications end";
     Err(Failure::helped(Exit::Refused, message, help))
 }
 
@@ -160,16 +161,18 @@ pub(crate) fn failure(error: &RunError) -> Failure {
         RunError::Engine { engine, reasons } => Failure::helped(
             Exit::Refused,
             format!("the {engine} engine cannot run this:\n{}", reasons.join("\n")),
-            "`--engine auto` selects the fastest engine that can",
+            "`--engine auto` selects the fastest engine that supports this",
         ),
         RunError::Horizon { .. } => Failure::plain(Exit::Refused, error.to_string()),
         RunError::GpuUnfit { engine, reasons } => {
             let message = format!("the {engine} GPU engine cannot run this:\n{}", reasons.join("\n"));
             no_gpu(Note::problem(message))
         }
-        RunError::Share(ShareError::NoNumber) => {
-            Failure::helped(Exit::Usage, error.to_string(), "give their number with --reps N instead of --rel-error")
-        }
+        RunError::Share(ShareError::NoNumber) => Failure::helped(
+            Exit::Usage,
+            error.to_string(),
+            "set the number of replications with --reps N instead of --rel-error",
+        ),
         RunError::Share(error) => Failure::plain(Exit::Refused, error.to_string()),
         RunError::GpuNotBuilt => Failure::plain(Exit::Gpu, error.to_string()),
         #[cfg(feature = "gpu")]
@@ -178,20 +181,21 @@ pub(crate) fn failure(error: &RunError) -> Failure {
     }
 }
 
-/// Failure: no GPU can do what the command requires.
+/// Returns the failure if no GPU can do what the command requires.
 pub(crate) fn no_gpu(note: Note) -> Failure {
     let help = "`tailspn devices` lists the adapters; `--backend auto` uses one if possible, otherwise the CPU";
     Failure::new(Exit::Gpu, note.with_help(help))
 }
 
-/// The times of all replications that reached the goal, in their order.
+/// Returns the times of all replications that reached the goal as text, one per line, in the order of the
+/// replications.
 fn samples_text(run: &Run) -> String {
     let mut text = String::from("time_s\n");
     times_s(run).for_each(|time| text += &format!("{time}\n"));
     text
 }
 
-/// The times of all replications that reached the goal, in their order, in seconds.
+/// Returns the times in seconds of all replications that reached the goal, in the order of the replications.
 pub(crate) fn times_s(run: &Run) -> impl Iterator<Item = f64> {
     run.samples.passage_times.iter().map(|&ticks| run.samples.clock.seconds(ticks))
 }

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     if !args.property.is_empty() {
         return properties::run(&loaded, args, terminal, &watch);
     }
-    // every node in the question must exist, whatever the method
+    // every node in the question must exist, regardless of the method
     Asked::parse(&loaded.net, args)?;
     let program = compile_net(&loaded.net)?;
     solve_files::may_write_all(args)?;
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
 /// Number of states up to which a net is solved unfolded, even if it has equal parts.
 const FEW: f64 = 20_000.0;
 
-/// Solves the net by all its states.
+/// Solves the net from all its states.
 fn by_states(
     net: &Net,
     method: MethodRow,
@@ -113,16 +113,16 @@ fn by_states(
     print(report.without(&hidden), numbers, &space, Some((&program, net.name())), args, terminal)
 }
 
-/// Returns true if the arguments allow to count equal parts: files show all markings.
+/// Returns true if the arguments allow folding. Exported files need all markings, so they do not.
 fn may_fold(args: &SolveArgs) -> bool {
     let files = [&args.export_dot, &args.export_svg, &args.export_mtx, &args.export_prism];
     !args.no_fold && files.into_iter().all(Option::is_none)
 }
 
-/// A net with counted equal parts, and its states.
+/// A folded net and its states.
 struct Counted {
     folding: Folding,
-    /// Parts of the folded net that may be exchanged.
+    /// Parts of the folded net that are exchangeable.
     symmetry: Symmetry,
     program: Program,
     space: StateSpace,
@@ -130,7 +130,7 @@ struct Counted {
 }
 
 impl Counted {
-    /// Finds the states of a folded net, in canonical markings; none if no parts are equal.
+    /// Explores the canonical markings of a folded net; returns `None` if no parts are equal.
     fn new(
         folding: Folding,
         net: &Net,
@@ -140,14 +140,15 @@ impl Counted {
         watch: &TimeLimit<'_>,
     ) -> Result<Option<Self>, Failure> {
         let keep = asked.folded(&folding, net).keep(folding.net());
-        // times from one set of markings to another count firings within a set, which exchanges hide
+        // times from one set of markings to another count firings within a set, which canonical markings hide
         let symmetry = if args.from.is_some() { Symmetry::default() } else { Symmetry::of(folding.net(), &keep) };
         if !folding.is_folded() && symmetry.is_empty() {
             return Ok(None);
         }
         let limits = limits(args, watch);
         if !symmetry.is_empty() {
-            // growth is not noticed in canonical markings, and shows early
+            // unbounded growth is not detected in canonical markings, but is found early in the full
+            // exploration
             let few = Limits { states: limits.states.min(FEW as u64), ..limits };
             if find_states(&compile_net(net)?, None, &Symmetry::default(), &few, terminal).is_err() {
                 return Ok(None);
@@ -160,7 +161,7 @@ impl Counted {
         Ok(Some(Self { folding, symmetry, program, space, folded }))
     }
 
-    /// Returns true if the part of a place or transition of this name is exchanged.
+    /// Returns true if the place or transition of this name is in an exchangeable part.
     fn exchanges(&self, name: &str) -> bool {
         let (net, classes) = (self.folding.net(), self.symmetry.classes());
         let place = net
@@ -171,7 +172,7 @@ impl Counted {
     }
 }
 
-/// Results from the state space, and an error if some numbers could not be computed.
+/// Returns results from the state space, and an error if some numbers could not be computed.
 fn solved(
     space: &StateSpace,
     program: &Program,
@@ -197,7 +198,7 @@ fn solved(
     Ok((report, numbers))
 }
 
-/// Prints the results, even if a number could not be computed; `files` is the net of the files that are written.
+/// Prints the results, even if a number could not be computed; `files` is the net for exported files.
 fn print(
     report: SolveReport,
     numbers: Result<(), Failure>,
@@ -251,7 +252,7 @@ impl Infinite {
 }
 
 /// Advice for the steady state of an unbounded net.
-const NO_LONG_RUN: &str = "whether it has a steady state depends on its rates: `tailspn simulate --steady --tokens` shows whether the token counts converge";
+const NO_LONG_RUN: &str = "an unbounded net can still have a steady state, depending on the rates; `tailspn simulate --steady --tokens` shows whether the token counts converge";
 
 /// The numbers of a complete chain.
 struct Numbers<'a> {
@@ -265,8 +266,8 @@ struct Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    /// The time to the goal if one is given or every run ends in a dead marking; otherwise the long run. Both on
-    /// request.
+    /// Computes the time to the goal, if there is one or every run ends in a dead marking; otherwise the long run. Computes
+    /// both if both are requested.
     fn fill(&self, report: &mut SolveReport, verdicts: &Verdicts) -> Result<(), Failure> {
         let dead_end = verdicts.recurrent.len() == self.space.dead().len();
         let wants_dead = self.args.until() == Some("dead");
@@ -295,7 +296,7 @@ impl Numbers<'_> {
         self.passage(report, &space, chain, space.goals(), self.args.until().unwrap_or_default())
     }
 
-    /// The time from one set of markings to another in the long run.
+    /// Computes the time from one set of markings to another in the long run.
     fn response(&self, report: &mut SolveReport, from: &Code) -> Result<(), Failure> {
         let [from_text, goal_text] = [self.args.from.as_deref(), self.args.until()].map(Option::unwrap_or_default);
         let holds = |code: &Code, what: &str| {
@@ -376,12 +377,14 @@ fn marked(space: &StateSpace, states: &[u32]) -> Vec<bool> {
 }
 
 fn in_zero_time(option: &str) -> Failure {
-    let message = format!("{option} holds in a vanishing marking, in which no time with --from can start or end");
-    Failure::helped(Exit::Refused, message, "use a place whose tokens stay for some time")
+    let message = format!(
+        "{option} holds in a vanishing marking, but a time with --from can start and end only in tangible markings"
+    );
+    Failure::helped(Exit::Refused, message, "use an expression over a place in which tokens spend time")
 }
 
 fn never_entered(from: &str) -> Failure {
-    let message = format!("in the long run, no marking in which `{from}` holds is ever entered");
+    let message = format!("in the long run, no marking in which `{from}` holds is entered");
     let help = "without --from, the time is measured from the start";
     Failure::helped(Exit::Refused, message, help)
 }

@@ -17,7 +17,7 @@ use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::pictures::{draw_report, may_draw, write_picture};
 
-/// The files of PRISM: the prefix with each ending.
+/// Returns the paths of the PRISM files: the prefix with each extension.
 fn prism_files(prefix: &Path) -> [PathBuf; 3] {
     ["sta", "tra", "lab"].map(|ending| {
         let mut name = prefix.as_os_str().to_owned();
@@ -53,7 +53,7 @@ fn plot_cdf(report: &SolveReport, args: &SolveArgs) -> Result<(), Failure> {
     };
     match picture {
         Some(picture) => write_picture(path, &picture, args.force),
-        None => Err(Failure::plain(Exit::Refused, "there is no distribution to draw; see the times above")),
+        None => Err(Failure::plain(Exit::Refused, "the result has no distribution to draw; see the times above")),
     }
 }
 
@@ -84,9 +84,7 @@ pub(super) fn write_untimed(
     args: &SolveArgs,
 ) -> Result<(), Failure> {
     let title = format!("{name}: reachability graph without time");
-    write_graph(&title, "formulas of --ctl have no such limit", args, |limit| {
-        untimed_graph(graph, program, priorities, limit)
-    })
+    write_graph(&title, "--ctl has no such limit", args, |limit| untimed_graph(graph, program, priorities, limit))
 }
 
 /// Writes the coverability graph if a graph is requested, and notes which kind of graph it is.

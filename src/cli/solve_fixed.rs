@@ -1,4 +1,4 @@
-//! `solve` for nets with fixed delays: their long run.
+//! `solve` for the long run of nets with fixed delays.
 
 use tailspn::compile::{Program, plan_schedule};
 use tailspn::net::Net;
@@ -17,8 +17,8 @@ use crate::cli::output::Terminal;
 use crate::cli::solve_method::{LIMITS, limits};
 use crate::cli::solve_question::Asked;
 
-/// Returns true if the arguments ask about the long run and nothing else: by `--steady`, or without a question about a net that is no
-/// schedule, which would have an end.
+/// Returns true if the arguments request only the long run: by `--steady`, or by no question about a net that is not a
+/// schedule (a schedule ends).
 pub(super) fn asks_long_run(program: &Program, args: &SolveArgs) -> bool {
     let files = [&args.export_dot, &args.export_svg, &args.export_mtx, &args.export_prism];
     let is_requested = args.steady || plan_schedule(program).is_err();

@@ -1,4 +1,4 @@
-//! `solve --method`: whether the answer comes from all states, or from the parts of a schedule.
+//! `solve --method`: the choice between all states and the parts of a schedule.
 
 use tailspn::answer::{Route, RouteMethod, SolveRoute};
 use tailspn::compile::Program;
@@ -17,7 +17,7 @@ use crate::cli::watch::Progress;
 /// Maximum number of markings of a coverability graph.
 pub(super) const MOST_COVERED: usize = 20_000;
 
-/// Advice for a limit of the state space.
+/// Advice if a limit of the state space is exceeded.
 pub(super) const LIMITS: &str =
     "--max-states, --max-memory and --max-time set the limits; `tailspn simulate` needs no states";
 
@@ -25,7 +25,7 @@ pub(super) const LIMITS: &str =
 pub(super) enum Method {
     /// From all states.
     States(MethodRow),
-    /// From the parts of a schedule: here it is.
+    /// From the parts of a schedule. Holds the answer.
     Parts(Box<PassageSection>, MethodRow),
 }
 
@@ -52,14 +52,14 @@ pub(super) fn method(
             let section = completion_section("the dead marking", &time, &args.at).map_err(|error| refused(&error))?;
             let why = no_states.map_or_else(
                 || "--method series-parallel".to_owned(),
-                |many| format!("{many}; `--method states` goes on"),
+                |many| format!("{many}; `--method states` explores them"),
             );
             Ok(Method::Parts(Box::new(section), MethodRow::series_parallel(why)))
         }
     }
 }
 
-/// A request other than the time to the dead marking, if any.
+/// Returns a request other than the time to the dead marking, if any.
 fn other_question(args: &SolveArgs) -> Option<&'static str> {
     let goal = args.until().is_some_and(|goal| goal != "dead");
     let averages = !args.at.is_empty() && args.until().is_none();
@@ -78,7 +78,8 @@ fn other_question(args: &SolveArgs) -> Option<&'static str> {
 }
 
 fn needs_states(option: &str) -> Failure {
-    let message = format!("series-parallel reduction gives only the time to the dead marking; {option} needs states");
+    let message =
+        format!("`--method series-parallel` computes only the time to the dead marking; {option} needs states");
     Failure::helped(Exit::Usage, message, "remove it, or use `--method states`")
 }
 

@@ -16,7 +16,7 @@ pub(super) struct Asked {
     pub(super) goal: Option<Code>,
     pub(super) from: Option<Code>,
     pub(super) measures: Vec<(String, Code)>,
-    /// Parts of the net that it does not tell apart; canonical markings are enough.
+    /// Parts of the net that the questions do not distinguish, so that canonical markings suffice.
     pub(super) symmetry: Symmetry,
 }
 
@@ -29,7 +29,7 @@ impl Asked {
         Keep { expressions: self.codes().map(|code| code.expression(net)).collect(), ..Keep::default() }
     }
 
-    /// The same about the folded net.
+    /// Returns the same questions about the folded net.
     pub(super) fn folded(&self, folding: &Folding, net: &Net) -> Self {
         let code = |code: &Code| {
             let expression = folding.expression(&code.expression(net));
@@ -54,7 +54,7 @@ impl Asked {
         })
     }
 
-    /// The averages over the states, with the measures.
+    /// Computes the averages over the states, and the measures.
     pub(super) fn averages(
         &self,
         space: &StateSpace,

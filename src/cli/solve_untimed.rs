@@ -1,4 +1,4 @@
-//! `solve --untimed`: all markings of a net without time, and formulas of CTL.
+//! `solve --untimed`: all markings of a net without time, and CTL formulas.
 
 use tailspn::compile::Program;
 use tailspn::net::Net;
@@ -77,7 +77,7 @@ pub(super) fn help(net: &Net, error: &FormulaError) -> Option<String> {
             let names: Vec<&str> = net.transitions().iter().map(|transition| transition.id.as_str()).collect();
             Some(names_in_a_sentence(&names))
         }
-        // a name alone can name a place
+        // a name alone may be a place
         FormulaError::Expression { error: ExprError::UnknownParameter { .. }, .. } => {
             let names: Vec<&str> = net.places().iter().map(|place| place.id.as_str()).collect();
             Some(names_in_a_sentence(&names))

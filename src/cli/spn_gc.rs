@@ -30,7 +30,7 @@ pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure
             if plan.model.slots && !slots {
                 plan.model.slots = false;
                 terminal.tell(
-                    "note: all tasks run at once, as in the paper; `estimate` and `spn-gc --slots` let tasks wait for slots",
+                    "note: all tasks start immediately, as in the paper; in `estimate` and with `spn-gc --slots`, tasks wait for slots",
                 );
             }
             net_of_job(&plan, terminal)?
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure
     Ok(Exit::Success)
 }
 
-/// The net of a plan of stages.
+/// Returns the net of a plan of stages.
 fn net_of_stages(plan: &StagePlan, args: &SpnGcArgs) -> Result<Net, Failure> {
     let for_jobs = args.maps.is_some()
         || args.means.is_some()
@@ -60,8 +60,8 @@ fn net_of_stages(plan: &StagePlan, args: &SpnGcArgs) -> Result<Net, Failure> {
     estimate_stages::net(plan)
 }
 
-/// The number of map tasks, the means and the stragglers of the arguments, in the plan. If the means follow
-/// from the plan, its input gets as many splits as map tasks.
+/// Sets the number of map tasks, the means and the stragglers of the plan from the arguments. If the means are computed
+/// from the plan, the input size is set so that it has one split per map task.
 fn apply(args: &SpnGcArgs, plan: &mut Plan) {
     if let Some(means_s) = args.means {
         let old = plan.phases.take();

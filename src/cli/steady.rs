@@ -15,7 +15,7 @@ use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::watch::{Progress, interrupted};
 
-/// Runs the net for long and reports the means.
+/// Simulates the long run of the net and reports the means.
 pub(super) fn run(
     args: &SimulateArgs,
     net: &Net,
@@ -62,7 +62,7 @@ pub(super) fn run(
     terminal.report(&report, &args.print)?;
     advice.iter().for_each(|advice| terminal.tell(advice));
     if averages.len() < LONG_RUNS as usize || averages.iter().any(|run| run.cut_short) {
-        terminal.tell("stopped early: the means come from the complete parts");
+        terminal.tell("stopped early; the means are computed from the completed parts");
         return Ok(if interrupted() { Exit::Interrupted } else { Exit::Success });
     }
     Ok(Exit::Success)

@@ -1,11 +1,12 @@
-//! Values of `--stragglers` and `--speculation`: short forms of the sections of a plan, and Spark's settings.
+//! Parses the values of `--stragglers` and `--speculation`: short forms of the sections of a plan, and Spark's
+//! settings.
 
 use tailspn::mapreduce::{CopySlots, Factors, Speculation, Stragglers};
 use tailspn_common::spelling::did_you_mean;
 
 use crate::cli::values::{SparkSpeculation, spark_speculation};
 
-/// `SHARE:FACTOR`, or `SHARE:FACTOR@P,FACTOR@P,...` with a probability for each factor.
+/// Parses `SHARE:FACTOR`, or `SHARE:FACTOR@P,FACTOR@P,...` with a probability for each factor.
 pub(crate) fn stragglers(text: &str) -> Result<Stragglers, String> {
     let expected = || "expected SHARE:FACTOR, such as 0.1:3, or 0.1:2@0.7,5@0.3".to_owned();
     let number = |text: &str| text.trim().parse::<f64>().map_err(|_| expected());
@@ -25,16 +26,16 @@ pub(crate) fn stragglers(text: &str) -> Result<Stragglers, String> {
 /// Keys of a detector.
 const DETECTOR: [&str; 8] = ["r", "p", "dl", "ut", "fake", "alarm", "slow", "slots"];
 
-/// Speculative copies, as the kind of plan has them.
+/// Settings for speculative copies, by the kind of plan.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Copies {
-    /// Spark's speculation, for a plan of stages; `none` is for any plan.
+    /// Spark's speculation, for a plan of stages; `none` applies to any plan.
     Spark(SparkSpeculation),
     /// The copies of a detector, for a plan of phases.
     Detector(Speculation),
 }
 
-/// Spark's settings, or those of a detector.
+/// Parses Spark's settings, or those of a detector.
 pub(crate) fn copies(text: &str) -> Result<Copies, String> {
     let key = text.split_once('=').map_or("", |(key, _)| key.trim());
     if DETECTOR.contains(&key) {
@@ -44,7 +45,7 @@ pub(crate) fn copies(text: &str) -> Result<Copies, String> {
     }
 }
 
-/// `KEY=VALUE,...` of a detector: missing keys keep their defaults.
+/// Parses `KEY=VALUE,...` of a detector; missing keys keep their defaults.
 pub(crate) fn speculation(text: &str) -> Result<Speculation, String> {
     let mut made = Speculation::default();
     for setting in text.split(',') {
@@ -65,14 +66,16 @@ pub(crate) fn speculation(text: &str) -> Result<Speculation, String> {
             "slow" => made.slow_copies = Some(number),
             _ => {
                 let near = did_you_mean(key, &DETECTOR);
-                return Err(format!("there is no `{key}`; there are r, p, dl, ut, fake, alarm, slow and slots{near}"));
+                return Err(format!(
+                    "unknown key `{key}`; the keys are r, p, dl, ut, fake, alarm, slow and slots{near}"
+                ));
             }
         }
     }
     Ok(made)
 }
 
-/// `idle`, `shared` or `reserved:N`.
+/// Parses `idle`, `shared` or `reserved:N`.
 pub(crate) fn slots(text: &str) -> Result<CopySlots, String> {
     let expected = || "slots: expected idle, shared or reserved:N".to_owned();
     let near = |word: &str| expected() + &did_you_mean(word, &["idle", "shared", "reserved"]);

@@ -1,4 +1,4 @@
-//! Replications, warnings and errors of studies, as `estimate`, `sweep`, `sensitivity` and `optimize` share them.
+//! Code for studies that `estimate`, `sweep`, `sensitivity` and `optimize` share: replications, warnings and errors.
 
 use tailspn::formats::pipe;
 use tailspn::job_time::REPLICATIONS;
@@ -37,12 +37,12 @@ pub(crate) fn tell_warnings(warnings: &[LoadWarning], subject: &Subject, termina
     }
     if subject.whole_runs_differ() {
         terminal.tell(
-            "note: the plan includes run-to-run variation: means are of a typical run, quantiles are over all runs",
+            "note: the plan includes run-to-run variation; means are those of a typical run, quantiles are over all runs",
         );
     }
 }
 
-/// Explains why a study has no result; keys are shown in the text of its plan.
+/// Explains why a study has no result; problems with keys are shown in the text of the plan.
 pub(crate) fn study_failure(error: StudyError, plan: &PlanText) -> Failure {
     let refused = |message: String, help: &str| Failure::helped(Exit::Refused, message, help);
     match error {
@@ -71,12 +71,12 @@ pub(crate) fn study_failure(error: StudyError, plan: &PlanText) -> Failure {
         StudyError::Price(error) => {
             let note = Note::problem(error.to_string());
             let help = match error {
-                PriceError::NoDeadline => "give the deadline with --deadline TIME",
+                PriceError::NoDeadline => "add --deadline TIME",
                 PriceError::SeveralKinds { .. } => {
                     "write a plan with [optimize] and an axis for each kind; see docs/sensitivity.md"
                 }
-                PriceError::Tasks => "`tailspn whatif PLAN` runs it",
-                _ => "give --price as 0.30/executor-hour, 0.05/core-hour or 0.40/node-hour",
+                PriceError::Tasks => "use `tailspn whatif PLAN`",
+                _ => "write --price as 0.30/executor-hour, 0.05/core-hour or 0.40/node-hour",
             };
             Failure::new(Exit::Usage, note.with_help(help))
         }
@@ -95,7 +95,7 @@ pub(crate) fn study_failure(error: StudyError, plan: &PlanText) -> Failure {
     }
 }
 
-/// Returns the exit code of an error that needs no further words.
+/// Returns the exit code of an error that needs no further explanation.
 fn exit_of(error: &StudyError) -> Exit {
     match error {
         StudyError::Model(_) | StudyError::Text(_) => Exit::Model,
@@ -105,7 +105,7 @@ fn exit_of(error: &StudyError) -> Exit {
     }
 }
 
-/// The exit code if the data does not suffice for an answer, perhaps because the work was stopped.
+/// Returns the exit code if the data do not suffice for an answer, perhaps because the work was stopped.
 fn too_little() -> Exit {
     if interrupted() { Exit::Interrupted } else { Exit::Refused }
 }
@@ -124,9 +124,7 @@ fn load_failure(error: LoadError) -> Failure {
         LoadError::Io { path, error } => unreadable(&path, &error),
         LoadError::NotText { path } => not_text(&path.display().to_string()),
         LoadError::Job { path, text, error } => refused(&source(path, text), error, &keys_of("estimate")),
-        error @ LoadError::Tasks { .. } => {
-            Failure::helped(Exit::Model, error.to_string(), "`tailspn whatif PLAN` runs it")
-        }
+        error @ LoadError::Tasks { .. } => Failure::helped(Exit::Model, error.to_string(), "use `tailspn whatif PLAN`"),
         LoadError::Net { path, bytes, error } => {
             refused_net(&bytes, &source(path, pipe::decode(&bytes).unwrap_or_default().into_owned()), &error)
         }
@@ -157,16 +155,15 @@ pub(crate) fn store_failure(error: &StoreError) -> Failure {
     let note = Note::problem(error.to_string());
     match error {
         StoreError::Exists { .. } => {
-            Failure::new(Exit::Io, note.with_help("continue it with --resume, or give another name"))
+            Failure::new(Exit::Io, note.with_help("continue the sweep with --resume, or use another name"))
         }
         StoreError::Changed { .. } => {
-            let help =
-                "points of two sweeps cannot be compared; give another name, or restore the original plan and options";
+            let help = "the folder holds points of another plan or other options; use another name, or restore the original plan and options";
             Failure::new(Exit::Refused, note.with_help(help))
         }
-        StoreError::Foreign { .. } => Failure::new(Exit::Model, note.with_help("give the name of a new folder")),
+        StoreError::Foreign { .. } => Failure::new(Exit::Model, note.with_help("use the name of a new folder")),
         StoreError::DamagedPart(_) => {
-            let help = "`tailspn sweep PLAN -o FOLDER --resume` runs its points again";
+            let help = "`tailspn sweep PLAN -o FOLDER --resume` runs these points again";
             Failure::new(Exit::Model, note.with_help(help))
         }
         StoreError::DamagedPoints { .. } => {
@@ -190,7 +187,7 @@ pub(crate) fn estimate_failure(error: &StudyError) -> Failure {
     }
 }
 
-/// Returns the replications of a job, by the arguments; Ctrl-C keeps the replications so far.
+/// Returns the ensemble of replications for the arguments. Ctrl-C keeps the replications so far.
 pub(crate) fn replications(args: &EstimateArgs, seed: u64, terminal: &Terminal) -> (Ensemble, Progress) {
     let ensemble = Ensemble {
         replications: args.reps.unwrap_or(REPLICATIONS),

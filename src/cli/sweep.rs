@@ -49,7 +49,7 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<Exit, Failure
         outcome.placement.as_ref().map_or_else(String::new, place_of)
     ));
     if !stored.is_complete() && args.output.is_some() {
-        terminal.tell("note: points or replications of the budget are missing; --resume continues with them");
+        terminal.tell("note: some points, or replications of the budget, are missing; --resume runs them");
     }
     Ok(if interrupted() && !stored.is_complete() { Exit::Interrupted } else { Exit::Success })
 }
@@ -90,7 +90,7 @@ pub(crate) fn merge(args: &MergeArgs, terminal: &Terminal) -> Result<Exit, Failu
         let help = "`tailspn merge FOLDER... --output RESULT`";
         return Err(Failure::helped(
             Exit::Usage,
-            "merging the shards of a sweep needs a folder for the whole result",
+            "merging the shards of a sweep needs a folder for the merged result",
             help,
         ));
     };

@@ -1,4 +1,4 @@
-//! Progress of a sweep on standard error: a bar for people, or events as JSON lines for machines.
+//! Progress of a sweep on standard error: a bar for users, or events as JSON lines for programs.
 
 use std::io::Write as _;
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use tailspn::watch::Watch;
 use crate::cli::output::Terminal;
 use crate::cli::watch::{Progress, interrupted};
 
-/// Version of the events.
+/// Version of the event format.
 const FORMAT_VERSION: u32 = 1;
 
 /// One line.
@@ -59,7 +59,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// `before` were done before the `elapsed` time started.
+    /// Returns the progress after `elapsed`; `before` units were done before that time started.
     fn new(done: u64, before: u64, planned: Option<u64>, elapsed: Duration) -> Self {
         let elapsed_s = elapsed.as_secs_f64();
         let own = done.saturating_sub(before);
@@ -76,12 +76,12 @@ pub(crate) struct Teller {
     events: bool,
     started: Instant,
     bar: Progress,
-    /// The rounds of a budget count replications, from a separate start.
+    /// Start and progress of the rounds of a budget, which count replications instead of points.
     rounds: OnceLock<(Instant, Progress)>,
 }
 
 impl Teller {
-    /// Counts points; with `events`, there is no bar.
+    /// Returns a reporter that counts points; with `events`, it shows no bar.
     pub(crate) fn new(events: bool, terminal: &Terminal) -> Self {
         let bar = Progress::new(terminal.shows_progress().unless(events), "points");
         Self { terminal: terminal.clone(), events, started: Instant::now(), bar, rounds: OnceLock::new() }
@@ -95,7 +95,7 @@ impl Teller {
         }
     }
 
-    /// The run is over.
+    /// Reports the end of the run.
     pub(crate) fn done(&self, stored: &Stored, elapsed: Duration) {
         let points = stored.results.len() as u64;
         self.tell(&Event::Done {

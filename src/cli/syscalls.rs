@@ -26,7 +26,7 @@ pub(crate) fn run(args: &SyscallsArgs, terminal: &Terminal) -> Result<Exit, Fail
     }
 }
 
-/// Fewer control runs than this are too few for ranges.
+/// Minimum number of control runs for reliable ranges.
 const FEW_RUNS: usize = 3;
 
 fn learn(args: &SyscallProfileArgs, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -47,7 +47,9 @@ fn learn(args: &SyscallProfileArgs, terminal: &Terminal) -> Result<Exit, Failure
     }
     let profile = Profile::of(&runs, buckets, data, matching);
     if profile.runs.len() < FEW_RUNS {
-        terminal.tell("warning: fewer than three control runs give narrow ranges: normal calls may appear unusual");
+        terminal.tell(
+            "warning: fewer than three control runs give too narrow ranges; normal calls may be reported as unusual",
+        );
     }
     let text = profile.to_json().map_err(Failure::internal)?;
     write_file(&args.output, text.as_bytes(), args.force)?;

@@ -10,7 +10,7 @@ use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::question::Asked;
 
-/// A target by the name that the person gave.
+/// A target, with the name that the user gave it.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     name: String,
@@ -18,12 +18,13 @@ pub(crate) struct Wanted {
 }
 
 impl SimulateArgs {
-    /// Returns true if replications run until something is known well enough.
+    /// Returns true if the number of replications depends on a requested precision.
     pub(crate) fn wants_errors(&self) -> bool {
         !self.rel_error.is_empty() || !self.abs_error.is_empty()
     }
 
-    /// The relative error of the stop rule, whose value matters only if it is the target itself.
+    /// Returns the relative error of the stop rule; `None` if no precision is requested. Its value matters only if the mean
+    /// time is the target.
     pub(crate) fn stop_error(&self) -> Option<f64> {
         let first = self.rel_error.first().map_or(0.01, |(_, share)| *share);
         self.wants_errors().then_some(first)
@@ -31,7 +32,7 @@ impl SimulateArgs {
 }
 
 impl Wanted {
-    /// The requested error, as text.
+    /// Returns the requested error as text.
     pub(crate) fn asked(&self) -> String {
         match self.target.precision {
             Precision::Relative(share) => format!("{}%", plain(share * 100.0)),
@@ -40,14 +41,15 @@ impl Wanted {
     }
 }
 
-/// The targets of a run, by name; the question then requests what they need.
+/// Returns the targets of a run, with their names; adds the observables that they need to the question.
 pub(crate) fn targets(args: &SimulateArgs, net: &Net, asked: &mut Asked) -> Result<Vec<Wanted>, Failure> {
     let relative = args.rel_error.iter().map(|(name, share)| (name, Precision::Relative(*share)));
     let absolute = args.abs_error.iter().map(|(name, width)| (name, Precision::Absolute(*width)));
     let mut wanted = Vec::new();
     for (name, precision) in relative.chain(absolute) {
         let quantities = Quantity::named(net, &asked.question, name).map_err(|error| {
-            let help = "a name is `time`, `goal`, a reward, a place, a transition, or `at T` for the values of --at at that time";
+            let help =
+                "NAME is `time`, `goal`, a reward, a place, a transition, or `at T` for the values of --at at time T";
             Failure::helped(Exit::Usage, error.to_string(), help)
         })?;
         for quantity in quantities {
@@ -58,7 +60,7 @@ pub(crate) fn targets(args: &SimulateArgs, net: &Net, asked: &mut Asked) -> Resu
     let needs_goal = |wanted: &Wanted| matches!(wanted.target.quantity, Quantity::Time | Quantity::Goal);
     let QuestionArgs { until, horizon, .. } = &args.question;
     if !wanted.is_empty() && until.is_none() && horizon.is_some() && !wanted.iter().any(needs_goal) {
-        // as where `--tokens` asks for averages
+        // as if `--tokens` requested averages
         asked.seek_horizon();
     }
     if asked.question.goal == Goal::Horizon && wanted.iter().any(needs_goal) {
@@ -71,7 +73,8 @@ pub(crate) fn targets(args: &SimulateArgs, net: &Net, asked: &mut Asked) -> Resu
     Ok(wanted)
 }
 
-/// The targets of an ensemble: none for only the relative error of the mean time, which is part of its stop rule.
+/// Returns the targets of an ensemble; empty if the only target is the relative error of the mean time, which is part of
+/// the stop rule.
 pub(crate) fn of_ensemble(wanted: &[Wanted]) -> Vec<Target> {
     match wanted {
         [Wanted { target: Target { quantity: Quantity::Time, precision: Precision::Relative(_) }, .. }] => Vec::new(),
@@ -79,7 +82,7 @@ pub(crate) fn of_ensemble(wanted: &[Wanted]) -> Vec<Target> {
     }
 }
 
-/// Reports the targets that a run missed, and those met by values that never varied.
+/// Reports the targets that a run missed, and values that never varied.
 pub(crate) fn tell_unmet(run: &Run, wanted: &[Wanted], level: f64, terminal: &Terminal) {
     let averages = run.samples.averages();
     for wanted in wanted {
@@ -88,7 +91,7 @@ pub(crate) fn tell_unmet(run: &Run, wanted: &[Wanted], level: f64, terminal: &Te
         let replications = count(run.samples.replications.into());
         if excess > 1.0 {
             let factor = if excess.is_finite() {
-                format!(", but to {} times that", plain_factor(excess))
+                format!("; the error is {} times as large", plain_factor(excess))
             } else {
                 String::new()
             };
@@ -104,7 +107,7 @@ pub(crate) fn tell_unmet(run: &Run, wanted: &[Wanted], level: f64, terminal: &Te
     }
 }
 
-/// A factor above 1 with two digits.
+/// Formats a factor above 1 with two digits.
 fn plain_factor(factor: f64) -> String {
     if factor < 10.0 { format!("{factor:.1}") } else { count(factor.round() as u128) }
 }

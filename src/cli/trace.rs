@@ -1,4 +1,4 @@
-//! `trace`: reports the stages and tasks in a log, and the limits on the job's time.
+//! `trace`: reports the stages and tasks in a log, and the bounds on the job's time.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ fn draw_all(trace: &JobTrace, usual: &Usual, args: &TraceArgs) -> Result<(), Fai
         return Ok(());
     }
     let mut all = trace_report(trace, usual).document().pictures().map_err(Failure::internal)?;
-    // the picture with a text for each attempt, in place of the page's
+    // a picture with a text for each attempt, in place of the picture for the page
     let svg = trace_svg(trace, usual);
     all.retain(|picture| picture.name != "timeline");
     all.push(Picture { name: "timeline".into(), wide: svg.clone(), narrow: svg });
@@ -82,17 +82,17 @@ pub(crate) fn load_stream(
     read_stream(name, stream, options, &progress).map_err(refused)
 }
 
-/// A log of several that a command reads.
+/// One of the logs that a command reads.
 #[derive(Clone, Debug)]
 pub(crate) struct LogChoice {
     /// The given file, folder or archive.
     pub(crate) path: PathBuf,
-    /// The options; of a folder or archive, with the application.
+    /// The reading options; for a folder or archive, they include the application.
     pub(crate) options: ReadOptions,
 }
 
 impl LogChoice {
-    /// The path with the file in its folder or archive.
+    /// Returns the path, followed by the file in the folder or archive.
     pub(crate) fn name(&self) -> String {
         let inside = self.options.application.as_deref().map_or_else(String::new, |file| format!("/{file}"));
         format!("{}{inside}", self.path.display())

@@ -1,4 +1,5 @@
-//! Values of arguments: counts, durations, shares, names with expressions. Each parser reports what it expects.
+//! Parsers of argument values: counts, durations, shares, names with expressions. Each error states the expected
+//! form.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use tailspn::formats::pipe::{ReadOptions, Reading};
 use tailspn::share::Shard;
 use tailspn_common::spelling::did_you_mean;
 
-/// A whole number: digits, `_` or `,` between them, or a power of ten such as `1e6`.
+/// Parses a whole number: digits, optionally separated by `_` or `,`, or a number with an exponent, such as `1e6`.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
     let digits: String = text.chars().filter(|c| !matches!(c, '_' | ',')).collect();
     if let Ok(number) = digits.parse() {
@@ -18,19 +19,19 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
     if number >= 0.0 && number.fract() == 0.0 && number <= MOST_COUNT {
         Ok(number as u64)
     } else {
-        Err("expected a whole number, not negative and below 2^53".to_owned())
+        Err("expected a whole number from 0 to 2^53".to_owned())
     }
 }
 
-/// Largest count accepted with an exponent: integers up to it are exact.
+/// Largest count that is accepted with an exponent; all smaller integers are exact as floats.
 const MOST_COUNT: f64 = 9_007_199_254_740_992.0;
 
-/// [`count`] of at least 1.
+/// Parses a [`count`] of at least 1.
 pub(crate) fn positive_count(text: &str) -> Result<u64, String> {
     count(text).and_then(|number| if number > 0 { Ok(number) } else { Err("must be at least 1".to_owned()) })
 }
 
-/// A duration in seconds: a number with `ms`, `s`, `m` or `h`; without a unit, seconds. None for any other text.
+/// Parses a duration in seconds: a number with `ms`, `s`, `m` or `h`; without a unit, seconds. `None` for other text.
 fn duration(text: &str) -> Option<f64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let factor = match &text[digits.len()..] {
@@ -43,20 +44,20 @@ fn duration(text: &str) -> Option<f64> {
     Some(digits.trim().parse::<f64>().ok()? * factor)
 }
 
-/// A wall time: a duration above 0.
+/// Parses a wall time: a duration above 0.
 pub(crate) fn wall_time(text: &str) -> Result<Duration, String> {
     let wall = duration(text).and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let expected = || "expected a duration, such as 500ms, 30s, 5m or 1h".to_owned();
     wall.filter(|wall| !wall.is_zero()).ok_or_else(expected)
 }
 
-/// A deadline in seconds: a duration above 0.
+/// Parses a deadline: a duration above 0, in seconds.
 pub(crate) fn deadline(text: &str) -> Result<f64, String> {
     let positive = duration(text).filter(|seconds| seconds.is_finite() && *seconds > 0.0);
     positive.ok_or_else(|| "expected a time above 0, such as 85s or 5m".to_owned())
 }
 
-/// Settings of Spark's speculation.
+/// Parses settings of Spark's speculation.
 pub(crate) fn spark_speculation(text: &str) -> Result<SparkSpeculation, String> {
     match text {
         "none" => return Ok(SparkSpeculation::Off),
@@ -81,13 +82,13 @@ pub(crate) fn spark_speculation(text: &str) -> Result<SparkSpeculation, String> 
     Ok(SparkSpeculation::On { multiplier, quantile })
 }
 
-/// [`wall_time`], or 0.
+/// Parses a [`wall_time`], or 0.
 pub(crate) fn wall_time_or_none(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     if digits.trim().parse() == Ok(0.0) { Ok(Duration::ZERO) } else { wall_time(text) }
 }
 
-/// By how much something may be more, above 0 and at most 100, also in percent: `50%` or `0.5`.
+/// Parses an excess over a typical value, as a share above 0 and at most 100, or in percent: `0.5` or `50%`.
 pub(crate) fn excess(text: &str) -> Result<f64, String> {
     let expected = || "expected a share above 0, such as 50% or 0.5".to_owned();
     let (number, factor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
@@ -95,7 +96,7 @@ pub(crate) fn excess(text: &str) -> Result<f64, String> {
     if share > 0.0 && share <= 100.0 { Ok(share) } else { Err(expected()) }
 }
 
-/// A number of bytes: with `K`, `M`, `G` or `T` powers of 1024.
+/// Parses a number of bytes; `K`, `M`, `G` and `T` are powers of 1024.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let expected = || "expected a number of bytes, such as 500M or 8G".to_owned();
     let plain = text.trim_end_matches(['B', 'b', 'i']);
@@ -113,7 +114,7 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     if (1.0..MOST_COUNT).contains(&bytes) { Ok(bytes as u64) } else { Err(expected()) }
 }
 
-/// A share above 0 and below 1, also in percent: `0.5%` or `0.005`.
+/// Parses a share above 0 and below 1, or in percent: `0.005` or `0.5%`.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     let expected = || "expected a share between 0 and 1, such as 0.5% or 0.005".to_owned();
     let (number, factor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
@@ -128,26 +129,26 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-/// `SHARE` of the mean time, or `NAME=SHARE`.
+/// Parses `NAME=SHARE`, or `SHARE` for the mean time.
 pub(crate) fn relative(text: &str) -> Result<(String, f64), String> {
     let (name, value) = text.rsplit_once('=').unwrap_or(("time", text));
     Ok((name.trim().to_owned(), share(value)?))
 }
 
-/// `NAME=WIDTH`.
+/// Parses `NAME=WIDTH`.
 pub(crate) fn absolute(text: &str) -> Result<(String, f64), String> {
     let (name, value) = text.rsplit_once('=').ok_or("expected NAME=WIDTH, such as time=0.5 or queue=0.01")?;
     let width = value.trim().parse::<f64>().ok().filter(|width| *width > 0.0 && width.is_finite());
     Ok((name.trim().to_owned(), width.ok_or("the half width must be a number above 0")?))
 }
 
-/// A number of threads.
+/// Parses a number of threads.
 pub(crate) fn threads(text: &str) -> Result<NonZeroUsize, String> {
     let expected = || "expected a whole number of at least 1; without the option, all cores are used".to_owned();
     text.trim().parse().map_err(|_| expected())
 }
 
-/// A finite number above 0.
+/// Parses a finite number above 0.
 #[cfg(feature = "gpu")]
 pub(crate) fn positive(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
@@ -156,7 +157,7 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A model time in seconds: finite and not negative; an `s` may follow.
+/// Parses a model time in seconds, finite and not negative, optionally with the unit `s`.
 pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('s').unwrap_or(text).trim();
     match number.parse::<f64>() {
@@ -165,7 +166,7 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// `NAME=VALUE`.
+/// Parses `NAME=VALUE`.
 pub(crate) fn assignment(text: &str) -> Result<(String, f64), String> {
     let expected = || "expected NAME=NUMBER".to_owned();
     let (name, value) = text.split_once('=').ok_or_else(expected)?;
@@ -173,25 +174,25 @@ pub(crate) fn assignment(text: &str) -> Result<(String, f64), String> {
     Ok((name.trim().to_owned(), value))
 }
 
-/// `NAME=TEXT`.
+/// Parses `NAME=TEXT`.
 pub(crate) fn named(text: &str) -> Result<(String, String), String> {
     let (name, rest) = text.split_once('=').ok_or("expected NAME=...")?;
     if name.trim().is_empty() || rest.trim().is_empty() {
-        return Err("neither the name nor what follows `=` may be empty".to_owned());
+        return Err("neither the name nor the text after `=` may be empty".to_owned());
     }
     Ok((name.trim().to_owned(), rest.trim().to_owned()))
 }
 
-/// `TIME:EXPRESSION`.
+/// Parses `TIME:EXPRESSION`.
 pub(crate) fn timed(text: &str) -> Result<(f64, String), String> {
     let (time, expression) = text.split_once(':').ok_or("expected TIME:EXPRESSION")?;
     Ok((seconds(time)?, expression.trim().to_owned()))
 }
 
-/// The setting of one question that versions of PIPE answer differently.
+/// Accesses the setting for one question on which PIPE versions disagree.
 pub(crate) type ReadQuestion = fn(&mut ReadOptions) -> &mut Reading;
 
-/// Every such question.
+/// All questions on which PIPE versions disagree.
 const READ_QUESTIONS: [(&str, ReadQuestion); 9] = [
     ("missing_priority", |options| &mut options.missing_priority),
     ("missing_inscription", |options| &mut options.missing_inscription),
@@ -204,7 +205,7 @@ const READ_QUESTIONS: [(&str, ReadQuestion); 9] = [
     ("instructions", |options| &mut options.instructions),
 ];
 
-/// `READER` or `NAME=READER`.
+/// Parses `READER` or `NAME=READER`.
 pub(crate) fn read_as(text: &str) -> Result<ReadAs, String> {
     let (name, reader) = text.split_once('=').map_or((None, text), |(name, reader)| (Some(name.trim()), reader));
     let reading = match reader.trim() {
@@ -227,7 +228,7 @@ pub(crate) fn read_as(text: &str) -> Result<ReadAs, String> {
     Ok(ReadAs { question, reading })
 }
 
-/// `AXIS=V1,V2,...` of a sweep.
+/// Parses `AXIS=V1,V2,...` of a sweep.
 pub(crate) fn axis(text: &str) -> Result<SweepAxis, String> {
     let expected = || "expected lag=, reservation= or threshold= with values separated by commas".to_owned();
     let (name, list) = text.split_once('=').ok_or_else(expected)?;
@@ -248,7 +249,7 @@ fn slot_share(text: &str) -> Result<SlotShare, String> {
     share.map(SlotShare::Tasks).ok_or_else(|| "expected a share of slots for tasks, 0 to 1, or `shared`".to_owned())
 }
 
-/// Nine phase means in seconds.
+/// Parses nine phase means in seconds.
 pub(crate) fn nine_means(text: &str) -> Result<[f64; 9], String> {
     let numbers: Result<Vec<f64>, String> = text.split(',').map(seconds).collect();
     let numbers = numbers?;
@@ -284,15 +285,15 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     pattern[p..].iter().all(|&c| c == '*')
 }
 
-/// The reader to follow.
+/// A value of `--read-as`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadAs {
-    /// The only question that it is about.
+    /// The only question that this choice applies to; `None` for all.
     pub(crate) question: Option<ReadQuestion>,
     pub(crate) reading: Reading,
 }
 
-/// Settings of Spark's speculation; with neither, those of Spark 4.
+/// Settings of Spark's speculation; missing settings are those of Spark 4.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum SparkSpeculation {
     /// Speculation is off.
@@ -317,7 +318,7 @@ pub(crate) enum SweepAxis {
     Threshold(Vec<f64>),
 }
 
-/// A shard: `2/8`.
+/// Parses a shard, such as `2/8`.
 pub(crate) fn shard(text: &str) -> Result<Shard, String> {
     let expected = || "expected a shard and the number of shards, such as 2/8".to_owned();
     let (index, of) = text.split_once('/').ok_or_else(expected)?;

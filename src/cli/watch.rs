@@ -1,4 +1,4 @@
-//! Progress of a run: a bar on a terminal if it takes long, lines otherwise; and the signals that end it, Ctrl-C or
+//! Progress of long runs, as a bar on a terminal and as lines otherwise; and the signals that end a run, Ctrl-C and
 //! SIGTERM.
 
 use std::io::{self, Write as _};
@@ -19,13 +19,13 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Interval between progress lines without a terminal \[s\].
 const LINE_EVERY_S: u64 = 10;
 
-/// The terminal that hears that the work ends.
+/// The terminal on which the end of the work is reported.
 static TERMINAL: OnceLock<Terminal> = OnceLock::new();
 
 /// Catches Ctrl-C and SIGTERM from now on: the first ends the work, the second the process. Has no effect on
 /// systems without this signal.
 pub(crate) fn catch_interrupt(terminal: &Terminal) {
-    // a program that calls in process has a handler of its own
+    // a program that runs the command in process has its own signal handler
     if Call::current().is_some() || TERMINAL.set(terminal.clone()).is_err() {
         return;
     }
@@ -37,12 +37,12 @@ pub(crate) fn interrupted() -> bool {
     Call::current().map_or_else(signalled, |call| call.is_stopped())
 }
 
-/// Prints once that the work ends.
+/// Reports the end of the work, once.
 fn tell_stopping() {
     static TOLD: Once = Once::new();
     TOLD.call_once(|| {
         if let Some(terminal) = TERMINAL.get() {
-            terminal.tell("stopping; press Ctrl-C again to stop at once");
+            terminal.tell("stopping; press Ctrl-C again to stop immediately");
         }
     });
 }
@@ -52,11 +52,12 @@ fn tell_stopping() {
 pub(crate) struct Progress {
     started: Instant,
     shown: Shown,
-    /// Lines that were written.
+    /// Number of lines that were written.
     lines: AtomicU64,
     /// The noun of the counted unit.
     noun: &'static str,
-    /// The caller that waits in place of a terminal. Replications run on other threads than the call.
+    /// The call in process that receives the progress instead of a terminal. Replications run on other threads
+    /// than the call.
     call: Option<Arc<Call>>,
     bar: Mutex<Option<ProgressBar>>,
 }
@@ -91,7 +92,7 @@ impl Progress {
     }
 }
 
-/// A progress line for a log: counts, elapsed time, and the pace if the end is known.
+/// Returns a progress line for a log: counts, elapsed time, and the speed if the end is known.
 fn line_text(done: u64, planned: u64, noun: &str, elapsed: Duration) -> String {
     let [done_text, planned_text] = [done, planned].map(HumanCount);
     let seconds = elapsed.as_secs();
@@ -101,7 +102,8 @@ fn line_text(done: u64, planned: u64, noun: &str, elapsed: Duration) -> String {
     }
 }
 
-/// The mean speed so far and the time left at that speed. A bar that appears in the middle of a run cannot measure its speed at first.
+/// Returns the mean speed so far and the remaining time at that speed. (A progress bar that appears in the middle of a run
+/// cannot measure the speed at first.)
 fn pace(done: u64, planned: u64, elapsed: Duration) -> String {
     if done == 0 {
         return "none finished yet".to_owned();

@@ -45,13 +45,13 @@ pub(crate) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure
     }
 }
 
-/// The model in a file.
+/// Reads the model from a file.
 pub(super) fn model_in(path: &Path, terminal: &Terminal) -> Result<Model, Failure> {
     let help = "create a model with `tailspn watch --learn HIST -o MODEL.toml`";
     PlanText::read(path, terminal)?.plan(Model::read, help, terminal)
 }
 
-/// The settings that the arguments ask for.
+/// Returns the settings for the arguments.
 fn settings(args: &WatchArgs) -> AgentSettings {
     let base = match args.rule {
         RuleChoice::Adaptive => AgentSettings::adaptive(),
@@ -61,7 +61,7 @@ fn settings(args: &WatchArgs) -> AgentSettings {
         Boundary::Adaptive { confidence } => Boundary::Adaptive { confidence: args.confidence.unwrap_or(confidence) },
         Boundary::Fixed { .. } => Boundary::Fixed { peers: args.peers.0 },
     };
-    // a person means seconds as seconds, however short the tasks are
+    // times that the user specifies are not scaled, however short the tasks are
     let [start, interval] = [args.start, args.interval].map(|time| time.map(|time| time.as_secs_f64()));
     AgentSettings {
         diff: args.diff,
@@ -104,7 +104,7 @@ fn learn(args: &WatchArgs, terminal: &Terminal) -> Result<Model, Failure> {
     Ok(learned.model)
 }
 
-/// The curves of a run: reports of progress, or a log that has curves.
+/// Reads the progress curves of a run, from progress reports or from a log that contains curves.
 fn earlier_run(path: &Path, run: u32, terminal: &Terminal) -> Result<History, Failure> {
     if path.as_os_str() == "-" {
         return earlier_run_in(stdin_unpacked(), run, terminal);
@@ -120,7 +120,7 @@ fn earlier_run(path: &Path, run: u32, terminal: &Terminal) -> Result<History, Fa
     with_curves(&load(path, &ReadOptions::default(), terminal)?, &path.display().to_string(), run)
 }
 
-/// The same for standard input, which can be read only once.
+/// Reads the progress curves of a run from standard input, which can be read only once.
 fn earlier_run_in(mut stream: Box<dyn Read>, run: u32, terminal: &Terminal) -> Result<History, Failure> {
     const NAME: &str = "standard input";
     let failed = |error: io::Error| unreadable(NAME, &error);
@@ -139,12 +139,12 @@ fn earlier_run_in(mut stream: Box<dyn Read>, run: u32, terminal: &Terminal) -> R
     Ok(history)
 }
 
-/// The curves that a log has.
+/// Returns the progress curves in a log.
 fn with_curves(trace: &JobTrace, name: &str, run: u32) -> Result<History, Failure> {
     let history = History::from_trace(trace, run);
     if history.tasks.is_empty() {
         let note = Note::problem(format!("`{name}` has no task progress over time"));
-        let help = "use progress reports, or job histories of Hadoop 2 (clockSplits)";
+        let help = "use progress reports, or Hadoop 2 job histories (clockSplits)";
         return Err(Failure::new(Exit::Trace, note.with_help(help)));
     }
     Ok(history)
@@ -216,7 +216,7 @@ fn follow(
         if is_news {
             heard = Instant::now();
         }
-        // a file of another kind; a stream may be joined midway
+        // a file without a header is of another kind; a stream may be read from the middle
         if is_news && !has_reports && source.is_file() && reports.begin_without_header() {
             return Ok(());
         }
@@ -227,7 +227,7 @@ fn follow(
     }
 }
 
-/// Reports while they are read.
+/// The state of reading reports.
 struct Incoming {
     feed: ProgressFeed,
     oddities: Oddities,
@@ -241,12 +241,12 @@ impl Incoming {
         Self { feed: ProgressFeed::new(longest), oddities: Oddities::default(), damage: None }
     }
 
-    /// Returns true if the first line is no header, as in a file of another kind.
+    /// Returns true if the first line is not a header, as in a file of another kind.
     fn begin_without_header(&self) -> bool {
         self.oddities.list().any(|counted| counted.kind == Oddity::NoHeader && counted.line == 1)
     }
 
-    /// Reads the next reports; `take` gets each one. Returns true at the end.
+    /// Reads the next reports and passes each to `take`. Returns true at the end.
     fn hear(&mut self, chunk: Chunk, take: &mut dyn FnMut(ProgressRecord<'_>, u64, &mut Oddities)) -> bool {
         let ended = match chunk {
             Chunk::Bytes(bytes) => {
@@ -273,7 +273,7 @@ impl Incoming {
     }
 }
 
-/// Prints flags at once.
+/// Prints flags immediately.
 fn tell(flags: &[StragglerFlag], args: &WatchArgs, terminal: &Terminal) -> Result<(), Failure> {
     let mut text = String::new();
     for flag in flags {

@@ -1,4 +1,4 @@
-//! `whatif`: the gain of each straggler policy, for a job of a plan or for the job of a log.
+//! `whatif`: the gain of each straggler policy, for the job of a plan or of a log.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -25,11 +25,13 @@ use crate::cli::trace::{load, tell_warnings};
 use crate::cli::values::SweepAxis;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
-/// Maximum number of replications of each policy, unless `--reps` asks for another number.
+/// Maximum number of replications of each policy without `--reps`.
 const MOST: u64 = 500;
-/// Minimum number of replications of a log's job without `--reps`: from 72 on, the 95% quantile has a 95% interval.
+/// Minimum number of replications of a log's job without `--reps`. With at least 72, the 95% quantile has a 95%
+/// interval.
 const FEWEST: u64 = 128;
-/// A mean change is known well enough to within this share of the job's time: half of the least gain that is advised.
+/// Requested half width of a mean change, as a share of the job's time: half of the smallest gain that is
+/// recommended.
 const WELL_ENOUGH: f64 = 0.005;
 
 /// Compares the policies.
@@ -47,15 +49,15 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
     if args.policies.is_some() {
         return Err(Failure::helped(
             Exit::Usage,
-            "--policies is for logs; a plan defines its own policies",
-            "give the log of a job in place of the plan",
+            "--policies applies only to logs; a plan defines its own policies",
+            "use the log of a job instead of the plan, or edit the policies in the plan",
         ));
     }
     if args.job.is_some() {
         return Err(Failure::helped(
             Exit::Usage,
-            "--job is for a log of several jobs",
-            "a plan states its jobs itself",
+            "--job applies only to a log of several jobs",
+            "remove --job; the plan defines its jobs",
         ));
     }
     may_draw(&args.plots, args.force)?;
@@ -78,7 +80,7 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 
-/// The plan in a file; the default one without a file.
+/// Reads the plan from a file; without a file, returns the default plan.
 fn read(path: Option<&Path>, terminal: &Terminal) -> Result<JobPlan, Failure> {
     path.map_or_else(
         || Ok(JobPlan::Tasks(Box::default())),
@@ -86,7 +88,7 @@ fn read(path: Option<&Path>, terminal: &Terminal) -> Result<JobPlan, Failure> {
     )
 }
 
-/// The plan with all variants of its policies.
+/// Returns the plan with all variants of its policies.
 fn swept(plan: Plan, axes: &[SweepAxis]) -> Result<Plan, Failure> {
     let mut sweep = Sweep::default();
     for axis in axes {
@@ -134,7 +136,7 @@ fn replicate_known(
         JobPlan::MapReduce(plan) => ways(plan),
         _ => Vec::new(),
     };
-    // an equal part of the time for the policies and for each net
+    // the policies and each net get equal parts of the time
     let left = args.run.max_time.map(|most| most.saturating_sub(started.elapsed()) / (nets.len() as u32 + 1));
     let compared =
         compared(|settings| Ok(Experiment::of_known(job, &policies, settings)), deadline_s, args, left, terminal);
@@ -153,7 +155,7 @@ fn replicate_known(
 /// The name of a variant of a job, its plan, and the job times of the plan's net.
 type NetRun = (&'static str, tailspn::mapreduce::Plan, Run);
 
-/// The plan as nets: without copies, and with the copies of `[speculation]`.
+/// Returns the variants of the plan that run as nets: without copies, and with the copies of `[speculation]`.
 fn ways(plan: &tailspn::mapreduce::Plan) -> Vec<(&'static str, tailspn::mapreduce::Plan)> {
     let mut without = plan.clone();
     (without.model.slots, without.speculation) = (true, None);
@@ -165,7 +167,7 @@ fn ways(plan: &tailspn::mapreduce::Plan) -> Vec<(&'static str, tailspn::mapreduc
     std::iter::once(("no copies", without)).chain(with).collect()
 }
 
-/// Runs the plan's nets. Each gets an equal part of the remaining time; after a signal, none does.
+/// Runs the plan's nets. Each gets an equal part of the remaining time; after a signal, no further net is run.
 fn run_nets(
     nets: Vec<(&'static str, tailspn::mapreduce::Plan)>,
     args: &WhatIfArgs,
@@ -255,7 +257,7 @@ fn compared(
     Ok(Compared { comparison: comparison.with_deadline(&runs, deadline_s), planned, wall: started.elapsed() })
 }
 
-/// Returns true if a path leads to a log rather than a plan. An unreadable file is reported later, when it is read.
+/// Returns true if a path is a log rather than a plan. An unreadable file is reported later, when it is read.
 fn is_meant(path: &Path) -> bool {
     path.is_dir() || is_log(path)
 }
@@ -263,8 +265,12 @@ fn is_meant(path: &Path) -> bool {
 /// Replays the log under the policies.
 fn run_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     if let Some(option) = args.planned.options().first() {
-        let message = format!("`{}` is for plans; a log is replayed with its own settings", option.name());
-        return Err(Failure::helped(Exit::Usage, message, "give the plan of a job in place of the log"));
+        let message = format!("`{}` applies only to plans; a log is replayed with its own settings", option.name());
+        return Err(Failure::helped(
+            Exit::Usage,
+            message,
+            "remove the option, or use the plan of a job instead of the log",
+        ));
     }
     may_draw(&args.plots, args.force)?;
     catch_interrupt(terminal);
@@ -299,7 +305,7 @@ fn run_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, F
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 
-/// The job of a log with this id, otherwise the only job with this name.
+/// Returns the job of a log with this id; if there is none, the only job with this name.
 fn only(trace: JobTrace, job: &str) -> Result<JobTrace, FitError> {
     let by = |wanted: &dyn Fn(&Application) -> bool| {
         let mut found = trace.applications_with_ids().filter(|(_, application)| wanted(application));
@@ -315,7 +321,7 @@ fn only(trace: JobTrace, job: &str) -> Result<JobTrace, FitError> {
     }
 }
 
-/// The replay itself is always included for comparison.
+/// Adds the replay without changes, for comparison, if it is missing.
 fn policies_with_none(mut policies: Vec<PolicyPlan>) -> Vec<PolicyPlan> {
     if !policies.iter().any(|policy| policy.detector == PolicyPlan::default().detector) {
         policies.insert(0, PolicyPlan::default());

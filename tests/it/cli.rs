@@ -213,7 +213,7 @@ fn a_net_with_two_closed_parts_has_no_sure_steady_state() {
     assert!(output.status.success(), "{}", show(&output));
     let firings = [("go_left", 4), ("go_right", 4), ("seldom", 0)];
     let note = |(name, count)| {
-        format!("note: Transition `{name}` fired {count} times: the runs may be too short to show the long run.\n")
+        format!("note: Transition `{name}` fired {count} times; the runs may be too short to show the long run.\n")
     };
     assert_eq!(text(&output.stderr), firings.map(note).concat());
     let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -327,8 +327,7 @@ fn nets_go_out_and_come_back() {
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (net, copy, picture) = (file("net.xml"), file("copy.xml"), file("net.svg"));
     let told = tool(&["spn-gc", "--maps=3", "--reduces=2", "-o", &net]).output().unwrap();
-    let note =
-        "note: all tasks run at once, as in the paper; `estimate` and `spn-gc --slots` let tasks wait for slots\n";
+    let note = "note: all tasks start immediately, as in the paper; in `estimate` and with `spn-gc --slots`, tasks wait for slots\n";
     assert_eq!(text(&told.stderr), format!("{note}23 places, 21 transitions, 45 arcs\n"));
     assert_eq!(data(&["convert", &net, &copy, "--to=pipe5"]), "");
     assert_eq!(data(&["convert", &copy, &picture]), "");

@@ -56,7 +56,7 @@ fn draws_stragglers_in_the_colours_of_their_causes() {
     assert!(!picture.contains(">locality</text>"));
     assert!(picture.contains("processors: CPU of the node, compared"), "{picture}");
     let again = shown(&["diagnose", FOLDER, "--timeline", file.to_str().unwrap()]);
-    assert!(again.starts_with("exit 7") && again.contains("exists already"), "{again}");
+    assert!(again.starts_with("exit 7") && again.contains("already exists"), "{again}");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_map_and_offsets_of_clocks_are_followed() {
     assert!(text.starts_with("exit 3") && text.contains("unknown field `hosts`"), "{text}");
     // an hour off: a note says that the samples miss the job, and no finding blames what they would show
     let text = unwrapped(&shown(&["diagnose", FOLDER, "--clock-offset", "-3600"]));
-    assert!(text.contains("before its first task, by 35") && text.contains("--clock-offset missing?"), "{text}");
+    assert!(text.contains("before its first task, by 35") && text.contains("--clock-offset may be missing"), "{text}");
     let findings = text.split(" Findings ").nth(1).unwrap().split(" Stages with stragglers ").next().unwrap();
     assert!(!findings.contains("processor"), "{text}");
 }
@@ -158,7 +158,7 @@ fn progress_beside_a_log_tells_who_lags() {
     assert_eq!((found(&alone, "long-tail"), alone["stages"].as_array().unwrap().len()), (skewed, 0));
     assert!(alone["missing"][0].as_str().unwrap().contains("without a job log"), "{alone}");
     let other = diagnosed(&[&at("skew3"), &at("hist1/progress.tsv.gz")]);
-    assert!(other["missing"].to_string().contains("they are of another run"), "{other}");
+    assert!(other["missing"].to_string().contains("they belong to another run"), "{other}");
     let picture = made.path().join("x.svg").display().to_string();
     let text = shown(&["diagnose", &progress, "--timeline", &picture]);
     assert!(text.starts_with("exit 2") && text.contains("--timeline needs the log of a job"), "{text}");
@@ -214,7 +214,7 @@ fn reports_and_log_of_a_run_are_matched() {
     let missing = other["missing"].to_string();
     assert!(missing.contains("1 of ") && missing.contains("such as task 103 of stage 1"), "{missing}");
     let none = with(&|columns| columns[1] = "9".to_owned());
-    assert!(none["missing"].to_string().contains("is in the log: they are compared only with each other"), "{none}");
+    assert!(none["missing"].to_string().contains("is in the log; they are compared only with each other"), "{none}");
 }
 
 #[test]
@@ -433,10 +433,10 @@ fn what_is_nothing_known_is_told() {
     let alone = shown(&["diagnose", &garbage]);
     assert!(alone.starts_with("exit 4") && alone.contains("garbage"), "{alone}");
     let beside = unwrapped(&shown(&["diagnose", LOG, &garbage]));
-    assert!(beside.starts_with("exit 0") && beside.contains("skipped, because they are unrecognised"), "{beside}");
+    assert!(beside.starts_with("exit 0") && beside.contains("skipped (unrecognised files"), "{beside}");
     let text = unwrapped(&shown(&["diagnose", folder.path().to_str().unwrap()]));
     assert!(text.starts_with("exit 0") && text.contains("2 reports on 1 task attempts"), "{text}");
-    assert!(text.contains("skipped, because they are unrecognised or folders: ") && text.contains("garbage"), "{text}");
+    assert!(text.contains("skipped (unrecognised files, or subfolders): ") && text.contains("garbage"), "{text}");
     let text = shown(&["diagnose", &format!("n1={garbage}")]);
     assert!(text.starts_with("exit 4") && text.contains("is not a strace log"), "{text}");
 }

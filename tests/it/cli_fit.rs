@@ -88,11 +88,11 @@ fn what_does_not_go_together_is_refused() {
     };
     wrong(&["fit", SETTINGS], "exit 2", "configuration without a log");
     wrong(&["fit", HISTORY, HISTORY], "exit 2", "logs of the same run");
-    wrong(&["fit", SMALL, SETTINGS], "exit 2", "for logs of MapReduce");
-    wrong(&["fit", SMALL, "--job", "job_1"], "exit 2", "for logs of MapReduce");
+    wrong(&["fit", SMALL, SETTINGS], "exit 2", "apply only to MapReduce logs");
+    wrong(&["fit", SMALL, "--job", "job_1"], "exit 2", "apply only to MapReduce logs");
     wrong(&["fit", HISTORY, SETTINGS, SETTINGS], "exit 2", "2 configurations");
     wrong(&["fit", HISTORY, "--job", "job_9_9"], "exit 4", "no job `job_9_9`");
-    wrong(&["fit", HISTORY, "models/textbook/mm1k.xml"], "exit 4", "is a net, which `tailspn fit` does not take");
+    wrong(&["fit", HISTORY, "models/textbook/mm1k.xml"], "exit 4", "is a net, which `tailspn fit` does not accept");
 }
 
 /// Two stages on two slots: 3 tasks of 1 s, then 2 of 0.5 s on average.

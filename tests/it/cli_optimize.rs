@@ -183,5 +183,5 @@ fn a_price_that_does_not_fit_and_a_deadline_that_is_not_met_have_exit_codes() {
     let plan = shown(&["optimize", "models/mapreduce/deadline.toml", "--price", "1/node-hour"]);
     assert!(plan.starts_with("exit 2") && plan.contains("cost_per_s"), "{plan}");
     let net = shown(&["optimize", "tests/data/trace/alibaba-2017.csv", "--deadline", "1m"]);
-    assert!(net.contains("which `tailspn optimize` does not take"), "{net}");
+    assert!(net.contains("which `tailspn optimize` does not accept"), "{net}");
 }

@@ -211,7 +211,7 @@ fn a_shard_says_what_it_needs() {
     }
     shard(&["simulate", NET, "--method", "simulate", "--reps", "10"], 1, 1, &folder);
     let again = refusal(&["simulate", NET, "--shard", "1/1", "-o", &path(&folder, "part1")], 7);
-    assert!(again.contains("exists already"), "{again}");
+    assert!(again.contains("already exists"), "{again}");
 }
 
 #[test]

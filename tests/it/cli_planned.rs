@@ -116,7 +116,7 @@ fn options_without_a_meaning_name_those_that_have_one() {
     }
     refused(&["estimate", &stages, "--workers", "3"], "use `--executors`");
     refused(&["sensitivity", net, "--workers", "3"], "`--workers` applies to job plans, not to a net");
-    refused(&["whatif", "tests/data/trace/plain-unions.jhist", "--reduces", "3"], "`--reduces` is for plans");
+    refused(&["whatif", "tests/data/trace/plain-unions.jhist", "--reduces", "3"], "`--reduces` applies only to plans");
     let own = |text: &str| {
         std::fs::write(&job, text).unwrap();
         shown(&["estimate", &job])

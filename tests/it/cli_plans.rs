@@ -56,7 +56,7 @@ fn a_plan_of_tasks_is_refused_by_commands_that_need_a_net() {
                 && flat.contains("simulated task by task"),
             "{text}"
         );
-        assert!(flat.contains("`tailspn whatif PLAN` runs it"), "{text}");
+        assert!(flat.contains("use `tailspn whatif PLAN`"), "{text}");
     }
 }
 

@@ -54,7 +54,7 @@ fn a_page_and_rows_have_the_same_probability() {
 #[test]
 fn mistakes_are_explained() {
     for (args, code, message) in [
-        (vec![], 2, "no event given"),
+        (vec![], 2, "the event is missing"),
         (vec!["--until", "#(queue) >= 3"], 2, "--within T, --avoid EXPR"),
         (vec!["--until", "#(queue) % 2", "--within", "3"], 2, "--importance EXPR"),
         (vec!["--until", "#(queu) >= 3", "--within", "3"], 2, "there is no place `queu`"),

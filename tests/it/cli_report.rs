@@ -555,7 +555,7 @@ fn a_fit_becomes_a_page() {
     );
     assert!(found["notes"].as_array().unwrap().iter().all(|note| told(note, &page)), "{found}");
     let measured = values.iter().filter(|row| row["low"].is_number()).count();
-    assert!(page.contains(&format!("{measured} of the values come from several tasks")));
+    assert!(page.contains(&format!("{measured} of these values come from several tasks")));
 }
 
 /// The area above a distribution function, by trapezoids: the mean.

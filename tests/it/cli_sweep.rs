@@ -161,7 +161,7 @@ fn the_rates_of_a_net_are_swept_and_their_times_known() {
     let picture = std::fs::read_to_string(Path::new(&pictures).join("curve.svg")).unwrap();
     assert!(picture.starts_with("<svg") && picture.contains("speed"), "{picture}");
     let again = shown(&["sweep", &folder.at("plan.toml"), "--plots", &pictures]);
-    assert!(again.starts_with("exit 7") && unbroken(&again).contains("exists already"), "{again}");
+    assert!(again.starts_with("exit 7") && unbroken(&again).contains("already exists"), "{again}");
 }
 
 const SMALL: &str = "[sweep]\nbase = \"job.toml\"\nreplications = 200\n\
@@ -191,7 +191,7 @@ fn a_sweep_that_was_cut_short_goes_on_and_gives_the_same_bytes() {
     let expected = data(&["sweep", &plan, "-o", &whole]);
     let first = shown(&["sweep", &plan, "-o", &cut, "--max-points=4"]);
     assert!(first.starts_with("exit 0") && first.contains("Partial: 4 of 10 configurations are complete"), "{first}");
-    assert!(first.contains("--resume continues"), "{first}");
+    assert!(first.contains("--resume runs them"), "{first}");
     let again = shown(&["sweep", &plan, "-o", &cut]);
     assert!(again.starts_with("exit 7") && unbroken(&again).contains("holds a sweep already"), "{again}");
     assert!(
@@ -242,7 +242,7 @@ fn a_damaged_part_is_named_and_its_points_are_run_again() {
             refused.starts_with("exit 3") && refused.contains("part-000002.jsonl` is damaged: it is truncated"),
             "{refused}"
         );
-        assert!(refused.contains("--resume` runs its points again"), "{refused}");
+        assert!(refused.contains("--resume` runs these points again"), "{refused}");
     }
     let resumed = unbroken(&shown(&["sweep", &plan, "-o", &cut, "--resume"]));
     assert!(

@@ -284,7 +284,7 @@ fn an_empty_plan_is_noticed() {
         ("empty.toml", "# nothing\n"),
         ("plan.toml", "sweep.base = \"empty.toml\"\n[[axis]]\nkey = \"job.reduces\"\nvalues = [3]\n"),
     ]);
-    let note = "is empty: every key has its default; is it the right file?";
+    let note = "is empty, so every key has its default; it may be the wrong file";
     for args in [
         ["estimate", "empty.toml", "--reps=4"],
         ["whatif", "empty.toml", "--reps=4"],

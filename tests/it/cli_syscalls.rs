@@ -107,7 +107,7 @@ fn logs_are_told_by_name_and_what_is_odd_is_told() {
     assert_eq!(stderr(&quiet), "");
     let unknown = run(&folder, &["diagnose", "slow", "n9=fourth.log", "-p", "usual.json"]);
     let unknown = unwrapped(&show(&unknown));
-    assert!(unknown.contains("in no control run of this form: n9"), "{unknown}");
+    assert!(unknown.contains("so the published methods have no range for them: n9"), "{unknown}");
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn what_cannot_be_judged_is_refused() {
         (vec!["diagnose", "slow", "-p", "bad.json"], 3, "is not a system-call profile"),
         (vec!["diagnose", "slow", "slow/n1.strace", "-p", "usual.json"], 2, "both belong to node `n1`"),
         (vec!["diagnose", "slow", "-p", "usual.json", "--margin", "0.5"], 2, "--margin must be at least 1"),
-        (vec!["profile", "control0", "-o", "usual.json"], 7, "exists already"),
+        (vec!["profile", "control0", "-o", "usual.json"], 7, "already exists"),
         (vec!["profile", "control0", "-o", "one.json"], 0, "fewer than three control runs"),
     ] {
         let output = run(&folder, &args);

@@ -48,7 +48,7 @@ fn draws_the_attempts() {
     assert_eq!(picture.matches("success, copy</title>").count(), 8);
     assert!(picture.contains("10.77.0.14") && picture.ends_with("</svg>\n"), "{picture}");
     let again = shown(&["trace", SPARK, "--timeline", file.to_str().unwrap()]);
-    assert!(again.starts_with("exit 7") && again.contains("exists already"), "{again}");
+    assert!(again.starts_with("exit 7") && again.contains("already exists"), "{again}");
 }
 
 /// Returns the output of a command as text, as Markdown and as a page, and its JSON.

@@ -90,7 +90,7 @@ fn learns_a_model_and_flags_by_it() {
     assert!(alone.contains("task 3.0 on n3"), "{alone}");
     let again =
         show(&tool(&["watch", "--learn", "hist.tsv", "-o", "model.toml"]).current_dir(folder.path()).output().unwrap());
-    assert!(again.starts_with("exit 7") && again.contains("exists already"), "{again}");
+    assert!(again.starts_with("exit 7") && again.contains("already exists"), "{again}");
 }
 
 /// A flag is there before the reports end, although more may come.

@@ -133,7 +133,7 @@ fn devices_are_listed() {
     let name = adapter();
     let listed = data(&["devices"]);
     let flat = listed.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains(&name) && flat.contains("passed") && flat.contains("`auto` takes "), "{listed}");
+    assert!(flat.contains(&name) && flat.contains("passed") && flat.contains("`auto` uses "), "{listed}");
     let json: Value = serde_json::from_str(&data(&["devices", "--json"])).unwrap();
     let adapters = json["adapters"].as_array().unwrap();
     let hardware = adapters.iter().find(|adapter| adapter["kind"] != "software").map(|adapter| &adapter["name"]);

@@ -208,9 +208,9 @@ fn the_fields_of_a_job_change_its_numbers() {
     };
     assert_same_digits(&cell("mean, simulated"), expected["job_time"]["mean"]["value"].as_f64().unwrap());
     assert_same_digits(&cell("p95, simulated"), quantile(0.95));
-    page.wait("document.querySelector('table').textContent.includes('P(done by 90 s), simulated')");
+    page.wait("document.querySelector('table').textContent.includes('P(finished within 90 s), simulated')");
     let met = expected["deadline"]["simulated"]["value"].as_f64().unwrap();
-    assert_same_digits(&cell("P(done by 90 s), simulated"), 100.0 * met);
+    assert_same_digits(&cell("P(finished within 90 s), simulated"), 100.0 * met);
     page.assert_no_errors();
 }
 

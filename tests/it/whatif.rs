@@ -51,7 +51,7 @@ fn draws_a_picture() {
     let picture = std::fs::read_to_string(&file).unwrap();
     assert!(picture.starts_with("<svg") && picture.contains("hierarchical") && picture.contains("energy"), "{picture}");
     let again = shown(&["whatif", "--reps=10", "--plot", file.to_str().unwrap()]);
-    assert!(again.starts_with("exit 7") && again.contains("exists already"), "{again}");
+    assert!(again.starts_with("exit 7") && again.contains("already exists"), "{again}");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn one_job_of_several_is_replayed() {
     let text = shown(&["whatif", path, "--job", &done.id, "--reps", "20"]);
     assert!(text.starts_with("exit 0") && text.contains("Advice: "), "{text}");
     let plan = shown(&["whatif", "--job", "job_1"]);
-    assert!(plan.starts_with("exit 2") && plan.contains("--job is for a log"), "{plan}");
+    assert!(plan.starts_with("exit 2") && plan.contains("--job applies only to a log"), "{plan}");
 }
 
 /// All executors of these runs share one host: no policy can change them, and the advice says so.

@@ -1,4 +1,4 @@
-//! Words for values of the library: the choices of each option, and their meanings.
+//! The values that each option accepts, with their help texts, for enums of the library.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -9,7 +9,7 @@ use tailspn::diagnose::syscalls::{Clock, Difference, Matching, Method as CallMet
 use tailspn::sensitivity::Method;
 use tailspn::sim::{Backend, EngineChoice};
 
-/// A type for each option: its values, and their texts in help.
+/// Defines a type for each option: the accepted values and their help texts.
 macro_rules! choices {
     ($($(#[$doc:meta])* $name:ident($of:ty) { $($word:literal = $value:expr, $help:literal;)* })*) => {$(
         $(#[$doc])*
@@ -43,41 +43,41 @@ choices! {
         "race" = EngineChoice::Race, "The token game, in its fastest form";
         "clock" = EngineChoice::Clock, "The token game; each transition draws its own delay";
         "direct" = EngineChoice::Direct, "The token game; one draw from the total rate";
-        "lockstep" = EngineChoice::Lockstep, "The direct form, a block of replications side by side";
+        "lockstep" = EngineChoice::Lockstep, "The direct form, for a block of replications together";
     }
     /// The method of `solve`.
     SolveMethod(RouteMethod) {
-        "auto" = RouteMethod::Auto, "Any method that supports the question; the output names it";
-        "states" = RouteMethod::States, "All markings, and their Markov chain";
+        "auto" = RouteMethod::Auto, "The method that fits the question; the output names it";
+        "states" = RouteMethod::States, "The Markov chain of all markings";
         "series-parallel" = RouteMethod::SeriesParallel,
-            "Completion time of a schedule, computed from its parts with guaranteed bounds, without states";
+            "For the completion time of a schedule: computed from its parts, with guaranteed bounds";
     }
     /// The method of `sensitivity`.
     SensitivityMethod(Method) {
         "derivatives" = Method::Derivatives,
-            "Derivatives at the base: infinitesimal perturbation for schedules, likelihood ratios for other exponential nets";
-        "each" = Method::Each, "From one end of each axis to the other, all other axes as in the base";
+            "Derivatives at the base: perturbation analysis for schedules, likelihood ratios for other exponential nets";
+        "each" = Method::Each, "One axis at a time, from one end to the other; all other axes keep the base values";
         "morris" = Method::Morris, "Elementary effects along random walks";
-        "sobol" = Method::Sobol, "Sobol's indices";
+        "sobol" = Method::Sobol, "Sobol indices";
     }
-    /// The share that counts as CPU use.
+    /// The measure of CPU use.
     CpuChoice(CpuShare) {
         "busy" = CpuShare::Busy, "All time that is neither idle nor waiting for a disk";
         "user" = CpuShare::User, "Time in user mode, as in the paper";
-        "either" = CpuShare::Either, "Either of these shares";
+        "either" = CpuShare::Either, "Both are tested; either may be a cause";
     }
     /// The interpretation of edge detection.
     EdgeChoice(Edge) {
-        "any" = Edge::IntentAny, "Load before or after the task is enough for a cause";
+        "any" = Edge::IntentAny, "A cause needs load before or after the task";
         "both" = Edge::IntentBoth, "A cause needs load before and after the task";
         "printed" = Edge::Printed, "As printed in the paper: load before and after the task excludes a cause";
         "off" = Edge::Off, "No edge detection";
     }
-    /// The rule for the peers of a task.
+    /// The meaning of "50% smaller than the median" of a task's peers.
     PeerChoice(PeerRule) {
         "diff" = PeerRule::Diff, "Below median / (1 + DIFF)";
         "half" = PeerRule::Half, "Below half of the median";
-        "ignored" = PeerRule::Ignored, "Ignored";
+        "ignored" = PeerRule::Ignored, "Peers are ignored";
     }
     /// A method of diagnosis by system calls.
     SyscallMethod(CallMethod) {
@@ -91,20 +91,20 @@ choices! {
         "wall" = Some(Clock::Wall), "`strace -c -w`";
         "processor" = Some(Clock::Processor), "`strace -c`";
     }
-    /// The equality of two invocations.
+    /// How invocations of two runs are compared.
     MatchingChoice(Matching) {
-        "literal" = Matching::Literal, "To the letter";
-        "stable" = Matching::Stable, "Except memory addresses and peer ports";
+        "literal" = Matching::Literal, "All arguments must be equal";
+        "stable" = Matching::Stable, "Memory addresses and peer ports are ignored";
     }
     /// The base of a percentage difference.
     DifferenceChoice(Difference) {
         "greater" = Difference::OfGreater, "Relative to the greater value";
         "lesser" = Difference::OfLesser, "Relative to the lesser value";
-        "mean" = Difference::OfMean, "Of their mean";
+        "mean" = Difference::OfMean, "Relative to the mean of both values";
     }
-    /// The sides of its range on which an invocation counts as outside.
+    /// The times of an invocation that are reported: above the range of the control runs only, or also below it.
     SidesChoice(Sides) {
-        "both" = Sides::Both, "Below the minimum and above the maximum";
-        "above" = Sides::Above, "Above the maximum only";
+        "both" = Sides::Both, "Times below the minimum and above the maximum";
+        "above" = Sides::Above, "Times above the maximum only";
     }
 }

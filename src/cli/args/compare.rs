@@ -28,13 +28,13 @@ Examples:
     tailspn compare small.gz large.gz --max-line 1G --markdown
 ")]
 pub(crate) struct CompareArgs {
-    /// Side A, then side B; with --to, all of them belong to side A
+    /// Two files or folders, side A first; with --to, all are side A
     #[arg(required = true, value_name = "FILE")]
     pub(crate) from: Vec<PathBuf>,
     /// Files of side B
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Question")]
     pub(crate) to: Vec<PathBuf>,
-    /// Confidence level of intervals and of the verdict
+    /// Confidence level of all intervals and of the verdict
     #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = values::share, help_heading = "Question")]
     pub(crate) level: f64,
     #[command(flatten)]
@@ -44,7 +44,7 @@ pub(crate) struct CompareArgs {
 }
 
 impl CompareArgs {
-    /// The files of both sides, side A first.
+    /// Returns the files of both sides, side A first.
     pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
         self.from.iter().chain(&self.to)
     }

@@ -36,16 +36,16 @@ pub(crate) struct BenchArgs {
     /// Graphics adapter, by a part of its name
     #[arg(long, value_name = "NAME")]
     pub(crate) adapter: Option<String>,
-    /// Time of each measurement, such as 2s
+    /// Duration of each measurement, such as 2s
     #[arg(long, value_name = "WALL", default_value = "2s", allow_hyphen_values = true, value_parser = values::wall_time)]
     pub(crate) seconds: Duration,
     /// CPU threads [default: all cores]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::threads)]
     pub(crate) threads: Option<NonZeroUsize>,
-    /// GPU lanes times the clock in GHz, for the bound by arithmetic
+    /// GPU lanes times the clock in GHz, for the compute bound
     #[arg(long, value_name = "PRODUCT", allow_hyphen_values = true, value_parser = values::positive)]
     pub(crate) lanes_ghz: Option<f64>,
-    /// Memory bandwidth of the GPU in GB/s, for the bound by memory
+    /// Memory bandwidth of the GPU in GB/s, for the memory bound
     #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = values::positive)]
     pub(crate) memory_gbs: Option<f64>,
     #[command(flatten)]

@@ -48,11 +48,12 @@ Examples:
         --app application_1724877841851_0016
 ")]
 pub(crate) struct DiagnoseArgs {
-    /// A log, samples of its nodes, progress reports, strace logs (NODE=FILE if file names do not show the node), or
+    /// A log of a job, samples of its nodes, progress reports, strace logs (NODE=FILE if file names do not show the
+    /// node), or
     /// folders with them
     #[arg(required = true)]
     pub(crate) path: Vec<PathBuf>,
-    /// Map from samples to nodes
+    /// File that maps the names in samples to nodes
     #[arg(long, value_name = "FILE.toml", help_heading = "Samples")]
     pub(crate) node_map: Option<PathBuf>,
     /// Seconds to add to the times of a node's samples, or of all samples; may be repeated
@@ -67,19 +68,19 @@ pub(crate) struct DiagnoseArgs {
     /// Profile of system calls of fault-free runs, from `syscalls profile`; without it, strace logs are not read
     #[arg(long, value_name = "PROFILE.json", help_heading = "Progress and system calls")]
     pub(crate) profile: Option<PathBuf>,
-    /// Metric of CPU use
+    /// Measure of CPU use
     #[arg(long, value_name = "SHARE", default_value = "busy", help_heading = "Rules")]
     pub(crate) cpu: CpuChoice,
-    /// Rules to apply: `own`, or only the paper's
+    /// Rules to apply
     #[arg(long, value_name = "WHOSE", default_value = "own", help_heading = "Rules")]
     pub(crate) rules: RulesChoice,
-    /// A cause exceeds this quantile of the stage
+    /// Quantile of the stage that a cause must exceed
     #[arg(long, value_name = "SHARE", default_value = "0.7", value_parser = values::share, help_heading = "Rules")]
     pub(crate) quantile: f64,
-    /// A cause exceeds the mean of its peers by this factor
+    /// Factor by which a cause must exceed the mean of the task's peers
     #[arg(long, value_name = "FACTOR", default_value = "1.5", allow_hyphen_values = true, value_parser = at_least_one, help_heading = "Rules")]
     pub(crate) peer_factor: f64,
-    /// Method for a resource's use before and after a task
+    /// Test of a resource's use before and after a task
     #[arg(long, value_name = "READING", default_value = "any", help_heading = "Rules")]
     pub(crate) edge: EdgeChoice,
     /// Seconds to examine before and after a task
@@ -95,7 +96,7 @@ pub(crate) struct DiagnoseArgs {
     pub(crate) max_samples: u64,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Also draw the attempts, the stragglers in the colours of their causes
+    /// Also draw a timeline of the attempts, with stragglers coloured by cause
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) timeline: Option<PathBuf>,
     /// Replace FILE.svg if it exists
@@ -106,22 +107,22 @@ pub(crate) struct DiagnoseArgs {
 /// The set of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RulesChoice {
-    /// The paper's, with headroom, outliers and cold first waves
+    /// The paper's rules, extended by headroom, outliers and cold first waves
     Own,
-    /// The paper's
+    /// The paper's rules only
     Paper,
 }
 
-/// `NODE=SECONDS` or `SECONDS`.
+/// Parses `NODE=SECONDS` or `SECONDS`.
 fn clock_offset(text: &str) -> Result<(Option<String>, f64), String> {
     let (node, seconds) =
         text.rsplit_once('=').map_or((None, text), |(node, seconds)| (Some(node.to_owned()), seconds));
     let seconds = seconds.trim().parse::<f64>().ok().filter(|seconds| seconds.is_finite());
-    let expected = || "expected seconds, such as -2.5 or worker1=37".to_owned();
+    let expected = || "expected a number of seconds, such as -2.5 or worker1=37".to_owned();
     Ok((node.filter(|node| !node.is_empty()), seconds.ok_or_else(expected)?))
 }
 
-/// `+HH:MM` as seconds.
+/// Parses `+HH:MM`; returns seconds.
 fn utc_offset(text: &str) -> Result<f64, String> {
     let expected = || "expected hours and minutes, such as +01:00 or -05:30".to_owned();
     let (sign, time) = match text.strip_prefix('-') {
@@ -141,5 +142,5 @@ pub(super) fn at_least_one(text: &str) -> Result<f64, String> {
 
 fn positive_seconds(text: &str) -> Result<f64, String> {
     let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
-    number.ok_or_else(|| "expected seconds, above 0".to_owned())
+    number.ok_or_else(|| "expected a number of seconds above 0".to_owned())
 }

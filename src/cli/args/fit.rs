@@ -11,7 +11,7 @@ use crate::cli::values;
 #[command(after_long_help = "\
 Spark: each log is one run of the same program. One log is enough if it shows everything; gaps are filled by assumptions, which the output lists. Logs with two input sizes show how tasks and data grow. Several logs of one size show run-to-run variation.
 
-MapReduce: give the log of one small test job and its *_conf.xml. The result is a job plan like that of `estimate \
+MapReduce: pass the log of one small test job and its *_conf.xml. The result is a job plan like that of `estimate \
 --print-plan`, with a comment on the source of each value. Several jobs of the program, in one log or several, give \
 one plan: jobs of different sizes show which quantities grow with the data, and run-to-run variation.
 
@@ -36,8 +36,8 @@ pub(crate) struct FitArgs {
     /// Spark event logs, one per run, or folders and zip archives of them; or a MapReduce log with its *_conf.xml
     #[arg(required = true)]
     pub(crate) logs: Vec<PathBuf>,
-    /// Event log of another Spark program on the same cluster, with more or fewer executors than other logs;
-    /// used only to fit the slowdown of executors that share a host; may be repeated
+    /// Event log of another Spark program on the same cluster, with more or fewer executors than the other logs; used
+    /// only to fit the slowdown of executors that share a host; may be repeated
     #[arg(long, value_name = "LOG", help_heading = "Question")]
     pub(crate) beside: Vec<PathBuf>,
     /// Plan to write; `-` is standard output, with the table on standard error
@@ -46,11 +46,12 @@ pub(crate) struct FitArgs {
     /// Replace PLAN.toml if it exists
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
-    /// Input size of each log, in the order of the logs, if the logs do not record it, such as 10GB; one for each log
+    /// Input size of each log, in the order of the logs, if the logs do not record it, such as 10GB; once for each
+    /// log
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Question")]
     pub(crate) input_size: Vec<u64>,
-    /// Job of a MapReduce log with several jobs: an id, such as job_201002080801_40864, or a name, for all
-    /// jobs of that name; may be repeated
+    /// Job to fit if a MapReduce log has several: an id, such as job_201002080801_40864, or a name, for all jobs of
+    /// that name; may be repeated
     #[arg(long, value_name = "ID|NAME", help_heading = "Question")]
     pub(crate) job: Vec<String>,
     /// Confidence level of all intervals

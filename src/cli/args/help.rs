@@ -17,20 +17,20 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Tools", &["report", "serve", "schema", "devices", "bench", "setup", "completions", "man", "help"]),
 ];
 
-/// Most columns of a help text.
+/// Maximum width of a help text in columns.
 const MOST_COLUMNS: usize = 100;
 
-/// Columns that every example fits as it was written.
+/// Minimum width at which every example is printed as written, in columns.
 const EXAMPLE_COLUMNS: usize = 80;
 
-/// Returns the columns of the terminal, as clap finds them, up to the most of a help text.
+/// Returns the width of help texts: that of the terminal, determined as clap does, at most [`MOST_COLUMNS`].
 pub(crate) fn columns() -> usize {
     let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     let told = || std::env::var("COLUMNS").ok()?.parse().ok();
     terminal.or_else(told).unwrap_or(MOST_COLUMNS).min(MOST_COLUMNS)
 }
 
-/// The command with its help texts for a terminal of so many columns, and its subcommands in groups.
+/// Returns the command with help texts for a terminal of `columns` columns, and with subcommands in groups.
 pub(crate) fn fitted(command: Command, columns: usize) -> Command {
     let command = command.term_width(columns);
     let command = if columns < EXAMPLE_COLUMNS { narrowed(command, columns) } else { command };
@@ -54,7 +54,7 @@ pub(crate) fn fitted(command: Command, columns: usize) -> Command {
     ))
 }
 
-/// The command with the examples of all its subcommands broken to a narrow terminal.
+/// Returns the command with the examples of all subcommands wrapped for a narrow terminal.
 fn narrowed(command: Command, columns: usize) -> Command {
     let command = command.mut_subcommands(|command| narrowed(command, columns));
     match command.get_after_long_help().map(|text| narrowed_text(&text.to_string(), columns)) {
@@ -82,7 +82,7 @@ fn narrowed_text(text: &str, columns: usize) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A text with the continued lines of its commands as one.
+/// Returns a text in which each command that continues on further lines is one line.
 fn joined(text: &str) -> String {
     let parts = text.split(" \\\n").enumerate();
     parts.map(|(i, part)| if i == 0 { part.to_owned() } else { format!(" {}", part.trim_start()) }).collect()
@@ -92,7 +92,8 @@ fn is_command(line: &str) -> bool {
     ["tailspn ", "collector "].iter().any(|start| line.starts_with(start))
 }
 
-/// The arguments of a command, an option with its value if both fit a line. Spaces between `'` belong to an argument.
+/// Splits a command into arguments. An option and its value stay together if both fit a line. Spaces between `'` do not
+/// split.
 fn arguments(command: &str, columns: usize) -> Vec<String> {
     let mut quoted = false;
     let between = |letter: char| {
@@ -117,8 +118,8 @@ fn arguments(command: &str, columns: usize) -> Vec<String> {
     arguments
 }
 
-/// Lines of words that fit so many columns if no word is too long; `start` is before the first line and before each later one,
-/// `end` after each but the last.
+/// Wraps words to lines of at most `columns` columns; a longer word gets a line of its own. `start` holds the text before
+/// the first line and before later lines, `end` the text after each line except the last.
 fn wrapped<'a>(words: impl Iterator<Item = &'a str>, start: [&str; 2], end: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = start[0].to_owned();
@@ -180,7 +181,7 @@ mod tests {
         }
     }
 
-    /// The long help of every command for a terminal of so many columns, without usage lines.
+    /// Returns the long help of every command for a terminal of `columns` columns, without usage lines.
     fn rendered(columns: usize) -> Vec<(String, String)> {
         let mut command = fitted(Cli::command(), columns);
         command.build();
@@ -203,7 +204,7 @@ mod tests {
         }
     }
 
-    /// Each line is broken at most where the next word does not fit. A text that was broken twice has lines that end early.
+    /// A line ends only where the next word does not fit. A text that was wrapped twice has lines that end early.
     #[test]
     fn no_line_ends_early_on_any_terminal() {
         for columns in [40, 60, 80, 120] {
@@ -232,7 +233,7 @@ mod tests {
         }
     }
 
-    /// The words of a line, without the marks of continued commands and comments.
+    /// Returns the words of a line, without the marks of continued commands and of comments.
     fn words(line: &str) -> Vec<&str> {
         line.split_whitespace().filter(|word| !matches!(*word, "\\" | "#")).collect()
     }
@@ -306,8 +307,8 @@ mod tests {
         assert_eq!(usage("detectors"), ["tailspn detectors", "tailspn detectors --on <RUN>..."]);
     }
 
-    /// clap breaks the lines: text that was broken by hand would be broken twice, and a line that must stay whole has
-    /// to fit.
+    /// clap wraps the lines: text that was wrapped by hand would be wrapped twice, and a line that must stay whole must
+    /// fit.
     #[test]
     fn no_text_is_wrapped_twice() {
         for command in all(&Cli::command()) {

@@ -1,4 +1,4 @@
-//! The arguments of the commands that are about jobs: `spn-gc`, `estimate`, `whatif`, `detectors`.
+//! The arguments of the commands for jobs: `spn-gc`, `estimate`, `whatif`, `detectors`.
 
 use std::path::PathBuf;
 
@@ -32,23 +32,23 @@ pub(crate) struct SpnGcArgs {
     /// Number of map tasks
     #[arg(long, value_name = "M", allow_hyphen_values = true, value_parser = values::positive_count, conflicts_with = "input_size")]
     pub(crate) maps: Option<u64>,
-    /// Means of the nine phases in seconds, separated by commas; by default computed from the plan
+    /// Means of the nine phases in seconds, separated by commas [default: computed from the plan]
     #[arg(long, value_name = "T1,...,T9", allow_hyphen_values = true, value_parser = values::nine_means)]
     pub(crate) means: Option<[f64; 9]>,
-    /// Plan of the job, or a plan of stages made by `fit`; by default the built-in plan
+    /// Plan of the job, or a plan of stages made by `fit` [default: the built-in plan]
     #[arg(long, value_name = "PLAN.toml")]
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
-    /// Probability that a task runs on a slow node, and the factor by which it is slower there; several
-    /// factors as FACTOR@PROBABILITY,...
+    /// Probability that a task runs on a slow node, and the factor by which a slow node lengthens the task, such as
+    /// 0.1:3; several factors as FACTOR@PROBABILITY,...
     #[arg(long, value_name = "SHARE:FACTOR", value_parser = straggler_values::stragglers)]
     pub(crate) stragglers: Option<Stragglers>,
-    /// Stragglers get copies from a detector of recall r, precision p and latency dl: r=0.6,p=0.8,dl=0.4; also ut, fake, alarm,
-    /// slow and slots=idle|shared|reserved:N (docs/stragglers.md)
+    /// Give stragglers copies by a detector of recall r, precision p and latency dl, such as r=0.6,p=0.8,dl=0.4;
+    /// further keys are ut, fake, alarm, slow and slots=idle|shared|reserved:N (see docs/stragglers.md)
     #[arg(long, value_name = "KEY=VALUE,...", value_parser = straggler_values::speculation)]
     pub(crate) speculation: Option<Speculation>,
-    /// Every task gets a copy when it starts, in slots idle|shared|reserved:N
+    /// Give every task a copy when it starts; SLOTS for copies are idle, shared or reserved:N
     #[arg(long, value_name = "SLOTS", value_parser = straggler_values::slots, num_args = 0..=1, default_missing_value = "idle", require_equals = true, conflicts_with = "speculation")]
     pub(crate) clone: Option<CopySlots>,
     /// File to write: .xml, .dot or .svg; `-` is standard output
@@ -85,27 +85,29 @@ Examples:
 pub(crate) struct EstimateArgs {
     /// Plan of the job; without one, the default job
     pub(crate) plan: Option<PathBuf>,
-    /// Method for the job time; with `auto` the exact job time follows the simulated one, if a formula exists
+    /// Method for the job time; `auto` also prints the exact job time if a formula exists
     #[arg(long, default_value = "auto", help_heading = "Run")]
     pub(crate) method: Method,
     /// Replications [default: 2000]; with --rel-error, the maximum
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: Option<u64>,
-    /// Replicate until the half width of the mean job time's interval is this share of it, such as 0.5%
+    /// Run replications until the half width of the interval of the mean job time is this share of the mean, such as
+    /// 0.5%
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, help_heading = "Run")]
     pub(crate) rel_error: Option<f64>,
-    /// Keep equal tasks apart instead of counting them
+    /// Do not fold equal tasks (docs/folding.md)
     #[arg(long, help_heading = "Run")]
     pub(crate) no_fold: bool,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
-    /// Probability that a task gets a slow node, and how many times longer it takes there, such as 0.1:3; several factors as
-    /// FACTOR@PROBABILITY,... (plans of map and reduce tasks)
+    /// Probability that a task runs on a slow node, and the factor by which a slow node lengthens the task, such as
+    /// 0.1:3; several factors as FACTOR@PROBABILITY,... (plans of map and reduce tasks)
     #[arg(long, value_name = "SHARE:FACTOR", value_parser = straggler_values::stragglers, help_heading = "In place of the plan's values")]
     pub(crate) stragglers: Option<Stragglers>,
     /// Spark's speculative copies: `none`, `spark4` (multiplier 3 after 90% of the tasks), `spark3` (1.5 after 75%), or
-    /// multiplier=1.5,quantile=0.75; missing settings are as in Spark 4. For a plan of map and reduce tasks, a detector of recall r,
-    /// precision p and latency dl: r=0.6,p=0.8,dl=0.4
+    /// multiplier=1.5,quantile=0.75; missing settings are as in Spark 4. For a plan of map and reduce tasks: a
+    /// detector of recall r,
+    /// precision p and latency dl, such as r=0.6,p=0.8,dl=0.4
     #[arg(long, value_name = "SETTINGS", value_parser = straggler_values::copies, help_heading = "In place of the plan's values")]
     pub(crate) speculation: Option<straggler_values::Copies>,
     #[command(flatten)]
@@ -167,16 +169,16 @@ pub(crate) struct WhatIfArgs {
     /// For a log of several jobs: id or name of the job
     #[arg(long, value_name = "ID", help_heading = "Run")]
     pub(crate) job: Option<String>,
-    /// Replications of each policy [default: 500; for a log, at least 128, until each mean change is known to
-    /// ± 0.5% of the job's time]
+    /// Replications of each policy [default: 500; for a log, at least 128, until the interval of each mean change is
+    /// within ±0.5% of the job's time]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: Option<u64>,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    /// Try every detector with several values of `lag` (seconds), `reservation` (share of slots for tasks, or `shared`) or
-    /// `threshold` (the detector's own); may be repeated, for all combinations
+    /// Run every detector with each value of `lag` (seconds), `reservation` (share of slots for tasks, or `shared`)
+    /// or `threshold` (in the detector's own unit); if repeated, with all combinations
     #[arg(long, value_name = "AXIS=V1,V2,...", value_parser = values::axis, help_heading = "Run")]
     pub(crate) sweep: Vec<values::SweepAxis>,
     #[command(flatten)]
@@ -203,7 +205,7 @@ pub(crate) struct WhatIfArgs {
 #[command(after_long_help = "\
 Without --on, lists the detectors, the tasks that each flags and its inputs.
 
-With --on, shows the stragglers of recorded jobs that each detector would have found, and when. RUN is a log that \
+With --on, shows which stragglers of recorded jobs each detector would have found, and when. RUN is a log that \
 `trace` reads, or a folder with a log and the progress reports of its tasks (a table of stage, partition, attempt, \
 t_ms, done, total; see docs/watch.md). The reports may also follow the log as a second file.
 
@@ -220,17 +222,17 @@ Examples:
     tailspn detectors --on app.gz slow.gz --max-attempts 1000000 --json
 ")]
 pub(crate) struct DetectorsArgs {
-    /// Recorded jobs on which to judge the detectors
+    /// Recorded jobs to judge the detectors on
     #[arg(long, value_name = "RUN", num_args = 1.., help_heading = "Question")]
     pub(crate) on: Vec<PathBuf>,
-    /// Runs of the same program without stragglers, which give the expected time of each task; without any,
-    /// the median of its stage
+    /// Runs of the same program without stragglers, from which the expected time of each task is taken [default: the
+    /// median task time of the stage]
     #[arg(long, value_name = "RUN", num_args = 1.., requires = "on", help_heading = "Question")]
     pub(crate) usual: Vec<PathBuf>,
     /// Judge the policies of this plan [default: the policies of `whatif LOG`]
     #[arg(long, value_name = "PLAN.toml", requires = "on", help_heading = "Question")]
     pub(crate) policies: Option<PathBuf>,
-    /// A straggler takes more than FACTOR times its expected time
+    /// Factor of the expected time above which a task is a straggler
     #[arg(long, value_name = "FACTOR", default_value = "1.2", allow_hyphen_values = true, value_parser = at_least_one, help_heading = "Question")]
     pub(crate) factor: f64,
     /// Confidence level of all intervals

@@ -40,31 +40,31 @@ Examples:
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["plots", "output"]).multiple(true)))]
 pub(crate) struct SensitivityArgs {
-    /// Sweep plan (its axes are analysed) or net (its rate parameters are)
+    /// Sweep plan, to analyse its axes, or net, to analyse its rate parameters
     #[arg(value_name = "PLAN|NET", required_unless_present = "print_plan")]
     pub(crate) subject: Option<PathBuf>,
     /// Method of the sensitivity analysis
     #[arg(long, value_enum, default_value = "derivatives")]
     pub(crate) method: SensitivityMethod,
-    /// Output to analyse: `mean`, or a quantile such as `p95` or `p99.9`
+    /// Measure of the time to analyse: `mean`, or a quantile such as `p95` or `p99.9`
     #[arg(long, value_name = "MEASURE", default_value = "mean", value_parser = measure)]
     pub(crate) measure: Measure,
     /// Goal of a net: an expression that is not 0 at the goal [default: the dead marking]
     #[arg(long, value_name = "EXPR")]
     pub(crate) until: Option<String>,
-    /// Derivatives of a net by the mean delay of each timed transition, even if it has rate parameters
+    /// Differentiate by the mean delay of each timed transition, even if the net has rate parameters
     #[arg(long)]
     pub(crate) transitions: bool,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
-    /// Rows of points: walks of `morris` [default: 20], rows of `sobol` [default: 256]
+    /// Random walks of `morris` [default: 20], or rows of samples of `sobol` [default: 256]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) rows: Option<u64>,
-    /// Replications of each point: 20,000 for derivatives, 2,000 for `each`; for `morris` 200 and for `sobol` 32, or
-    /// 2,000 for a quantile
+    /// Replications of each point [default: 20,000 for derivatives; 2,000 for `each`; 200 for `morris` and 32 for
+    /// `sobol`, but 2,000 for a quantile]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: Option<u64>,
-    /// Keep equal parts of the net apart instead of counting them
+    /// Do not fold equal parts of the net
     #[arg(long, help_heading = "Run")]
     pub(crate) no_fold: bool,
     #[command(flatten)]
@@ -73,7 +73,7 @@ pub(crate) struct SensitivityArgs {
     pub(crate) part: PartArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Draw the picture for the method: bars, a tornado, elementary effects, or indices.
+    /// Draws the picture of the method: bars, a tornado, elementary effects, or indices.
     #[command(flatten)]
     pub(crate) plots: PlotArgs,
     /// Replace files that exist
@@ -87,9 +87,9 @@ pub(crate) struct SensitivityArgs {
 #[derive(Debug, Args)]
 #[command(override_usage = "tailspn optimize [OPTIONS] <LOG|PLAN>...\n       tailspn optimize --print-plan")]
 #[command(after_long_help = "\
-From logs, `tailspn fit` makes the plan first. The unit of the price selects the choice: the executors and cores of a Spark \
-job, the workers of a MapReduce job. A plan with a section [optimize] states its own axes and costs. \
-docs/sensitivity.md describes it all.
+From logs, `tailspn fit` makes the plan first. The unit of the price determines what is varied: the executors and cores of a \
+Spark job, or the workers of a MapReduce job. A plan with a section [optimize] states its own axes and costs. See \
+docs/sensitivity.md.
 
 The exit code is 8 if no configuration meets the deadline, or if this is undecided.
 
@@ -121,16 +121,17 @@ pub(crate) struct OptimizeArgs {
     /// 1/core-hour; for MapReduce 1/node-hour]
     #[arg(long, value_name = "AMOUNT/UNIT", help_heading = "Cost of a job")]
     pub(crate) price: Option<Price>,
-    /// Input size of each log, in the order of the logs, if the logs do not record it, such as 10GB; one for each log
+    /// Input size of each log, in the order of the logs, if the logs do not record it, such as 10GB; once for each
+    /// log
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Cost of a job")]
     pub(crate) log_input_size: Vec<u64>,
-    /// Job of a MapReduce log with several jobs: an id or a name; may be repeated
+    /// Job to fit if a MapReduce log has several: an id or a name; may be repeated
     #[arg(long, value_name = "ID|NAME", help_heading = "Cost of a job")]
     pub(crate) job: Vec<String>,
-    /// Measure that must meet the deadline, instead of the plan's: `mean`, `p95`, `p99.9`
+    /// Measure that must meet the deadline, such as `mean`, `p95` or `p99.9`, instead of the plan's
     #[arg(long, value_name = "MEASURE", value_parser = measure)]
     pub(crate) measure: Option<Measure>,
-    /// Probability with which the job must meet the deadline, such as 95%: the same as --measure p95
+    /// Probability with which the job must meet the deadline; 95% is the same as --measure p95
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, conflicts_with = "measure")]
     pub(crate) probability: Option<f64>,
     #[command(flatten)]
@@ -145,7 +146,7 @@ pub(crate) struct OptimizeArgs {
     pub(crate) limits: LogArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Draw the time of each evaluated point against its cost.
+    /// Draws the time of each evaluated point against the cost.
     #[command(flatten)]
     pub(crate) plots: PlotArgs,
     /// Replace pictures that exist

@@ -140,7 +140,7 @@ pub(crate) enum Command {
     Syscalls(SyscallsArgs),
     /// Make one self-contained HTML file of results
     Report(ReportArgs),
-    /// Serve a local page of a net, a planned job or a log
+    /// Serve a local web page of a net, a planned job or a log
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
     /// Print the JSON Schema of a plan
@@ -172,7 +172,7 @@ impl Command {
         }
     }
 
-    /// Shows the result of a command with parts in another form.
+    /// Replaces the output form of a command that can run in parts.
     pub(crate) fn show_as(&mut self, other: &SweepPrintArgs) {
         let (print, plots, force) = match self {
             Self::Simulate(args) => (&mut args.print, &mut args.plots, &mut args.force),
@@ -218,7 +218,7 @@ pub(crate) struct CheckArgs {
     /// Also list the errors that each version of PIPE makes with the net
     #[arg(long)]
     pub(crate) pipe: bool,
-    /// Also list the differences from another net: parts are matched by id, and positions are ignored
+    /// Also list the differences from this net; parts are matched by id, and positions are ignored
     #[arg(long, value_name = "OTHER")]
     pub(crate) against: Option<PathBuf>,
     #[command(flatten)]
@@ -273,8 +273,8 @@ pub(crate) struct ConvertArgs {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LayoutChoice {
-    /// As in the file, or in layers if the net has no positions; for a picture also if nodes overlap, arcs
-    /// run through other nodes, or labels are covered
+    /// As in the file, or in layers if the net has no positions; a picture is also drawn in layers if nodes overlap,
+    /// arcs run through other nodes, or labels are covered
     #[default]
     Auto,
     /// As in the file; parts without a position are drawn below the other parts
@@ -291,9 +291,9 @@ pub(crate) enum OutFormat {
     Pipe5,
     /// PNML of ISO/IEC 15909-2, a place/transition net for other tools
     Pnml,
-    /// A project of GreatSPN's editor, which Storm also reads
+    /// A project of the GreatSPN editor, which Storm also reads
     Greatspn,
-    /// JANI of model checkers: a CTMC, or a Markov automaton if there are immediate transitions
+    /// JANI for model checkers: a CTMC, or a Markov automaton if there are immediate transitions
     Jani,
     /// The PRISM language: a CTMC
     Prism,
@@ -350,15 +350,15 @@ pub(crate) struct SimulateArgs {
     pub(crate) part: PartArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Method of the answer
+    /// Method
     #[arg(long, default_value = "auto", help_heading = "Run")]
     pub(crate) method: Method,
     /// Replications [default: 10000]; with --rel-error or --abs-error, the maximum
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: Option<u64>,
-    /// Replicate until the half width of an interval is this share of the value, such as 0.5%: of the mean time, or of NAME, which is
-    /// `time`, `goal` (its probability), a reward, a place (mean tokens), a transition (firings per second) or `at T` (the values of --at at
-    /// that time); may be repeated
+    /// Run replications until the half width of an interval is this share of the value, such as 0.5%. The value is
+    /// the mean time, or NAME: `time`, `goal` (the probability of reaching it), a reward, a place (mean tokens), a
+    /// transition (firings per second) or `at T` (the values of --at at time T); may be repeated
     #[arg(long, value_name = "[NAME=]SHARE", allow_hyphen_values = true, value_parser = values::relative, help_heading = "Run")]
     pub(crate) rel_error: Vec<(String, f64)>,
     /// Like --rel-error, but with an absolute half width in the unit of the value; may be repeated and
@@ -401,23 +401,25 @@ pub(crate) struct QuestionArgs {
     /// Model time from which averages are collected, in seconds
     #[arg(long, value_name = "T", default_value = "0", hide_default_value = true, allow_hyphen_values = true, value_parser = values::seconds)]
     pub(crate) warm_up: f64,
-    /// Firings after which a replication stops [default: 10 million, if nothing else ends it]
+    /// Maximum firings of a replication [default: 10 million if there is no horizon and the goal may never be
+    /// reached]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) max_firings: Option<u64>,
-    /// Mean tokens of every place over time
+    /// Time-averaged number of tokens in every place
     #[arg(long)]
     pub(crate) tokens: bool,
     /// Firings per second of every transition
     #[arg(long)]
     pub(crate) throughput: bool,
-    /// A reward collected over time; may be repeated
+    /// A reward, collected at rate EXPR per second; may be repeated
     #[arg(long, value_name = "NAME=EXPR", value_parser = values::named)]
     pub(crate) reward: Vec<(String, String)>,
-    /// A reward collected at each firing of a transition, or of all transitions that match a pattern with `*`
-    /// and `?`; may be repeated, also for a name of --reward
+    /// A reward of EXPR at each firing of a transition, or of all transitions that match a pattern with `*` and `?`;
+    /// may be repeated; a NAME of --reward adds to that reward
     #[arg(long, value_name = "NAME=TRANSITION:EXPR", value_parser = values::named)]
     pub(crate) impulse: Vec<(String, String)>,
-    /// First and last firing of a group of transitions: ids or patterns with `*` and `?`; may be repeated
+    /// Times of the first and last firing among a group of transitions (ids, or patterns with `*` and `?`); may be
+    /// repeated
     #[arg(long, value_name = "NAME=T1,T2,...", value_parser = values::named)]
     pub(crate) group: Vec<(String, String)>,
     /// The mean of an expression at a model time; may be repeated
@@ -427,7 +429,7 @@ pub(crate) struct QuestionArgs {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-docs/structure.md describes what each verdict means, and when it is no longer true.
+docs/structure.md describes what each verdict means, and when it does not hold.
 
 Examples:
     tailspn structure net.xml
@@ -441,16 +443,16 @@ Examples:
 pub(crate) struct StructureArgs {
     #[command(flatten)]
     pub(crate) net: NetArgs,
-    /// Show these parts only; may be repeated or separated by commas
+    /// Parts to show [default: all]; may be repeated or separated by commas
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     pub(crate) only: Vec<StructurePart>,
     /// Maximum rows in memory during the search for invariants
     #[arg(long, value_name = "N", default_value = "100_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
     pub(crate) max_rows: u64,
-    /// Largest number of siphons, and of traps, to search for
+    /// Maximum number of siphons to search for, and of traps
     #[arg(long, value_name = "N", default_value = "10_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
     pub(crate) max_sets: u64,
-    /// Wall time of each analysis, such as 30s or 5m
+    /// Maximum wall time of each analysis, such as 30s or 5m
     #[arg(long, value_name = "WALL", default_value = "10s", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Limits")]
     pub(crate) max_time: Duration,
     #[command(flatten)]
@@ -459,7 +461,7 @@ pub(crate) struct StructureArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StructurePart {
-    /// Class and properties
+    /// Class of the net, and properties
     Class,
     /// Incidence matrices, marking, enabled transitions
     Matrices,

@@ -6,7 +6,7 @@ use tailspn::plan::{DataSize, PlanOption};
 
 use crate::cli::values;
 
-/// Values that replace the plan's, without the numbers of machines.
+/// Values that replace the plan's, except the numbers of machines.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "In place of the plan's values")]
 pub(crate) struct JobArgs {
@@ -31,7 +31,7 @@ pub(crate) struct JobArgs {
     /// Let tasks wait for slots
     #[arg(long, conflicts_with = "no_slots")]
     pub(crate) slots: bool,
-    /// Run all tasks at once, as in the paper
+    /// Start all tasks immediately, without slots, as in the paper
     #[arg(long, conflicts_with_all = ["map_slots", "reduce_slots"])]
     pub(crate) no_slots: bool,
     /// GPUs per executor, for which tasks wait (plans of stages on GPUs)
@@ -40,13 +40,13 @@ pub(crate) struct JobArgs {
     /// Tasks that may hold a GPU at a time, spark.rapids.sql.concurrentGpuTasks (plans of stages on GPUs)
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) concurrent_gpu_tasks: Option<u64>,
-    /// Machines that the executors share (plans of stages); default as in the fitted logs
+    /// Machines that the executors share (plans of stages) [default: as in the fitted logs]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) hosts: Option<u64>,
     /// Partitions of shuffles (plans of stages)
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) partitions: Option<u64>,
-    /// Deadline of the job, such as 85s or 5m: adds the probability of meeting it
+    /// Deadline, such as 85s or 5m, to print the probability of meeting it
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::deadline)]
     pub(crate) deadline: Option<f64>,
 }
@@ -75,7 +75,7 @@ impl PlanArgs {
     }
 }
 
-/// Values that replace the plan's; numbers of machines may be choices.
+/// Values that replace the plan's. The numbers of machines may be lists of choices.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "In place of the plan's values")]
 pub(crate) struct ChoiceArgs {
@@ -153,10 +153,10 @@ impl JobArgs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Counts(pub(crate) Vec<u64>);
 
-/// Maximum count of numbers to choose from.
+/// Maximum length of a list of choices.
 const MOST_COUNTS: usize = 10_000;
 
-/// `8`, `1..64` with both ends, `4,8,16`, or several of these with commas.
+/// Parses `8`, `1..64` (both ends included), `4,8,16`, or several of these with commas.
 fn counts(text: &str) -> Result<Counts, String> {
     let mut all = Vec::new();
     for part in text.split(',') {
@@ -164,7 +164,7 @@ fn counts(text: &str) -> Result<Counts, String> {
         let (from, to) =
             (values::positive_count(from.trim())?, values::positive_count(to.trim().trim_start_matches('='))?);
         if from > to {
-            return Err(format!("`{part}` is descending; give the smaller number first"));
+            return Err(format!("`{part}` is descending; put the smaller number first"));
         }
         if to - from >= MOST_COUNTS as u64 {
             return Err(format!("`{part}` has more than {MOST_COUNTS} numbers"));
@@ -176,7 +176,7 @@ fn counts(text: &str) -> Result<Counts, String> {
     if all.len() > MOST_COUNTS { Err(format!("more than {MOST_COUNTS} numbers")) } else { Ok(Counts(all)) }
 }
 
-/// Counts, or `NAME=N`.
+/// Parses counts, or `NAME=N`.
 fn choice_of_workers(text: &str) -> Result<(Option<String>, Counts), String> {
     match text.rsplit_once('=').filter(|(kind, _)| !kind.ends_with("..")) {
         Some((kind, count)) => {
@@ -187,7 +187,7 @@ fn choice_of_workers(text: &str) -> Result<(Option<String>, Counts), String> {
     }
 }
 
-/// `N`, or `NAME=N`.
+/// Parses `N`, or `NAME=N`.
 fn workers(text: &str) -> Result<(Option<String>, u64), String> {
     let (kind, count) = text.rsplit_once('=').map_or((None, text), |(kind, count)| (Some(kind.trim()), count));
     Ok((kind.map(str::to_owned), values::positive_count(count.trim())?))

@@ -1,4 +1,4 @@
-//! Pictures as files: where to, and in which format.
+//! The options for picture files: folder and format.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct PlotArgs {
-    /// Draw all pictures of the result, into a folder
+    /// Folder for all pictures of the result
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
     /// Formats of these pictures
@@ -19,14 +19,14 @@ pub(crate) struct PlotArgs {
 /// A format of pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PlotFormat {
-    /// For browsers and documents, at any size
+    /// Scalable, for browsers and documents
     Svg,
-    /// Twice as many pixels as the SVG
+    /// Pixels, at twice the size of the SVG
     Png,
 }
 
 impl PlotFormat {
-    /// The extension of a file's name.
+    /// Returns the file extension.
     pub(crate) fn ending(self) -> &'static str {
         match self {
             Self::Svg => "svg",

@@ -38,7 +38,7 @@ pub(crate) struct QueryArgs {
     /// Queries: P, S or R with `=?` or a bound, such as 'P=? [ F<=10 #(done) >= 1 ]'
     #[arg(required_unless_present = "file")]
     pub(crate) query: Vec<String>,
-    /// Also the queries in a file, one per line; lines that start with `//` are skipped
+    /// File with further queries, one per line; lines that start with `//` are skipped
     #[arg(long, value_name = "FILE", help_heading = "Question")]
     pub(crate) file: Option<PathBuf>,
     /// Maximum number of states [default: 50 million]

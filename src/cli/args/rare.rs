@@ -13,7 +13,7 @@ Examples:
     # a full queue before the first failure
     tailspn rare net.xml --until '#(queue) >= 12' --avoid '#(failed) > 0'
 
-    # three failures at once within a minute
+    # three simultaneous failures within a minute
     tailspn rare net.xml --until '#(failed) >= 3' --within 60
 
     # a job that takes longer than 100 s
@@ -33,23 +33,23 @@ pub(crate) struct RareArgs {
     /// The goal: an expression that is not 0 at the goal, or `dead` (nothing can fire)
     #[arg(long, value_name = "EXPR", default_value = "dead", help_heading = "Question")]
     pub(crate) until: String,
-    /// Compute the probability that the goal is reached within this time
+    /// Estimate the probability that the goal is reached within this time
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = values::seconds, help_heading = "Question")]
     pub(crate) within: Option<f64>,
-    /// Compute the probability that the goal is reached before this expression is not 0
+    /// Estimate the probability that the goal is reached before this expression becomes nonzero
     #[arg(long, value_name = "EXPR", help_heading = "Question")]
     pub(crate) avoid: Option<String>,
-    /// Compute the probability that the goal is not reached within this time
+    /// Estimate the probability that the goal is not reached within this time
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = values::seconds, conflicts_with_all = ["within", "avoid"], help_heading = "Question")]
     pub(crate) beyond: Option<f64>,
     /// An expression that grows on the way to the goal [default: the left side of a goal such as `#(queue) >=
     /// 30`]; with --beyond, the approximate remaining time in seconds [default: fitted to a few walks]
     #[arg(long, value_name = "EXPR", help_heading = "Question")]
     pub(crate) importance: Option<String>,
-    /// Walks on each level of a batch
+    /// Number of walks on each level of a batch
     #[arg(long, value_name = "N", default_value = "4000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) effort: u64,
-    /// Independent batches; they determine the interval
+    /// Number of independent batches; the interval is computed from their spread
     #[arg(long, value_name = "N", default_value = "32", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) batches: u64,
     /// Do not fold equal parts of the net

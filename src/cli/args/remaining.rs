@@ -14,7 +14,7 @@ use crate::cli::values;
 #[command(after_long_help = "\
 With a plan, which `tailspn fit` makes from earlier runs of the program, the prediction covers the whole run. Without \
 a plan, it covers the jobs in progress, from the tasks that have finished so far; later jobs of the program are \
-unknown then. docs/remaining.md describes the model and its limits, docs/validation.md compares it with real runs.
+then not predicted. docs/remaining.md describes the model and its limits, docs/validation.md compares it with real runs.
 
 Examples:
     tailspn remaining app.inprogress --plan plan.toml --by 5m --by 10m
@@ -35,16 +35,17 @@ pub(crate) struct RemainingArgs {
     /// Plan that `fit` made from other runs of the program
     #[arg(long, value_name = "PLAN.toml", help_heading = "Question")]
     pub(crate) plan: Option<PathBuf>,
-    /// Input of the run, such as 10GB; by default computed from the number of tasks
+    /// Input of the run, such as 10GB [default: computed from the number of tasks]
     #[arg(long, value_name = "SIZE", requires = "plan", allow_hyphen_values = true, help_heading = "Question")]
     pub(crate) input_size: Option<DataSize>,
-    /// Add the probability of finishing within TIME of the start of the first job, such as 85s or 5m; may be repeated
+    /// Deadline, counted from the start of the first job, such as 85s or 5m, to print the probability of meeting it;
+    /// may be repeated
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::deadline, help_heading = "Question")]
     pub(crate) by: Vec<f64>,
     /// Update the prediction as the log grows, until the application ends or Ctrl-C
     #[arg(long, help_heading = "Question")]
     pub(crate) follow: bool,
-    /// Compute task ages at this machine's current time, not at the last event of the log: for a log that is
+    /// Compute task ages at this machine's current time, not at the last event of the log; only for logs that are
     /// written without buffering
     #[arg(long, help_heading = "Question")]
     pub(crate) now: bool,
@@ -57,7 +58,7 @@ pub(crate) struct RemainingArgs {
     /// Seed; the same seed gives the same numbers on any number of threads
     #[arg(long, value_name = "S", default_value = "0", allow_hyphen_values = true, value_parser = values::count, help_heading = "Run")]
     pub(crate) seed: u64,
-    /// Threads; all cores by default
+    /// Threads [default: all cores]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::threads, help_heading = "Run")]
     pub(crate) threads: Option<NonZeroUsize>,
     #[command(flatten)]

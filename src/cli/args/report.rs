@@ -32,8 +32,8 @@ Examples:
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["output", "plots"]).multiple(true).required(true)))]
 pub(crate) struct ReportArgs {
-    /// Results of tailspn: the --json of a command, or the folder of a sweep; also plans and nets, shown with the
-    /// result before them; `-` is JSON from standard input
+    /// Results of tailspn: the --json of a command, or the folder of a sweep; `-` is JSON from standard input. A plan
+    /// or net is shown with the result that precedes it on the command line
     #[arg(required = true)]
     pub(crate) results: Vec<PathBuf>,
     /// Page to write, as one HTML file; `-` is standard output

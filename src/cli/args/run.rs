@@ -17,7 +17,7 @@ use crate::cli::values;
 pub(crate) struct NetArgs {
     /// PIPE XML of any version, PNML, a GreatSPN project or `.net`, or JANI; `-` is standard input
     pub(crate) net: std::path::PathBuf,
-    /// Reader to follow where PIPE 4.3 and PIPE 5 disagree: `sensible` (the most likely meaning), `pipe4` or `pipe5`;
+    /// How to read a file if PIPE 4.3 and PIPE 5 disagree: `sensible` (the most likely meaning), `pipe4` or `pipe5`;
     /// may be repeated
     ///
     /// With NAME= for one question only: missing_priority, missing_inscription, odd_boolean, id_case, undeclared_class,
@@ -30,13 +30,13 @@ pub(crate) struct NetArgs {
     /// Name of the net in a GreatSPN project with several nets
     #[arg(long = "net", id = "chosen_net", value_name = "NAME", help_heading = "Reading the net")]
     pub(crate) chosen: Option<String>,
-    /// Largest file, such as 2G; a larger one is refused
+    /// Maximum file size, such as 2G; a larger file is refused
     #[arg(long, value_name = "BYTES", default_value = "256M", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Reading the net")]
     pub(crate) max_file: u64,
 }
 
 impl NetArgs {
-    /// The file at a path, read without further options.
+    /// Returns the arguments for the file at a path, without further options.
     pub(crate) fn at(net: &std::path::Path) -> Self {
         let max_file = tailspn::formats::pipe::ReadOptions::default().max_bytes as u64;
         Self { net: net.to_owned(), read_as: Vec::new(), param: Vec::new(), chosen: None, max_file }
@@ -65,7 +65,7 @@ pub(crate) struct PrintArgs {
 }
 
 impl PrintArgs {
-    /// The text cells of CSV.
+    /// Returns how text cells of CSV are written.
     pub(crate) fn csv_text(self) -> CsvText {
         if self.csv_escape { CsvText::Escaped } else { CsvText::AsIs }
     }
@@ -80,11 +80,11 @@ impl PrintArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Parts")]
 pub(crate) struct PartArgs {
-    /// Run only part I of N of the replications and write it to the file of --output; `tailspn merge`
-    /// combines all parts to exactly the result of one run
+    /// Run only part I of N of the replications, and write it to the file of --output; `tailspn merge` combines all
+    /// parts into exactly the result of one run
     #[arg(long, value_name = "I/N", value_parser = values::shard)]
     pub(crate) shard: Option<Shard>,
-    /// File of the part
+    /// File for the part
     #[arg(short, long, value_name = "FILE", requires = "shard")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -99,7 +99,7 @@ pub(crate) struct LogArgs {
     /// Maximum number of task attempts; a log with more is refused
     #[arg(long, value_name = "N", default_value = "20_000_000", allow_hyphen_values = true, value_parser = values::positive_count)]
     max_attempts: u64,
-    /// Longest line of a log, such as 64M; longer lines are skipped and counted
+    /// Maximum length of a line of a log, such as 64M; longer lines are skipped and counted
     #[arg(long, value_name = "BYTES", default_value = "256M", allow_hyphen_values = true, value_parser = values::bytes)]
     max_line: u64,
 }
@@ -132,13 +132,14 @@ pub(crate) struct RunArgs {
 /// Method of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Method {
-    /// By simulation, with a note if an exact answer costs less
+    /// Simulate, with a note if an exact answer would be faster
     #[value(alias = "both")]
     Auto,
-    /// Exactly: from all states, from the parts of a schedule, or by a formula; an error if that is not possible
+    /// Compute exactly, from all states, from the parts of a schedule, or by a formula; fails if none of these is
+    /// possible
     #[value(alias = "analytic")]
     Exact,
-    /// By replications
+    /// Simulate
     Simulate,
 }
 
@@ -146,8 +147,8 @@ pub(crate) enum Method {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Run")]
 pub(crate) struct PlaceArgs {
-    /// Device that runs the replications; the numbers are the same. `auto` starts on the CPU and moves to the GPU if
-    /// much work remains
+    /// Device that runs the replications; the results do not depend on it. `auto` starts on the CPU and moves to the
+    /// GPU if much work remains
     #[arg(long, default_value = "auto")]
     pub(crate) backend: BackendChoice,
     /// Graphics adapter to use, by a part of its name (see `tailspn devices`); a software adapter is used only by its name

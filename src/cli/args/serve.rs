@@ -6,7 +6,7 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-The page is for this computer only: the server listens on 127.0.0.1, and each request needs the token in the printed \
+The page is available on this computer only: the server listens on 127.0.0.1, and each request needs the token in the printed \
 address. docs/serve.md describes the page.
 
 Examples:
@@ -29,8 +29,8 @@ Examples:
     tailspn serve job.toml --port 8080 --no-open
 ")]
 pub(crate) struct ServeArgs {
-    /// Nets that `check` reads, plans that `estimate` reads, or logs that `trace` reads, a page for each; without one, the
-    /// default job
+    /// Nets (as for `check`), plans (as for `estimate`) or logs (as for `trace`), with one page each [default: the
+    /// default job]
     #[arg(value_name = "NET|PLAN|LOG")]
     pub(crate) sources: Vec<PathBuf>,
     /// Port on 127.0.0.1; 0 is a free port

@@ -32,7 +32,7 @@ Examples:
     tailspn completions zsh > _tailspn
 ")]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell
     pub(crate) shell: clap_complete::Shell,
 }
 
@@ -44,7 +44,7 @@ Examples:
     tailspn man trace > tailspn-trace.1
 ")]
 pub(crate) struct ManArgs {
-    /// The command [default: the overview page]
+    /// Command [default: the overview page]
     pub(crate) command: Option<String>,
 }
 

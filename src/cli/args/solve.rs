@@ -28,7 +28,7 @@ Examples:
     # the graph of all markings, as a picture and for PRISM
     tailspn solve net.xml --export-svg graph.svg --export-prism net
 
-    # without time: formulas of CTL
+    # without time: CTL formulas
     tailspn solve net.xml --untimed --ctl 'AG EF (#(queue) == 0)' \\
         --ctl 'EF deadlock'
 
@@ -46,8 +46,8 @@ pub(crate) struct SolveArgs {
     /// Old name of --until
     #[arg(long, value_name = "EXPR", group = "end", hide = true)]
     pub(crate) goal: Option<String>,
-    /// Measure the time from markings where this expression is not 0, instead of from the start; each marking
-    /// is weighted by how often it is entered in the long run
+    /// Measure the time from the entry into markings where this expression is not 0, instead of from the start; each
+    /// marking is weighted by the frequency of entries in the long run
     #[arg(long, value_name = "EXPR", requires = "end", help_heading = "Question")]
     pub(crate) from: Option<String>,
     /// Averages at these model times, in seconds, and the probability of reaching --until by then
@@ -56,17 +56,17 @@ pub(crate) struct SolveArgs {
     /// Averages in the long run, even if there is a goal
     #[arg(long, help_heading = "Question")]
     pub(crate) steady: bool,
-    /// The mean of an expression, such as the probability that it holds; may be repeated
+    /// The mean of an expression; for a condition, the probability that it holds; may be repeated
     #[arg(long, value_name = "NAME=EXPR", value_parser = values::named, help_heading = "Question")]
     pub(crate) measure: Vec<(String, String)>,
     /// Answer a property of a JANI model, or all properties that match a pattern with `*` and `?`; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with_all = ["end", "at", "steady", "measure", "graph", "plot_cdf", "plots", "export_mtx", "export_prism"], help_heading = "Question")]
     pub(crate) property: Vec<String>,
-    /// Method of the answer; `auto` uses states, except for the time to the dead marking of a
-    /// schedule of delays in series and in parallel with more than 10,000 states
+    /// Method. `auto` uses all states. Only for the time to the dead marking it uses the parts instead, if the net is
+    /// a series-parallel schedule with more than 10,000 states
     #[arg(long, default_value = "auto", help_heading = "Method")]
     pub(crate) method: SolveMethod,
-    /// Steps of the time grid of series-parallel reduction: more steps give tighter bounds
+    /// Steps of the time grid of `series-parallel`; more steps give tighter bounds
     #[arg(long, value_name = "N", default_value = "262_144", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Method")]
     pub(crate) grid_steps: u64,
     /// Do not fold equal parts of the net
@@ -84,7 +84,8 @@ pub(crate) struct SolveArgs {
     /// Explore all markings and ignore time; allows loops of immediate transitions and any delays
     #[arg(long, conflicts_with_all = ["until", "goal", "from", "at", "steady", "measure", "method", "grid_steps", "no_fold", "plot_cdf", "plots", "draw_vanishing", "export_mtx", "export_prism"], help_heading = "Without time")]
     pub(crate) untimed: bool,
-    /// Check a formula of CTL, such as 'AG EF (#(idle) > 0)', 'EF deadlock' or 'E[!enabled(stop) U #(done) = 3]'; may be repeated
+    /// Check a CTL formula, such as 'AG EF (#(idle) > 0)', 'EF deadlock' or 'E[!enabled(stop) U #(done) = 3]'; may be
+    /// repeated
     #[arg(long, value_name = "FORMULA", requires = "untimed", help_heading = "Without time")]
     pub(crate) ctl: Vec<String>,
     /// Let every enabled transition fire, without precedence of immediate transitions or priorities
@@ -100,16 +101,16 @@ pub(crate) struct SolveArgs {
     /// Write the reachability graph for Graphviz, up to 20,000 markings; of an unbounded net, the coverability graph
     #[arg(long, value_name = "FILE", group = "graph", help_heading = "Output")]
     pub(crate) export_dot: Option<PathBuf>,
-    /// Draw the same graph, up to 300 markings; FILE.png is a PNG
+    /// Draw the graph of --export-dot, up to 300 markings; FILE.png is a PNG
     #[arg(long, value_name = "FILE.svg", group = "graph", help_heading = "Output")]
     pub(crate) export_svg: Option<PathBuf>,
-    /// Show vanishing markings in these graphs too
+    /// Show vanishing markings too in the graphs of --export-dot and --export-svg
     #[arg(long, requires = "graph", help_heading = "Output")]
     pub(crate) draw_vanishing: bool,
-    /// Write the generator of the Markov chain as Matrix Market
+    /// Write the generator matrix of the Markov chain in Matrix Market format
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) export_mtx: Option<PathBuf>,
-    /// Write the Markov chain as PREFIX.sta, PREFIX.tra and PREFIX.lab for PRISM
+    /// Write the Markov chain as the PRISM files PREFIX.sta, PREFIX.tra and PREFIX.lab
     #[arg(long, value_name = "PREFIX", help_heading = "Output")]
     pub(crate) export_prism: Option<PathBuf>,
     /// Replace files that exist
@@ -118,7 +119,7 @@ pub(crate) struct SolveArgs {
 }
 
 impl SolveArgs {
-    /// Returns the goal, under its new or its old name.
+    /// Returns the goal: the value of --until, or of its old name --goal.
     pub(crate) fn until(&self) -> Option<&str> {
         self.until.as_deref().or(self.goal.as_deref())
     }

@@ -38,16 +38,16 @@ pub(crate) struct SweepArgs {
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
-    /// Keep the results in a new folder; each point is written soon after it finishes
+    /// New folder for the results; each point is written soon after it finishes
     #[arg(short, long, value_name = "RESULT", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
-    /// Continue from the results in RESULT, if any; refused if the plan has changed
+    /// Continue from the results in RESULT, if there are any; refused if the plan has changed
     #[arg(long, requires = "output", help_heading = "Output")]
     pub(crate) resume: bool,
-    /// Run only every Nth point, starting with point I; `tailspn merge` puts shards together
+    /// Run only every Nth point, starting with point I; `tailspn merge` merges the shards
     #[arg(long, value_name = "I/N", requires = "output", value_parser = values::shard, help_heading = "Run")]
     pub(crate) shard: Option<Shard>,
-    /// Stop after this many more points; `--resume` continues
+    /// Maximum number of new points; `--resume` continues
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) max_points: Option<u64>,
     /// Seed of every point, instead of the plan's
@@ -59,13 +59,14 @@ pub(crate) struct SweepArgs {
     /// Wall time after which no new point starts, such as 30s or 5m
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Run")]
     pub(crate) max_time: Option<Duration>,
-    /// Total replications of all points, instead of the plan's budget: spent on the widest intervals
+    /// Total replications of all points, instead of the plan's budget; points with the widest intervals get more
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, conflicts_with = "shard", help_heading = "Run")]
     pub(crate) budget_replications: Option<u64>,
-    /// Wall time to spend on the widest intervals, such as 30s or 5m, instead of the plan's budget
+    /// Wall time until which points with the widest intervals get more replications, such as 30s or 5m, instead of
+    /// the plan's budget
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, conflicts_with = "shard", help_heading = "Run")]
     pub(crate) budget_time: Option<Duration>,
-    /// Keep equal parts of the net apart instead of counting them
+    /// Do not fold equal parts of the net
     #[arg(long, help_heading = "Run")]
     pub(crate) no_fold: bool,
     /// Confidence level of all intervals
@@ -86,13 +87,13 @@ pub(crate) struct SweepArgs {
 /// The format of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EventFormat {
-    /// A line of JSON each
+    /// One line of JSON per event
     Json,
 }
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Merged parts are shown like the whole run. Its net or plan must still exist unchanged.
+The merged parts are shown like one whole run. The net or plan of the run must still exist, unchanged.
 
 Examples:
     # half of the replications here, the others on another machine
@@ -110,10 +111,10 @@ pub(crate) struct MergeArgs {
     /// All parts of one run, or the results of all shards of one sweep
     #[arg(required = true)]
     pub(crate) shards: Vec<PathBuf>,
-    /// Folder for the whole result of a sweep
+    /// Folder for the merged result of a sweep
     #[arg(short, long, value_name = "RESULT", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
-    /// For parts of a run: merge the first shards even if later ones are missing, as a run of fewer replications
+    /// For parts of a run: merge the parts before the first missing one, as a run with fewer replications
     #[arg(long)]
     pub(crate) partial: bool,
     #[command(flatten)]
@@ -126,8 +127,8 @@ pub(crate) struct MergeArgs {
 pub(crate) struct SweepPrintArgs {
     #[command(flatten)]
     pub(crate) form: PrintArgs,
-    /// Draw the picture for the plan: a curve for one axis, a heat map for a grid of two, a tornado
-    /// for one axis at a time.
+    /// Draws the picture of the plan: a curve for one axis, a heat map for a grid of two axes, a tornado for one axis
+    /// at a time.
     #[command(flatten)]
     pub(crate) plots: PlotArgs,
     /// Replace pictures that exist

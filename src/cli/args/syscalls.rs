@@ -17,7 +17,7 @@ Examples:
     tailspn syscalls profile usual1/ usual2/ usual3/ -o usual.json
     tailspn syscalls diagnose slow/ --profile usual.json
 
-    # files that are in no folder, and a picture
+    # files that are not in one folder, and a picture
     tailspn syscalls diagnose n1=a.strace.gz n2=b.strace.gz n3=c.strace.gz \\
         --profile usual.json --picture calls.svg
 ")]
@@ -56,13 +56,13 @@ pub(crate) struct SyscallProfileArgs {
     /// Folder with data of the job; may be repeated [default: all except system folders]
     #[arg(long, value_name = "FOLDER", help_heading = "Learning")]
     pub(crate) data: Vec<String>,
-    /// Equality of invocations: exact, or except memory addresses and peer ports
+    /// How invocations are compared: exactly, or ignoring memory addresses and peer ports
     #[arg(long, value_enum, default_value = "stable", help_heading = "Learning")]
     pub(crate) matching: MatchingChoice,
-    /// End of the first interval of times in seconds
+    /// Upper end of the first interval of the histogram of times, in seconds
     #[arg(long, value_name = "S", default_value = "1e-6", allow_hyphen_values = true, value_parser = values::positive, help_heading = "Learning")]
     pub(crate) first_bucket: f64,
-    /// Factor between the ends of successive intervals, at least 1.1
+    /// Factor between the upper ends of successive intervals, at least 1.1
     #[arg(long, value_name = "X", default_value = "2", allow_hyphen_values = true, value_parser = values::positive, help_heading = "Learning")]
     pub(crate) bucket_factor: f64,
     #[command(flatten)]
@@ -72,13 +72,13 @@ pub(crate) struct SyscallProfileArgs {
 /// Settings for reading strace logs.
 #[derive(Debug, Args)]
 pub(crate) struct SyscallReadArgs {
-    /// Clock of totals (-c): wall time (-w was given), CPU time, or detected from the totals themselves
+    /// Clock of the totals of `strace -c`: wall time (with -w), CPU time, or detected from the totals
     #[arg(long, value_enum, default_value = "auto", help_heading = "Reading the logs")]
     pub(crate) clock: ClockChoice,
-    /// Longest line, such as 64K; longer lines are skipped and counted
+    /// Maximum length of a line, such as 64K; longer lines are skipped and counted
     #[arg(long, value_name = "BYTES", default_value = "1M", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Reading the logs")]
     pub(crate) max_line: u64,
-    /// Maximum different invocations to learn per node
+    /// Maximum number of different invocations to learn per node
     #[arg(long, value_name = "N", default_value = "1_000_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Reading the logs")]
     pub(crate) max_invocations: u64,
 }
@@ -105,23 +105,23 @@ pub(crate) struct SyscallDiagnoseArgs {
     /// improved: factor by which a score must exceed the largest score of the control runs
     #[arg(long, value_name = "X", default_value = "1.4", allow_hyphen_values = true, value_parser = values::positive, help_heading = "Method")]
     pub(crate) margin: f64,
-    /// statistical: least difference between the greatest total and the total of every other node
+    /// statistical: minimum difference between the greatest total and the total of every other node
     #[arg(long, value_name = "SHARE", default_value = "25%", allow_hyphen_values = true, value_parser = values::share, help_heading = "Method")]
     pub(crate) hog_share: f64,
-    /// statistical: least difference between the scores of two nodes
+    /// statistical: minimum difference between the scores of two nodes
     #[arg(long, value_name = "SHARE", default_value = "50%", allow_hyphen_values = true, value_parser = values::share, help_heading = "Method")]
     pub(crate) isolation_share: f64,
-    /// statistical: base of a percentage difference
+    /// statistical: value to which a percentage difference relates
     #[arg(long, value_enum, default_value = "greater", help_heading = "Method")]
     pub(crate) difference: DifferenceChoice,
-    /// semantic: sides of its range on which an invocation counts as outside
+    /// semantic: report times above an invocation's range only, or also below it
     #[arg(long, value_enum, default_value = "both", help_heading = "Method")]
     pub(crate) sides: SidesChoice,
     #[command(flatten)]
     pub(crate) reading: SyscallReadArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Also draw nodes and calls, coloured by their distance from the profile
+    /// Also draw the system calls of each node, coloured by the distance from the profile
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) picture: Option<PathBuf>,
     /// Replace FILE.svg if it exists

@@ -11,7 +11,7 @@ use crate::cli::args::{LogArgs, PlotArgs, PrintArgs};
 Reads Spark event logs 1.x to 4.x (plain, gz, zstd, lz4, lzf, snappy, rolled, unfinished), Hadoop job histories \
 (.jhist, and the text of 0.20 and 1.x), Rumen traces, and the cluster traces of Google 2011 (task_events) and \
 Alibaba 2017 and 2018 (batch_task, batch_instance). A log may be a file, a folder, or in the zip archive of a \
-History Server. docs/logs.md describes what each format gives.
+History Server. docs/logs.md describes what each format records.
 
 Examples:
     tailspn trace app.gz
@@ -33,14 +33,14 @@ Examples:
 pub(crate) struct TraceArgs {
     /// A log, a folder or zip archive with logs; `-` is standard input
     pub(crate) log: PathBuf,
-    /// A log of a typical run of the same program, which gives the expected time of each task; may be repeated
+    /// Log of a typical run of the same program, from which the expected time of each task is taken; may be repeated
     #[arg(long, value_name = "LOG", help_heading = "Question")]
     pub(crate) usual: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) limits: LogArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Also draw the attempts: time to the right, one lane per slot of each node; FILE.png is a PNG
+    /// Also draw a timeline of the attempts, with one lane per slot of each node; FILE.png is a PNG
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) timeline: Option<PathBuf>,
     #[command(flatten)]

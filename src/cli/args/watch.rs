@@ -14,7 +14,7 @@ tailspn watch [OPTIONS] <REPORTS>\n       tailspn watch [OPTIONS] --learn <HIST>
 #[command(after_long_help = "\
 Reports are rows of a table with tabs, after a header that names the columns, or JSON lines with the same keys: t_ms \
 (milliseconds), partition or task_id, and progress (0 to 1) or done and total; if there are several, also job, kind, \
-stage, attempt and node. A task begins with its first report and ends when all of it is done. docs/watch.md \
+stage, attempt and node. A task starts with its first report and ends when its progress is complete. docs/watch.md \
 describes the format and the rules.
 
 Examples:
@@ -34,13 +34,13 @@ Examples:
     tailspn watch progress.tsv --model model.toml --until-idle 1m
 ")]
 pub(crate) struct WatchArgs {
-    /// Progress reports: a file that may grow, or `-` for standard input; if absent, only learn
+    /// Progress reports: a file that may grow, or `-` for standard input; may be omitted with --learn
     #[arg(required_unless_present = "learn")]
     pub(crate) reports: Option<PathBuf>,
     /// Progress model of earlier runs, from --learn; without it, the tasks of a stage are compared only with each other
     #[arg(long, value_name = "MODEL.toml", conflicts_with = "learn", help_heading = "Model")]
     pub(crate) model: Option<PathBuf>,
-    /// Learn from these runs first, one per file or `-`: progress reports, or job histories of Hadoop with their
+    /// Learn from earlier runs first, one per file or `-`: progress reports, or Hadoop job histories that contain
     /// progress
     #[arg(long, value_name = "HIST", num_args = 1.., help_heading = "Model")]
     pub(crate) learn: Vec<PathBuf>,
@@ -50,27 +50,27 @@ pub(crate) struct WatchArgs {
     /// Replace MODEL.toml if it exists
     #[arg(long, requires = "output", help_heading = "Model")]
     pub(crate) force: bool,
-    /// The boundary: `adaptive`, or `paper`, as in Garraghan et al. 2015
+    /// Rule that flags a task: `adaptive`, or `paper`, as in Garraghan et al. 2015
     #[arg(long, value_enum, default_value = "adaptive", help_heading = "Rule")]
     pub(crate) rule: RuleChoice,
-    /// A straggler takes more than 1 + DIFF times the typical time
+    /// Excess over the typical time; a straggler takes more than 1 + DIFF times the typical time
     #[arg(long, value_name = "DIFF", default_value = "50%", allow_hyphen_values = true, value_parser = values::excess, help_heading = "Rule")]
     pub(crate) diff: f64,
-    /// Flag tasks that are stragglers with at least this probability (adaptive)
+    /// Minimum probability of being a straggler at which a task is flagged (adaptive)
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, help_heading = "Rule")]
     pub(crate) confidence: Option<f64>,
-    /// Reading of "50% smaller than the median" of the peers (paper): below median / (1 + DIFF), below half of it, or
-    /// ignored
+    /// Meaning of the paper's "50% smaller than the median" of the peers: below median / (1 + DIFF), or below half of
+    /// the median; or ignore the peers (paper)
     #[arg(long, value_enum, default_value = "diff", help_heading = "Rule")]
     pub(crate) peers: PeerChoice,
-    /// Samples in a row that must be beyond the boundary
+    /// Number of successive samples that must be beyond the boundary
     #[arg(short = 'n', long, value_name = "N", default_value = "3", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Rule")]
     pub(crate) samples: u64,
-    /// Minimum age of a task for a verdict: by default 0 (adaptive), or 5s and at most a twelfth of
-    /// the typical time (paper)
+    /// Minimum age of a task before it is judged [default: 0 (adaptive); 5s, but at most a twelfth of the typical
+    /// time (paper)]
     #[arg(long, value_name = "TIME", value_parser = values::wall_time, help_heading = "Rule")]
     pub(crate) start: Option<Duration>,
-    /// Time between two samples of a task: by default 1s and at most a sixtieth of the typical time
+    /// Time between two samples of a task [default: 1s, but at most a sixtieth of the typical time]
     #[arg(long, value_name = "TIME", value_parser = values::wall_time, help_heading = "Rule")]
     pub(crate) interval: Option<Duration>,
     /// Stop after this wall time without new reports; 0 stops at the end of the file
@@ -79,13 +79,13 @@ pub(crate) struct WatchArgs {
     /// Drop a task after this time without reports, by the clock of the reports
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = values::wall_time, help_heading = "Limits")]
     pub(crate) forget: Duration,
-    /// Maximum tasks followed at a time; reports of other tasks are skipped and counted
+    /// Maximum number of tasks that are followed at a time; reports of other tasks are skipped and counted
     #[arg(long, value_name = "N", default_value = "1_000_000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Limits")]
     pub(crate) max_tasks: u64,
-    /// Longest line, such as 64K; longer lines are skipped and counted
+    /// Maximum length of a line, such as 64K; longer lines are skipped and counted
     #[arg(long, value_name = "BYTES", default_value = "1M", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
     pub(crate) max_line: u64,
-    /// Print JSON: one line per flag and one at the end (described in docs/json.md)
+    /// Print JSON: one line per flag and a final summary line (described in docs/json.md)
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }

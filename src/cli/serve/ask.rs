@@ -1,4 +1,5 @@
-//! Commands about the net of the page, run in process: its marking is the initial one, and its rates are those of the page.
+//! Commands for the net of the page, run in process. The initial marking is the current marking of the page, and the rates
+//! are those of the page.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -19,7 +20,8 @@ use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, parsed, unf
 /// Wall time of a command.
 const MAX_TIME: &str = "--max-time=30s";
 
-/// A command of the page: its words, and its fields as options of the command; the option `QUERY` is a word of its own.
+/// A command of the page: its words, and its fields as options of the command. The field `QUERY` is not an option but an
+/// argument.
 #[derive(Debug, Serialize)]
 pub(crate) struct Form {
     name: &'static str,
@@ -65,7 +67,7 @@ pub(crate) const FORMS: [Form; 6] = [
     Form {
         name: "untimed",
         title: "Solve without time",
-        fields: &[field("ctl", "Formula of CTL", "EF deadlock")],
+        fields: &[field("ctl", "CTL formula", "EF deadlock")],
         words: &["solve", "--untimed"],
     },
     Form {
@@ -82,7 +84,7 @@ pub(crate) const FORMS: [Form; 6] = [
     },
 ];
 
-/// A command of [`FORMS`] with values of its fields.
+/// A request for a command of [`FORMS`], with values of its fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AskRequest {
@@ -94,7 +96,7 @@ struct AskRequest {
     values: BTreeMap<String, String>,
 }
 
-/// The JSON of the command, its report as a page of HTML, and its notes.
+/// The JSON of the command, its report as an HTML page, and its notes.
 #[derive(Serialize)]
 struct Answer {
     result: serde_json::Value,
@@ -103,7 +105,7 @@ struct Answer {
 }
 
 impl AskRequest {
-    /// The arguments of the command, with the name of the program.
+    /// Returns the arguments of the command, with the name of the program.
     fn arguments(&self) -> Result<Vec<OsString>, Refusal> {
         let form = FORMS.iter().find(|form| form.name == self.command);
         let form = form.ok_or_else(|| Refusal::bad(format!("there is no command `{}`", self.command)))?;
@@ -115,7 +117,7 @@ impl AskRequest {
         let values = self.values.iter().map(|(option, value)| (option.as_str(), value.trim()));
         let (free, options): (Vec<_>, Vec<_>) =
             values.filter(|(_, value)| !value.is_empty()).partition(|(option, _)| *option == "QUERY");
-        // in one word, so that a value is never taken for an option
+        // option and value are one word, so that a value is never taken for an option
         words.extend(options.iter().map(|(option, value)| format!("--{option}={value}").into()));
         words.extend(["--".into(), Call::NET.into()]);
         words.extend(free.iter().map(|(_, value)| OsString::from(value)));
@@ -123,7 +125,7 @@ impl AskRequest {
     }
 }
 
-/// Runs a command; it is stopped once nobody waits for its answer.
+/// Runs a command; stops it once nobody waits for the answer.
 pub(crate) async fn ask(State(games): State<Arc<Games>>, body: Bytes) -> Response {
     match prepared(&games, &body) {
         Err(refusal) => refusal.response(),
@@ -135,7 +137,7 @@ pub(crate) async fn ask(State(games): State<Arc<Games>>, body: Bytes) -> Respons
     }
 }
 
-/// The net of a request, and the arguments of its command.
+/// Returns the net of a request, and the arguments of the command.
 fn prepared(games: &Games, body: &[u8]) -> Result<(Net, Vec<OsString>), Refusal> {
     let request: AskRequest = parsed(body)?;
     let arguments = request.arguments()?;
@@ -150,7 +152,7 @@ fn answer(call: &Arc<Call>, arguments: Vec<OsString>) -> Reply {
         let stopped = || Refusal::unanswerable("the command was stopped");
         return Err(ended.err().map_or_else(stopped, |(_, problems)| unfinished(&problems)));
     };
-    // a result that is not complete comes with the reason
+    // an incomplete result is returned with the reason
     let problems = ended.err().map_or_else(Vec::new, |(_, problems)| problems);
     let broken = |error: &dyn std::fmt::Display| Refusal::unanswerable(format!("the result cannot be shown: {error}"));
     let result = serde_json::from_str(text).map_err(|error| broken(&error))?;

@@ -1,7 +1,6 @@
-//! The search for the cheapest size of a job that meets its deadline: one at a time, in the background. It is the command `optimize`
-//! itself, run in process.
-//!
-//! Owns the state of the search. It stops if the page does not ask about it for a while.
+//! The search for the cheapest size of a job that meets its deadline: runs the command `optimize` in process, in the
+//! background, one search at a time.
+//! Owns the state of the search. The search stops if the page does not ask for its progress for a while.
 
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,9 +18,9 @@ use serde_json::Value;
 use crate::cli::call::Call;
 use crate::cli::serve::reply::{Refusal, Reply, json, page, parsed, run};
 
-/// Longest time between two questions of a page about its search.
+/// Maximum time between two requests of a page for the progress of its search.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Interval between two checks of that time.
+/// Interval between two checks of this time.
 const CHECK_EVERY: Duration = Duration::from_millis(500);
 
 /// The last search, if there was one.
@@ -35,7 +34,7 @@ struct Running {
     ended: Option<Result<Answer, Refusal>>,
 }
 
-/// The result of a search: its JSON, and its report as a page of HTML.
+/// The result of a search: its JSON, and its report as an HTML page.
 #[derive(Clone, Debug, Serialize)]
 struct Answer {
     result: Value,
@@ -53,7 +52,7 @@ struct Question {
     seed: Option<u64>,
 }
 
-/// The progress of a search, in replications of the size under way, or its answer.
+/// The progress of a search, in replications of the current size, or its answer.
 #[derive(Serialize)]
 struct Progress {
     is_running: bool,
@@ -68,7 +67,7 @@ impl Search {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a search unless one runs.
+    /// Starts a search, unless one is running.
     fn start(self: &Arc<Self>, question: Question) -> Result<(), Refusal> {
         let call = Call::with_plan(false, question.plan);
         {
@@ -93,7 +92,7 @@ impl Search {
         Ok(())
     }
 
-    /// Stops the search once no page asks about it.
+    /// Stops the search once no page asks for its progress.
     async fn stop_unwatched(self: Arc<Self>) {
         loop {
             tokio::time::sleep(CHECK_EVERY).await;
@@ -105,7 +104,7 @@ impl Search {
         }
     }
 
-    /// Returns the progress or the answer.
+    /// Returns the progress of the search, or its answer.
     fn progress(&self) -> Result<Progress, Refusal> {
         let mut state = self.state();
         let running = state.as_mut().ok_or_else(|| Refusal::bad("there was no search"))?;
@@ -117,7 +116,7 @@ impl Search {
     }
 }
 
-/// Runs the search.
+/// Runs the search and returns the answer.
 fn found(call: &Arc<Call>, words: Vec<OsString>) -> Result<Answer, Refusal> {
     let output = run(call, words)?;
     let text = output.results.first().ok_or_else(|| Refusal::unanswerable("the search was stopped"))?;
@@ -125,7 +124,7 @@ fn found(call: &Arc<Call>, words: Vec<OsString>) -> Result<Answer, Refusal> {
     Ok(Answer { result, report: page(text)?, remarks: output.remarks })
 }
 
-/// The addresses of requests.
+/// Returns the routes of the requests for a search.
 pub(crate) fn routes(search: Arc<Search>) -> Router {
     Router::new()
         .route("/job/cheapest", get(progress).post(start))

@@ -5,7 +5,7 @@ use tailspn::mapreduce::{Factors, Plan};
 use tailspn::plan::JobPlan;
 use tailspn::stages::StagePlan;
 
-/// Every option that a field can be.
+/// All options that can be fields.
 const OPTIONS: [&str; 15] = [
     "input-size",
     "split-size",
@@ -32,7 +32,7 @@ pub(crate) struct Field {
     label: &'static str,
     /// The value of the plan, or an example of one.
     hint: String,
-    /// Values of the slider, for the option; empty for a field without a slider.
+    /// Values of the option that the slider offers; empty for a field without a slider.
     choices: Vec<String>,
     /// Position of the plan's value among the choices.
     at: Option<usize>,
@@ -43,7 +43,7 @@ pub(crate) fn option(name: &str) -> Option<&'static str> {
     OPTIONS.into_iter().find(|option| *option == name)
 }
 
-/// Returns the fields that have a meaning for a plan.
+/// Returns the fields that apply to a plan.
 pub(crate) fn fields(plan: &JobPlan) -> Vec<Field> {
     match plan {
         JobPlan::MapReduce(plan) => of_phases(plan),
@@ -110,12 +110,12 @@ fn of_stages(plan: &StagePlan) -> Vec<Field> {
     fields
 }
 
-/// A field without a slider.
+/// Returns a field without a slider.
 fn text(option: &'static str, label: &'static str, hint: String) -> Field {
     Field { option, label, hint, choices: Vec::new(), at: None }
 }
 
-/// A number: 1 to four times the plan's value, in steps of at most a tenth.
+/// Returns a field for a number. The slider goes from 1 to four times the plan's value, in steps of at most a tenth.
 fn count(option: &'static str, label: &'static str, now: u64) -> Field {
     let most = now.saturating_mul(4).max(16);
     let next = |n: &u64| Some(n + (n / 10).max(1)).filter(|n| *n <= most);
@@ -127,32 +127,34 @@ fn count(option: &'static str, label: &'static str, now: u64) -> Field {
     Field { option, label, hint: format!("now {now}"), choices: counts.iter().map(u64::to_string).collect(), at }
 }
 
-/// A size of data: a sixteenth to sixteen times the plan's value, above `least_mb`.
+/// Returns a field for a data size. The slider goes from a sixteenth to sixteen times the plan's value, above
+/// `least_mb`.
 fn size(option: &'static str, label: &'static str, now_mb: f64, least_mb: f64) -> Field {
     let sizes = || around(16, 4).map(|factor| now_mb * factor).filter(|mb| *mb > least_mb || *mb >= now_mb);
     let at = sizes().position(|mb| mb >= now_mb);
     Field { option, label, hint: format!("now {}", written(now_mb)), choices: sizes().map(written).collect(), at }
 }
 
-/// A size with two digits or more.
+/// Returns a size with two digits or more.
 fn written(mb: f64) -> String {
     let (number, unit) = if mb >= 1024.0 { (mb / 1024.0, "GB") } else { (mb, "MB") };
     format!("{}{unit}", digits(number))
 }
 
-/// A number with two digits, or all digits before the point.
+/// Returns a number with two digits, or all digits before the point.
 fn digits(number: f64) -> String {
     let decimals = (1.0 - number.abs().log10().floor()).clamp(0.0, 6.0);
     let text = format!("{number:.0$}", decimals as usize);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// Factors from a power of 2 below 1 to the same above it, with `steps` for a doubling; 1 is at the place `reach`.
+/// Returns the factors 2^(-reach/steps) to 2^(reach/steps), `steps` per doubling; the factor 1 is at index `reach`.
 fn around(reach: i32, steps: i32) -> impl Iterator<Item = f64> {
     (-reach..=reach).map(move |i| 2_f64.powf(f64::from(i) / f64::from(steps)))
 }
 
-/// The deadline: half to twice the plan's, or from 1 s to two days.
+/// Returns the field for the deadline. The slider goes from half to twice the plan's deadline, or from 1 s to two
+/// days.
 fn deadline(now_s: Option<f64>) -> Field {
     let field = text("deadline", "Deadline", "such as 85s".to_owned());
     match now_s {
@@ -167,7 +169,7 @@ fn deadline(now_s: Option<f64>) -> Field {
     }
 }
 
-/// The share of stragglers, at the plan's factor.
+/// Returns the field for the share of stragglers, with the plan's factor.
 fn stragglers(plan: &Plan) -> Field {
     let now = plan.stragglers.as_ref();
     let factor = match now.map(|stragglers| &stragglers.factor) {

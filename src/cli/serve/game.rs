@@ -1,4 +1,5 @@
-//! The token game of a net: which transitions can fire in a marking, what firings do, and what the simulator would fire.
+//! The token game of a net: the transitions that can fire in a marking, the changes by firings, and recorded runs of the
+//! simulator.
 //!
 //! Enabling, firing and all choices are those of the engines (`tailspn::semantics`, `tailspn::sim`).
 
@@ -13,10 +14,10 @@ use tailspn::net::{BuildError, Delay, Net, PlaceId, Timing};
 use tailspn::semantics::{Candidates, Fault, can_fire, find_candidates, fire, rate};
 use tailspn::sim::{Goal, PATIENCE, Prepared, Question, Ready, Trajectory, Unwatched};
 
-/// Most nodes of a net that is drawn.
+/// Maximum number of nodes of a net that is drawn.
 const MOST_DRAWN: usize = 1_500;
 
-/// Rates and weights in place of those of the file, as expressions by the ids of transitions.
+/// Expressions that replace rates and weights of the file, by transition id.
 pub(crate) type Rates = BTreeMap<String, String>;
 
 /// A net and its program.
@@ -31,7 +32,7 @@ pub(crate) struct Game {
 pub(crate) struct Move {
     /// Number of the transition.
     pub(crate) transition: u32,
-    /// When it would fire.
+    /// The time at which the transition would fire.
     pub(crate) when: When,
 }
 
@@ -51,7 +52,7 @@ pub(crate) enum When {
 pub(crate) struct Change {
     /// Per counter of the marking that changes: its number, its tokens before and after.
     pub(crate) tokens: Vec<(usize, u32, u32)>,
-    /// Transitions that can fire now and could not before, or the other way round.
+    /// Transitions that became enabled or disabled by the firing.
     pub(crate) toggled: Vec<u32>,
 }
 
@@ -71,7 +72,7 @@ impl From<Fault> for Stuck {
 }
 
 impl Game {
-    /// Makes the game of a net that was compiled to `program`.
+    /// Returns the game of a net that was compiled to `program`.
     pub(crate) fn new(net: Net, program: Program) -> Self {
         Self { net, program }
     }
@@ -97,7 +98,8 @@ impl Game {
         Some(format!("place `{}` has more tokens than its capacity", program.place_names[place]))
     }
 
-    /// The transitions that can fire next: immediate ones if there are any, otherwise timed ones.
+    /// Returns the transitions that can fire next: immediate transitions if any are enabled, otherwise timed
+    /// ones.
     pub(crate) fn moves(&self, marking: &[u32]) -> Result<Vec<Move>, Fault> {
         let program = &self.program;
         let mut moves = Vec::new();
@@ -130,7 +132,8 @@ impl Game {
         Ok(moves)
     }
 
-    /// Fires transitions one after the other from `marking`, which holds the last marking then; the result says what each changes.
+    /// Fires transitions one after the other from `marking`, which is updated to the last marking. Returns the change by each
+    /// firing.
     pub(crate) fn follow(
         &self,
         marking: &mut Vec<u32>,
@@ -159,8 +162,8 @@ impl Game {
         Ok(changes)
     }
 
-    /// The firings of a replication of the simulator from `marking`, up to `most`, until nothing can fire or until an expression is
-    /// not 0: those of `simulate --no-fold` for the net with this marking.
+    /// Returns at most `most` firings of a replication from `marking`, until nothing can fire or until an expression is not 0.
+    /// The firings are those of `simulate --no-fold` for the net with this marking.
     pub(crate) fn run(
         &self,
         marking: &[u32],
@@ -173,7 +176,7 @@ impl Game {
             Some(text) => Goal::Marking(net.code(text).map_err(|error| error.to_string())?),
             None => Goal::Dead,
         };
-        // as `simulate` asks; one firing is only drawn once
+        // the same question as in `simulate`, so that the random draws are the same
         let limit = if most == 1 { 1 } else { PATIENCE };
         let question = Question { goal, max_firings: Some(limit), ..Question::default() };
         let prepared = Prepared::new(&net, &question, false).map_err(|error| error.to_string())?;
@@ -181,7 +184,7 @@ impl Game {
         ready.and_then(|ready| ready.trajectory(replication, most)).map_err(|error| error.to_string())
     }
 
-    /// The net with `marking` as its initial marking.
+    /// Returns the net with `marking` as the initial marking.
     pub(crate) fn marked(&self, marking: &[u32]) -> Result<Net, BuildError> {
         let mut builder = self.net.to_builder();
         for (place, tokens) in marking.chunks(self.program.classes().max(1)).enumerate() {
@@ -190,7 +193,7 @@ impl Game {
         builder.build()
     }
 
-    /// A picture of the net without tokens, as SVG; none of a net that is too large to be looked at.
+    /// Returns a picture of the net without tokens, as SVG; `None` if the net is too large to draw.
     pub(crate) fn picture(&self) -> Result<Option<String>, BuildError> {
         if self.net.places().len() + self.net.transitions().len() > MOST_DRAWN {
             return Ok(None);
@@ -199,12 +202,13 @@ impl Game {
         Ok(Some(svg_at(&self.marked(&empty)?, Positions::Auto).0))
     }
 
-    /// The net with `marking`, as PIPE XML.
+    /// Returns the net with `marking`, as PIPE XML.
     pub(crate) fn pipe(&self, marking: &[u32]) -> Result<Written, BuildError> {
         Ok(write(&self.marked(marking)?, &WriteOptions::default()))
     }
 
-    /// The rate of an exponential transition or the weight of an immediate one, as an expression; none of another distribution.
+    /// Returns the rate of an exponential transition or the weight of an immediate one, as an expression; `None` for other
+    /// distributions.
     pub(crate) fn rate_text(&self, t: usize) -> Option<String> {
         let expression = match &self.net.transitions()[t].timing {
             Timing::Immediate { weight, .. } => weight,
@@ -214,7 +218,7 @@ impl Game {
         Some(self.net.expression_text(expression))
     }
 
-    /// The same game with other rates.
+    /// Returns the same game with other rates.
     fn with_rates(&self, rates: &Rates) -> Result<Self, String> {
         let mut builder = self.net.to_builder();
         for (id, text) in rates {
@@ -232,7 +236,7 @@ impl Game {
     }
 }
 
-/// The game of the file, and the one with the rates that were asked for last.
+/// The game of the file, and the game with the rates that were requested last.
 #[derive(Debug)]
 pub(crate) struct Games {
     pub(crate) original: Arc<Game>,
@@ -245,7 +249,7 @@ impl Games {
         Self { last: Mutex::new((Rates::new(), Arc::clone(&original))), original }
     }
 
-    /// The game with these rates; compiled once for requests that follow each other.
+    /// Returns the game with these rates; consecutive requests with the same rates share one compiled program.
     pub(crate) fn with(&self, rates: Rates) -> Result<Arc<Game>, String> {
         if rates.is_empty() {
             return Ok(Arc::clone(&self.original));

@@ -31,7 +31,7 @@ const TOKEN_HEADER: &str = "x-tailspn-token";
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The rules by which requests are admitted.
+/// The rules for admitting requests.
 #[derive(Debug)]
 pub(crate) struct Guard {
     token: String,
@@ -52,12 +52,12 @@ impl Guard {
         Ok(Self { token, hosts, room: Semaphore::new(MOST_REQUESTS) })
     }
 
-    /// The address of the page, with the token.
+    /// Returns the address of the page, with the token.
     pub(crate) fn address(&self) -> String {
         format!("http://{}/?token={}", self.hosts[0], self.token)
     }
 
-    /// The token, for the addresses of the page's files.
+    /// Returns the token, for the addresses of the page's files.
     pub(crate) fn token(&self) -> &str {
         &self.token
     }
@@ -91,13 +91,14 @@ impl Guard {
     }
 }
 
-/// Returns true for the path of a question, such as `/job/start`, or `/2/job/start` for the second of several pages.
+/// Returns true for the path of a data request, such as `/job/start`, or `/2/job/start` for the second of several
+/// pages.
 fn is_question(path: &str) -> bool {
     let mut parts = path.split('/').skip(1).skip_while(|part| part.parse::<usize>().is_ok());
     parts.next().is_some_and(|part| ["net", "job", "log"].contains(&part)) && parts.next().is_some()
 }
 
-/// The value of a header that is there exactly once.
+/// Returns the value of a header that occurs exactly once.
 fn only<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?;

@@ -1,4 +1,4 @@
-//! Requests of the page of a job. An estimate is the command `estimate` itself, run in process.
+//! Requests of the page of a job. Estimates are computed by the command `estimate`, run in process.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ use crate::cli::serve::cheapest::{self, Search};
 use crate::cli::serve::fields::{Field, fields, option};
 use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, parsed, plain, run};
 
-/// Names of the pictures of the report that the page shows, in their order.
+/// Names of the pictures of the report that the page shows, in display order.
 const PICTURES: [&str; 5] = ["histogram", "cdf", "tail", "waterfall", "critical"];
 
 /// Level of the interval of a difference.
@@ -46,27 +46,27 @@ enum Source {
     BuiltIn,
     /// A file.
     File(PathBuf),
-    /// Fitted to a log; the page has its text.
+    /// Fitted to a log; each request of the page contains the text of the plan.
     Log(PathBuf),
 }
 
 impl Job {
-    /// The default job.
+    /// Returns the default job.
     pub(crate) fn built_in() -> Self {
         Self { source: Source::BuiltIn, search: Arc::default() }
     }
 
-    /// The job of the plan in a file.
+    /// Returns the job of the plan in a file.
     pub(crate) fn of_plan(path: &Path) -> Self {
         Self { source: Source::File(plain(path)), search: Arc::default() }
     }
 
-    /// The job of a plan that was fitted to a log.
+    /// Returns the job of a plan that was fitted to a log.
     pub(crate) fn of_log(path: &Path) -> Self {
         Self { source: Source::Log(plain(path)), search: Arc::default() }
     }
 
-    /// The path that means the plan in the arguments of a command.
+    /// Returns the path of the plan for the arguments of a command.
     fn path(&self) -> Option<&Path> {
         match &self.source {
             Source::BuiltIn => None,
@@ -75,7 +75,7 @@ impl Job {
         }
     }
 
-    /// The plan; of a fitted one, from its text.
+    /// Reads the plan; a fitted plan is parsed from its text.
     fn plan(&self, text: Option<&str>) -> Result<JobPlan, Refusal> {
         let refused = |error: &dyn std::fmt::Display| Refusal::unanswerable(error.to_string());
         match (&self.source, text) {
@@ -86,7 +86,7 @@ impl Job {
         }
     }
 
-    /// A call that keeps the times of replications for the comparison with pinned values.
+    /// Returns a call that keeps the times of replications for the comparison with pinned values.
     fn call(&self, question: &Question) -> Result<Arc<Call>, Refusal> {
         let keeps = question.pinned.is_some();
         match (&self.source, &question.plan) {
@@ -96,7 +96,7 @@ impl Job {
         }
     }
 
-    /// The arguments of `estimate` for these values, without the name of the program.
+    /// Returns the arguments of `estimate` for these values, without the name of the program.
     fn arguments(&self, options: &Options, reps: Option<u64>, seed: Option<u64>) -> Result<Vec<OsString>, Refusal> {
         let mut words = vec![OsString::from("estimate")];
         words.extend(self.path().map(|path| path.as_os_str().to_owned()));
@@ -104,7 +104,7 @@ impl Job {
             let name = option(name).ok_or_else(|| Refusal::bad(format!("a job has no field `{name}`")))?;
             let values: Vec<&str> = if name == "workers" { value.split(',').collect() } else { vec![value] };
             let values = values.into_iter().map(str::trim).filter(|value| !value.is_empty());
-            // in one word, so that a value is never taken for an option
+            // option and value are one word, so that a value is never taken for an option
             words.extend(values.map(|value| format!("--{name}={value}").into()));
         }
         words.extend(reps.map(|reps| format!("--reps={reps}").into()));
@@ -112,7 +112,7 @@ impl Job {
         Ok(words)
     }
 
-    /// The command as a person types it in a shell.
+    /// Returns the command as a user would type it in a shell.
     fn command(&self, arguments: &[OsString]) -> String {
         let is_plan = |word: &&OsString| matches!(self.source, Source::Log(_)) && **word == *Call::PLAN;
         let word =
@@ -130,7 +130,7 @@ fn no_plan() -> Refusal {
     Refusal::bad("the request has no fitted plan")
 }
 
-/// The file of a plan in a command to copy.
+/// Name of the plan file in commands for copying.
 const PLAN_FILE: &str = "plan.toml";
 
 /// Values of fields, by their options.
@@ -145,7 +145,7 @@ struct Question {
     #[serde(default)]
     options: Options,
     reps: Option<u64>,
-    /// True for a quick first answer, of fewer replications.
+    /// True for a quick first answer from fewer replications.
     #[serde(default)]
     first: bool,
     seed: Option<u64>,
@@ -167,17 +167,17 @@ struct Start {
     fields: Vec<Field>,
 }
 
-/// An estimate: the JSON of the command, its pictures, and how to get the same.
+/// An estimate: the JSON of the command, the pictures, and a command and a plan that reproduce them.
 #[derive(Serialize)]
 struct Answer {
     result: Value,
     pictures: Vec<PictureRow>,
     remarks: Vec<String>,
-    /// Replications; none for as many as `estimate` takes by itself.
+    /// Number of replications; `None` for the default of `estimate`.
     reps: Option<u64>,
     /// The command that prints the same numbers.
     command: String,
-    /// The plan with all values, whose estimate has the same numbers.
+    /// The plan with all values; its estimate has the same numbers.
     toml: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pinned: Option<Pinned>,
@@ -191,8 +191,8 @@ struct PictureRow {
     narrow: String,
 }
 
-/// The comparison with pinned values: mean time now minus mean time of the pinned values, from pairs of replications with the same
-/// random numbers, and both distributions.
+/// The comparison with pinned values: the current mean time minus that of the pinned values, from pairs of replications
+/// with the same random numbers, and both distributions.
 #[derive(Serialize)]
 struct Pinned {
     command: String,
@@ -205,7 +205,7 @@ struct Pinned {
     picture: Option<String>,
 }
 
-/// The addresses of requests.
+/// Returns the routes of the requests for a job.
 pub(crate) fn routes(job: Arc<Job>) -> Router {
     let search = cheapest::routes(Arc::clone(&job.search));
     Router::new()
@@ -242,7 +242,7 @@ async fn estimate(State(job): State<Arc<Job>>, body: Bytes) -> Response {
     apart(move || answer(&job, &call, question)).await
 }
 
-/// An estimate of the command.
+/// An estimate by the command `estimate`.
 struct Estimated {
     arguments: Vec<OsString>,
     text: String,
@@ -266,19 +266,20 @@ fn estimated(job: &Job, call: &Arc<Call>, question: &Question, options: &Options
     Ok(Estimated { arguments, text, result, remarks: output.remarks, times_s: output.samples.unwrap_or_default() })
 }
 
-/// Replications of a first answer: as many as have `FIRST_TASKS` in all, between the fewest and the most.
+/// Total number of tasks in the replications of a first answer, which limits the number of replications.
 const FIRST_TASKS: u64 = 32_000;
 const FIRST: [u64; 2] = [16, 200];
-/// Time of a task that may straggle in a net, in times of one that does not.
+/// Simulation cost of a task that may straggle, relative to a task that cannot.
 const STRAGGLING: u64 = 4;
 
-/// The replications of a first answer; none if the values cannot be used, which the estimate itself explains.
+/// Returns the number of replications of a first answer; `None` if the values are invalid, which the estimate will
+/// report.
 fn first_reps(job: &Job, call: &Arc<Call>, options: &Options) -> Option<u64> {
     let words = job.arguments(options, None, None).ok()?;
     let cli = parse(std::iter::once(OsString::from("tailspn")).chain(words)).ok()?;
     let Command::Estimate(args) = cli.command else { return None };
     let plan = call.enter(|| read_job(args.plan.as_deref(), &args.planned, &Terminal::of_call(call))).ok()?;
-    // the estimate repeats what was remarked
+    // the estimate repeats these remarks
     call.take_output();
     let tasks = match plan {
         JobPlan::MapReduce(plan) => {
@@ -319,7 +320,7 @@ fn answer(job: &Job, call: &Arc<Call>, mut question: Question) -> Reply {
     })
 }
 
-/// The plan of an estimate, with the options that are not part of it in a comment.
+/// Returns the plan of an estimate; options that a plan cannot contain are in a comment.
 fn toml(found: &Estimated) -> String {
     let is_of_run = |word: &&str| ["--reps=", "--seed=", "--speculation="].iter().any(|start| word.starts_with(start));
     let words: Vec<&str> = found.arguments.iter().filter_map(|word| word.to_str()).filter(is_of_run).collect();
@@ -352,14 +353,14 @@ fn pinned(
     })
 }
 
-/// The distribution function of a result.
+/// Returns the distribution function of a result.
 fn curve(result: &Value) -> Vec<CdfPoint> {
     let places = ["/curve", "/job_time/curve", "/analytic/curve"];
     let found = places.iter().find_map(|place| result.pointer(place));
     found.and_then(|curve| serde_json::from_value(curve.clone()).ok()).unwrap_or_default()
 }
 
-/// A word in single quotes if a shell would change it.
+/// Returns a word, in single quotes if a shell would change it.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:%+@".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

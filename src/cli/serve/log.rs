@@ -1,5 +1,5 @@
-//! Requests of the page of a log: its report and timeline, the causes of slow tasks, a fitted plan, and the time left while it grows. The
-//! log is read anew at each request.
+//! Requests of the page of a log: the report and the timeline, the causes of slow tasks, a fitted plan, and the remaining
+//! time while the log grows. Each request reads the log again.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(crate) struct Log {
     path: PathBuf,
 }
 
-/// The report of `trace` as a page of HTML, and the timeline as SVG.
+/// The report of `trace` as an HTML page, and the timeline as SVG.
 #[derive(Serialize)]
 struct Start {
     log: String,
@@ -35,14 +35,14 @@ struct Start {
     report: String,
 }
 
-/// A result as a page of HTML.
+/// A result as an HTML page.
 #[derive(Serialize)]
 struct Shown {
     report: String,
     remarks: Vec<String>,
 }
 
-/// The plan that `fit` makes of the log, and the report of the fit as a page of HTML.
+/// The plan that `fit` makes from the log, and the report of the fit as an HTML page.
 #[derive(Serialize)]
 struct Fitted {
     plan: String,
@@ -50,16 +50,16 @@ struct Fitted {
     remarks: Vec<String>,
 }
 
-/// Name and bytes of the log: another text once the log has grown.
+/// Name and size of the log as one text, which changes when the log has grown.
 #[derive(Serialize)]
 struct Size {
     size: String,
 }
 
-/// The time left by `remaining`: its JSON and its report as a page of HTML, or the reason why `remaining` has no answer.
+/// The remaining time by `remaining`: the JSON and the report as an HTML page, or the reason why there is no answer.
 #[derive(Serialize)]
 struct Left {
-    /// True if the log will not change the answer: the application has ended, or the format has no time left.
+    /// True if the answer cannot change any more: the application has ended, or the format is not supported.
     is_final: bool,
     result: Option<Value>,
     report: Option<String>,
@@ -75,13 +75,13 @@ impl Log {
         &self.path
     }
 
-    /// The arguments of a command about the log.
+    /// Returns the arguments of a command for the log.
     fn words(&self, command: &str) -> Vec<OsString> {
         vec![command.into(), current(&self.path).into_os_string()]
     }
 }
 
-/// The addresses of requests.
+/// Returns the routes of the requests for a log.
 pub(crate) fn routes(log: Arc<Log>) -> Router {
     Router::new()
         .route("/log/start", get(start))
@@ -109,14 +109,14 @@ async fn start(State(log): State<Arc<Log>>) -> Response {
     .await
 }
 
-/// Runs a command about the log until the page no longer waits.
+/// Runs a command for the log; stops it once the page no longer waits.
 async fn command(work: impl FnOnce(&Arc<Call>) -> Reply + Send + 'static) -> Response {
     let call = Call::new(false, None);
     let _waiting = Waiting::new(&call);
     apart(move || work(&call)).await
 }
 
-/// The first result of a command.
+/// Returns the first result of a command.
 fn first(results: &[String]) -> Result<&str, Refusal> {
     results.first().map(String::as_str).ok_or_else(|| Refusal::unanswerable("the command was stopped"))
 }

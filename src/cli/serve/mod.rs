@@ -1,7 +1,7 @@
-//! `serve`: local pages to play the token game of a net, to vary a planned job, or to look at the log of one.
+//! `serve`: local pages to play the token game of a net, to vary a planned job, or to view the log of a job.
 //!
-//! A page sends the marking, or the values of the job, with each request. The server listens on 127.0.0.1 only, and answers only who
-//! has the token of its address (`guard.rs`).
+//! A page sends the marking, or the values of the job, with each request. The server listens on 127.0.0.1 only, and answers
+//! only requests with the token in the page's address (`guard.rs`).
 
 mod ask;
 mod cheapest;
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &ServeArgs, terminal: &Terminal) -> Result<Exit, Failure
     catch_interrupt(terminal);
     let runtime = Builder::new_current_thread().enable_io().enable_time().build().map_err(Failure::internal)?;
     let ended = runtime.block_on(serve(pages, args, terminal));
-    // work of requests that nobody waits for any more does not hold up the end
+    // requests that nobody waits for do not delay the end
     runtime.shutdown_background();
     ended
 }
@@ -65,7 +65,8 @@ fn open(sources: &[PathBuf], terminal: &Terminal) -> Result<Vec<(String, Page)>,
     sources.iter().map(|path| Ok((path.display().to_string(), Page::open(path, terminal)?))).collect()
 }
 
-/// The addresses of all pages: a single page has the root, several have their numbers, and the root has a list of them.
+/// Returns the routes of all pages. A single page is at the root; several pages have numbers, and the root lists
+/// them.
 fn router(pages: Vec<(String, Page)>, guard: &Guard) -> Router {
     let several = pages.len() > 1;
     let index = several.then(|| {
@@ -113,7 +114,7 @@ impl Page {
         }
     }
 
-    /// The kind of the subject, for the list of pages.
+    /// Returns the kind of the subject, for the list of pages.
     fn kind(&self) -> &'static str {
         match self {
             Self::Net(_) => "a net",
@@ -122,7 +123,7 @@ impl Page {
         }
     }
 
-    /// The addresses of the page and of its questions.
+    /// Returns the routes of the page and of its requests.
     fn router(self, is_one_of_several: bool, guard: &Guard) -> Router {
         let page = |script| pages::page(script, is_one_of_several, guard);
         match self {
@@ -140,7 +141,7 @@ impl Page {
 async fn serve(pages: Vec<(String, Page)>, args: &ServeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let refused = |error: std::io::Error| {
         let message = format!("cannot listen on 127.0.0.1:{}: {}", args.port, reason(&error));
-        Failure::helped(Exit::Io, message, "`--port 0` takes a free port")
+        Failure::helped(Exit::Io, message, "`--port 0` selects a free port")
     };
     let listener = TcpListener::bind(("127.0.0.1", args.port)).await.map_err(refused)?;
     let port = listener.local_addr().map_err(refused)?.port();
@@ -163,7 +164,7 @@ async fn serve(pages: Vec<(String, Page)>, args: &ServeArgs, terminal: &Terminal
     Ok(Exit::Interrupted)
 }
 
-/// Asks the system to show the page. Where that fails, the printed address remains.
+/// Asks the system to open the page in a browser. If this fails, the user can open the printed address.
 fn open_browser(address: &str) {
     let program = if cfg!(target_os = "macos") {
         "open"

@@ -1,4 +1,5 @@
-//! Requests of the page of a net: the token game, runs of the simulator, and the file with the present marking and rates.
+//! Requests of the page of a net: the token game, runs of the simulator, and the file with the current marking and
+//! rates.
 
 use std::sync::Arc;
 
@@ -16,10 +17,10 @@ use crate::cli::serve::game::{Change, Game, Games, Move, Rates, Stuck, When};
 use crate::cli::serve::marked::{game_of, unmarked};
 use crate::cli::serve::reply::{Refusal, Reply, apart, json, parsed};
 
-/// Most firings of a recorded run.
+/// Maximum number of firings of a recorded run.
 const MOST_FIRINGS: usize = 5_000;
 
-/// The start, at the marking of the file if there is no other.
+/// A request for the start of the page. The default marking is that of the file.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct StartRequest {
@@ -27,7 +28,7 @@ struct StartRequest {
     rates: Rates,
 }
 
-/// A question about a marking.
+/// A request about a marking.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Marked {
@@ -65,7 +66,7 @@ struct Class<'a> {
     colour: [u8; 3],
 }
 
-/// A transition; the rate or weight is an expression, none of another distribution.
+/// A transition. The rate or weight is an expression; `None` for other distributions.
 #[derive(Serialize)]
 struct TransitionRow<'a> {
     id: &'a str,
@@ -106,13 +107,13 @@ struct MoveRow<'a> {
 struct Fired<'a> {
     steps: Vec<Step<'a>>,
     view: View<'a>,
-    /// The way in which the run ended: `goal`, `dead` or `firings`.
+    /// The reason why the run ended: `goal`, `dead` or `firings`.
     ending: Option<&'static str>,
     /// Model time from the start of the run to its end.
     end_s: Option<f64>,
 }
 
-/// A firing, and what it changes.
+/// A firing, and the changes by it.
 #[derive(Serialize)]
 struct Step<'a> {
     transition: &'a str,
@@ -120,18 +121,18 @@ struct Step<'a> {
     time_s: Option<f64>,
     /// Counter of the marking, tokens before, tokens after.
     tokens: Vec<(usize, u32, u32)>,
-    /// Numbers of the transitions that can fire now and could not before, or the other way round.
+    /// Numbers of the transitions that became enabled or disabled by the firing.
     toggled: Vec<u32>,
 }
 
-/// The net as PIPE XML, and what PIPE loads differently.
+/// The net as PIPE XML, with warnings about parts that PIPE loads differently.
 #[derive(Serialize)]
 struct PipeFile {
     xml: String,
     warnings: Vec<String>,
 }
 
-/// The addresses of requests.
+/// Returns the routes of the requests for a net.
 pub(crate) fn routes(games: Arc<Games>) -> Router {
     type Shared = State<Arc<Games>>;
     Router::new()
@@ -180,7 +181,7 @@ fn fire(games: &Games, body: &[u8]) -> Reply {
     fired(&game, marking, &firings, None, None)
 }
 
-/// Fires what the simulator fires in a replication.
+/// Fires the transitions that the simulator fires in a replication.
 fn run(games: &Games, body: &[u8]) -> Reply {
     let RunRequest { marking, rates, seed, replication, firings, until } = parsed(body)?;
     let game = game_of(games, rates, &marking)?;

@@ -1,4 +1,4 @@
-//! The pages and their files, all part of the program.
+//! The pages and their files, which are compiled into the program.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ const PLANNED: &str = include_str!("page/planned.js");
 const LOG: &str = include_str!("page/log.js");
 const ZOOM: &str = include_str!("page/zoom.js");
 
-/// The files that all pages share.
+/// Returns the routes of the files that all pages share.
 pub(crate) fn files() -> Router {
     Router::new()
         .route("/style.css", get(|| async { file("text/css; charset=utf-8", STYLE) }))
@@ -31,7 +31,7 @@ pub(crate) fn files() -> Router {
         .route("/zoom.js", get(|| async { module(ZOOM) }))
 }
 
-/// The page with the script of this name; one of several pages has a link to the list of pages.
+/// Returns the route of the page with the script of this name. One of several pages has a link to the list of pages.
 pub(crate) fn page(script: &str, is_one_of_several: bool, guard: &Guard) -> Router {
     let token = guard.token();
     let tag = format!("<script type=\"module\" src=\"/{script}.js?token={token}\"></script>\n");
@@ -44,7 +44,8 @@ pub(crate) fn page(script: &str, is_one_of_several: bool, guard: &Guard) -> Rout
     html(&tag, &format!("{link}{main}"), guard)
 }
 
-/// The list of pages: the file and the kind of each; a page has its number, from 1, as its path.
+/// Returns the route of the list of pages, with the file and the kind of each. The path of a page is its number, from
+/// 1.
 pub(crate) fn index(pages: &[(String, &str)], guard: &Guard) -> Router {
     let mut list = String::new();
     for ((file, kind), number) in pages.iter().zip(1..) {

@@ -36,17 +36,17 @@ impl Refusal {
         Self { status, message: message.into(), help: None }
     }
 
-    /// A request that makes no sense.
+    /// Returns the refusal of an invalid request.
     pub(crate) fn bad(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
-    /// A request that was understood, but has no answer.
+    /// Returns the refusal of a valid request that has no answer.
     pub(crate) fn unanswerable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
     }
 
-    /// The reason in a sentence.
+    /// Returns the reason, in one sentence.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
@@ -57,7 +57,7 @@ impl Refusal {
         self
     }
 
-    /// The refusal as an answer.
+    /// Returns the refusal as a response.
     pub(crate) fn response(&self) -> Response {
         let problem = Problem { error: &self.message, help: self.help.as_deref() };
         let text = serde_json::to_string(&problem).unwrap_or_default();
@@ -65,7 +65,7 @@ impl Refusal {
     }
 }
 
-/// A value as JSON.
+/// Returns a value as JSON.
 pub(crate) fn json(value: &impl Serialize) -> Reply {
     let text = serde_json::to_string(value).map_err(|error| internal(error.to_string()))?;
     Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
@@ -109,21 +109,21 @@ pub(crate) fn run(call: &Arc<Call>, words: impl IntoIterator<Item = OsString>) -
     Ok(call.take_output())
 }
 
-/// A result as a page of HTML, in which names are escaped.
+/// Returns a result as an HTML page, in which names are escaped.
 pub(crate) fn page(result: &str) -> Result<String, Refusal> {
     let broken = |error: &dyn std::fmt::Display| Refusal::unanswerable(format!("the result cannot be shown: {error}"));
     let found = read_json(result).map_err(|error| broken(&error))?;
     html(&[Part { document: found.document(), net: None }]).map_err(|error| broken(&error))
 }
 
-/// The refusal for a command that failed.
+/// Returns the refusal for a command that failed.
 pub(crate) fn unfinished(problems: &[Failed]) -> Refusal {
     let message: Vec<&str> = problems.iter().map(|problem| &*problem.message).collect();
     let help = problems.iter().find_map(|problem| problem.help.clone());
     Refusal::unanswerable(message.join("; ")).with_help(help)
 }
 
-/// A path that no command takes for an option.
+/// Returns a path in a form that no command takes for an option.
 pub(crate) fn plain(path: &Path) -> PathBuf {
     if path.as_os_str().as_encoded_bytes().starts_with(b"-") { Path::new(".").join(path) } else { path.to_owned() }
 }

@@ -1,9 +1,10 @@
-//! Results side by side: one axis of time, one table. The comparison of two results is a separate kind of result: `crate::compare`.
+//! Results side by side, on one time axis and in one table. The comparison of two results is a separate kind of
+//! result: `crate::compare`.
 
 use crate::document::{Cell, Document, Figure, Headline, Number, Table};
 use crate::report::rows_plot::BarRow;
 
-/// Returns the common part of several results: their times. None for fewer than two results.
+/// Returns the part that several results have in common: their times. `None` for fewer than two results.
 pub(crate) fn comparison(sections: &[&Document<'_>]) -> Option<Document<'static>> {
     if sections.len() < 2 {
         return None;
@@ -29,12 +30,12 @@ pub(crate) fn comparison(sections: &[&Document<'_>]) -> Option<Document<'static>
     );
     let rows: Vec<BarRow> =
         timed.iter().map(|(i, section, headline)| row(name(*i, section, headline), headline)).collect();
-    let caption = "A bar reaches to the mean, the thin line is its interval, and the orange marks are p95 and p99, which one run in \
+    let caption = "Each bar ends at the mean; the thin line is the interval of the mean. The orange marks are p95 and p99, which one run in \
                    twenty and one in a hundred exceeds.";
     compared.figure(Figure::bars("compare", "Side by side", caption, "time [s]", rows));
     let mut table = Table::new("Side by side", "", ["result", "mean", "p50", "p95", "p99"]);
     for (i, section, headline) in &timed {
-        // numbers of several results are in several files
+        // each number is in the file of its result
         let number = |number: &Number| Number { at: format!("#{i}{}", number.at), ..number.clone() };
         let mut cells: Vec<Cell> = vec![name(*i, section, headline).into(), number(&headline.mean).into()];
         cells.extend(headline.quantiles.iter().map(|quantile| Cell::from(quantile.as_ref().map(number))));

@@ -17,7 +17,7 @@
 //!    * Wide CSV (a column each): [`Table::wide`]. [`Column::ends`] adds `_low` and `_high`.
 //!    * [`Show`] determines the visibility of a table or a column: all, readers with room, `--all`, or CSV only.
 //! 3. A number is a [`Number`] with its position in the JSON ([`Number::new`], [`Number::measured`]). Never format one by
-//!    hand: units, signs, percent and digits are parts of it, and tests compare the place with the JSON.
+//!    hand: units, signs, percent and digits are parts of it, and tests compare the position with the JSON.
 //! 4. Limitations of a result (stopped early, a lower bound, an assumption) go into `remarks`, into the error
 //!    of the number ([`crate::estimate::Measured::at_least`]) or into the note of the table. No renderer can
 //!    lose them there. 5. A figure has a picture, a text form, or both: `Figure::bars` makes both from the
@@ -28,7 +28,7 @@
 //! | question | file |
 //! |---|---|
 //! | document, figures, the trait | `mod` |
-//! | a number with its doubt, unit, digits and place | `number` |
+//! | a number with its uncertainty, unit, digits and position | `number` |
 //! | tables, columns, cells | `table` |
 //! | results compared | `compare` |
 //! | parts that several kinds share | `parts` |
@@ -51,7 +51,7 @@ pub use table::{Cell, Column, Form, Show, Table};
 pub struct Document<'a> {
     /// The kind of result, in one or two words.
     pub kind: &'static str,
-    /// The subject of the result.
+    /// The title, which states the subject of the result.
     pub title: String,
     /// The question that the result answers, as a noun phrase.
     pub question: String,
@@ -92,7 +92,7 @@ pub enum Piece {
 /// The numbers of a time by which results are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Headline {
-    /// The part of the result with these times, if they do not cover the whole result.
+    /// The part of the result to which these times apply, if it is not the whole result.
     pub of: Option<String>,
     /// The mean.
     pub mean: Number,
@@ -100,7 +100,7 @@ pub struct Headline {
     pub quantiles: [Option<Number>; 3],
 }
 
-/// Draws a picture; none if there is nothing to draw.
+/// Draws a picture; returns `None` if there is nothing to draw.
 type Draw<'a> = Box<dyn Fn() -> Result<Option<Picture>, PlotError> + 'a>;
 /// Writes a figure as text.
 type Write<'a> = Box<dyn Fn(&Look) -> String + 'a>;
@@ -169,7 +169,7 @@ impl<'a> Figure<'a> {
             .written(move |look| bars_text(&of, &again, look))
     }
 
-    /// Returns the picture; none if there is nothing to draw.
+    /// Returns the picture; `None` if there is nothing to draw.
     ///
     /// # Errors
     ///
@@ -178,7 +178,7 @@ impl<'a> Figure<'a> {
         self.picture.as_ref().map_or(Ok(None), |draw| draw())
     }
 
-    /// Returns the lines for a terminal; none without a text form.
+    /// Returns the lines for a terminal; `None` without a text form.
     pub fn text(&self, look: &Look) -> Option<String> {
         self.text.as_ref().map(|write| write(look)).filter(|text| !text.is_empty())
     }

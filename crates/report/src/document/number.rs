@@ -8,17 +8,18 @@ use crate::sweep;
 /// A number of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Number {
-    /// The place in the JSON of its result (a JSON pointer): the number, or the object whose `value` it is.
+    /// The position in the JSON of the result (a JSON pointer) of the number, or of the object whose `value` the
+    /// number is.
     pub at: String,
-    /// The number and its doubt, as in the JSON.
+    /// The number and its uncertainty, as in the JSON.
     pub measured: Measured,
     /// Unit, also in CSV; may be empty.
     pub unit: Word,
     /// Display unit if it differs, such as % for a share.
     pub shown_unit: Option<Word>,
-    /// The factor by which it is multiplied when it is shown, such as 100 for a share in percent.
+    /// The factor by which the number is multiplied for display, such as 100 for a share in percent.
     pub factor: f64,
-    /// Added after that, such as -100 for a ratio as a change in percent.
+    /// The summand after that multiplication, such as -100 for a ratio as a change in percent.
     pub shift: f64,
     /// True if a plus sign is shown.
     pub signed: bool,
@@ -30,7 +31,7 @@ pub struct Number {
 const ROUNDING: f64 = 1e-9;
 
 impl Number {
-    /// Returns a number with its doubt.
+    /// Returns a number with its uncertainty.
     pub fn measured(at: impl Into<String>, measured: &Measured, unit: impl Into<Word>) -> Self {
         Self {
             at: at.into(),
@@ -54,30 +55,30 @@ impl Number {
         Self::new(at, value as f64, "")
     }
 
-    /// A number of a sensitivity analysis.
+    /// Returns a number of a sensitivity analysis.
     pub(crate) fn effect(at: impl Into<String>, effect: &Effect, unit: impl Into<Word>) -> Self {
         Self::new(at, effect.value, unit).between(Some(effect.low), Some(effect.high))
     }
 
-    /// A number of a sweep.
+    /// Returns a number of a sweep.
     pub(crate) fn of_sweep(at: impl Into<String>, number: &sweep::Number, unit: impl Into<Word>) -> Self {
         Self::new(at, number.value, unit).between(number.low, number.high)
     }
 
-    /// Gives it the ends of an interval.
+    /// Sets the ends of the interval.
     #[must_use]
     pub fn between(self, low: Option<f64>, high: Option<f64>) -> Self {
         Self { measured: Measured::between(self.measured.value, low, high), ..self }
     }
 
-    /// Gives it certain bounds.
+    /// Sets guaranteed bounds.
     #[must_use]
     pub fn bounded(self, bounds: Option<[f64; 2]>) -> Self {
         let doubt = bounds.map_or(Doubt::Exact, |[low, high]| Doubt::Bounds { low, high });
         Self { measured: Measured { doubt, ..self.measured }, ..self }
     }
 
-    /// Shows it with its sign, as a change.
+    /// Shows the number with its sign, as a change.
     #[must_use]
     pub fn signed(self) -> Self {
         Self { signed: true, ..self }
@@ -107,7 +108,7 @@ impl Number {
         Self { digits_of: Some(half), ..self }
     }
 
-    /// Shows four digits or so, at most three of them decimals, as suits times in logs.
+    /// Shows about four digits, at most three of them decimals, as for times in logs.
     #[must_use]
     pub(crate) fn brief(self) -> Self {
         let size = (self.measured.value * self.factor).abs().max(1.0).log10().floor();
@@ -115,20 +116,20 @@ impl Number {
         self.rounded(half)
     }
 
-    /// Returns the ends of the interval, or the certain bounds, as in the JSON.
+    /// Returns the ends of the interval, or the guaranteed bounds, as in the JSON.
     pub fn ends(&self) -> Option<[f64; 2]> {
         self.measured.ends()
     }
 
-    /// The number and its ends as they are shown.
+    /// Returns the number and the ends of its interval as they are displayed.
     fn shown(&self) -> (f64, Option<[f64; 2]>) {
         let shown = |value: f64| value * self.factor + self.shift;
-        // a number shown without its minus sign has its ends swapped
+        // if the minus sign is dropped for display, the ends of the interval are swapped
         let in_order = |[low, high]: [f64; 2]| if self.factor < 0.0 { [high, low] } else { [low, high] };
         (shown(self.measured.value), self.ends().map(|ends| in_order(ends.map(shown))))
     }
 
-    /// Returns the value with as many digits as its interval deserves; `≥` before a lower bound.
+    /// Returns the value with as many digits as its interval justifies; `≥` before a lower bound.
     pub fn value_text(&self) -> String {
         let (value, ends) = self.shown();
         let sign = match ends {
@@ -158,7 +159,8 @@ impl Number {
         }
     }
 
-    /// Returns the interval; none for a point, for an open bound, and for a number without an interval.
+    /// Returns the interval; `None` if both ends are equal, for an open bound, and for a number without an
+    /// interval.
     pub fn interval(&self) -> Option<String> {
         let ends = self.shown().1?;
         let rounding = ROUNDING * self.shown().0.abs();
@@ -193,7 +195,7 @@ fn half([low, high]: [f64; 2]) -> f64 {
     0.5 * (high - low)
 }
 
-/// A whole number with commas between groups of three digits, from five digits on.
+/// Formats a whole number, with commas between groups of three digits if it has five digits or more.
 fn grouped(value: f64) -> String {
     if value.abs() < 10_000.0 {
         return format!("{value}");

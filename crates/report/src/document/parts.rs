@@ -1,4 +1,4 @@
-//! Parts that documents of several kinds share: sentences and tables of a time, its figures, where numbers come from.
+//! Parts that documents of several kinds share: sentences, tables and figures of a time, and the origin of numbers.
 
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Table};
 use crate::estimate::Measured;
@@ -28,7 +28,7 @@ pub(crate) struct TimeFound {
 }
 
 impl TimeFound {
-    /// Quantiles from samples, or exact ones.
+    /// Returns a time with quantiles from samples, or with exact ones.
     pub(crate) fn distribution(at: &str, time: &Distribution) -> Self {
         let quantile = |(i, row): (usize, &crate::report::distribution::QuantileRow)| {
             (row.p, Number::measured(format!("{at}/quantiles/{i}"), &row.quantity, "s"))
@@ -42,7 +42,7 @@ impl TimeFound {
         }
     }
 
-    /// By formula, or from parts.
+    /// Returns a time that is known by formula, or from the parts of a schedule.
     pub(crate) fn analytic(law: &AnalyticSummary) -> Self {
         let mean = Number::new("/analytic/mean", law.mean, "s");
         Self {
@@ -53,7 +53,7 @@ impl TimeFound {
         }
     }
 
-    /// The time to the goal of a net; none if there is no mean.
+    /// Returns the time to the goal of a net; `None` if it has no mean.
     pub(crate) fn passage(passage: &PassageSection) -> Option<Self> {
         let mean = Number::new("/passage/mean_s", passage.mean_s?, "s");
         Some(Self {
@@ -72,7 +72,7 @@ impl TimeFound {
         Headline { of: None, mean: self.mean.clone(), quantiles: [0.5, 0.95, 0.99].map(|p| self.quantile(p)) }
     }
 
-    /// `95% of the runs take less than ...`; the argument is the subject, such as `runs`.
+    /// Returns `95% of OF take less than ...`; `of` is the subject, such as `the runs`.
     pub(crate) fn answer(&self, of: &str) -> Vec<Piece> {
         let Some(p95) = self.quantile(0.95) else {
             return vec![format!("On average {of} take ").into(), self.mean.clone().into(), ".".into()];
@@ -89,7 +89,7 @@ impl TimeFound {
     }
 }
 
-/// Quantiles with their certain bounds.
+/// Returns quantiles with their guaranteed bounds.
 fn points(at: &str, quantiles: &[QuantilePoint]) -> Vec<(f64, Number)> {
     let point = |(i, row): (usize, &QuantilePoint)| {
         let number = Number::new(format!("{at}/{i}"), row.value, "s");
@@ -98,7 +98,7 @@ fn points(at: &str, quantiles: &[QuantilePoint]) -> Vec<(f64, Number)> {
     quantiles.iter().enumerate().map(point).collect()
 }
 
-/// Mean, deviation, quantiles and range in a table, by one or two methods: title, key in CSV, and the times of each.
+/// Returns a table of mean, deviation, quantiles and range. Each method has a title, a key in CSV, and its times.
 pub(crate) fn times_table(title: &str, level: f64, methods: &[(&str, &'static str, &TimeFound)]) -> Table {
     let column = |&(title, key, _): &(&str, &'static str, &TimeFound)| Column::new(title).unit("s").key(key);
     let columns = [Column::new("")].into_iter().chain(methods.iter().map(column));
@@ -121,17 +121,13 @@ pub(crate) fn times_table(title: &str, level: f64, methods: &[(&str, &'static st
     table
 }
 
-/// Quantiles that are marked under a histogram of text.
+/// Quantiles that are marked below a text histogram.
 const MARKED: [f64; 3] = [0.5, 0.95, 0.99];
 
-/// The figures of a time, with how to read them; the histogram of samples also as text.
+/// Adds the figures of a time, with captions; the histogram of samples also as text.
 pub(crate) fn add_times<'a>(document: &mut Document<'a>, times: Times, samples: Option<&'a Distribution>) {
     let times = std::rc::Rc::new(times);
-    let titles = [
-        ("histogram", "Distribution of times"),
-        ("cdf", "Probability to have finished by then"),
-        ("tail", "The long tail"),
-    ];
+    let titles = [("histogram", "Distribution of times"), ("cdf", "Distribution function"), ("tail", "The long tail")];
     for (name, title) in titles {
         let (times, caption) = (times.clone(), times.caption(name));
         let mut figure = Figure::new(title, caption).drawn(move || times.picture(name));
@@ -145,13 +141,13 @@ pub(crate) fn add_times<'a>(document: &mut Document<'a>, times: Times, samples: 
     }
 }
 
-/// A table of named quantities; `at` is the place of their list in the JSON, `key` their measure in CSV.
+/// Returns a table of named quantities; `at` is the position of the list in the JSON, `key` the measure in CSV.
 pub(crate) fn rows_table(title: &str, level: f64, at: &str, key: &'static str, rows: &[Row]) -> Table {
     let named: Vec<_> = rows.iter().map(|row| (&row.name, &row.unit, &row.quantity)).collect();
     measured_table(title, level, at, key, &named)
 }
 
-/// A table of names, units and numbers; a common unit goes into the header.
+/// Returns a table of names, units and numbers. A common unit is shown in the header.
 pub(crate) fn measured_table(
     title: &str,
     level: f64,
@@ -173,7 +169,7 @@ pub(crate) fn seconds_text(value: f64) -> String {
     format!("{} s", plain((value * 100.0).round() / 100.0))
 }
 
-/// Origin of the numbers of a simulation.
+/// Returns the origin of the numbers of a simulation.
 pub(crate) fn provenance_rows(provenance: &ProvenanceSummary) -> Vec<[String; 2]> {
     let (engine, threads) = (&provenance.engine, counted(provenance.threads as u128, "thread"));
     // vectors and threads are those of the CPU
@@ -207,14 +203,14 @@ pub(crate) fn not_folded_words(NotFolded { parts, example, reason }: &NotFolded)
     format!("{} parts like that of `{example}`: {reason}", count(*parts as u128))
 }
 
-/// Rows of a result's provenance: parts of the net that were folded, and parts that were not.
+/// Returns rows of a result's provenance: parts of the net that were folded, and parts that were not.
 pub(crate) fn folding_rows(folded: Option<&FoldedParts>, not_folded: &[NotFolded]) -> Vec<[String; 2]> {
     let folded = folded.map(|folded| ["folded".to_owned(), folded_words(folded)]);
     let not_folded = not_folded.iter().map(|parts| ["not folded".to_owned(), not_folded_words(parts)]);
     folded.into_iter().chain(not_folded).collect()
 }
 
-/// Rows of a study's provenance, and what folding makes of the net of its base.
+/// Returns the rows of a study's provenance, with the folding of the base's net.
 pub(crate) fn with_base_folded<'a>(
     rows: impl IntoIterator<Item = (&'a str, String)>,
     folded: Option<&FoldedParts>,
@@ -224,22 +220,22 @@ pub(crate) fn with_base_folded<'a>(
     rows.into_iter().map(|(name, value)| [name.to_owned(), value]).chain(at_base).collect()
 }
 
-/// A wall time as text.
+/// Returns a wall time as text.
 pub(crate) fn wall(seconds: f64) -> String {
     std::time::Duration::try_from_secs_f64(seconds).map_or_else(|_| format!("{seconds} s"), duration)
 }
 
-/// A remark if the run ended early.
+/// Returns a remark if the run ended early.
 pub(crate) fn partial(partial: bool, replications: u64) -> Option<String> {
     partial.then(|| format!("The run was ended early, after {}.", counted(replications, "replication")))
 }
 
-/// A value with its half width, for a row of a picture.
+/// Returns a value with its half width, for a row of a picture.
 pub(crate) fn ends(quantity: &Measured) -> Option<[f64; 2]> {
     if quantity.is_exact() { None } else { quantity.ends() }
 }
 
-/// A value of an axis.
+/// Returns a value of an axis.
 pub(crate) fn setting(at: String, value: &Value) -> Cell {
     match value {
         Value::Integer(number) => Number::new(at, *number as f64, "").into(),
@@ -248,7 +244,7 @@ pub(crate) fn setting(at: String, value: &Value) -> Cell {
     }
 }
 
-/// The files that a result is about, at most three by name.
+/// Returns the files of a result, at most three by name.
 pub(crate) fn files(names: &[String]) -> [String; 2] {
     const SHOWN: usize = 3;
     let more = names.len().saturating_sub(SHOWN);
@@ -256,7 +252,7 @@ pub(crate) fn files(names: &[String]) -> [String; 2] {
     ["files".to_owned(), names[..names.len().min(SHOWN)].join(", ") + &more]
 }
 
-/// The table with a limit on its rows.
+/// Limits the rows of a table.
 pub(crate) fn cut(mut table: Table) -> Table {
     table.most = Some(MOST);
     table
@@ -264,9 +260,10 @@ pub(crate) fn cut(mut table: Table) -> Table {
 
 /// Notes on unknowns, and on the assumptions made instead.
 pub(crate) fn notes_table(title: &str, all: &[String]) -> Table {
-    /// Longest subject of a note, in letters.
+    /// Maximum length of the subject of a note, in characters.
     const MOST_LETTERS: usize = 40;
-    let mut table = Table::new(title, "Includes the value that was assumed or kept instead.", ["about", "note"]);
+    let mut table =
+        Table::new(title, "Each note states the value that was assumed or kept instead.", ["about", "note"]);
     for note in all {
         let about = note.split_once(": ").filter(|(about, _)| about.chars().count() <= MOST_LETTERS);
         let (about, note) = about.unwrap_or(("general", note));

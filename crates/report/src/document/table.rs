@@ -10,7 +10,7 @@ pub enum Show {
     /// Everyone.
     #[default]
     Always,
-    /// Everyone, but a narrow terminal drops the column first, with a note.
+    /// Everyone; a narrow terminal drops such columns first, with a note.
     Room,
     /// Readers who ask for all details, and pages.
     Detail,
@@ -43,11 +43,11 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
     /// The table's layout.
     pub form: Form,
-    /// Who sees it.
+    /// The readers who see the table.
     pub show: Show,
-    /// True if CSV has a column for each of its columns, rather than a row for each of its numbers.
+    /// True if CSV has a column for each column of the table, rather than a row for each number.
     pub wide: bool,
-    /// Confidence level of its intervals; 0 if the note states it.
+    /// Confidence level of the intervals; 0 if the note states it.
     pub level: f64,
     /// Maximum number of rows for readers; CSV has all.
     pub most: Option<usize>,
@@ -58,13 +58,13 @@ pub struct Table {
 pub struct Column {
     /// The title for readers.
     pub title: String,
-    /// The unit in its header; its numbers are then shown without a unit.
+    /// The unit in the header; the numbers of the column are then shown without a unit.
     pub unit: Word,
     /// The key in CSV: the measure of a long table, the header of a wide one. Empty if CSV does not have the column.
     pub key: Word,
-    /// Keys of the ends of its intervals, in a wide table.
+    /// Keys of the ends of intervals, in a wide table.
     pub ends: Option<[Word; 2]>,
-    /// Who sees it.
+    /// The readers who see the column.
     pub show: Show,
 }
 
@@ -80,7 +80,7 @@ pub enum Cell {
         text: String,
         /// The words in CSV, if they differ.
         key: Option<String>,
-        /// True if they are our own prose, in which backticks mark code; false for names.
+        /// True for prose by tailspn, in which backticks mark code; false for names.
         prose: bool,
     },
     /// A number of the result.
@@ -88,17 +88,17 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// Returns words for readers with others for CSV.
+    /// Returns a text cell with different words for readers and for CSV.
     pub fn named(text: impl Into<String>, key: impl Into<String>) -> Self {
         Self::Text { text: text.into(), key: Some(key.into()), prose: false }
     }
 
-    /// Returns our own prose, in which backticks mark code.
+    /// Returns a cell of prose, in which backticks mark code.
     pub(crate) fn prose(text: impl Into<String>) -> Self {
         Self::Text { text: text.into(), key: None, prose: true }
     }
 
-    /// Returns true if it contains text or is empty.
+    /// Returns true if the cell contains text or is empty.
     pub(crate) fn is_text(&self) -> bool {
         !matches!(self, Self::Number(_))
     }
@@ -164,14 +164,14 @@ impl Column {
         Self { key: key.into(), ..self }
     }
 
-    /// Adds the ends of its intervals to wide CSV, as `KEY_low` and `KEY_high`.
+    /// Adds the ends of the intervals to wide CSV, as `KEY_low` and `KEY_high`.
     #[must_use]
     pub fn ends(self) -> Self {
         let ends = ["low", "high"].map(|end| format!("{}_{end}", self.key).into());
         Self { ends: Some(ends), ..self }
     }
 
-    /// Adds the ends of its intervals to wide CSV under separate names.
+    /// Adds the ends of the intervals to wide CSV under separate names.
     #[must_use]
     pub fn ends_as(self, low: &'static str, high: &'static str) -> Self {
         Self { ends: Some([low.into(), high.into()]), ..self }
@@ -223,25 +223,25 @@ impl Table {
         self
     }
 
-    /// Makes it the table that CSV prints, with a column for each of its columns that have keys.
+    /// Makes this the table that CSV prints, with a column for each column that has a key.
     #[must_use]
     pub fn wide(self) -> Self {
         Self { wide: true, ..self }
     }
 
-    /// Lays it out as a paragraph for each row in terminals.
+    /// Lays out each row as a paragraph in terminals.
     #[must_use]
     pub fn cards(self) -> Self {
         Self { form: Form::Cards, ..self }
     }
 
-    /// Says who sees it.
+    /// Sets the readers who see the table.
     #[must_use]
     pub fn show(self, show: Show) -> Self {
         Self { show, ..self }
     }
 
-    /// States the confidence level of its intervals.
+    /// Sets the confidence level of the intervals.
     #[must_use]
     pub fn level(self, level: f64) -> Self {
         Self { level, ..self }
@@ -282,7 +282,7 @@ impl Table {
 
     /// Lists the rows with numbers without an interval, and the reasons.
     fn without_intervals(&self) -> Vec<String> {
-        /// Largest number of rows with names.
+        /// Maximum number of rows that are listed by name.
         const MOST: usize = 3;
         let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
         for row in &self.rows {

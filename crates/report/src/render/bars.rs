@@ -6,12 +6,12 @@ use crate::render::look::{Look, wrapped};
 use crate::report::plain;
 use crate::report::rows_plot::{BarRow, are_spans};
 
-/// Fewest characters of a long name that are kept, in a narrow terminal.
+/// Minimum number of characters of a long name that are kept in a narrow terminal.
 const KEPT_NAME: usize = 12;
-/// Fewest characters of the axis, fewest next to long names, and most.
+/// Width of the axis in characters: minimum, minimum next to long names, and maximum.
 const AXIS: [usize; 3] = [10, 20, 50];
 
-/// Returns rows of bars from their common axis, with marks and the text next to each bar; empty without a length.
+/// Returns rows of bars on a common axis, with marks and the text next to each bar; empty if all bars have length 0.
 pub(crate) fn bars_text(axis: &str, rows: &[BarRow], look: &Look) -> String {
     let ends = rows.iter().flat_map(|row| row.bar.into_iter().chain(row.marks.iter().copied()));
     let (from, to) = ends.fold((0.0, 0.0), |(from, to): (f64, f64), end| (from.min(end), to.max(end)));
@@ -27,13 +27,13 @@ pub(crate) fn bars_text(axis: &str, rows: &[BarRow], look: &Look) -> String {
     let columns = look.columns().saturating_sub(left + right + 5).clamp(least, most);
     let place = |value: f64| ((value - from) / (to - from) * columns as f64).round() as usize;
     let (full, mark) = (look.either("█", "#"), look.either("┊", "|"));
-    let ends = if are_spans(rows) { "; each number is the end of its bar" } else { "" };
+    let ends = if are_spans(rows) { "; the number next to a bar is the value at its end" } else { "" };
     let mut text =
         if axis.is_empty() { String::new() } else { format!("  {}", wrapped(&format!("{axis}{ends}"), look, "  ")) };
     for (row, name) in rows.iter().zip(&names) {
         let mut cells = vec![" "; columns];
         let [start, end] = row.bar.map(place);
-        // a bar that is not empty can be seen
+        // a bar of positive length is always visible
         let end = if row.bar[1] > row.bar[0] { end.max(start + 1) } else { end };
         cells.iter_mut().take(end).skip(start.min(columns - 1)).for_each(|cell| *cell = full);
         for &value in &row.marks {
@@ -48,7 +48,7 @@ pub(crate) fn bars_text(axis: &str, rows: &[BarRow], look: &Look) -> String {
     text + &format!("  {:left$} {ends}\n", "")
 }
 
-/// The start of a name that is longer than the room for it.
+/// Shortens a name to a width; keeps the start.
 fn begun(name: &str, room: usize, look: &Look) -> String {
     if name.width() <= room {
         return name.to_owned();
@@ -77,7 +77,7 @@ mod tests {
             "  reduce                      ########## 10 s\n"
         );
         assert_eq!(text.lines().count(), expected.lines().count() + 3, "{text}");
-        assert!(text.starts_with("  time [s]; each number is the end of\n  its bar\n"), "{text}");
+        assert!(text.starts_with("  time [s]; the number next to a bar is\n  the value at its end\n"), "{text}");
         assert!(text.lines().all(|line| line.width() <= 50), "{text}");
         let long = [row("0 reduceByKey at /job/app.py:27, a name", [0.0, 5.0], &[])];
         let named = |width| bars_text("time [s]", &long, &Look { width, ..Look::default() });

@@ -3,8 +3,8 @@
 //! Long: `measure,name,unit,value,low,high,level,samples`, a row for each number whose column has a key.
 //! Wide: the table marked as such, with one column for each of its columns with a key. A missing value is an
 //! empty cell.
-//!
-//! Names in logs and nets are other people's text. A spreadsheet runs text that looks like a formula; [`CsvText::Escaped`] prevents that.
+//! Names in logs and nets are untrusted text. A spreadsheet runs text that looks like a formula; [`CsvText::Escaped`]
+//! prevents that.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ const HEADER: [&str; 8] = ["measure", "name", "unit", "value", "low", "high", "l
 /// Text cells of CSV, such as names in logs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CsvText {
-    /// As they are, for programs.
+    /// Unchanged, for programs.
     #[default]
     AsIs,
     /// With an apostrophe before text that a spreadsheet would run as a formula: text that is not a
@@ -31,7 +31,7 @@ impl CsvText {
     }
 }
 
-/// Returns the CSV; none if no column has a key.
+/// Returns the CSV; `None` if no column has a key.
 pub fn csv(document: &Document<'_>, text: CsvText) -> Option<String> {
     let rows = match document.tables().find(|table| table.wide) {
         Some(table) => wide(table),
@@ -66,7 +66,7 @@ fn long(document: &Document<'_>) -> Vec<Vec<String>> {
     rows
 }
 
-/// The row of a number, or of words in its place.
+/// Returns the row of a number, or of words instead of a number.
 fn measure(column: &Column, name: &str, cell: &Cell) -> Option<Vec<String>> {
     let mut row = vec![column.key.to_string(), name.to_owned(), String::new(), value(cell)];
     row.resize(HEADER.len(), String::new());
@@ -116,7 +116,7 @@ fn value(cell: &Cell) -> String {
     }
 }
 
-/// The ends of a number; an open bound is empty.
+/// Returns the ends of a number's interval; an open bound is empty.
 fn ends(cell: &Cell) -> [String; 2] {
     let ends = match cell {
         Cell::Number(number) => number.ends(),

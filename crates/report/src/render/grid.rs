@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::document::{Cell, Form, Show, Table};
 use crate::render::look::{Look, lines, unbroken, wrapped};
 
-/// Blanks before a column.
+/// Number of blanks before a column.
 const GAP: usize = 2;
 /// Minimum number of characters of a column with wrapped words.
 const NARROW: usize = 20;
@@ -19,11 +19,11 @@ struct Set {
     cells: Vec<[String; 2]>,
     /// True if the left part is right-aligned.
     numbers: bool,
-    /// True if it may be omitted.
+    /// True if the column may be omitted.
     room: bool,
     /// Width of the left part, and total width.
     width: [usize; 2],
-    /// Width of all if no word wraps.
+    /// Width of the column if no word wraps.
     whole: usize,
 }
 
@@ -38,11 +38,11 @@ impl Set {
                 let interval = if short { number.short_interval() } else { number.interval() };
                 [value, interval.unwrap_or_default()].map(|text| look.words(&text))
             }
-            // a name that is missing needs no mark
+            // a missing name needs no dash
             Some(Cell::Empty) | None => [if column == 0 { "" } else { "-" }.to_owned(), String::new()],
         };
         let any = |is: fn(&Cell) -> bool| rows.iter().any(|row| row.get(column).is_some_and(is));
-        // values of a list are words and numbers: all start at the left
+        // a list of values mixes words and numbers, so all are left-aligned
         let mixed = table.form == Form::Fields && any(|cell| matches!(cell, Cell::Text { .. }));
         let numbers = !mixed && any(|cell| !cell.is_text());
         let header = look.words(&table.columns[column].header());
@@ -132,7 +132,7 @@ pub(crate) fn grid(table: &Table, look: &Look) -> String {
         text += &lines_of(&part, table.form == Form::Grid);
     }
     if !dropped.is_empty() {
-        text += &wrapped(&format!("Not enough room for: {}.", dropped.join(", ")), look, "");
+        text += &wrapped(&format!("Columns without room: {}.", dropped.join(", ")), look, "");
     }
     text
 }
@@ -146,12 +146,12 @@ fn wrap(columns: &mut [Set], most: usize) {
         let Some(&widest) = open.iter().max_by_key(|&&i| columns[i].width[1]) else { return };
         let before = columns[widest].width[1];
         columns[widest].narrow((before - over.min(before - NARROW)).max(NARROW));
-        // a long word keeps it wide
+        // a long word keeps the column wide
         open.retain(|&i| i != widest || columns[i].width[1] < before);
     }
 }
 
-/// Gives the remaining room of a grid to columns whose text wraps.
+/// Distributes the remaining room of a grid to columns whose text wraps.
 fn widen(columns: &mut [Set], most: usize) {
     let mut left = most.saturating_sub(columns.iter().map(|set| GAP + set.width[1]).sum());
     for set in columns.iter_mut().filter(|set| !set.numbers) {
@@ -204,7 +204,7 @@ fn lines_of(columns: &[Set], headed: bool) -> String {
     text
 }
 
-/// A paragraph for each row: its name, then title and value of each column.
+/// Returns a paragraph for each row: the name of the row, then title and value of each column.
 fn cards(table: &Table, look: &Look) -> String {
     let mut text = String::new();
     let titles = table.columns.iter().skip(1).map(|column| column.header().width()).max().unwrap_or(0);

@@ -1,7 +1,7 @@
-//! Documents as one page of HTML: no network, no script, readable on a phone and in print.
+//! Documents as one HTML page without network access and scripts, readable on a phone and in print.
 //!
-//! All text goes through `maud`, which escapes it; the only unescaped text is our own pictures and
-//! style. The page loads nothing; its content security policy enforces this.
+//! All text goes through `maud`, which escapes it; only pictures and the style sheet of tailspn are unescaped. The page
+//! loads nothing; its content security policy enforces this.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -18,7 +18,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 /// Number of columns from which a table becomes a list of cards on a phone.
 const MANY_COLUMNS: usize = 4;
 
-/// Length of a row's name from which that limit is one column lower.
+/// Length of a row's name from which [`MANY_COLUMNS`] is one lower.
 const LONG_NAME: usize = 16;
 
 /// Maximum length of words that are not broken in a table.
@@ -74,7 +74,7 @@ pub fn html(results: &[Part<'_>]) -> Result<String, PlotError> {
     Ok(page.into_string())
 }
 
-/// Results side by side, with links to each.
+/// Returns the comparison of the results, with a link to each.
 fn comparison(compared: &Document<'_>, documents: &[&Document<'_>]) -> Result<Markup, PlotError> {
     Ok(html! {
         section.result.comparison id="comparison" {
@@ -91,7 +91,7 @@ fn comparison(compared: &Document<'_>, documents: &[&Document<'_>]) -> Result<Ma
     })
 }
 
-/// One result.
+/// Returns the section of one result.
 fn result(i: usize, shown: &Part<'_>) -> Result<Markup, PlotError> {
     let document = &shown.document;
     Ok(html! {
@@ -101,7 +101,7 @@ fn result(i: usize, shown: &Part<'_>) -> Result<Markup, PlotError> {
             @if let Some((caption, svg)) = &shown.net {
                 h3 { "The net" }
                 figure.net {
-                    // a frame that has the focus can be moved by keys
+                            // a frame that has the focus can be scrolled with the keyboard
                     div.frame tabindex="0" role="group" aria-label=(caption) { img src=(data_uri(svg)) alt=(caption); }
                     figcaption { (caption) }
                 }
@@ -109,7 +109,7 @@ fn result(i: usize, shown: &Part<'_>) -> Result<Markup, PlotError> {
             @if !document.plan.is_empty() {
                 h3 { "The plan" }
                 details {
-                    summary { "Every key, as it was run" }
+                    summary { "All keys and values used in this run" }
                     pre { (document.plan) }
                 }
             }
@@ -123,7 +123,7 @@ fn result(i: usize, shown: &Part<'_>) -> Result<Markup, PlotError> {
     })
 }
 
-/// The title of a document, its question and its answer.
+/// Returns the title of a document, its question and its answer.
 fn head(document: &Document<'_>) -> Markup {
     html! {
         header {
@@ -204,7 +204,7 @@ fn has_long_names(table: &Table) -> bool {
         .any(|row| matches!(row.first(), Some(Cell::Text { text, .. }) if text.chars().count() > LONG_NAME))
 }
 
-/// Returns true if a column has no numbers; in a list of names and values, if it has any words.
+/// Returns true if a column has no numbers or, in a list of names and values, if it has any words.
 fn is_of_words(table: &Table, column: usize) -> bool {
     if table.form == Form::Fields {
         return table.rows.iter().any(|row| matches!(row.get(column), Some(Cell::Text { .. })));
@@ -220,7 +220,7 @@ fn is_whole(cell: &Cell) -> bool {
     }
 }
 
-/// A cell; on a phone, it has the name of its column next to it.
+/// Returns a cell. On a phone, the title of its column is next to it.
 fn cell_of(cell: &Cell, column: &Column, first: bool, words: bool) -> Markup {
     let name = column.header();
     html! {
@@ -252,7 +252,7 @@ fn piece_of(piece: &Piece) -> Markup {
     }
 }
 
-/// A number with its interval, its position in the JSON, and all its digits.
+/// Returns a number with its interval, its position in the JSON, and all its digits.
 fn number_of(number: &Number, with_unit: bool) -> Markup {
     let end = |i: usize| number.ends().map(|ends| ends[i]).filter(|end| end.is_finite());
     let text = if with_unit { number.text() } else { number.value_text() };
@@ -264,12 +264,12 @@ fn number_of(number: &Number, with_unit: bool) -> Markup {
     }
 }
 
-/// Our own prose, with what is between backticks as code.
+/// Returns prose by tailspn, with text between backticks as code.
 fn prose(text: &str) -> Markup {
     prose_as(text, str::to_owned)
 }
 
-/// The same with words changed, but not code.
+/// Returns prose with code, and with words changed by `changed`.
 fn prose_as(text: &str, changed: fn(&str) -> String) -> Markup {
     html! {
         @for (i, part) in words_and_code(text).into_iter().enumerate() {
@@ -278,7 +278,7 @@ fn prose_as(text: &str, changed: fn(&str) -> String) -> Markup {
     }
 }
 
-/// Replaces hyphens in front of numbers by minus signs in one of our texts.
+/// Replaces hyphens before numbers by minus signs in prose by tailspn.
 fn typographic(text: &str) -> String {
     let mut last = ' ';
     let mut letters = text.chars().peekable();
@@ -291,7 +291,8 @@ fn typographic(text: &str) -> String {
     typographic
 }
 
-/// An SVG document as a data URI: a separate picture that does not use the page's style and cannot run scripts.
+/// Returns an SVG document as a data URI: a separate picture that does not use the page's style and cannot run
+/// scripts.
 fn data_uri(svg: &str) -> String {
     use std::fmt::Write as _;
     let mut uri = String::from("data:image/svg+xml,");

@@ -2,12 +2,12 @@
 
 use unicode_width::UnicodeWidthStr;
 
-/// The abilities and preferences of the reader of a text.
+/// The capabilities of the terminal, and the preferences of the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
     /// True if block and line characters beyond ASCII may be used. Default true.
     pub unicode: bool,
-    /// Characters in a line, at least 40 are used. Default 80.
+    /// Characters in a line; values below 40 count as 40. Default 80.
     pub width: usize,
     /// Text before and after a heading, such as terminal codes. Default none.
     pub heading: [&'static str; 2],
@@ -33,7 +33,7 @@ impl Look {
         format!("{before}{text}{after}\n")
     }
 
-    /// Returns the first if more than ASCII can be shown, otherwise the second.
+    /// Returns `unicode` if more than ASCII can be shown, otherwise `ascii`.
     pub(crate) fn either(&self, unicode: &'static str, ascii: &'static str) -> &'static str {
         if self.unicode { unicode } else { ascii }
     }
@@ -43,7 +43,7 @@ impl Look {
         self.width.max(NARROWEST)
     }
 
-    /// Returns our own text in characters that can be displayed.
+    /// Returns text by tailspn in characters that can be displayed.
     pub(crate) fn words(&self, text: &str) -> String {
         if self.unicode {
             return text.to_owned();
@@ -72,7 +72,7 @@ pub(crate) fn lines(prose: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// The words of prose; an equation such as `workers = 4` counts as one word.
+/// Iterates over the words of prose; an equation such as `workers = 4` counts as one word.
 pub(crate) fn unbroken(prose: &str) -> impl Iterator<Item = String> {
     const KEPT: &str = "\u{a0}";
     let whole = prose.replace(" = ", &[KEPT, "=", KEPT].concat());
@@ -80,8 +80,8 @@ pub(crate) fn unbroken(prose: &str) -> impl Iterator<Item = String> {
     words.into_iter().filter(|word| !word.is_empty())
 }
 
-/// Splits our own prose at its backticks into words and code, in turns, the words first. Prose with an unpaired backtick
-/// stays whole.
+/// Splits prose by tailspn at its backticks into words and code, alternating, words first. Prose with an unpaired backtick
+/// is not split.
 pub(crate) fn words_and_code(prose: &str) -> Vec<&str> {
     if prose.matches('`').count().is_multiple_of(2) { prose.split('`').collect() } else { vec![prose] }
 }

@@ -39,7 +39,7 @@ fn paragraph(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("{}\n", prose(text.trim())) }
 }
 
-/// Our own prose: what is between backticks stays code, nothing else is markup.
+/// Returns prose by tailspn: text between backticks stays code, and nothing else is markup.
 fn prose(text: &str) -> String {
     let part = |(i, part): (usize, &str)| match i % 2 {
         1 => format!("`{}`", part.replace(['\n', '\r'], " ")),
@@ -48,7 +48,7 @@ fn prose(text: &str) -> String {
     words_and_code(text).into_iter().enumerate().map(part).collect()
 }
 
-/// Text without markup.
+/// Escapes text so that it contains no markup.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -86,10 +86,10 @@ fn table_markdown(table: &Table, look: &Look) -> String {
     text
 }
 
-/// A cell; the unit of a number may be in the header.
+/// Returns a cell; the unit of a number may be in the header.
 fn cell(cell: Option<&Cell>, has_unit: bool) -> String {
     match cell {
-        // a bar ends a cell, also in code
+        // a `|` ends a cell, even in code
         Some(Cell::Text { text, prose: true, .. }) => prose(text).replace("\\|", "|").replace('|', "\\|"),
         Some(Cell::Text { text, .. }) => escaped(text),
         Some(Cell::Number(number)) => {

@@ -2,7 +2,7 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | the reader's abilities |  [`Look`] |
+//! | the terminal's capabilities, and the reader's preferences |  [`Look`] |
 //! | text for terminals; Markdown | `text`, `markdown` |
 //! | a table in a terminal: columns that fit the width | `grid` |
 //! | bars as text | `bars` |

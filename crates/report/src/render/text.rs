@@ -20,7 +20,7 @@ pub fn text(document: &Document<'_>, look: &Look) -> String {
     parts.join("\n")
 }
 
-/// Origin of the numbers, one line each.
+/// Returns the origin of the numbers, one line each.
 fn provenance(document: &Document<'_>, look: &Look) -> String {
     let width = document.provenance.iter().map(|[name, _]| name.width()).max().unwrap_or(0);
     let indent = " ".repeat(width + 2);
@@ -32,7 +32,7 @@ fn provenance(document: &Document<'_>, look: &Look) -> String {
     document.provenance.iter().map(line).collect()
 }
 
-/// Title, question, answer and remarks.
+/// Returns title, question, answer and remarks.
 fn head(document: &Document<'_>, look: &Look) -> String {
     let mut text = String::new();
     if !document.title.is_empty() {
@@ -46,7 +46,7 @@ fn head(document: &Document<'_>, look: &Look) -> String {
     text
 }
 
-/// The words of a sentence, its numbers with their intervals.
+/// Returns the words of a sentence, with the intervals of its numbers.
 pub(crate) fn sentence(pieces: &[Piece]) -> String {
     let words = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Exact answers in the reports of simulations: the same rows, without intervals, replications or seed.
+//! Exact answers in reports of simulations: the same rows, without intervals, replications or seed.
 
 use crate::answer::{AnswerError, ExactAnswer, ExactTime, time_to};
 use crate::estimate::Measured;
@@ -46,7 +46,8 @@ fn rows(names: &[String], unit: &'static str, values: &[f64], level: f64) -> Vec
     names.iter().zip(values).map(row).collect()
 }
 
-/// The report of a simulation with exact numbers instead; `watch` may stop the work on the distribution.
+/// Returns the report of a simulation with exact instead of simulated numbers. `watch` may stop the computation of the
+/// distribution.
 ///
 /// # Errors
 ///
@@ -85,7 +86,8 @@ pub fn exact_report(
     })
 }
 
-/// The report of long runs with exact numbers instead; `wanted` is true if tokens and throughputs are included.
+/// Returns the report of long runs with exact instead of simulated numbers; `wanted` is true if tokens and throughputs are
+/// included.
 pub fn exact_steady_report(
     numbers: &ExactAnswer,
     question: &Question,
@@ -116,7 +118,7 @@ pub fn exact_steady_report(
 }
 
 impl Distribution {
-    /// The exact distribution of a time; none if the goal is unreachable.
+    /// Returns the exact distribution of a time; `None` if the goal is unreachable.
     pub(super) fn exact(passage: &PassageSection, level: f64) -> Option<Self> {
         let bounded = |value, bounds: Option<[f64; 2]>| match bounds {
             Some(bounds) => Measured::bounded(value, bounds, level),
@@ -126,7 +128,7 @@ impl Distribution {
             p: point.p,
             quantity: bounded(point.value, point.low.zip(point.high).map(|(low, high)| [low, high])),
         };
-        // as in a simulation, of the runs that reach the goal
+        // as in a simulation, the times are those of the runs that reach the goal
         let of_those_there = if passage.probability < 1.0 { &passage.quantiles_if_reached } else { &passage.quantiles };
         Some(Self {
             unit: "s".into(),

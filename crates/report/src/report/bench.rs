@@ -32,7 +32,7 @@ pub struct BenchAdapter {
     pub kind: Word,
     /// The driver.
     pub driver: String,
-    /// True if it has 64-bit integers.
+    /// True if the GPU has 64-bit integers.
     pub int64: bool,
 }
 
@@ -66,7 +66,7 @@ pub struct BenchSpeed {
     pub threads: Option<usize>,
     /// Replications.
     pub replications: u64,
-    /// Their time, without the setup \[s\].
+    /// Time of the replications, without the setup \[s\].
     pub seconds: f64,
     /// Replications per second \[1/s\].
     pub replications_per_s: f64,
@@ -81,11 +81,11 @@ pub struct BenchSpeed {
 pub struct BenchTimes {
     /// Time of the setup \[s\].
     pub setup_s: f64,
-    /// Share of the upload.
+    /// Share of the time for uploads.
     pub upload: f64,
-    /// Share of the computation.
+    /// Share of the time for computation.
     pub compute: f64,
-    /// Share of reading back.
+    /// Share of the time for reading results back.
     pub read_back: f64,
 }
 
@@ -98,7 +98,7 @@ pub struct BenchBound {
     pub of: Word,
     /// Basis of the bound.
     pub by: String,
-    /// The share that was reached.
+    /// The share of the bound that was reached.
     pub reached: f64,
 }
 
@@ -137,9 +137,8 @@ impl Report for BenchReport {
 /// Returns advice on getting the bound that a row lacks.
 fn no_bound(row: &BenchRow) -> Option<String> {
     let gpu = row.gpu.as_ref().filter(|_| row.bound.is_none())?;
-    let (by, option) =
-        if gpu.engine == "schedule" { ("arithmetic", "--lanes-ghz") } else { ("memory", "--memory-gbs") };
-    Some(format!("{}: the bound by {by} is unknown; give the GPU's {option}.", row.net))
+    let (by, option) = if gpu.engine == "schedule" { ("compute", "--lanes-ghz") } else { ("memory", "--memory-gbs") };
+    Some(format!("{}: the {by} bound is unknown; add {option} for this GPU.", row.net))
 }
 
 fn speeds(report: &BenchReport) -> Table {

@@ -15,7 +15,7 @@ use crate::report::times_plot::{Times, is_marked};
 const SIZE: (u32, u32) = (900, 560);
 /// Characters of the title that are written.
 const TITLE: usize = 84;
-/// Share of the width beyond which a median leaves more room on the left.
+/// Share of the width; if the median is beyond it, there is more room on the left.
 const RIGHT: f64 = 0.55;
 /// Height of a line of the list of numbers, in dots.
 const LINE: i32 = px(21);
@@ -50,7 +50,7 @@ fn title(net: &str, passage: &PassageSection) -> String {
     whole.chars().take(TITLE - 3).chain("...".chars()).collect()
 }
 
-/// The numbers as a list in the free space of the plot: at the lower right or the upper left.
+/// Draws the numbers as a list in the free space of the plot: at the lower right or the upper left.
 fn numbers(
     area: &Area<'_>,
     (columns, lines): (Range<i32>, Range<i32>),
@@ -75,7 +75,7 @@ fn numbers(
     Ok(())
 }
 
-/// Name, value and certain bounds of each number.
+/// Returns name, value and guaranteed bounds of each number.
 fn rows(passage: &PassageSection) -> Vec<[String; 3]> {
     let row = |name: String, value: f64, bounds: Option<[f64; 2]>| {
         let half = bounds.map(|[low, high]| 0.5 * (high - low)).filter(|half| *half > 0.0);

@@ -18,7 +18,7 @@ const MOST_OBSTACLES: usize = 5;
 pub struct CheckReport {
     /// Name of the net; may be empty.
     pub name: String,
-    /// The format that it was read as.
+    /// The format in which the net was read.
     pub dialect: String,
     /// Number of places.
     pub places: usize,
@@ -52,25 +52,25 @@ pub struct CheckReport {
     pub remarks: Vec<String>,
     /// The engine that a simulation uses; none if no engine can run the net.
     pub engine: Option<Word>,
-    /// Every engine.
+    /// All engines.
     pub engines: Vec<EngineRow>,
     /// The folded parts of the net; none if no parts are equal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// The folded net in `solve`, with phases instead of delays; none unless that folds more.
+    /// The parts that `solve` folds, after the expansion of delays to phases; `None` unless it folds more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded_by_solve: Option<FoldedParts>,
-    /// Parts that `solve` does not fold but exchanges: it solves canonical markings.
+    /// Exchangeable parts that are not folded; `solve` explores canonical markings of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exchanged: Vec<ExchangedParts>,
-    /// Similar parts that do not fold.
+    /// Similar parts that cannot be folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
     /// Result of a short run.
     pub trial: String,
-    /// True if that run showed that the net is wrong.
+    /// True if the short run showed that the net is wrong.
     pub fault: bool,
-    /// Problems that versions of PIPE have with the net; none if not requested.
+    /// Problems of PIPE versions with the net; `None` if not requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipe: Option<Vec<PipeFinding>>,
     /// Differences from another net; none if not requested.
@@ -110,7 +110,7 @@ pub struct FileWarningRow {
 pub struct EngineRow {
     /// Name.
     pub name: Word,
-    /// Reasons why it cannot run the net; empty if it can.
+    /// Reasons why the engine cannot run the net; empty if it can.
     pub obstacles: Vec<String>,
 }
 
@@ -150,7 +150,7 @@ impl Report for CheckReport {
         document.table(equal_parts(self));
         let warning =
             |row: &FileWarningRow| vec![row.place.clone().unwrap_or_default().into(), Cell::prose(&*row.message)];
-        // a terminal shows them with the lines of the file
+        // in a terminal, warnings are shown with the lines of the file
         let warnings = Table::new("Warnings about the file", "", ["place", "oddity"]).show(Show::Detail);
         document.table(warnings.rows(self.warnings.iter().map(warning)));
         document.table(self.pipe.as_ref().map(|pipe| pipe_table(pipe, self.warnings.len())).unwrap_or_default());

@@ -47,7 +47,7 @@ impl Report for ComparisonReport {
     }
 }
 
-/// The label of a side and its file, or its number of files.
+/// Returns the label of a side and its file, or its number of files.
 fn side_name(side: &ComparedSide) -> String {
     let name = |file: &String| file.rsplit(['/', '\\']).next().unwrap_or(file).to_owned();
     match &side.files[..] {
@@ -85,7 +85,7 @@ struct Part<'a> {
 struct Parts<'a>(&'a ComparisonReport);
 
 impl<'a> Parts<'a> {
-    /// The labels of the sides.
+    /// Returns the labels of the sides.
     fn labels(&self) -> [&'a str; 2] {
         [&self.0.sides[0].label, &self.0.sides[1].label]
     }
@@ -126,7 +126,7 @@ impl<'a> Parts<'a> {
         pieces
     }
 
-    /// The part of the time that costs or saves most.
+    /// Names the part of the time with the largest contribution to the difference.
     fn largest_words(&self, time: &TimeDifference) -> Vec<Piece> {
         let parts = self.parts();
         let Some(part) = parts.first().filter(|part| part.contribution_s != 0.0) else { return Vec::new() };
@@ -144,7 +144,7 @@ impl<'a> Parts<'a> {
         pieces
     }
 
-    /// Stages and times without a stage, the largest absolute contribution first.
+    /// Returns stages and times without a stage, the largest absolute contribution first.
     fn parts(&self) -> Vec<Part<'a>> {
         let mut parts: Vec<Part<'a>> = Vec::new();
         for (i, row) in self.0.stages.iter().enumerate() {
@@ -185,7 +185,7 @@ impl<'a> Parts<'a> {
         let difference = seconds("/time/difference_s", time.difference_s).signed();
         push(Cell::named(format!("{b} − {a}"), "difference"), difference.into());
         if let Some(ratio) = &time.ratio {
-            // the answer says why a ratio has no interval
+            // the answer states why a ratio has no interval
             let plain = Measured::between(ratio.value, None, None);
             let ratio = if ratio.ends().is_some() { ratio } else { &plain };
             let number = Number::measured("/time/ratio", ratio, "").rounded(0.01 * ratio.value);
@@ -212,7 +212,7 @@ impl<'a> Parts<'a> {
         table
     }
 
-    /// The time of each file, if a side has several.
+    /// Returns the time of each file, if a side has several.
     fn runs(&self) -> Table {
         let columns = [Column::new("file"), Column::new("side"), Column::new("time").unit("s").key("run_time")];
         let mut table = Table::new("Files", "", columns).most(MOST);
@@ -239,7 +239,7 @@ impl<'a> Parts<'a> {
             Column::new("speed-up").key("speedup"),
         ];
         let note = format!(
-            "Each instant of a run is divided equally among the stages that run then, or assigned to no stage, so the column {b} − {a} adds up to the difference of the times. Speed-up: time in which the stage ran, {a} over {b}. A dash: the side does not have the stage."
+            "Each instant of a run is divided equally among the stages that are running, or assigned to no stage, so the column {b} − {a} adds up to the difference of the times. Speed-up: running time of the stage in {a} divided by that in {b}. A dash: the side does not have the stage."
         );
         let mut table = Table::new("Where the difference arose", note, columns).most(MOST);
         for part in self.parts() {
@@ -318,7 +318,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The number and name of a stage, as on side A if both sides have it.
+/// Returns the number and name of a stage, as on side A if both sides have it.
 fn stage_name(row: &StageDifference) -> String {
     let side = row.a.as_ref().or(row.b.as_ref());
     side.map_or_else(String::new, |side| format!("{} {}", side.number, side.name))

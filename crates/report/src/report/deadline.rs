@@ -5,7 +5,7 @@ use crate::estimate::Measured;
 use crate::job_time::DeadlineSection;
 use crate::report::number::plain;
 
-/// A probability in percent; an exact one has two decimals.
+/// Returns a probability in percent; an exact probability has two decimals.
 pub(super) fn chance(at: impl Into<String>, probability: &Measured) -> Number {
     let number = Number::measured(at, probability, "").percent();
     if probability.is_exact() { number.rounded(1.5e-4) } else { number }

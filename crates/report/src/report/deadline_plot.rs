@@ -1,4 +1,5 @@
-//! Points of an optimisation as a picture: the time of each with its interval over its cost, and the deadline.
+//! Configurations of an optimisation as a picture: time and its interval (vertical) against cost (horizontal), and the
+//! deadline.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
@@ -17,9 +18,10 @@ const LETTERS: i32 = 13;
 const MARK: i32 = 5;
 /// Height of a line of the legend \[px\].
 const LEGEND: i32 = 20;
-/// Maximum number of points that are drawn: the last ones of the search.
+/// Maximum number of points that are drawn; the last points of the search are kept.
 const MOST: usize = 500;
-/// Points up to which each has a label if there is room; among more, only those that the answer mentions.
+/// Maximum number of points that are all labelled, if there is room. Of more points, only those in the answer are
+/// labelled.
 const FEW: usize = 12;
 
 /// The meaning of a mark.
@@ -89,7 +91,7 @@ impl<'r> Deadline<'r> {
         self.points.len() <= FEW
     }
 
-    /// The picture; none without a point.
+    /// Returns the picture; `None` without a point.
     ///
     /// # Errors
     ///
@@ -161,7 +163,7 @@ impl<'r> Deadline<'r> {
         Ok(())
     }
 
-    /// The place of a point, and the areas of its mark and of its intervals.
+    /// Returns the position of a point, and the areas of its mark and of its intervals.
     fn taken(&self, row: &LookRow, place: &dyn Fn(f64, f64) -> (i32, i32)) -> ([i32; 2], Vec<[i32; 4]>) {
         let value = row.value_s.unwrap_or(0.0);
         let (x, y) = place(row.cost, value);
@@ -178,7 +180,8 @@ impl<'r> Deadline<'r> {
         ([x, y], areas)
     }
 
-    /// Writes the values of the configurations that the answer mentions next to their marks; of all, if they are few.
+    /// Writes the values of configurations next to their marks: of all if they are few, otherwise of those in the
+    /// answer.
     fn labels(
         &self,
         area: &Area<'_>,
@@ -219,7 +222,7 @@ impl<'r> Deadline<'r> {
         self.report.chosen.as_ref().is_some_and(|chosen| chosen.point == row.point)
     }
 
-    /// The entries of the legend.
+    /// Returns the entries of the legend.
     fn states(&self) -> Vec<State> {
         let there = |state: &State| match state {
             State::Deadline => true,
@@ -230,7 +233,7 @@ impl<'r> Deadline<'r> {
     }
 }
 
-/// Positions of the entries of a legend in lines of a given width: column, and line starting at 0.
+/// Returns positions of the entries of a legend in lines of a given width: column, and line starting at 0.
 fn laid_out(entries: &[State], room: i32) -> Vec<(State, [i32; 2])> {
     let (mut x, mut line) = (0, 0);
     let mut places = Vec::new();

@@ -1,4 +1,4 @@
-//! Straggler detectors judged on jobs that ran, and the shares of slow tasks, jobs and nodes by each rule.
+//! Straggler detectors judged on recorded jobs, and the shares of slow tasks, jobs and nodes by each rule.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::report::Word;
 use crate::report::number::counted;
 use crate::report::whatif::MetricRow;
 
-/// Rows of the table of stragglers for readers without `--all`.
+/// Maximum number of rows in the table of stragglers without `--all`.
 const MOST_TASKS: usize = 20;
 
 /// A part of a whole.
@@ -35,7 +35,8 @@ impl From<Share> for PartOf {
 pub struct ShareRow {
     /// The rule, such as `1.5 medians`.
     pub rule: String,
-    /// Stragglers among the tasks; by the rules that compare with a mean or a median, among the attempts that did not fail.
+    /// Stragglers among the tasks. By the rules that compare with a mean or a median: among the attempts that did not
+    /// fail.
     pub tasks: PartOf,
     /// Jobs with a straggler.
     pub jobs: PartOf,
@@ -52,9 +53,9 @@ pub struct DetectionStage {
     pub name: String,
     /// Tasks that were judged.
     pub tasks: u64,
-    /// Stragglers among them.
+    /// Stragglers among these tasks.
     pub stragglers: u64,
-    /// Tasks with an expected time from other runs; for other tasks it is the median of the stage.
+    /// Tasks with an expected time from other runs; for other tasks, the expected time is the median of the stage.
     pub usual_from_runs: u64,
     /// True if progress was reported, false if it is assumed to be even.
     pub reported: bool,
@@ -69,7 +70,7 @@ pub struct JudgedRow {
     pub detector: Word,
     /// Age of a stage at the first check \[s\].
     pub lag_s: f64,
-    /// Times when the detector runs: always, or once no task waits.
+    /// When the detector runs: always, or only while no task waits.
     pub watch: Watching,
     /// Tasks that were flagged.
     pub flagged: u64,
@@ -88,19 +89,19 @@ pub struct JudgedRow {
 /// A straggler, or a task that was flagged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DetectionTask {
-    /// Position of its stage in `stages`.
+    /// Index of the task's stage in `stages`.
     pub stage: usize,
     /// The number of the task in the stage.
     pub task: u32,
     /// The node; empty if the log does not name it.
     pub node: String,
-    /// The time of its first attempt \[s\]; at least that, if it was killed and no progress was reported.
+    /// The time of the first attempt \[s\]; a lower bound if the attempt was killed and no progress was reported.
     pub time_s: Measured,
     /// The expected time of the task \[s\].
     pub usual_s: f64,
     /// True for a straggler.
     pub straggler: bool,
-    /// Age at which each detector flagged it \[s\], in the order of `detectors`.
+    /// Age at which each detector flagged the task \[s\], in the order of `detectors`.
     pub flagged_s: Vec<Option<f64>>,
 }
 
@@ -127,7 +128,7 @@ pub struct DetectionReport {
     pub notes: Vec<String>,
 }
 
-/// Makes the report on detectors that were judged. `identified` has the stragglers of each run by other rules.
+/// Returns the report on judged detectors. `identified` has the stragglers of each run by other rules.
 pub fn detection_report(
     runs: Vec<String>,
     usual_runs: Vec<String>,
@@ -167,7 +168,7 @@ pub fn detection_report(
     report
 }
 
-/// The shares of all runs together, rule by rule.
+/// Returns the shares of all runs together, rule by rule.
 fn pooled(identified: &[Identified]) -> Vec<ShareRow> {
     let mut rows: Vec<ShareRow> = Vec::new();
     for found in identified {
@@ -227,12 +228,12 @@ fn task_row(task: &JudgedTask) -> DetectionTask {
 }
 
 impl DetectionReport {
-    /// The assumptions behind the numbers.
+    /// Returns the assumptions behind the numbers.
     fn assumptions(&self, left_out: &[String]) -> Vec<String> {
         let mut notes = Vec::new();
         if self.stages.iter().any(|stage| !stage.reported) {
             notes.push(
-                "no progress was reported: even progress is assumed, which no detector could have known at the time"
+                "no progress was reported; uniform progress is assumed, which no detector could have known at the time"
                     .to_owned(),
             );
         }
@@ -245,23 +246,23 @@ impl DetectionReport {
         if from_runs < all {
             let which = if from_runs == 0 { "each task".to_owned() } else { counted(all - from_runs, "task") };
             notes.push(format!(
-                "the expected time of {which} is the median of its stage: runs without stragglers, given with --usual, show it better"
+                "the expected time of {which} is the median of its stage; runs without stragglers, added with --usual, give a better one"
             ));
         }
         notes.push(
-            "no action is taken on a flagged task: a copy in the run itself would have changed later events".to_owned(),
+            "flagged tasks get no copies here; copies in the run itself would have changed later events".to_owned(),
         );
         notes
     }
 
-    /// The detector with the largest value of a metric that is certain, the lower end of its interval, and its position.
+    /// Returns the detector with the largest lower end of the interval of a metric, with its position.
     fn best(&self, metric: Metric) -> Option<(usize, &JudgedRow)> {
         let value = |row: &JudgedRow| {
             let found = row.metrics.iter().find(|found| found.name == metric.name())?.value.as_ref()?;
             Some(found.ends().map_or(found.value, |ends| ends[0]))
         };
         let valued = self.detectors.iter().enumerate().filter_map(|(i, row)| Some((value(row)?, i, row)));
-        // among equals, the one with fewer false alarms, then the first
+        // if several are equal, the detector with fewer false alarms, then the first
         let better = valued.rev().max_by(|a, b| a.0.total_cmp(&b.0).then(b.2.false_alarms.cmp(&a.2.false_alarms)));
         better.map(|(_, i, row)| (i, row))
     }
@@ -276,16 +277,16 @@ impl DetectionReport {
             format!(" tasks were stragglers: they took more than {} times their expected time.", self.factor).into(),
         ];
         let (Some((i, most)), Some((j, surest))) = (self.best(Metric::Recall), self.best(Metric::Precision)) else {
-            answer.push(" They cannot be used to judge detectors.".into());
+            answer.push(" Such a run cannot be used to judge detectors.".into());
             return answer;
         };
         let at = |i: usize, key: &str| format!("/detectors/{i}/{key}");
         if self.detectors.iter().all(|row| row.in_time == 0) {
-            answer.push(" No detector would have found one in time.".into());
+            answer.push(" No detector would have flagged a straggler in time.".into());
             return answer;
         }
         answer.extend([
-            format!(" `{}` would have found the most in time: ", most.name).into(),
+            format!(" `{}` would have flagged the most stragglers in time: ", most.name).into(),
             count(&at(i, "in_time"), most.in_time),
             ", with ".into(),
             count(&at(i, "false_alarms"), most.false_alarms),
@@ -347,7 +348,7 @@ impl DetectionReport {
             Column::new("missed").key("missed"),
             Column::new("looks from").unit("s").key("lag").show(Show::Room),
         ];
-        let note = "In time: a copy of the expected length could still have won.";
+        let note = "In time: a copy that takes the expected time could still have finished first.";
         let mut table = Table::new("Flags", note, columns);
         for (i, row) in self.detectors.iter().enumerate() {
             let count = |key: &str, value| Cell::from(Number::count(format!("/detectors/{i}/{key}"), value));

@@ -13,7 +13,7 @@ const MIB: f64 = 1_048_576.0;
 pub struct DevicesReport {
     /// The adapters, best first.
     pub adapters: Vec<AdapterRow>,
-    /// Name of the adapter that `auto` uses; none if it uses none.
+    /// Name of the adapter that `auto` uses, if any.
     pub auto: Option<String>,
     /// Reason of that choice.
     pub auto_reason: String,
@@ -30,7 +30,7 @@ pub struct AdapterRow {
     pub interface: String,
     /// The driver.
     pub driver: String,
-    /// True if it has 64-bit integers.
+    /// True if the adapter has 64-bit integers.
     pub int64: bool,
     /// Largest buffer \[B\].
     pub largest_buffer: u64,
@@ -40,9 +40,9 @@ pub struct AdapterRow {
     pub workgroups: u32,
     /// Maximum number of invocations in a workgroup.
     pub workgroup_size: u32,
-    /// True if it opened and passed its test.
+    /// True if the adapter opened and passed its self-test.
     pub usable: bool,
-    /// Reason why it is not usable.
+    /// Reason why the adapter is not usable.
     pub fault: Option<String>,
 }
 
@@ -54,7 +54,7 @@ impl Report for DevicesReport {
         let mut document = Document {
             kind: "graphics adapters",
             title: "Graphics adapters".to_owned(),
-            answer: vec![format!("`auto` takes {name}: {}.", self.auto_reason.trim_end_matches('.')).into()],
+            answer: vec![format!("`auto` uses {name}: {}.", self.auto_reason.trim_end_matches('.')).into()],
             remarks: self.adapters.iter().filter_map(|row| row.fault.clone()).collect(),
             ..Document::default()
         };

@@ -1,4 +1,4 @@
-//! The findings of a diagnosis, as rows: `--json` prints them, and text, CSV and picture are made from them.
+//! The findings of a diagnosis as rows, from which JSON, text, CSV and the picture are made.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::diagnose::causes::{Advice, RootCauses, StageSummary, WarmUp};
 use crate::diagnose::{Cause, Finding};
 use crate::report::json::Word;
 
-/// Something that was read.
+/// An input that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsedRow {
     /// Kind of input: `log`, `samples`, `progress`, `syscalls`.
@@ -30,7 +30,7 @@ pub struct DiagnosedStageRow {
     pub stragglers: u64,
     /// Stragglers with a cause.
     pub explained: u64,
-    /// Features that are unknown for all of its tasks.
+    /// Features that are unknown for all tasks of the stage.
     pub unknown_features: Vec<Word>,
     /// Stragglers with samples for less than half of their time.
     pub uncovered: u64,
@@ -49,7 +49,7 @@ pub struct DiagnosisReport {
     pub missing: Vec<String>,
     /// Sentences about problems of the input.
     pub warnings: Vec<String>,
-    /// True if there was anything to compare; if not, an empty list of findings has no meaning.
+    /// True if there was something to compare; otherwise an empty list of findings has no meaning.
     pub compared: bool,
     /// The stages, in order.
     pub stages: Vec<DiagnosedStageRow>,
@@ -62,7 +62,7 @@ pub struct DiagnosisReport {
     pub warm_up: Option<WarmUp>,
 }
 
-/// Builds the report; `missing` also gets the unknowns of the root causes.
+/// Builds the report; adds the unknowns of the root causes to `missing`.
 pub fn diagnosis_report(
     subject: String,
     used: Vec<UsedRow>,
@@ -113,7 +113,7 @@ fn missing_features(stages: &[DiagnosedStageRow]) -> Vec<String> {
         .collect();
     let mut told = Vec::new();
     if !everywhere.is_empty() {
-        told.push(format!("no data, so never blamed: {}", everywhere.join(", ")));
+        told.push(format!("no data, so never reported as a cause: {}", everywhere.join(", ")));
     }
     let uncovered: u64 = slow.iter().map(|stage| stage.uncovered).sum();
     let all: u64 = slow.iter().map(|stage| stage.stragglers).sum();
@@ -126,7 +126,7 @@ fn missing_features(stages: &[DiagnosedStageRow]) -> Vec<String> {
     told
 }
 
-/// A cause's name in tables.
+/// Returns the name of a cause in tables.
 pub(super) fn cause_text(cause: Cause) -> &'static str {
     match cause {
         Cause::Unknown => "unknown",
@@ -144,6 +144,6 @@ pub(super) fn cause_text(cause: Cause) -> &'static str {
         Cause::LongLastStage => "long last stage",
         Cause::Driver => "waiting for the driver",
         Cause::GpuWait => "waiting for the GPU",
-        Cause::GpuMemory => "GPU memory short",
+        Cause::GpuMemory => "GPU memory shortage",
     }
 }

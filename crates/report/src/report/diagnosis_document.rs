@@ -49,7 +49,9 @@ impl DiagnosisReport {
     /// Returns the number of stragglers, the number with a cause, and the most costly cause.
     fn answer(&self) -> Vec<Piece> {
         if !self.compared {
-            return vec!["There was nothing to compare, so there are no findings: see the missing inputs.".into()];
+            return vec![
+                "There was nothing to compare, so there are no findings. The missing inputs are listed below.".into(),
+            ];
         }
         let slow: Vec<&DiagnosedStageRow> = self.stages.iter().filter(|stage| stage.stragglers > 0).collect();
         let sum = |part: fn(&DiagnosedStageRow) -> u64| {
@@ -87,14 +89,14 @@ impl DiagnosisReport {
         pieces
     }
 
-    /// The time that was lost; a lower bound if one of the tasks would have run longer.
+    /// Returns the lost time; a lower bound if one of the tasks would have run longer.
     fn lost(&self, i: usize, advice: &Advice) -> Number {
         let is_open = advice.findings.iter().any(|&found| self.findings.get(found).is_some_and(|found| found.at_least));
         time(format!("/advice/{i}/lost_s"), advice.lost_s, "s", is_open)
     }
 
     fn advice_table(&self) -> Table {
-        let note = "Sorted by cost to the job. Job shorter by: the gain if these tasks had taken the median of their stage, in the same slots. A straggler with several causes counts for each of them.";
+        let note = "Sorted by cost to the job. Job shorter by: the gain if these tasks had taken the median time of their stage, in the same slots. A straggler with several causes counts for each of them.";
         let columns = [
             "because of",
             "do this",
@@ -142,10 +144,10 @@ impl DiagnosisReport {
         Figure::new("Stragglers over time, by cause", caption).drawn(|| Stragglers::new(&self.findings).picture())
     }
 
-    /// The findings for readers: findings with a cause first, then by time beyond the expected time.
+    /// Returns the findings for readers: findings with a cause first, then by time beyond the expected time.
     fn findings_table(&self) -> Table {
-        let note = "Evidence: the strongest evidence. Expected: the value that it was compared with. Confidence: from a rule of the method. ≥: the task would have \
-                    run longer.";
+        let note = "Evidence: the strongest evidence. Expected: the value that the evidence was compared with. Confidence: by a rule of the method. ≥: the task would \
+                    have run longer.";
         let columns = [
             Column::new("stage/task"),
             Column::new("cause"),
@@ -211,7 +213,7 @@ impl DiagnosisReport {
         cut(table)
     }
 
-    /// The findings for CSV: in their order, each with its strongest evidence.
+    /// Returns the findings for CSV: in the order of the report, each with its strongest evidence.
     fn rows(&self) -> Table {
         const KEYS: &str = "method subject stage task attempt node to_node from_s to_s cause \
                             score threshold confidence evidence evidence_value evidence_usual evidence_unit at_least";
@@ -239,7 +241,7 @@ impl DiagnosisReport {
     }
 }
 
-/// A sentence about the cost of executors that had just started.
+/// Returns a sentence about the cost of executors that had just started.
 fn warm_up(cost: &WarmUp) -> String {
     let mut parts = Vec::new();
     if cost.start_s > 1.0 {
@@ -257,7 +259,7 @@ fn warm_up(cost: &WarmUp) -> String {
     format!("Warm-up: {}. Executors had just started.", parts.join(", and "))
 }
 
-/// A time with a readable number of digits.
+/// Returns a time with a readable number of digits.
 fn time(at: String, value: f64, unit: &'static str, at_least: bool) -> Number {
     let measured = if at_least { Measured::at_least(value) } else { Measured::between(value, None, None) };
     Number::measured(at, &measured, unit).brief()
@@ -307,7 +309,7 @@ pub(super) fn who(subject: &Subject) -> String {
     }
 }
 
-/// Kind, stage, task, attempt, node and second node.
+/// Returns kind, stage, task, attempt, node and second node of a subject.
 fn subject(subject: &Subject) -> [Cell; 6] {
     let none = || Cell::Empty;
     match subject {
@@ -326,12 +328,12 @@ fn subject(subject: &Subject) -> [Cell; 6] {
     }
 }
 
-/// A value of evidence with its unit.
+/// Returns a value of evidence with its unit.
 pub(super) fn amount(at: String, evidence: &Evidence, value: f64) -> Number {
     scaled(at, value, evidence.value.abs().max(evidence.usual.abs()), &evidence.unit)
 }
 
-/// A number in a multiple of its unit that suits the largest of the numbers next to it.
+/// Returns a number in a multiple of its unit that suits the largest of the numbers next to it.
 pub(super) fn scaled(at: String, value: f64, largest: f64, unit: &str) -> Number {
     let (factor, shown) = match (largest, unit) {
         (size, "s") if size < 1.0 => (1e3, "ms".to_owned()),
@@ -346,7 +348,7 @@ pub(super) fn scaled(at: String, value: f64, largest: f64, unit: &str) -> Number
     if largest > 0.0 { number.rounded(0.02 * largest) } else { number }
 }
 
-/// A few names, and the number of further names.
+/// Returns a few names, and the number of further names.
 fn listed(names: &[String]) -> String {
     const MOST: usize = 4;
     let more = names.len().saturating_sub(MOST);

@@ -26,14 +26,14 @@ const CAUSES: [(Cause, &str); 10] = [
     (Cause::Network, "#d6409f"),
 ];
 
-/// The colour of a cause, as red, green and blue.
+/// Returns the colour of a cause, as red, green and blue.
 pub(super) fn cause_colour(cause: Cause) -> [u8; 3] {
     let text = CAUSES.iter().find(|(known, _)| *known == cause).map_or(CAUSES[0].1, |(_, colour)| colour);
     [1, 3, 5].map(|at| text.get(at..at + 2).and_then(|part| u8::from_str_radix(part, 16).ok()).unwrap_or(0))
 }
 
-/// The picture: time to the right, a lane for each slot of each node. A straggler with several causes has the colour of
-/// the most certain one; its tooltip lists all. The legend lists only causes that were found.
+/// Returns the picture: time to the right, a lane for each slot of each node. A straggler with several causes has
+/// the colour of the most certain one; its tooltip lists all. The legend lists only causes that were found.
 pub fn diagnosis_svg(trace: &JobTrace, findings: &[Finding]) -> String {
     let mut by_attempt: BTreeMap<usize, Vec<&Finding>> = BTreeMap::new();
     let index = attempts_by_name(trace);
@@ -63,7 +63,7 @@ pub fn diagnosis_svg(trace: &JobTrace, findings: &[Finding]) -> String {
     painted_svg(trace, &Paint { kinds, of_attempts, notes: notes.collect() })
 }
 
-/// The attempts by stage, task and number, as findings name them.
+/// Returns the attempts by stage, task and number, as findings name them.
 fn attempts_by_name(trace: &JobTrace) -> BTreeMap<(String, u64, u32), usize> {
     let names: Vec<String> = trace.stages_with_ids().map(|(id, _)| stage_name(trace, id)).collect();
     let key = |(i, attempt): (usize, &Attempt)| {
@@ -72,11 +72,11 @@ fn attempts_by_name(trace: &JobTrace) -> BTreeMap<(String, u64, u32), usize> {
     trace.attempts().iter().enumerate().map(key).collect()
 }
 
-/// The causes of an attempt, with their strongest evidence.
+/// Returns the causes of an attempt, with their strongest evidence.
 fn note(found: &[&Finding]) -> String {
     let one = |finding: &&Finding| match finding.evidence.first().filter(|_| finding.cause != Cause::Unknown) {
         Some(evidence) => format!(
-            "{}: {} {:.1} {}, usually {:.1}",
+            "{}: {} {:.1} {}, expected {:.1}",
             cause_text(finding.cause),
             evidence.what,
             evidence.value,

@@ -9,9 +9,10 @@ use crate::sim::Clock;
 
 /// Bars of a histogram.
 const BARS: u32 = 60;
-/// Distance that the bars extend beyond p99, in distances from p50 to p99; longer tails are counted, not drawn.
+/// How far the bars extend beyond p99, as a multiple of the distance from p50 to p99. Samples beyond that are counted, not
+/// drawn.
 const BEYOND_P99: f64 = 0.5;
-/// Largest number of bars; bars beyond the end are merged.
+/// Maximum number of bars; samples beyond the last bar are counted together.
 const MOST_BARS: f64 = 100_000.0;
 
 /// A quantile with its interval \[s\].
@@ -24,7 +25,7 @@ pub struct QuantileRow {
     pub quantity: Measured,
 }
 
-/// Samples from `low` to `high`, the latter not included.
+/// A bar of a histogram: samples from `low` (included) to `high` (excluded).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bar {
     /// Lower edge \[s\].
@@ -35,7 +36,7 @@ pub struct Bar {
     pub count: u64,
 }
 
-/// Bars of equal width over most of a distribution; the far tail is one number.
+/// Bars of equal width over most of a distribution, and the number of samples in the far tail.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Histogram {
     /// The bars, ascending.
@@ -70,7 +71,7 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// The distribution of samples in ticks of `clock`; none without a sample.
+    /// Returns the distribution of samples in ticks of `clock`; `None` without a sample.
     pub fn new(moments: &Moments, histogram: &TickHistogram, clock: Clock, level: f64) -> Option<Self> {
         let (min, max) = (moments.min()?, moments.max()?);
         let sd = standard_deviation_interval(moments, histogram, level);
@@ -94,7 +95,7 @@ impl Distribution {
         })
     }
 
-    /// The quantile `p` of [`QUANTILES`] \[s\].
+    /// Returns the quantile `p` of [`QUANTILES`] \[s\].
     pub fn quantile(&self, p: f64) -> Option<f64> {
         let row = self.quantiles.iter().find(|row| (row.p - p).abs() < 1e-12)?;
         Some(row.quantity.value)
@@ -106,7 +107,7 @@ const STEPS: u32 = 60;
 /// Points of the tail per power of ten.
 const TAIL_POINTS: f64 = 8.0;
 
-/// The distribution function of samples: at equal distances over the range of the histogram, then at
+/// Returns the distribution function of samples: at equal distances over the range of the histogram, then at
 /// quantiles that approach 1.
 fn curve(samples: &TickHistogram, clock: Clock, level: f64) -> Vec<CdfPoint> {
     let (Some(min), Some(max)) = (samples.min(), samples.max()) else { return Vec::new() };
@@ -122,7 +123,7 @@ fn curve(samples: &TickHistogram, clock: Clock, level: f64) -> Vec<CdfPoint> {
     ticks.into_iter().filter_map(|ticks| point(samples, ticks, clock, level)).collect()
 }
 
-/// The share of the samples up to a time, with its interval.
+/// Returns the share of samples up to a time, with its interval.
 fn point(samples: &TickHistogram, ticks: u64, clock: Clock, level: f64) -> Option<CdfPoint> {
     let probability = samples.cdf(ticks).ok()?;
     let below = (probability * samples.count() as f64).round() as u64;
@@ -131,7 +132,7 @@ fn point(samples: &TickHistogram, ticks: u64, clock: Clock, level: f64) -> Optio
     Some(CdfPoint { time_s: clock.seconds(ticks), probability, density_per_s: None, low, high })
 }
 
-/// End of a picture of samples \[ticks\]: a bit beyond the 99th percentile.
+/// Returns the end of a picture of samples \[ticks\]: a bit beyond the 99th percentile.
 fn drawn_to(samples: &TickHistogram, min: u64, max: u64) -> f64 {
     let at = |q: f64| samples.quantile(q).unwrap_or(max as f64);
     let (median, high) = (at(0.5), at(0.99));
@@ -140,14 +141,14 @@ fn drawn_to(samples: &TickHistogram, min: u64, max: u64) -> f64 {
     min as f64 + shown.max(range * f64::from(BARS) / MOST_BARS)
 }
 
-/// The mean \[s\] of samples in ticks; none without a sample.
+/// Returns the mean \[s\] of samples in ticks; `None` without a sample.
 pub(super) fn mean_time(moments: &Moments, clock: Clock, level: f64) -> Option<Measured> {
     let interval = moments.mean_estimate(level).map(Interval::from);
     Some(Measured::new(moments.mean_ticks(), moments.count(), level, interval)?.scaled(clock.tick()))
 }
 
 impl Histogram {
-    /// Bars from the shortest sample to a bit beyond the 99th percentile.
+    /// Returns bars from the shortest sample to a bit beyond the 99th percentile.
     fn new(samples: &TickHistogram, clock: Clock) -> Self {
         let (Some(min), Some(max)) = (samples.min(), samples.max()) else { return Self::default() };
         if min == max {

@@ -38,7 +38,7 @@ pub trait EstimateJob: Planning {
         }
     }
 
-    /// Estimates the time of the job: 2,000 replications, and exactly if that is possible.
+    /// Estimates the time of the job: by 2,000 replications, and exactly if possible.
     ///
     /// # Errors
     ///
@@ -84,7 +84,8 @@ impl<'a> Estimation<'a> {
         self
     }
 
-    /// Replicates until the mean job time is known to this relative half width, such as 0.01.
+    /// Runs replications until the relative half width of the mean job time's interval is this small, such as
+    /// 0.01.
     pub fn relative_error(mut self, rel_error: f64) -> Self {
         self.ensemble.stop = Some(StopRule { rel_error, level: self.level, ..StopRule::default() });
         self
@@ -158,7 +159,7 @@ enum Kind {
     Stages(Box<(StagesEstimate, StagesReport)>),
 }
 
-/// The number, or one without a value if no replication was finished.
+/// Returns the number; if no replication finished, a number without a value.
 fn or_unknown(found: Option<Measured>) -> Measured {
     found.unwrap_or_else(|| Measured::between(f64::NAN, None, None))
 }
@@ -185,7 +186,7 @@ impl EstimatedJob {
         })
     }
 
-    /// Returns the probability to finish within `seconds`: exactly if the distribution is known.
+    /// Returns the probability of finishing within `seconds`, exactly if the distribution is known.
     pub fn done_by(&self, seconds: f64) -> Measured {
         or_unknown(match &self.found {
             Kind::Phases(found) => found.0.done_by(seconds, self.level),

@@ -1,4 +1,4 @@
-//! Results about the markings of a net without time, and CTL formulas about them.
+//! Results on the markings of a net without time, and on CTL formulas.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,15 +18,15 @@ pub struct ExplorationReport {
     pub priorities: bool,
     /// True if markings are missing.
     pub partial: bool,
-    /// Reason why they are missing.
+    /// Reason why markings are missing.
     pub stopped: Option<String>,
     /// The formulas, in the order of the request.
     pub formulas: Vec<FormulaRow>,
-    /// Reason why there are infinitely many markings; then there is no state space.
+    /// Reason why there are infinitely many markings, in which case there is no state space.
     pub unbounded: Option<UnboundedRow>,
     /// The state space.
     pub state_space: Option<MarkingGraphRow>,
-    /// The most tokens of each place; of a partial state space, lower bounds.
+    /// The maximum number of tokens in each place; lower bounds if the state space is partial.
     pub bounds: Vec<MarkingBound>,
     /// True if no place ever holds more than one token; none if unknown.
     pub safe: Option<bool>,
@@ -34,7 +34,7 @@ pub struct ExplorationReport {
     pub deadlocks: Option<DeadMarkings>,
     /// Verdicts that need every marking.
     pub verdicts: Option<VerdictRow>,
-    /// Per transition, how live it is.
+    /// The liveness of each transition.
     pub liveness: Vec<LivenessRow>,
     /// Version of this crate.
     pub version: Word,
@@ -46,7 +46,7 @@ pub struct MarkingGraphRow {
     /// Number of markings.
     #[serde(serialize_with = "whole")]
     pub markings: f64,
-    /// Number of these markings whose firings were all found.
+    /// Number of markings whose firings were all found.
     pub explored: usize,
     /// Firings: pairs of a marking and a transition that fires there.
     pub firings: usize,
@@ -58,12 +58,12 @@ pub struct MarkingGraphRow {
     pub wall_s: f64,
 }
 
-/// A formula of CTL, and whether it holds in the initial marking.
+/// A CTL formula, and whether it holds in the initial marking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormulaRow {
     /// Text of the formula.
     pub formula: String,
-    /// True if the formula holds; none if missing markings leave it open.
+    /// True if the formula holds; `None` if it is undecided because markings are missing.
     pub holds: Option<bool>,
     /// A witness or a counterexample; none if no single firing sequence is evidence.
     pub evidence: Option<EvidenceRow>,
@@ -80,14 +80,14 @@ pub struct EvidenceRow {
     pub stops: bool,
     /// The marked places after `path`, with their tokens.
     pub marking: Vec<(String, u32)>,
-    /// The part of the formula that decides in that marking.
+    /// The part of the formula whose value in that marking is decisive.
     pub part: Option<String>,
     /// True if that part holds in that marking.
     pub part_holds: Option<bool>,
 }
 
 impl ExplorationReport {
-    /// A report on a net without a finite state space, in which no formula was checked.
+    /// Returns a report on a net without a finite state space, in which no formula was checked.
     pub fn of_unbounded(
         program: &Program,
         subject: &Subject<'_>,

@@ -17,7 +17,7 @@ use crate::stages::{StagePlan, TaskTime};
 pub struct FitStageRow {
     /// Name of the stage.
     pub name: String,
-    /// Stages that it waits for.
+    /// Stages that this stage waits for.
     pub after: Vec<usize>,
     /// Tasks in all logs.
     pub tasks: usize,
@@ -31,11 +31,11 @@ pub struct FitStageRow {
     pub warm_s: Measured,
     /// Extra time of the second task of a slot compared with steady ones.
     pub warming: f64,
-    /// From the end of the preceding stages to the first launch \[s\].
+    /// Time from the end of the preceding stages to the first launch \[s\].
     pub setup_s: f64,
     /// The distribution's name.
     pub law: Word,
-    /// The candidate distributions with their mean log density of held-out times, the best first.
+    /// The candidate distributions with the mean log density of held-out times, the best first.
     pub laws: Vec<(String, f64)>,
     /// Outlier tasks that were excluded.
     pub held_up: usize,
@@ -97,7 +97,7 @@ fn stage_row(fitted: &FittedStages, stage: &FittedStage, level: f64) -> FitStage
     }
 }
 
-/// The start of a name, up to the width of a column.
+/// Shortens a name to the width of a column; keeps the start.
 pub(super) fn short_name(name: &str) -> String {
     const MOST: usize = 28;
     if name.chars().count() <= MOST { name.to_owned() } else { name.chars().take(MOST - 1).chain(['~']).collect() }
@@ -149,7 +149,7 @@ impl FitReport {
             let number = |key: String, mb: f64| Number::new(key, mb, "MB").rounded(0.05);
             pieces.push(" The input, ".into());
             pieces.push(number(format!("/runs/{i}/input_mb"), run.input_mb).into());
-            pieces.push(" in the first log that shows it, is the sum of ".into());
+            pieces.push(" in the first log that records it, is the sum of ".into());
             for (k, mb) in run.sources_mb.iter().enumerate() {
                 pieces.push(if k == 0 { "" } else { " and " }.to_owned().into());
                 pieces.push(number(format!("/runs/{i}/sources_mb/{k}"), *mb).into());
@@ -221,8 +221,8 @@ impl FitReport {
     }
 
     fn run_table(&self) -> Table {
-        let note = "Factor: how many times longer the tasks of the run took than those of a typical run. Weight: below 1 for a \
-                    disturbed run. Model: the model's time at the run's size, times the factor.";
+        let note = "Factor: task times of the run relative to those of a typical run. Weight: below 1 for a disturbed run. \
+                    Model: the model's job time at the run's size, multiplied by the factor.";
         let columns = ["log", "input [MB]", "executors", "hosts", "tasks", "job [s]", "model [s]", "factor", "weight"];
         let mut table = Table::new("Runs and the model", note, columns);
         for (i, run) in self.runs.iter().enumerate() {
@@ -243,9 +243,9 @@ impl FitReport {
         cut(table)
     }
 
-    /// The growth of times with the load of a host.
+    /// Returns the growth of times with the load of a host.
     fn sharing_table(&self) -> Table {
-        let note = "Times grow with the number of executors (the start) or tasks on a host to this power: 0 means not at all, 1 in proportion. 0.5 ± 0.5 is assumed if no runs determine it.";
+        let note = "Times grow with this power of the number of executors on a host (start of executors) or tasks on a host (other times). 0: no growth, 1: in proportion. If no runs determine a power, 0.5 ± 0.5 is assumed.";
         let mut table = Table::new("Executors of one host", note, ["time", "power", "standard error"]);
         if let Some(sharing) = &self.plan.sharing {
             let rows = [

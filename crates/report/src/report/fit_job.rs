@@ -17,9 +17,9 @@ pub struct FitValueRow {
     pub key: Word,
     /// The value, in the unit of the key.
     pub value: f64,
-    /// Lower end of its interval, if several tasks give values.
+    /// Lower end of the value's interval, if values of several tasks are known.
     pub low: Option<f64>,
-    /// Upper end.
+    /// Upper end of the value's interval.
     pub high: Option<f64>,
     /// Source of the value.
     pub from: String,
@@ -30,7 +30,7 @@ pub struct FitValueRow {
 pub struct FitJobRun {
     /// The log.
     pub log: String,
-    /// The job's id there.
+    /// The job's id in the log.
     pub id: String,
     /// Maps.
     pub maps: u64,
@@ -38,9 +38,9 @@ pub struct FitJobRun {
     pub reduces: u64,
     /// Input of the run \[MB\].
     pub input_mb: f64,
-    /// From the first launch of a task to the last end of a task \[s\].
+    /// Time from the first launch of a task to the last end of a task \[s\].
     pub run_s: f64,
-    /// The plan's estimate of that at the job's size, without residual constants \[s\].
+    /// The plan's estimate of `run_s` at the job's size, without residual constants \[s\].
     pub estimate_s: f64,
 }
 
@@ -49,19 +49,19 @@ pub struct FitJobRun {
 pub struct FitJobReport {
     /// The log.
     pub log: String,
-    /// The job's id there.
+    /// The job's id in the log.
     pub id: String,
     /// Name of the job.
     pub name: String,
-    /// From its submission to its end \[s\].
+    /// Time from the submission to the end of the job \[s\].
     pub job_s: f64,
     /// From the first launch of a task to the last end of one \[s\].
     #[serde(default)]
     pub run_s: f64,
-    /// The plan's estimate of that time \[s\], if requested.
+    /// The plan's estimate of `run_s` \[s\], if requested.
     #[serde(default)]
     pub estimate_s: Option<f64>,
-    /// Share of the estimate that comes from the plan's residual constants \[s\].
+    /// Part of the estimate that comes from the plan's residual constants \[s\].
     #[serde(default)]
     pub residual_s: f64,
     /// The jobs with the plan's estimates, if the plan was fitted to several.
@@ -77,7 +77,7 @@ pub struct FitJobReport {
     pub plan: Plan,
 }
 
-/// The report of a fit to several jobs, with the plan's estimate at the size of each.
+/// Returns the report of a fit to several jobs, with the plan's estimate at the size of each job.
 pub fn fit_jobs_report(fitted: &FittedJobs, checked: &[CheckedFit]) -> FitJobReport {
     let run = |(job, checked): (&FittedJob, &CheckedFit)| FitJobRun {
         log: job.log.clone(),
@@ -155,8 +155,8 @@ impl FitJobReport {
         let mut answer = vec![
             format!("{}, which took ", self.values_from()).into(),
             Number::new("/job_s", self.job_s, "s").rounded(0.01).into(),
-            format!("; {measured} of the values come from several tasks and have an interval.").into(),
-            " From the first launch of a task to the last end, it ran ".into(),
+            format!("; {measured} of these values come from several tasks and have an interval.").into(),
+            " From the first launch of a task to the last end of a task, it ran ".into(),
             Number::new("/run_s", self.run_s, "s").rounded(0.01).into(),
         ];
         match self.estimate_s {
@@ -177,7 +177,7 @@ impl FitJobReport {
         let mean = errors.iter().sum::<f64>() / errors.len() as f64;
         let most = errors.iter().copied().fold(0.0, f64::max);
         let text = format!(
-            "{}. Its estimates at their own sizes are off by {:.1}% on average, and by {:.1}% at most.",
+            "{}. The plan's estimates at the sizes of these jobs are off by {:.1}% on average, and by {:.1}% at most.",
             self.values_from(),
             100.0 * mean,
             100.0 * most
@@ -185,7 +185,7 @@ impl FitJobReport {
         vec![text.into()]
     }
 
-    /// The jobs with the plan's estimates; without rows if there is one job.
+    /// Returns the table of jobs with the plan's estimates; it has no rows if there is only one job.
     fn job_table(&self) -> Table {
         let seconds = |title: &str, key: &'static str| Column::new(title).unit("s").key(key);
         let columns = [

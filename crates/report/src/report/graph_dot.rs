@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use crate::solve::{GraphNode, Shown, StateGraph};
 
-/// A reachability or coverability graph as Graphviz DOT: tangible markings are ellipses, dead ones have two lines, vanishing ones
-/// grey boxes, initial ones are bold; timed firings are solid, immediate ones dashed.
+/// Returns a reachability or coverability graph as Graphviz DOT: tangible markings are ellipses, dead ones have two
+/// lines, vanishing ones grey boxes, initial ones are bold; timed firings are solid, immediate ones dashed.
 pub fn graph_dot(graph: &StateGraph) -> String {
     let mut text = String::from("digraph markings {\n  node [fontname=\"sans-serif\", fontsize=10];\n");
     text.push_str("  edge [fontname=\"sans-serif\", fontsize=9, arrowsize=0.7];\n");

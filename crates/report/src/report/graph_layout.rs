@@ -1,13 +1,14 @@
-//! Positions of the markings in the drawing of a graph: in columns by the number of firings from the start, in an order with few crossings.
+//! Positions of markings in the drawing of a graph: in columns by the number of firings from the start, ordered for
+//! few crossings.
 //!
 //! Each column is ordered by the mean position of its vertices' neighbours (the barycentre heuristic of layered
 //! drawing), column after column, back and forth. Backward edges over several columns have a position in each
 //! column in between.
 
-/// Rounds of ordering, forth and back.
+/// Number of ordering rounds; each goes forth and back.
 const ROUNDS: usize = 12;
 
-/// A node or a place where an edge passes a column.
+/// A node, or the point at which an edge passes a column.
 #[derive(Clone, Debug)]
 struct Spot {
     column: usize,
@@ -27,7 +28,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Columns of `nodes` nodes; the first `initial` nodes are in the first column.
+    /// Returns columns of `nodes` nodes; the first `initial` nodes are in the first column.
     pub(super) fn of(nodes: usize, initial: &[usize], edges: &[(usize, usize)]) -> Self {
         let column = distances(nodes, initial, edges);
         let mut spots: Vec<Spot> =
@@ -55,7 +56,7 @@ impl Columns {
         drawn
     }
 
-    /// The column of a spot, from the left.
+    /// Returns the column of a spot, from the left.
     pub(super) fn column(&self, spot: usize) -> usize {
         self.spots[spot].column
     }
@@ -84,7 +85,7 @@ impl Columns {
         self.rank(column);
     }
 
-    /// The mean rank of the neighbours on one side, relative to the sizes of their columns; the node's own
+    /// Returns the mean rank of the neighbours on one side, relative to the sizes of their columns; the node's own
     /// rank if it has no such neighbours.
     fn key(&self, spot: usize, before: bool) -> f64 {
         let own = &self.spots[spot];
@@ -101,7 +102,7 @@ impl Columns {
     }
 }
 
-/// Minimum number of edges from an initial node to each node; unreachable nodes are placed last.
+/// Returns the minimum number of edges from an initial node to each node; unreachable nodes are placed last.
 fn distances(nodes: usize, initial: &[usize], edges: &[(usize, usize)]) -> Vec<usize> {
     let mut next = vec![Vec::new(); nodes];
     for &(from, to) in edges {

@@ -19,11 +19,11 @@ const LONG: usize = 26;
 const LINE: f64 = 15.0;
 const PADDING: f64 = 7.0;
 const GAP: f64 = 32.0;
-/// Room that an edge takes which passes a column.
+/// Room for an edge that passes a column.
 const LANE: f64 = 14.0;
 /// Minimum and maximum room between two columns.
 const STREET: [f64; 2] = [80.0, 210.0];
-/// Lines of firings of an edge that are shown; all are in its tooltip.
+/// Maximum number of firings that are shown at an edge; its tooltip lists all.
 const MOST_FIRINGS: usize = 4;
 /// Half the distance between edges in both directions.
 const ASIDE: f64 = 6.0;
@@ -42,8 +42,8 @@ const STYLE: &str = "\
   .line { fill: none; stroke: #a40000; stroke-width: 1; }\n\
   .vanishing { fill: #eee; stroke: #888; }\n";
 
-/// A reachability or coverability graph as an SVG document: tangible markings are blue boxes, dead ones red with two lines, vanishing
-/// ones grey, initial ones have a thick line; immediate firings are dashed.
+/// Returns a reachability or coverability graph as an SVG document: tangible markings are blue boxes, dead ones red
+/// with two lines, vanishing ones grey, initial ones have a thick line; immediate firings are dashed.
 ///
 /// # Errors
 ///
@@ -93,7 +93,7 @@ impl Tile {
     }
 }
 
-/// The middle of each spot of the columns.
+/// Returns the middle of each spot of the columns.
 fn positions(graph: &StateGraph, columns: &Columns, boxes: &[Tile]) -> Vec<Point> {
     let spots = columns.columns.iter().map(Vec::len).sum();
     let mut at = vec![Point::default(); spots];
@@ -113,7 +113,7 @@ fn positions(graph: &StateGraph, columns: &Columns, boxes: &[Tile]) -> Vec<Point
     at
 }
 
-/// Room between two columns: enough for most firings.
+/// Returns the room between two columns: enough for most firings.
 fn street(graph: &StateGraph) -> f64 {
     let firings = graph.edges.iter().flat_map(|edge| &edge.firings);
     let longest = firings.map(|firing| firing.chars().count()).max().unwrap_or(0);
@@ -169,7 +169,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// The points of an edge from box to box.
+    /// Returns the points of an edge from box to box.
     fn route(&self, number: usize) -> Vec<Point> {
         let GraphEdge { from, to, .. } = self.graph.edges[number];
         let (a, b) = (self.columns.column(from), self.columns.column(to));
@@ -251,12 +251,12 @@ impl Drawing<'_> {
     }
 }
 
-/// The midpoint of two points.
+/// Returns the midpoint of two points.
 fn middle(p: Point, q: Point) -> Point {
     Point { x: f64::midpoint(p.x, q.x), y: f64::midpoint(p.y, q.y) }
 }
 
-/// A transition and its number, with readable digits.
+/// Returns a transition and its number, with readable digits.
 fn short(firing: &str) -> String {
     match firing.rsplit_once(' ').and_then(|(name, number)| Some((name, number.parse::<f64>().ok()?))) {
         Some((name, number)) => format!("{name} {}", crate::report::number::plain(number)),

@@ -42,9 +42,9 @@ pub struct PhaseRow {
     pub number: usize,
     /// Name of the phase.
     pub name: Word,
-    /// Tasks that run it.
+    /// Tasks that run the phase.
     pub tasks: usize,
-    /// Kind of its distribution.
+    /// Kind of the phase's distribution.
     pub law: Word,
     /// Mean time of one task, over all tasks \[s\].
     pub mean_s: f64,
@@ -65,7 +65,7 @@ pub struct PhaseRow {
 pub struct CriticalShare {
     /// Time on the critical path \[s\].
     pub time: Measured,
-    /// That time over the mean job time. Also the relative sensitivity: the increase of the job time in
+    /// That time divided by the mean job time. Also the relative sensitivity: the increase of the job time in
     /// percent if the phase gets longer by 1%.
     pub share: f64,
     /// Derivative of the mean job time with respect to the mean of the phase, in seconds per second; none for
@@ -80,7 +80,7 @@ pub struct CriticalShare {
 pub struct AnalyticSummary {
     /// Unit of all numbers here.
     pub unit: Word,
-    /// `formula`, or `series-parallel`: from the parts of the job's net, with certain bounds.
+    /// `formula`, or `series-parallel`: from the parts of the job's net, with guaranteed bounds.
     pub by: Word,
     /// Mean.
     pub mean: f64,
@@ -101,9 +101,9 @@ pub struct AnalyticSummary {
 pub struct TimeCost {
     /// Wall time of the estimate, from the plan to the numbers \[s\].
     pub estimate_s: f64,
-    /// Mean time of the job that it estimates \[s\].
+    /// Estimated mean time of the job \[s\].
     pub job_s: f64,
-    /// The first over the second.
+    /// `estimate_s` divided by `job_s`.
     pub ratio: f64,
 }
 
@@ -122,7 +122,7 @@ pub struct JobReport {
     pub replications: u64,
     /// True if the simulation ended before it was complete.
     pub partial: bool,
-    /// The probability to finish by the plan's deadline, if it has one.
+    /// The probability of finishing by the plan's deadline, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<DeadlineSection>,
     /// The job time of the next run, if the plan states run-to-run variation; all other times are of typical runs.
@@ -152,7 +152,7 @@ pub struct JobReport {
 }
 
 impl AnalyticSummary {
-    /// Mean, spread and quantiles of a job's time.
+    /// Returns mean, spread and quantiles of a job's time.
     pub fn new(law: &JobTime) -> Self {
         let point = |&p: &f64| {
             let value = law.quantile(Probability::new(p)?).ok()?.get();
@@ -169,7 +169,7 @@ impl AnalyticSummary {
         }
     }
 
-    /// Mean, spread and quantiles of the time at which the job's net is complete.
+    /// Returns mean, spread and quantiles of the time at which the job's net is complete.
     ///
     /// # Errors
     ///
@@ -195,7 +195,7 @@ impl AnalyticSummary {
         })
     }
 
-    /// Mean, spread and quantiles of the time at which the job's net is complete, from all its states.
+    /// Returns mean, spread and quantiles of the time at which the job's net is complete, from all its states.
     ///
     /// # Errors
     ///
@@ -217,7 +217,7 @@ impl AnalyticSummary {
 /// Probabilities between which an exact distribution function is drawn.
 const DRAWN: [f64; 2] = [0.001, 0.9999];
 
-/// The distribution function by formula; none if the distribution is a single time.
+/// Returns the distribution function by formula; `None` if the distribution is a single time.
 fn formula_line(law: &JobTime) -> Option<Vec<CdfPoint>> {
     let end = |p| Some(law.quantile(Probability::new(p)?).ok()?.get());
     let point = |time_s| {
@@ -227,7 +227,7 @@ fn formula_line(law: &JobTime) -> Option<Vec<CdfPoint>> {
     line([end(DRAWN[0])?, end(DRAWN[1])?], point).ok()
 }
 
-/// Reports the facts about a job that need no simulation: its phase means.
+/// Reports the phase means of a job, which need no simulation.
 pub fn job_report(plan: &Plan, phases: &JobPhases, level: f64) -> JobReport {
     JobReport {
         job: JobSummary {
@@ -256,7 +256,7 @@ pub fn job_report(plan: &Plan, phases: &JobPhases, level: f64) -> JobReport {
     }
 }
 
-/// The report of an estimate of a job.
+/// Returns the report of an estimate of a job.
 ///
 /// # Errors
 ///
@@ -289,7 +289,8 @@ pub fn estimate_report(plan: &Plan, found: &JobEstimate, level: f64) -> Result<J
     Ok(report)
 }
 
-/// The plan with every key that has an effect: if phase means are given, a profile has no effect, and is refused.
+/// Returns the plan with all keys that have an effect. If a plan has phase means, a profile has no effect and is
+/// refused.
 fn written(plan: &Plan) -> String {
     if plan.phases.is_none() {
         return toml::to_string(plan).unwrap_or_default();

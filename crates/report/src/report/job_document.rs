@@ -27,7 +27,7 @@ impl Report for JobReport {
                 counted(job.maps, "map task"),
                 counted(job.reduces, "reduce task"),
                 counted(job.workers, "worker"),
-                if job.slots { ", with tasks that wait for slots" } else { ", all tasks at once" }
+                if job.slots { ", with tasks that wait for slots" } else { ", without slots" }
             ),
             answer: best.map(|time| time.answer("the runs")).unwrap_or_default(),
             headline: best.map(TimeFound::headline),
@@ -69,7 +69,7 @@ impl Report for JobReport {
     }
 }
 
-/// The two phases with the largest shares of the critical path.
+/// Names the two phases with the largest shares of the critical path.
 fn where_it_goes(report: &JobReport) -> Vec<Piece> {
     let mut shares: Vec<(usize, &PhaseRow, f64)> = Vec::new();
     for (i, phase) in report.phases.iter().enumerate() {
@@ -89,13 +89,13 @@ fn where_it_goes(report: &JobReport) -> Vec<Piece> {
     pieces
 }
 
-/// When each phase runs.
+/// Draws when each phase runs.
 fn waterfall(report: &JobReport) -> Figure<'static> {
     let value = |time: &Option<Measured>| time.as_ref().map(|time| time.value);
     let mut rows = Vec::new();
     for (i, phase) in report.phases.iter().enumerate() {
         let Some(last) = &phase.last_done else { continue };
-        // the shuffle waits for all maps, every other phase for its own task's last one
+        // the shuffle waits for all maps, every other phase for the previous phase of its own task
         let before = i.checked_sub(1).and_then(|i| report.phases.get(i));
         let start = before
             .and_then(|before| if phase.number == 7 { value(&before.last_done) } else { value(&before.first_done) });
@@ -108,12 +108,12 @@ fn waterfall(report: &JobReport) -> Figure<'static> {
             ..BarRow::default()
         });
     }
-    let caption = "A bar reaches from when the first task starts a phase to when the last task has completed it, on average over the runs; \
-                   the orange mark is when the first task has completed it, the thin line the interval of the end.";
+    let caption = "Each bar starts when the first task starts the phase and ends when the last task has completed it, on average over the runs. \
+                   Orange mark: the first task has completed the phase. Thin line: interval of the end.";
     Figure::bars("waterfall", "What runs when", caption, "time since the start of the job [s]", rows)
 }
 
-/// The share of each phase in the critical path.
+/// Draws each phase's share of the critical path.
 fn critical(report: &JobReport) -> Figure<'static> {
     let row = |phase: &PhaseRow| {
         let critical = phase.critical.as_ref()?;
@@ -125,8 +125,8 @@ fn critical(report: &JobReport) -> Figure<'static> {
             ..BarRow::default()
         })
     };
-    let caption = "A run takes as long as its critical path; each bar is the part of it that is spent in a phase, on average, in seconds and as a \
-                   share. A phase that gets 1% longer makes the job longer by 1% of its share.";
+    let caption = "A run takes as long as its critical path. Each bar is the average time on the critical path that is spent in a phase, in seconds \
+                   and as a share. If a phase gets 1% longer, the job gets longer by 1% of this share.";
     let rows = report.phases.iter().filter_map(row).collect();
     Figure::bars("critical", "Where the time goes", caption, "time on the critical path [s]", rows)
 }
@@ -147,7 +147,7 @@ fn phases(report: &JobReport) -> Table {
         seconds("on the critical path", "critical_time"),
         Column::new("s per s"),
     ];
-    let note = "`s per s`: by how many seconds the job gets longer if the phase's mean gets one second longer.";
+    let note = "`s per s`: increase of the job time in seconds if the phase's mean increases by one second.";
     let mut table = Table::new("The nine phases", note, columns).level(report.level);
     for (i, phase) in report.phases.iter().enumerate() {
         let at = |key: &str| format!("/phases/{i}/{key}");

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Serialize, Serializer};
 
-/// A word of this crate in a report, such as the name of an engine; of a report that was read, it is the file's.
+/// A word in a report, such as the name of an engine: from this crate, or from the file if the report was read.
 pub type Word = Cow<'static, str>;
 
 /// Version of the JSON format; it increases when a key changes its meaning or disappears.
@@ -23,7 +23,8 @@ struct Versioned<'a, R: Serialize> {
     report: &'a R,
 }
 
-/// The JSON text of a report of this kind, with a line end after it. Numbers that are not finite become `null`.
+/// Returns the JSON text of a report of this kind, with a line end after it. Numbers that are not finite become
+/// `null`.
 ///
 /// # Errors
 ///
@@ -34,7 +35,7 @@ pub fn json<R: Serialize>(kind: &str, report: &R) -> Result<String, JsonError> {
     Ok(text)
 }
 
-/// The same on one line, for sequences of results.
+/// Returns the JSON text of a report on one line, for sequences of results.
 ///
 /// # Errors
 ///

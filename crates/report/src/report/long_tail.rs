@@ -1,4 +1,4 @@
-//! A model of progress with the forms that were compared, and flags of stragglers as lines of text and of JSON.
+//! A progress model with the forms that were compared, and straggler flags as lines of text and of JSON.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +12,9 @@ use crate::report::number::counted;
 pub struct ProgressModelReport {
     /// Runs that were read.
     pub runs: u64,
-    /// One for each kind of task.
+    /// One profile for each kind of task.
     pub profiles: Vec<ProfileRow>,
-    /// Kinds without a profile, and why.
+    /// Kinds of tasks without a profile, with the reasons.
     pub left_out: Vec<String>,
     /// The model itself.
     pub model: Model,
@@ -25,9 +25,9 @@ pub struct ProgressModelReport {
 pub struct ProfileRow {
     /// The kind.
     pub kind: String,
-    /// Attempts that it was learned from.
+    /// Attempts from which the profile was learned.
     pub tasks: u64,
-    /// Their typical time \[s\].
+    /// Typical time of these attempts \[s\].
     pub usual_s: f64,
     /// The forms that were tried.
     pub forms: Vec<Candidate>,
@@ -86,7 +86,7 @@ impl Report for ProgressModelReport {
     }
 }
 
-/// A flag as a line of text.
+/// Returns a flag as a line of text.
 pub fn straggler_line(flag: &StragglerFlag) -> String {
     let name = |what: &str, name: &str| if name.is_empty() { String::new() } else { format!("{what}{name} ") };
     let node = if flag.node.is_empty() { String::new() } else { format!(" on {}", flag.node) };
@@ -122,9 +122,9 @@ pub struct WatchReport<'a> {
     /// Reports and tasks.
     #[serde(flatten)]
     pub counts: AgentCounts,
-    /// True if it was stopped early.
+    /// True if the watching was stopped early.
     pub partial: bool,
-    /// Oddities of the reports, with their numbers.
+    /// Oddities of the reports, with the number of occurrences.
     pub warnings: Vec<&'a Counted>,
 }
 
@@ -150,7 +150,7 @@ impl Report for WatchReport<'_> {
         Document { kind: "end of watching", answer, ..Document::default() }
     }
 
-    /// A line of JSON, as for the flags before it.
+    /// Returns the counts as one line of JSON, like the flags before it.
     fn json(&self) -> Result<String, JsonError> {
         json_line(Self::KIND, self)
     }
@@ -162,7 +162,7 @@ fn json_line<E: Serialize>(event: &'static str, what: &E) -> Result<String, Json
     Ok(line)
 }
 
-/// A flag as a line of JSON.
+/// Returns a flag as a line of JSON.
 ///
 /// # Errors
 ///

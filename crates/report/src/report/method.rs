@@ -15,20 +15,20 @@ pub struct AnswerMethod {
     /// Method of the exact answer, or of a cheaper one: `formula`, `states` or `series-parallel`; none if it
     /// is not known to be faster.
     pub exact: Option<Word>,
-    /// States that the exact answer needs.
+    /// Number of states that the exact answer needs.
     pub states: Option<usize>,
     /// Reason why no exact answer is known to cost less.
     pub no_exact: Option<String>,
-    /// Folded parts of the net of an exact answer; none if it was solved unfolded.
+    /// Folded parts of the net of an exact answer; `None` if it was solved unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// Parts of that net that look alike and were not folded.
+    /// Similar parts of that net that were not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
 }
 
 impl AnswerMethod {
-    /// By simulation, as requested.
+    /// Returns the method for a simulation that was requested.
     pub fn simulation() -> Self {
         let not_folded = Vec::new();
         Self { used: "simulation".into(), exact: None, states: None, no_exact: None, folded: None, not_folded }
@@ -45,7 +45,7 @@ impl AnswerMethod {
 }
 
 impl From<&Choice> for AnswerMethod {
-    /// By simulation, with information on an exact answer.
+    /// Returns the method for a simulation, with information on an exact answer.
     fn from(choice: &Choice) -> Self {
         let exact = choice.exact.map(|method| method.name().into());
         Self { exact, states: choice.states, no_exact: choice.no_exact.clone(), ..Self::simulation() }

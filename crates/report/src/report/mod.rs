@@ -21,15 +21,16 @@
 //! | the result of a simulation of a net | [`SimulationReport`] |
 //! | steady-state results of long runs | [`SteadyReport`] |
 //! | exact answers in place of simulated ones | [`AnswerMethod`], [`exact_report`] |
-//! | the markings of a net without time, and formulas of CTL | [`ExplorationReport`]; tables of verdicts: `verdict_tables` |
-//! | answers to questions of CSL and CSRL | [`QueryReport`] |
+//! | the markings of a net without time, and CTL formulas | [`ExplorationReport`]; tables of verdicts:
+//! `verdict_tables` |
+//! | answers to CSL and CSRL queries | [`QueryReport`] |
 //! | the probability of a rare event of a net | [`RareReport`] |
 //! | structural analysis of a net | [`StructureReport`] |
 //! | the result of a job estimate | [`JobReport`] |
-//! | the quality of detectors on a job that ran | [`DetectionReport`] |
+//! | the quality of detectors on a recorded job | [`DetectionReport`] |
 //! | the result of a what-if, and the catalogue of detectors | [`WhatIfReport`], [`DetectorsReport`]; its picture: `whatif_plot` |
 //! | the result of a fit, and an estimate of a job of stages | [`FitReport`], [`FitJobReport`], [`StagesReport`] |
-//! | the remaining time of a run that has not ended | [`RemainingReport`] |
+//! | the remaining time of a run in progress | [`RemainingReport`] |
 //! | the typical progress of tasks, and predicted stragglers | [`ProgressModelReport`], [`straggler_line`] |
 //! | the report on a job log | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
 //! | why tasks were slow, and what to do about it | [`DiagnosisReport`]; its picture: `diagnosis_svg` |

@@ -26,7 +26,7 @@ pub struct NextRun {
     pub median_s: f64,
     /// Probability of the prediction interval.
     pub prediction_level: f64,
-    /// The job time of the next run is between these two with that probability \[s\].
+    /// Ends of the prediction interval of the next run's job time \[s\].
     pub prediction_s: [f64; 2],
     /// Quantiles of the job time of the next run.
     pub quantiles: Vec<StageQuantile>,
@@ -62,12 +62,12 @@ impl NextRun {
     }
 }
 
-/// The times \[s\] between which the next run is with the probability [`PREDICTION`].
+/// Returns the prediction interval of the next run's time \[s\], of probability [`PREDICTION`].
 pub(super) fn prediction_interval(times: &JobTimes) -> [f64; 2] {
     [0.5 - 0.5 * PREDICTION, 0.5 + 0.5 * PREDICTION].map(|p| times.quantile(p))
 }
 
-/// `With 90% probability, the next run takes between ...`.
+/// Returns the sentence `With 90% probability, the next run takes between ...`.
 pub(super) fn prediction(at: &str, level: f64, [low, high]: [f64; 2], median_s: f64) -> Vec<Piece> {
     vec![
         format!("With {}% probability, the next run takes between ", plain(100.0 * level)).into(),
@@ -80,7 +80,7 @@ pub(super) fn prediction(at: &str, level: f64, [low, high]: [f64; 2], median_s: 
     ]
 }
 
-/// The rows of a table with these quantiles.
+/// Returns the rows of a table with these quantiles.
 pub(super) fn quantile_rows(at: &str, quantiles: &[StageQuantile]) -> Vec<Vec<Cell>> {
     let row = |(i, row): (usize, &StageQuantile)| {
         let number = predicted(format!("{at}/quantiles/{i}/value_s"), row.value_s);
@@ -89,7 +89,7 @@ pub(super) fn quantile_rows(at: &str, quantiles: &[StageQuantile]) -> Vec<Vec<Ce
     quantiles.iter().enumerate().map(row).collect()
 }
 
-/// A time that a model predicts: three digits.
+/// Returns a time that a model predicts, with three digits.
 pub(super) fn predicted(at: impl Into<String>, value: f64) -> Number {
     Number::new(at, value, "s").rounded(0.01 * value.abs())
 }

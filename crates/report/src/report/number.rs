@@ -1,4 +1,4 @@
-//! Numbers as text: as many digits as the interval deserves, counts with separators, durations in a fitting unit.
+//! Numbers as text: as many digits as the interval justifies, counts with separators, durations in a suitable unit.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use toml::Value;
 const ERROR_DIGITS: i32 = 2;
 /// Significant digits of a number without an interval.
 const PLAIN_DIGITS: i32 = 5;
-/// Numbers from this size are written with an exponent.
+/// Numbers of at least this size are written with an exponent.
 const LARGE: f64 = 1e9;
 /// Below this size numbers are written with an exponent.
 const SMALL: f64 = 1e-4;
 
-/// `value` with two significant digits of `half_width`, or five significant digits without one.
+/// Formats `value` with two significant digits of `half_width`; without a half width, with five significant digits.
 ///
 /// ```
 /// # use tailspn_report::report::within;
@@ -43,7 +43,7 @@ pub fn within(value: f64, half_width: Option<f64>) -> String {
     unsigned_zero(format!("{value:.decimals$}"))
 }
 
-/// The text of a number, without the sign if all its digits are zeros: -0 is 0.
+/// Removes the sign from the text of a number if all digits are zeros: -0 becomes 0.
 fn unsigned_zero(text: String) -> String {
     match text.strip_prefix('-') {
         Some(digits) if !digits.contains(|c: char| ('1'..='9').contains(&c)) && digits.starts_with('0') => {
@@ -53,7 +53,7 @@ fn unsigned_zero(text: String) -> String {
     }
 }
 
-/// `value` in the shortest text with five significant digits.
+/// Formats `value` as the shortest text with five significant digits.
 ///
 /// ```
 /// # use tailspn_report::report::plain;
@@ -70,7 +70,7 @@ pub fn plain(value: f64) -> String {
     if (SMALL..LARGE).contains(&size) { format!("{rounded}") } else { format!("{rounded:e}") }
 }
 
-/// A count with commas between groups of three digits.
+/// Formats a count with commas between groups of three digits.
 ///
 /// ```
 /// # use tailspn_report::report::count;
@@ -88,7 +88,7 @@ pub fn count(number: u128) -> String {
     text
 }
 
-/// A wall time with three significant digits in a fitting unit.
+/// Formats a wall time with three significant digits in a suitable unit.
 ///
 /// ```
 /// # use tailspn_report::report::duration;
@@ -108,7 +108,7 @@ pub fn duration(wall: Duration) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// A count and its noun, in the plural unless the count is 1: `1 firing`, `2,000 firings`.
+/// Formats a count with its noun, in the plural unless the count is 1: `1 firing`, `2,000 firings`.
 pub fn counted(number: impl Into<u128>, noun: &str) -> String {
     let number = number.into();
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
@@ -119,7 +119,7 @@ pub fn quantile_name(p: f64) -> String {
     format!("p{}", (p * 1e6).round() / 1e4)
 }
 
-/// A value of an axis as short text.
+/// Returns a value of an axis as short text.
 pub(crate) fn value_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -24,20 +24,20 @@ pub struct LookRow {
     /// Lower end of the cost's interval; only if it depends on the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_low: Option<f64>,
-    /// Upper end of the cost's interval; likewise.
+    /// Upper end of the cost's interval; only if it depends on the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_high: Option<f64>,
     /// `meets`, `fails`, `undecided` or `stopped`.
     pub verdict: Word,
     /// The measure \[s\].
     pub value_s: Option<f64>,
-    /// Lower end of its interval \[s\].
+    /// Lower end of the measure's interval \[s\].
     pub low_s: Option<f64>,
-    /// Upper end \[s\].
+    /// Upper end of the measure's interval \[s\].
     pub high_s: Option<f64>,
-    /// Level of that interval, corrected for repeated looks.
+    /// Confidence level of the measure's interval, corrected for repeated looks.
     pub level: f64,
-    /// Probability to finish by the deadline, with its interval at that level.
+    /// Probability of finishing by the deadline, with its interval at that level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done_by_deadline: Option<Measured>,
     /// Replications.
@@ -84,26 +84,26 @@ pub struct OptimizeReport {
     pub closest: Option<LookRow>,
     /// All evaluated points, in order of evaluation.
     pub looked_at: Vec<LookRow>,
-    /// Points there are.
+    /// Number of points on the grid.
     pub candidates: u64,
     /// Points that were skipped because they are no faster than a point that fails.
     pub eliminated: u64,
     /// Replications of all points.
     pub replications: u64,
-    /// Version of this crate that ran it.
+    /// Version of this crate that ran the optimisation.
     pub version: Word,
     /// Seed of every point.
     pub seed: u64,
-    /// The folded parts of the base's net; none if it runs unfolded.
+    /// The folded parts of the base's net; `None` if it runs unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// Parts of that net that look alike and are not folded.
+    /// Similar parts of the base's net that are not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
     /// The plan, every key written out.
     #[serde(default)]
     pub plan: String,
-    /// Doubts at the chosen size of a job of stages, or at the fastest one.
+    /// Reasons for doubt at the chosen size of a job of stages, or at the fastest size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
     /// Assumptions of the fit in place of data that the logs do not have.
@@ -111,7 +111,7 @@ pub struct OptimizeReport {
     pub notes: Vec<String>,
 }
 
-/// The cheapest size of a job, as a report.
+/// Returns the cheapest size of a job, as a report.
 pub fn sizing_report(found: &SizingOutcome) -> OptimizeReport {
     OptimizeReport {
         price: Some(found.price.to_string()),
@@ -205,7 +205,7 @@ pub(super) fn words(report: &OptimizeReport, row: &LookRow) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the cost as it was written, with what time adds to it.
+/// Returns the cost expression as it was written, with the cost by time.
 pub(super) fn cost_words(report: &OptimizeReport) -> String {
     let cost = &report.cost;
     report.cost_per_s.as_ref().map_or_else(|| cost.clone(), |per_s| format!("{cost} + ({per_s}) * mean time [s]"))

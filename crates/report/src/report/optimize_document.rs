@@ -1,4 +1,5 @@
-//! The document of an optimisation: the cheapest configuration that meets a deadline, and all that were judged.
+//! The document of an optimisation: the cheapest configuration that meets a deadline, and all configurations that were
+//! judged.
 
 use crate::document::parts::{notes_table, with_base_folded};
 use crate::document::{Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
@@ -31,9 +32,9 @@ impl Report for OptimizeReport {
         let left = if left > 0 { format!(" {} are not drawn.", count(left as u128)) } else { String::new() };
         let some = if Deadline::new(self).labels_all() { "" } else { ", of the configurations in the answer" };
         let caption = format!(
-            "Each mark is a configuration: its cost, its time, and as a grey line the interval by which it was judged. It meets the \
-             deadline if the whole interval is at or below the line, and fails if the interval is above. Labels are the values of \
-             the settings{some}.{left}"
+            "Each mark is a configuration, by cost and time; the grey line is the interval by which it was judged. A configuration meets the \
+             deadline if its whole interval is at or below the deadline line, and fails if the whole interval is above. Labels are the \
+             values of the settings{some}.{left}"
         );
         let draw = || Deadline::new(self).picture();
         document.figure(Figure::new("Cost and time of the configurations", caption).drawn(draw));
@@ -43,12 +44,12 @@ impl Report for OptimizeReport {
     }
 }
 
-/// Returns the measure of a configuration; none if nothing was run.
+/// Returns the measure of a configuration; `None` if it was not run.
 fn time(at: &str, row: &LookRow) -> Option<Number> {
     Some(Number::new(format!("{at}/value_s"), row.value_s?, "s").between(row.low_s, row.high_s))
 }
 
-/// Returns the probability of a configuration to finish by the deadline.
+/// Returns the probability that a configuration finishes by the deadline.
 fn in_time(at: &str, row: &LookRow) -> Option<Number> {
     row.done_by_deadline.as_ref().map(|done| chance(format!("{at}/done_by_deadline"), done))
 }
@@ -58,7 +59,7 @@ fn cost(at: &str, row: &LookRow, unit: &str) -> Number {
     Number::new(format!("{at}/cost"), row.cost, unit.to_owned()).between(row.cost_low, row.cost_high)
 }
 
-/// `workers = 4, cost 4, p95 120 s`.
+/// Returns a configuration as text, such as `workers = 4, cost 4, p95 120 s`.
 fn point(report: &OptimizeReport, at: &str, row: &LookRow) -> Vec<Piece> {
     let mut pieces: Vec<Piece> =
         vec![format!("{}, cost ", words(report, row)).into(), cost(at, row, &report.cost_unit).into()];
@@ -69,7 +70,7 @@ fn point(report: &OptimizeReport, at: &str, row: &LookRow) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the chosen configuration, why no cheaper one was taken, and the confidence.
+/// Returns the chosen configuration, why no cheaper one was chosen, and the confidence.
 fn answer(report: &OptimizeReport) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     match &report.chosen {
@@ -100,7 +101,7 @@ fn answer(report: &OptimizeReport) -> Vec<Piece> {
             };
             let verdict = match &*cheaper.verdict {
                 "undecided" | "stopped" => "stayed undecided",
-                "meets" => "meets it too",
+                "meets" => "also meets the deadline",
                 verdict => verdict,
             };
             pieces.push(format!(" The {which} {verdict}: ").into());

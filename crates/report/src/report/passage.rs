@@ -11,9 +11,9 @@ use crate::solve::{Bounded, CompletionTime, GridError, Passage, PassageError};
 pub struct PassageSection {
     /// The goal as text.
     pub goal: String,
-    /// States before the goal and at it; none if the method needs no states.
+    /// Number of states, including those at the goal; `None` if the method needs no states.
     pub states: Option<usize>,
-    /// Probability of ever reaching it; mean and deviation are of the runs that do.
+    /// Probability of ever reaching the goal; mean and deviation are those of the runs that reach it.
     pub probability: f64,
     /// Mean \[s\]; none if the goal is unreachable.
     pub mean_s: Option<f64>,
@@ -45,11 +45,11 @@ pub struct PassageSection {
 
 /// Pieces of the line.
 const PIECES: u32 = 120;
-/// Probabilities between which the line is drawn, as shares of the probability to reach the goal at all.
+/// Probabilities between which the line is drawn, as shares of the probability of ever reaching the goal.
 const DRAWN: [f64; 2] = [0.001, 0.999];
 
-/// The time to a goal: probability, moments, quantiles, and the distribution function at `times` \[s\]. If
-/// the rates differ too much for the distribution, only the moments are given.
+/// Returns the time to a goal: probability, moments, quantiles, and the distribution function at `times` \[s\]. If
+/// the rates differ too much for the distribution, only the moments are computed.
 ///
 /// # Errors
 ///
@@ -110,7 +110,8 @@ fn point(passage: &mut Passage<'_>, time_s: f64) -> Result<CdfPoint, PassageErro
     Ok(CdfPoint { time_s, probability, density_per_s: Some(density), low: None, high: None })
 }
 
-/// The time at which a schedule is complete, with the distribution function at `times` \[s\]; all but the deviation with bounds.
+/// Returns the time at which a schedule is complete, with the distribution function at `times` \[s\]; all numbers except the
+/// deviation have bounds.
 ///
 /// # Errors
 ///
@@ -145,8 +146,8 @@ pub fn completion_section(goal: &str, time: &CompletionTime, times: &[f64]) -> R
     })
 }
 
-/// Points of a distribution function at equal distances; nearly all of the distribution lies between `ends`. The line
-/// starts at 0, unless the function starts to rise much later. None if the time is always 0.
+/// Returns points of a distribution function at equal distances; nearly all of the distribution lies between `ends`.
+/// The line starts at 0, unless the function starts to rise much later. None if the time is always 0.
 pub(super) fn line<E>(
     [low, high]: [f64; 2],
     mut point: impl FnMut(f64) -> Result<CdfPoint, E>,

@@ -1,4 +1,4 @@
-//! A histogram as a picture of text: columns of blocks over a time axis, with marks under it.
+//! A histogram as text: columns of blocks above a time axis, with marks below the axis.
 
 use crate::render::Look;
 use crate::report::distribution::{Bar, Histogram};
@@ -17,16 +17,16 @@ const FEW: u64 = 5_000;
 /// Minimum number of characters between the starts of two labels of the axis.
 const LABEL_SPACE: f64 = 12.0;
 
-/// A place on the axis that is pointed at.
+/// A marked position on the axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// Where \[s\].
+    /// Position \[s\].
     pub at: f64,
     /// Text of the label.
     pub label: String,
 }
 
-/// The picture of a histogram in seconds; a line of text if all samples are equal, empty without samples.
+/// Returns the picture of a histogram in seconds; a line of text if all samples are equal, empty without samples.
 pub fn histogram_text(histogram: &Histogram, marks: &[Mark], look: &Look) -> String {
     let (Some(first), Some(last)) = (histogram.bars.first(), histogram.bars.last()) else {
         return String::new();
@@ -61,7 +61,7 @@ fn plain2(value: f64) -> String {
     format!("{value:.2}")
 }
 
-/// The bars, merged if necessary so that the picture fits the width and noise does not dominate; and the
+/// Returns the bars, merged if necessary so that the picture fits the width and noise does not dominate; and the
 /// columns of each bar.
 fn fit(bars: &[Bar], look: &Look) -> (Vec<Bar>, usize) {
     let width = look.width.clamp(*WIDTHS.start(), *WIDTHS.end()) - MARGIN - 1;
@@ -77,7 +77,7 @@ fn fit(bars: &[Bar], look: &Look) -> (Vec<Bar>, usize) {
     (joined, each)
 }
 
-/// The columns, highest line first, with the share of the largest bar at the top.
+/// Returns the columns, highest line first, with the share of the largest bar at the top.
 fn columns(bars: &[Bar], width: usize, look: &Look) -> String {
     let total: u64 = bars.iter().map(|bar| bar.count).sum();
     let most = bars.iter().map(|bar| bar.count).max().unwrap_or(0).max(1);
@@ -97,14 +97,14 @@ fn columns(bars: &[Bar], width: usize, look: &Look) -> String {
     text
 }
 
-/// The height of a bar in eighths of a line; a bar that is not empty is visible.
+/// Returns the height of a bar in eighths of a line; a bar with samples is at least one eighth high.
 fn height(count: u64, most: u64) -> usize {
     let full = (HEIGHT * EIGHTHS) as u128;
     let eighths = (u128::from(count) * full * 2 + u128::from(most)) / (u128::from(most) * 2);
     usize::try_from(eighths).unwrap_or(0).max(usize::from(count > 0))
 }
 
-/// The character of a column that fills this many eighths of a line.
+/// Returns the character of a column that fills this many eighths of a line.
 fn cell(eighths: usize, look: &Look) -> char {
     const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     const ASCII: [char; 9] = [' ', '.', '.', '.', ':', ':', ':', '#', '#'];
@@ -126,7 +126,7 @@ impl Axis {
         column.min(self.columns - 1)
     }
 
-    /// Round numbers on the axis, ascending.
+    /// Returns round numbers on the axis, ascending.
     fn ticks(&self) -> Vec<f64> {
         let least = (self.high - self.low) * LABEL_SPACE / self.columns as f64;
         let power = 10_f64.powf(least.log10().floor());

@@ -21,12 +21,12 @@ pub struct Picture {
     pub name: Cow<'static, str>,
     /// The picture for a page or a screen.
     pub wide: String,
-    /// The same with fewer labels, whose letters can be read on a phone.
+    /// The same picture with fewer labels, readable on a phone.
     pub narrow: String,
 }
 
 impl Picture {
-    /// A picture that can be drawn at both widths.
+    /// Returns a picture that can be drawn at both widths.
     pub(crate) fn new(
         name: &'static str,
         draw: impl Fn(Width) -> Result<String, PlotError>,
@@ -45,12 +45,12 @@ pub enum Width {
 }
 
 impl Width {
-    /// Pixels.
+    /// Returns the width in pixels.
     pub(crate) fn pixels(self) -> u32 {
         self.of(900, 390)
     }
 
-    /// The first of a wide picture, the second of a narrow one.
+    /// Returns `wide` for a wide picture and `narrow` for a narrow one.
     pub(crate) fn of<T>(self, wide: T, narrow: T) -> T {
         match self {
             Self::Wide => wide,
@@ -81,35 +81,35 @@ pub(crate) const fn px(pixels: i32) -> i32 {
     FINE * pixels
 }
 
-/// A font of this size in pixels.
+/// Returns a font of this size in pixels.
 pub(crate) fn font(pixels: i32) -> (&'static str, i32) {
     ("sans-serif", px(pixels))
 }
 
-/// A line of this width in pixels.
+/// Returns a line of this width in pixels.
 pub(crate) fn line(colour: impl Into<RGBAColor>, pixels: i32) -> ShapeStyle {
     colour.into().stroke_width(px(pixels).unsigned_abs())
 }
 
-/// Text of this size in pixels on one side of a point.
+/// Returns text of this size in pixels on one side of a point.
 pub(crate) fn label(pixels: i32, colour: RGBColor, side: HPos, height: VPos) -> TextStyle<'static> {
     let style = TextStyle::from(font(pixels).into_font()).pos(Pos::new(side, height));
     TextStyle { color: colour.to_backend_color(), ..style }
 }
 
-/// Approximate width of a text in pixels.
+/// Returns the approximate width of a text in pixels.
 pub(crate) fn text_width(text: &str, pixels: i32) -> i32 {
     let letters = i32::try_from(text.chars().count()).unwrap_or(i32::MAX / 100);
     letters.saturating_mul(pixels) * 6 / 10
 }
 
-/// How many letters of this size have room in so many pixels.
+/// Returns the number of letters of this size that fit a width in pixels.
 pub(crate) fn letters_in(room: i32, pixels: i32) -> usize {
     // the width of a text is rounded down
     usize::try_from((room.saturating_mul(10) + 9) / (pixels * 6)).unwrap_or(0)
 }
 
-/// Shortens a text to a number of letters, of which the start is kept.
+/// Shortens a text to a number of letters; keeps the start.
 pub(crate) fn begun(text: &str, letters: usize) -> String {
     if text.chars().count() <= letters {
         return text.to_owned();
@@ -117,7 +117,7 @@ pub(crate) fn begun(text: &str, letters: usize) -> String {
     text.chars().take(letters.saturating_sub(1)).chain("…".chars()).collect()
 }
 
-/// Shortens a text to a number of letters; the end of a long one is kept, since it is the most informative part.
+/// Shortens a text to a number of letters; the end of a long one is kept, because it is the most informative part.
 pub(crate) fn shortened(text: &str, letters: usize) -> String {
     let length = text.chars().count();
     if length <= letters {
@@ -173,7 +173,7 @@ where
         .draw()
 }
 
-/// The axis below rows of named bars: number of marks, title, and height of letters.
+/// Draws the axis below rows of named bars, with `marks` marks, the title `shows`, and letters of height `letters`.
 pub(crate) fn axis_of_rows(
     chart: &mut ChartContext<'_, SVGBackend<'_>, Cartesian2d<RangedCoordf64, RangedCoordf64>>,
     marks: usize,
@@ -197,7 +197,8 @@ pub(crate) fn axis_of_rows(
         .draw()
 }
 
-/// A picture of this size in pixels on white, drawn on an area of [`FINE`] times as many dots in each direction.
+/// Draws a picture of this size in pixels on white; the drawing area has [`FINE`] times as many dots in each
+/// direction.
 pub(crate) fn fine_svg(
     (width, height): (u32, u32),
     draw: impl FnOnce(&Area<'_>) -> Result<(), DrawError>,
@@ -209,7 +210,7 @@ pub(crate) fn fine_svg(
     Ok(text.replacen(&drawn, &shown, 1))
 }
 
-/// A picture of this size in pixels on white.
+/// Draws a picture of this size in pixels on white.
 pub(crate) fn svg(
     size: (u32, u32),
     draw: impl FnOnce(&Area<'_>) -> Result<(), DrawError>,

@@ -7,7 +7,7 @@ use resvg::usvg::{ImageHrefResolver, Options, Tree};
 
 /// Latin, Greek and Cyrillic letters; see `assets/README.md`.
 const FONT: &[u8] = include_bytes!("../../assets/DejaVuSans-subset.ttf");
-/// Name of the font in it.
+/// Name of the embedded font.
 const FAMILY: &str = "DejaVu Sans";
 /// PNG pixels per SVG pixel.
 const DENSITY: f32 = 2.0;
@@ -19,7 +19,7 @@ const MOST_PIXELS: f32 = 16_000.0;
 #[error("the picture cannot be drawn as PNG: {0}")]
 pub struct PngError(String);
 
-/// Draws an SVG picture as PNG, at twice its size and at most 16,000 pixels a side.
+/// Draws an SVG picture as PNG, at twice its size and at most 16,000 pixels per side.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Places of labels next to points, so that they cover neither each other nor what is drawn.
+//! Positions of labels next to points, so that labels cover neither each other nor the drawing.
 
 /// A rectangle: left, top, right, bottom.
 pub(super) type Area = [i32; 4];
@@ -10,12 +10,12 @@ pub(super) struct Label {
     pub(super) at: [i32; 2],
     /// Width and height of its text.
     pub(super) size: [i32; 2],
-    /// True if it may cover marks and lines, as little of them as possible, rather than be left out.
+    /// True if the label may cover marks and lines (as little as possible) rather than be omitted.
     pub(super) needed: bool,
 }
 
-/// Returns the area of each label, the most important label first; none for a label without room. Labels stay `inside`, cover no
-/// other label, and keep `distance` from their point.
+/// Returns the area of each label, with `None` for a label without room; `labels` are in order of importance. Labels stay
+/// `inside`, cover no other label, and keep `distance` from their point.
 pub(super) fn placed(labels: &[Label], taken: &[Area], inside: Area, distance: i32) -> Vec<Option<Area>> {
     let mut areas: Vec<Option<Area>> = Vec::with_capacity(labels.len());
     for label in labels {
@@ -36,13 +36,13 @@ fn covers(a: &Area, b: &Area) -> bool {
     shared(a, b) > 0
 }
 
-/// The size of what two areas share.
+/// Returns the size of the intersection of two areas.
 fn shared(a: &Area, b: &Area) -> i64 {
     let along = |i: usize| i64::from((a[i + 2].min(b[i + 2]) - a[i].max(b[i])).max(0));
     along(0) * along(1)
 }
 
-/// The areas around a point, the best first: at its right, at its left, above and below, then the corners.
+/// Returns the areas around a point, the best first: at its right, at its left, above and below, then the corners.
 fn around(label: &Label, distance: i32) -> [Area; 8] {
     let ([x, y], [width, height]) = (label.at, label.size);
     let [right, left, middle] = [x + distance, x - distance - width, x - width / 2];

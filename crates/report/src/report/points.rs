@@ -21,7 +21,7 @@ pub struct QuantilePoint {
 }
 
 impl QuantilePoint {
-    /// A quantile by a method without bounds.
+    /// Returns a quantile by a method without bounds.
     pub(crate) fn exact(p: f64, value: f64) -> Self {
         Self { p, value, low: None, high: None }
     }
@@ -30,9 +30,9 @@ impl QuantilePoint {
 /// A probability at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CdfPoint {
-    /// When \[s\].
+    /// The time \[s\].
     pub time_s: f64,
-    /// Probability of having reached the goal by then.
+    /// Probability that the goal is reached by that time.
     pub probability: f64,
     /// Density at this point \[1/s\]; only if the method gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! Answers to questions of CSL and CSRL.
+//! Answers to CSL and CSRL queries.
 
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +51,7 @@ pub struct QueryBound {
 }
 
 impl QueryRow {
-    /// The row of a query, with or without an answer, after `wall_s` seconds.
+    /// Returns the row of a query, with or without an answer, after `wall_s` seconds.
     pub fn new(query: &CslQuery, answer: Result<f64, String>, wall_s: f64) -> Self {
         let bound = query.bound().map(|(comparison, value)| QueryBound { sign: comparison.sign().into(), value });
         let answer = answer.map(|answer| query.value(answer));
@@ -123,7 +123,7 @@ impl Report for QueryReport {
 }
 
 impl QueryReport {
-    /// The answers to questions about a net with this many states.
+    /// Returns the report with answers to queries about a net with this many states.
     pub fn new(net: NetSummary, states: usize, queries: Vec<QueryRow>) -> Self {
         let partial = queries.iter().any(|row| row.failed().is_some());
         Self { net, partial, states, queries, version: env!("CARGO_PKG_VERSION").into() }

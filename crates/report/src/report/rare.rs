@@ -17,9 +17,9 @@ use crate::sim::{FoldedParts, NotFolded, RareEstimate};
 pub struct RareReport {
     /// The net.
     pub net: NetSummary,
-    /// The goal, as given.
+    /// The goal, as specified by the user.
     pub goal: String,
-    /// The marking to avoid, as given.
+    /// The marking to avoid, as specified by the user.
     pub avoid: Option<String>,
     /// The time within which the goal is reached \[s\].
     pub within_s: Option<f64>,
@@ -37,10 +37,10 @@ pub struct RareReport {
     pub effort: u64,
     /// Firings of all walks.
     pub firings: u64,
-    /// The folded parts of the net; none if it ran unfolded.
+    /// The folded parts of the net; `None` if it ran unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// Parts of the net that look alike and were not folded.
+    /// Similar parts of the net that were not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
     /// The seed.
@@ -102,7 +102,7 @@ impl RareReport {
         }
     }
 
-    /// The event as text.
+    /// Returns the event as text.
     fn event(&self) -> String {
         let goal = if self.goal == "dead" { "the dead marking" } else { &self.goal };
         let within = self.within_s.map(|limit| format!(" within {} s", plain(limit))).unwrap_or_default();
@@ -115,9 +115,9 @@ impl RareReport {
 
     fn remarks(&self) -> Vec<String> {
         let partial = format!("The run was ended early, after {} batches.", self.probability.samples);
-        let never = "No walk reached the event: it may be rarer than the levels show.".to_owned();
+        let never = "No walk reached the event; it may be rarer than the levels indicate.".to_owned();
         let rough = self.relative_error.filter(|error| *error > ROUGH).map(|error| {
-            format!("The relative error is {:.0}%; more batches or a larger effort make it smaller.", 100.0 * error)
+            format!("The relative error is {:.0}%; increase --batches or --effort to reduce it.", 100.0 * error)
         });
         let partial = self.partial.then_some(partial);
         partial.into_iter().chain(self.relative_error.is_none().then_some(never)).chain(rough).collect()

@@ -1,4 +1,4 @@
-//! Reports read back from the output of `--json`, by their kind, and the page of several.
+//! Reports that are read back from the output of `--json`, and the page of several reports.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -50,7 +50,7 @@ macro_rules! kinds {
         pub const KINDS: &[&str] = &[$(<$report as Report>::KIND,)*];
 
         impl Found {
-            /// Returns the result as a person reads it.
+            /// Returns the document of the result.
             pub fn document(&self) -> Document<'_> {
                 match self {
                     $(Self::$name(report) => report.document(),)*
@@ -117,7 +117,7 @@ kinds! {
     Detectors(DetectorsReport),
     /// Result of `detectors --on`.
     Detection(DetectionReport),
-    /// Result of `fit` for a log of MapReduce.
+    /// Result of `fit` for a MapReduce log.
     FitJob(FitJobReport),
     /// Result of `remaining`.
     Remaining(RemainingReport),
@@ -127,7 +127,7 @@ kinds! {
     Diagnosis(DiagnosisReport),
     /// Result of `compare`.
     Comparison(ComparisonReport),
-    /// Result of `fit` for logs of Spark.
+    /// Result of `fit` for Spark logs.
     Fit(FitReport),
     /// Result of `syscalls diagnose`.
     Syscalls(SyscallsReport),
@@ -142,7 +142,7 @@ pub struct Shown {
     pub found: Found,
     /// File of the result, for the list of sources.
     pub source: String,
-    /// A plan given along with the result; otherwise the page shows the plan in the result.
+    /// A plan that was passed with the result; without one, the page shows the plan in the result.
     pub plan: Option<String>,
     /// A picture of the net: caption and SVG document.
     pub net: Option<(String, String)>,
@@ -180,10 +180,10 @@ pub enum ReadError {
         column: usize,
     },
     /// The text is JSON of another kind.
-    #[error("`format_version` and `kind` are missing, with which all JSON of tailspn starts")]
+    #[error("the keys `format_version` and `kind`, with which all JSON of tailspn starts, are missing")]
     Foreign,
     /// The text has a format version that this program does not support.
-    #[error("it has format version {found}, and this version of tailspn reads {FORMAT_VERSION}")]
+    #[error("it has format version {found}, but this version of tailspn reads {FORMAT_VERSION}")]
     Version {
         /// The version.
         found: u64,
@@ -212,7 +212,7 @@ struct Head {
     kind: Option<String>,
 }
 
-/// The report in a JSON text. Unknown keys are ignored.
+/// Returns the report in a JSON text. Unknown keys are ignored.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The remaining time of a run that has not ended: its distribution, the probability to finish by a time, and its stages.
+//! The remaining time of a run in progress: its distribution, the probability of finishing by a time, and the stages.
 
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ pub struct DoneByRow {
     pub probability: Measured,
 }
 
-/// A stage of a run that has not ended.
+/// A stage of a run in progress.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RemainingStageRow {
     /// Name of the stage.
@@ -51,11 +51,11 @@ pub struct RemainingStageRow {
     pub tasks: u32,
     /// Tasks that have finished.
     pub finished: u32,
-    /// Tasks that run.
+    /// Tasks that are running.
     pub running: u32,
-    /// True once its last task has finished.
+    /// True if the last task has finished.
     pub is_finished: bool,
-    /// Time when its last task finishes \[s\], from the start of the first job: the median, and the interval of the prediction.
+    /// Time from the start of the first job to the end of the stage's last task \[s\]: the median, and the prediction interval.
     pub end: Option<Measured>,
 }
 
@@ -66,9 +66,9 @@ pub struct RemainingReport {
     pub name: String,
     /// The subject of the remaining time.
     pub basis: RemainingBasis,
-    /// From the start of the first job until now \[s\]; null before it.
+    /// Time from the start of the first job until now \[s\]; null before the first job.
     pub elapsed_s: Option<f64>,
-    /// Now, in seconds since 1970: the last event of the log, unless it was requested otherwise.
+    /// The current time, in seconds since 1970: that of the last event of the log, unless the machine's clock was requested.
     pub now_unix_s: f64,
     /// From the start of the first job to the end of the last job \[s\], for a finished application.
     pub job_s: Option<f64>,
@@ -86,13 +86,13 @@ pub struct RemainingReport {
     pub mean_s: f64,
     /// Probability of the prediction interval.
     pub prediction_level: f64,
-    /// The remaining time is between these with that probability \[s\].
+    /// Ends of the prediction interval of the remaining time \[s\].
     pub prediction_s: [f64; 2],
     /// The time from the start of the first job to the end \[s\]: median and prediction interval.
     pub total: Measured,
     /// Quantiles of the remaining time.
     pub quantiles: Vec<StageQuantile>,
-    /// Probabilities to finish by the requested times.
+    /// Probabilities of finishing by the requested times.
     pub done_by: Vec<DoneByRow>,
     /// Ratio of the run's task times to a typical run of the plan, with the prediction interval; null without a plan.
     pub factor: Option<Measured>,
@@ -105,17 +105,17 @@ pub struct RemainingReport {
     pub curve: Vec<CdfPoint>,
     /// Replications of the remaining run.
     pub replications: u64,
-    /// True if they were ended early.
+    /// True if the replications were stopped early.
     pub partial: bool,
-    /// Their seed.
+    /// Seed of the replications.
     pub seed: u64,
     /// The plan at this run's size, every key written out; empty without a plan.
     #[serde(default)]
     pub plan: String,
 }
 
-/// Makes the report on the remaining time of a run, with prediction intervals of this `level`, and the probabilities to
-/// finish by times \[s\] from the start of the first job.
+/// Returns the report on the remaining time of a run, with prediction intervals of this `level`, and the probabilities of
+/// finishing by times \[s\] from the start of the first job.
 pub fn remaining_report(found: &Remaining, settings: &RemainingSettings, by_s: &[f64], level: f64) -> RemainingReport {
     let (low, high) = (0.5 - 0.5 * level, 0.5 + 0.5 * level);
     let is_ended = found.basis == Basis::Ended;
@@ -229,10 +229,9 @@ impl Report for RemainingReport {
             document.table(self.times());
             document.table(self.pace());
             let rows = self.stages.iter().enumerate().filter_map(|row| self.bar(row)).collect();
-            let caption =
-                "From now to the end of a stage's last task, at the median; the thin line is the interval of that end.";
+            let caption = "Each bar goes from now to the median end of a stage's last task; the thin line is the prediction interval of that end.";
             let axis = "time since the start of the first job [s]";
-            document.figure(Figure::bars("stages-left", "What is left", caption, axis, rows));
+            document.figure(Figure::bars("stages-left", "Remaining stages", caption, axis, rows));
             let quantiles = self.quantiles.iter().map(|row| [row.p, row.value_s]).collect();
             let times = Times::predicted("remaining time of the run", &self.curve, self.mean_s, quantiles);
             add_times(&mut document, times, None);
@@ -269,12 +268,12 @@ impl RemainingReport {
             predicted("/prediction_s/0", low).into(),
             " to ".into(),
             predicted("/prediction_s/1", high).into(),
-            " remain; the median is ".into(),
+            " remain; the median of the remaining time is ".into(),
             predicted("/median_s", self.median_s).into(),
         ];
         if self.elapsed_s.is_some() {
             let total = Number::new("/total", self.total.value, "s").rounded(0.01 * self.total.value);
-            answer.extend([", and ".into(), total.into(), " in all".into()]);
+            answer.extend([", and that of the total time is ".into(), total.into()]);
         }
         answer.push(".".into());
         for (i, row) in self.done_by.iter().enumerate() {
@@ -310,7 +309,7 @@ impl RemainingReport {
 
     fn times(&self) -> Table {
         let columns = [Column::new(""), Column::new("time").unit("s").key("time_left")];
-        let mut table = Table::new("Time left", "", columns);
+        let mut table = Table::new("Remaining time", "", columns);
         table.rows.push(vec!["mean".into(), predicted("/mean_s", self.mean_s).into()]);
         table.rows.extend(quantile_rows("", &self.quantiles));
         table

@@ -18,12 +18,12 @@ const EDGE: i32 = 8;
 const LETTERS: i32 = 13;
 /// Space between the axis and a name above a bar \[px\].
 const ASIDE: i32 = 4;
-/// Largest part of a picture that names next to bars take \[%\].
+/// Maximum share of a picture for names next to bars \[%\].
 const NAMES: i32 = 45;
-/// Most rows that are drawn.
+/// Maximum number of rows that are drawn.
 pub(crate) const MOST: usize = 60;
-/// What the numbers of bars mean that do not start at 0.
-pub(crate) const ENDS: &str = "Each number is the end of its bar.";
+/// Caption for bars that do not all start at 0.
+pub(crate) const ENDS: &str = "The number next to a bar is the value at its end, not its length.";
 
 /// A row.
 #[derive(Clone, Debug, Default)]
@@ -32,17 +32,17 @@ pub(crate) struct BarRow {
     pub(crate) name: String,
     /// Ends of the bar.
     pub(crate) bar: [f64; 2],
-    /// The interval of its right end.
+    /// The interval of the bar's right end.
     pub(crate) interval: Option<[f64; 2]>,
     /// Marks across the row.
     pub(crate) marks: Vec<f64>,
     /// Text next to the bar.
     pub(crate) text: String,
-    /// The bar's colour, if it repeats information that is also written.
+    /// The bar's colour, used only for information that is also written.
     pub(crate) colour: Option<RGBColor>,
 }
 
-/// A picture of rows from above; none without a row.
+/// Returns a picture of rows from above; `None` without a row.
 ///
 /// # Errors
 ///
@@ -68,7 +68,7 @@ pub(crate) fn are_spans(rows: &[BarRow]) -> bool {
 /// Positions of names and bars.
 struct Layout {
     names: Vec<String>,
-    /// True if names stand above their bars: next to them is not enough room.
+    /// True if names are above their bars, because there is not enough room next to them.
     above: bool,
     /// Room for names and for texts at the ends of bars \[px\].
     left: i32,
@@ -105,7 +105,7 @@ impl Layout {
     }
 }
 
-/// The ends of the axis: all that is drawn, and 0.
+/// Returns the ends of the axis, which covers all that is drawn, and 0.
 fn span(rows: &[BarRow]) -> (f64, f64) {
     let ends = |row: &BarRow| {
         row.bar.into_iter().chain(row.interval.into_iter().flatten()).chain(row.marks.clone()).collect::<Vec<_>>()

@@ -52,7 +52,7 @@ fn plan<T: JsonSchema>() -> Schema {
     settings.with_transform(drop_null).with_transform(tidy).into_generator().into_root_schema_for::<T>()
 }
 
-/// Drops the `null` of values that may be missing: TOML has none.
+/// Drops the `null` of optional values, because TOML has no `null`.
 fn drop_null(schema: &mut Schema) {
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|name| name != "null");
@@ -79,7 +79,7 @@ fn drop_null(schema: &mut Schema) {
     transform_subschemas(&mut drop_null, schema);
 }
 
-/// Turns doc comments into plain text, and drops what only Rust needs.
+/// Converts doc comments to plain text, and drops parts that only Rust needs.
 fn tidy(schema: &mut Schema) {
     schema.remove("format");
     if let Some(Value::String(text)) = schema.get_mut("description") {

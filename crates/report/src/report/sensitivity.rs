@@ -63,7 +63,7 @@ fn words(report: &SensitivityReport) -> Words {
             method: "derivatives at the base",
             question: "Effect of a small change of each setting, at the base",
             figure: "Effect of one percent more of each setting",
-            caption: format!("Change of the {measure} time: left of 0 the job gets faster. The thin lines are intervals."),
+            caption: format!("Change of the {measure} time; left of 0 the job gets faster. The thin lines are confidence intervals."),
             ranked: "Ranked by seconds for one percent more; with a minus sign, more is faster.",
         },
         Method::Each => Words {
@@ -71,8 +71,8 @@ fn words(report: &SensitivityReport) -> Words {
             question: "Effect of each setting from one end of its range to the other, with all other settings as in the base",
             figure: "Effect of each setting",
             caption: format!(
-                "How far the {measure} time moves from the base, at both ends of each setting. The ends stand next to the bars; the \
-                 thin lines are intervals."
+                "Change of the {measure} time from the base when a setting is at either end of its range. The setting's values are printed \
+                 next to the bars; thin lines are confidence intervals."
             ),
             ranked: "Ranked by the change from one end to the other.",
         },
@@ -80,16 +80,16 @@ fn words(report: &SensitivityReport) -> Words {
             method: "elementary effects (Morris)",
             question: "Effect of each setting over its whole range, for all values of the other settings",
             figure: "Elementary effects",
-            caption: "Further right: a larger effect. Further up: an effect that varies, because it is not linear or depends on other settings; above the line σ = μ*, it varies by more than its size. The grey lines are intervals; names that do not fit are in the table."
+            caption: "Further right: larger effect. Further up: the effect varies more, because it is not linear or depends on other settings; above the line σ = μ*, it varies by more than its size. The grey lines are confidence intervals. Names without room are only in the table."
                 .to_owned(),
-            ranked: "Ranked by μ*, the mean size of the effect; μ is its mean, σ its standard deviation over the walks.",
+            ranked: "Ranked by μ*, the mean absolute effect. μ is the mean effect, and σ the standard deviation of the effect over the walks.",
         },
         _ => Words {
             method: "Sobol indices",
             question: "Share of the variance of the time explained by each setting, alone and with others",
             figure: "Variance explained by each setting",
-            caption: "Blue: the share of the variance that vanishes if this setting is fixed (S). Orange: the share that is left if \
-                      all others are fixed (S_T); the difference is its part in interactions. The thin lines are bootstrap intervals."
+            caption: "Blue: the share of the variance that vanishes if only this setting is fixed (S). Orange: the share that remains if \
+                      all other settings are fixed (S_T). The difference is due to interactions. The thin lines are bootstrap intervals."
                 .to_owned(),
             ranked: "Ranked by √(S_T V), the standard deviation that the setting causes.",
         },
@@ -119,9 +119,9 @@ fn answer(report: &SensitivityReport) -> Vec<Piece> {
 
 /// The setting with the largest significant effect, and its rivals.
 struct Lead<'r> {
-    /// Place in the report.
+    /// Position in the report.
     place: usize,
-    /// The words before its effect.
+    /// The words before the effect.
     before: String,
     /// Effect \[s\], with its sign.
     effect: Effect,
@@ -176,7 +176,7 @@ fn is_significant(effect: &KnobEffect) -> bool {
 }
 
 impl Lead<'_> {
-    /// The rivals, the first three by name.
+    /// Returns the rivals, the first three by name.
     fn rivals_in_words(&self) -> String {
         const MOST: usize = 3;
         let named = self.rivals[..self.rivals.len().min(MOST)].join(", ");

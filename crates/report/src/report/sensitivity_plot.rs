@@ -1,5 +1,6 @@
-//! A sensitivity as a picture, fitted to its method: bars of derivatives, a tornado of differences, elementary effects by size and spread,
-//! pairs of Sobol's indices.
+//! A sensitivity as a picture that depends on the method: bars of derivatives, a tornado of differences, elementary
+//! effects by size and spread,
+//! pairs of Sobol indices.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
@@ -24,7 +25,7 @@ const DOT: i32 = 4;
 /// Maximum number of settings of a picture with two rows for each.
 const MOST_PAIRS: usize = rows_plot::MOST / 2;
 
-/// Maximum number of settings that are drawn.
+/// Returns the maximum number of settings that are drawn.
 pub(super) fn most_drawn(method: Method) -> usize {
     match method {
         Method::Derivatives => rows_plot::MOST,
@@ -33,7 +34,7 @@ pub(super) fn most_drawn(method: Method) -> usize {
     }
 }
 
-/// The picture for the method; none if no setting has an effect to draw.
+/// Returns the picture for the method; `None` if no setting has an effect to draw.
 ///
 /// # Errors
 ///
@@ -49,7 +50,7 @@ pub(super) fn sensitivity_picture(report: &SensitivityReport) -> Result<Option<P
     }
 }
 
-/// The settings with an effect, by rank.
+/// Returns the settings with an effect, by rank.
 fn ranked(report: &SensitivityReport) -> impl Iterator<Item = (String, &KnobEffect)> {
     let named = report.knobs.iter().zip(1..).filter_map(|(row, rank)| Some((row, rank, row.effect.as_ref()?)));
     named.map(|(row, rank, effect)| (format!("{rank}. {}", row.name), effect))
@@ -64,7 +65,7 @@ fn derivatives(report: &SensitivityReport) -> Vec<BarRow> {
     ranked(report).filter_map(row).collect()
 }
 
-/// Two rows for each setting: S and S_T.
+/// Returns two rows for each setting: S and S_T.
 fn indices(report: &SensitivityReport) -> Vec<BarRow> {
     let pair = |(name, effect): (String, &KnobEffect)| {
         let KnobEffect::Variance { first, total, .. } = effect else { return None };
@@ -74,7 +75,7 @@ fn indices(report: &SensitivityReport) -> Vec<BarRow> {
     ranked(report).filter_map(pair).take(MOST_PAIRS).flatten().collect()
 }
 
-/// A bar from 0 to an effect, its interval, and its value after a word.
+/// Returns a bar from 0 to an effect, its interval, and its value after a word.
 fn bar_of(effect: &Effect, word: &str) -> BarRow {
     let half = Some(effect.half_width()).filter(|half| *half > 0.0);
     BarRow {
@@ -88,7 +89,7 @@ fn bar_of(effect: &Effect, word: &str) -> BarRow {
     }
 }
 
-/// The ends of each setting against the base, as a sweep has them.
+/// Returns the changes at the ends of each setting's range, in the form of a sweep.
 fn swings(report: &SensitivityReport) -> Vec<KnobRow> {
     let level = |value: &toml::Value, effect: &Effect| Level {
         value: value.clone(),
@@ -112,7 +113,7 @@ struct Dot {
     spread: Effect,
 }
 
-/// σ over μ\*, a dot for each setting.
+/// Draws σ (vertical) against μ\* (horizontal), with a dot for each setting.
 fn effects(report: &SensitivityReport) -> Result<Option<Picture>, PlotError> {
     let dot = |(name, effect): (String, &KnobEffect)| match effect {
         KnobEffect::Elementary { size_s, spread_s, .. } => Some(Dot { name, size: *size_s, spread: *spread_s }),
@@ -142,7 +143,7 @@ fn draw_effects(area: &Area<'_>, dots: &[Dot], x: [f64; 2], y: [f64; 2], width: 
         .build_cartesian_2d(x[0]..x[1], y[0]..y[1])?;
     let names = Axes {
         x: width.of("μ*: change of the time over its range [s]", "μ*: change of the time [s]"),
-        y: width.of("σ: variation of the change [s]", "σ: how differently [s]"),
+        y: width.of("σ: variation of the change [s]", "σ: variation [s]"),
         labels: width.of([10, 8], [5, 6]),
     };
     axes(&mut chart, &names, &|value| crate::report::number::plain(*value))?;
@@ -210,7 +211,7 @@ fn write_names(
     Ok(())
 }
 
-/// Positions for a text next to a dot, the best one first: the left end and the middle of its height.
+/// Returns positions for a text next to a dot, the best one first: the left end and the middle of its height.
 fn corners_beside((x, y): (i32, i32), text: &str) -> Vec<[i32; 2]> {
     let wide = px(text_width(text, LETTERS));
     let mut corners = Vec::new();
@@ -240,12 +241,12 @@ struct Field {
 }
 
 impl Field {
-    /// The box of a text that starts here, by the middle of its height.
+    /// Returns the box of a text; `x` is its left end and `y` its vertical middle.
     fn of_text(text: &str, [x, y]: [i32; 2]) -> Self {
         Self { left: x, right: x + px(text_width(text, LETTERS)), top: y - px(HALF), bottom: y + px(HALF) }
     }
 
-    /// Of a line from left to right, or upwards.
+    /// Returns the box of a line that goes from left to right, or upwards.
     fn of_line([(left, bottom), (right, top)]: [(i32, i32); 2]) -> Self {
         Self { left, right: right + px(1), top: top - px(1), bottom }
     }

@@ -28,7 +28,7 @@ impl AnswerMethod {
         self.used == "exact"
     }
 
-    /// Rows of an exact answer's provenance: parts of the net that were folded, and parts that were not.
+    /// Returns rows of an exact answer's provenance: parts of the net that were folded, and parts that were not.
     pub(crate) fn folding(&self) -> Vec<[String; 2]> {
         folding_rows(self.folded.as_ref(), &self.not_folded)
     }
@@ -101,7 +101,7 @@ impl SimulationReport {
         }
     }
 
-    /// The probability of the goal, unless it is certain. Stopped runs may still reach it.
+    /// Returns the probability of the goal, unless it is certain. Stopped runs may still reach it.
     fn reached(&self) -> Vec<Piece> {
         let Some(probability) = self.goal_probability.as_ref().filter(|_| !self.is_certain()) else {
             return Vec::new();
@@ -116,13 +116,13 @@ impl SimulationReport {
         vec![format!(" The goal is reached{by} in {least}").into(), number.into(), " of the runs.".into()]
     }
 
-    /// Remark that runs stopped at the limit of firings.
+    /// Returns a remark on runs that stopped at the limit of firings.
     fn cut_off(&self) -> Option<String> {
         let (most, cut) = (self.question.max_firings?, self.endings.max_firings);
         let runs = counted(cut, "replication");
         (cut > 0).then(|| {
             format!(
-                "{runs} stopped after {} without reaching the goal. They may reach it later: the times are of the \
+                "{runs} stopped after {} without reaching the goal. They may reach it later, so the times are only those of the \
                  faster runs, and the probability of the goal is a lower bound.",
                 counted(most, "firing")
             )
@@ -162,7 +162,7 @@ impl SimulationReport {
             let (bar, text) = ([first.value, last.value], seconds_text(last.value));
             Some(BarRow { name: group.name.clone(), bar, interval: ends(last), text, ..BarRow::default() })
         };
-        let caption = "From the first to the last firing of each group of transitions, on average; the thin line is the interval of the end.";
+        let caption = "Each bar goes from the mean time of the first firing of a group to that of the last; the thin line is the interval of the end.";
         let rows = self.groups.iter().filter_map(row).collect();
         Figure::bars("waterfall", "What runs when", caption, "time [s]", rows)
     }
@@ -233,9 +233,9 @@ impl Report for SteadyReport {
     }
 }
 
-/// That transitions fired too rarely.
+/// Returns remarks on transitions that fired too rarely.
 fn rare(report: &SteadyReport) -> Vec<String> {
-    /// Largest number of transitions that are listed by name.
+    /// Maximum number of transitions that are listed by name.
     const MOST: usize = 10;
     let rare = &report.rare_transitions;
     let mut remarks: Vec<String> = rare
@@ -243,7 +243,7 @@ fn rare(report: &SteadyReport) -> Vec<String> {
         .take(MOST)
         .map(|row| {
             let times = counted(row.firings, "time");
-            format!("Transition `{}` fired {times}: the runs may be too short to show the long run.", row.name)
+            format!("Transition `{}` fired {times}; the runs may be too short to show the long run.", row.name)
         })
         .collect();
     if rare.len() > MOST {

@@ -22,21 +22,21 @@ pub struct SolveReport {
     pub net: NetSummary,
     /// True if markings or the answer are missing.
     pub partial: bool,
-    /// Reason why they are missing.
+    /// Reason why markings or the answer are missing.
     pub stopped: Option<String>,
     /// Method of the answer.
     pub method: MethodRow,
-    /// Reason why there are infinitely many markings; then there is no state space.
+    /// Reason why there are infinitely many markings, in which case there is no state space.
     pub unbounded: Option<UnboundedRow>,
     /// The state space.
     pub state_space: Option<StateSpaceRow>,
-    /// The states solved instead; none if nothing was folded.
+    /// The folded states that were solved; `None` if nothing was folded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedStates>,
-    /// Parts of the net that look alike and were not folded.
+    /// Similar parts of the net that were not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
-    /// The most tokens of each place; of a partial state space, lower bounds.
+    /// The maximum number of tokens in each place; lower bounds if the state space is partial.
     pub bounds: Vec<MarkingBound>,
     /// True if no place ever holds more than one token; none if unknown.
     pub safe: Option<bool>,
@@ -46,7 +46,7 @@ pub struct SolveReport {
     pub zero_rates: Option<ZeroRateRow>,
     /// Verdicts that need every marking.
     pub verdicts: Option<VerdictRow>,
-    /// Per transition, how live it is.
+    /// The liveness of each transition.
     pub liveness: Vec<LivenessRow>,
     /// The long run.
     pub steady: Option<SteadySection>,
@@ -86,17 +86,17 @@ pub struct MethodRow {
 }
 
 impl MethodRow {
-    /// By states, with the reason against series-parallel reduction if it was tried.
+    /// Returns the method of all states, with the reason against series-parallel reduction if that was tried.
     pub fn states(no_series_parallel: Option<String>) -> Self {
         Self { used: "states".into(), no_states: None, no_series_parallel }
     }
 
-    /// By the states in which fixed delays begin.
+    /// Returns the method of states at the starts of fixed delays.
     pub fn fixed_delays() -> Self {
         Self { used: "fixed-delays".into(), no_states: None, no_series_parallel: None }
     }
 
-    /// By series-parallel reduction, and why not by states.
+    /// Returns the method of series-parallel reduction, with the reason against states.
     pub fn series_parallel(no_states: String) -> Self {
         Self { used: "series-parallel".into(), no_states: Some(no_states), no_series_parallel: None }
     }
@@ -110,7 +110,7 @@ pub struct StateSpaceRow {
     pub tangible: f64,
     /// Number of these states whose successors were all found.
     pub explored: usize,
-    /// Vanishing markings that were met.
+    /// Number of vanishing markings during the exploration.
     pub vanishing: u64,
     /// True if no marking was counted twice.
     pub vanishing_is_exact: bool,
@@ -129,19 +129,20 @@ pub struct StateSpaceRow {
 pub struct FoldedStates {
     /// States of the folded net.
     pub states: usize,
-    /// Number of states of the original net that they represent; rounded above 2^40.
+    /// Number of states of the original net that the folded states represent; rounded above 2^40.
     #[serde(serialize_with = "whole")]
     pub stand_for: f64,
     /// Places of the folded net.
     pub places: usize,
     /// Transitions of the folded net.
     pub transitions: usize,
-    /// Parts that were not folded and may be exchanged: of the markings that exchanges make of each other, one was solved.
+    /// Exchangeable parts that were not folded. Of markings that differ only by an exchange of such parts, one
+    /// was solved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exchanged: Vec<ExchangedParts>,
 }
 
-/// Parts of a net of which any two may be exchanged.
+/// Parts of a net that are pairwise exchangeable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExchangedParts {
     /// Number of parts.
@@ -151,7 +152,7 @@ pub struct ExchangedParts {
 }
 
 impl ExchangedParts {
-    /// The classes of parts of a net.
+    /// Returns the classes of parts of a net.
     pub fn all(symmetry: &Symmetry, net: &Net) -> Vec<Self> {
         let example = |class: &Exchangeable| class.places[0].iter().min().map(|&place| net.place(place).id.clone());
         let one = |class: &Exchangeable| Some(Self { parts: class.places.len(), example: example(class)? });
@@ -189,7 +190,7 @@ pub struct CoverabilityRow {
     pub ignored: Vec<Word>,
 }
 
-/// The most tokens of a place.
+/// The maximum number of tokens in a place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MarkingBound {
     /// The place.
@@ -206,18 +207,18 @@ pub struct DeadMarkings {
     /// Number of dead markings.
     #[serde(serialize_with = "whole")]
     pub count: f64,
-    /// The first: its marked places with their tokens.
+    /// The first dead marking: marked places with their tokens.
     pub marking: Vec<(String, u32)>,
-    /// Transitions that lead to it.
+    /// Transitions that lead to the first dead marking.
     pub path: Vec<String>,
 }
 
 /// Effects of rates that are 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ZeroRateRow {
-    /// Dead markings in which a timed transition has its tokens, but the rate 0.
+    /// Dead markings in which a timed transition has enough tokens, but the rate 0.
     pub dead_markings: usize,
-    /// These transitions.
+    /// Transitions that have enough tokens, but the rate 0, in these markings.
     pub held: Vec<String>,
     /// Timed transitions whose rate is 0 in every marking that enables them.
     pub never: Vec<String>,
@@ -284,7 +285,7 @@ impl VerdictRow {
 }
 
 impl SolveReport {
-    /// The report without hidden parts; liveness then refers to the remaining parts.
+    /// Returns the report without hidden parts; liveness then refers to the remaining parts.
     #[must_use]
     pub fn without(mut self, hidden: &Hidden) -> Self {
         let place = |name: &str| {
@@ -324,7 +325,7 @@ impl SolveReport {
         self
     }
 
-    /// A report on a net without a finite state space.
+    /// Returns a report on a net without a finite state space.
     pub fn of_unbounded(
         program: &Program,
         subject: &Subject<'_>,
@@ -335,7 +336,7 @@ impl SolveReport {
         Self { unbounded: Some(row), safe: Some(false), ..Self::empty(subject) }
     }
 
-    /// The report of a time to a goal that needs no states.
+    /// Returns the report of a time to a goal that needs no states.
     pub fn of_time(subject: &Subject<'_>, passage: PassageSection, method: MethodRow) -> Self {
         Self { passage: Some(passage), method, ..Self::empty(subject) }
     }

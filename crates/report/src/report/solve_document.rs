@@ -1,4 +1,4 @@
-//! The document of a solution: the time to the goal, averages, verdicts, and with all details the states.
+//! The document of a solution: the time to the goal, averages, verdicts, and, with all details, the states.
 
 use crate::document::parts::{TimeFound, add_times, not_folded_words};
 use crate::document::{Cell, Column, Document, Number, Piece, Report, Show, Table};
@@ -72,7 +72,7 @@ fn findings(report: &SolveReport) -> Findings<'_> {
     }
 }
 
-/// Returns true if states are missing; otherwise a partial report lacks its answer only.
+/// Returns true if states are missing; otherwise a partial report lacks only the answer.
 fn lacks_states(report: &SolveReport) -> bool {
     report.partial && report.verdicts.is_none()
 }
@@ -119,7 +119,7 @@ fn remarks(report: &SolveReport) -> Vec<String> {
     remarks
 }
 
-/// Returns the transitions that have their tokens but do not fire, since their rates are 0.
+/// Returns remarks on transitions that are enabled but do not fire, because their rates are 0.
 fn zero_rates(zero: &ZeroRateRow, all_dead: bool) -> Vec<String> {
     let held = listed(&zero.held);
     if all_dead {
@@ -148,7 +148,11 @@ fn properties(report: &SolveReport) -> Table {
 fn times(passage: &PassageSection, time: Option<&TimeFound>) -> Table {
     let Some(time) = time else { return Table::default() };
     let (lost, grid) = (passage.probability < 1.0, passage.grid_step_s.is_some());
-    let of = if lost { "Quantiles: all runs. Mean and standard deviation: runs that reach the goal." } else { "" };
+    let of = if lost {
+        "Quantiles are over all runs; mean and standard deviation only over runs that reach the goal."
+    } else {
+        ""
+    };
     let sd = if grid { "The standard deviation has no bounds." } else { "" };
     let mut columns = vec![Column::new(""), Column::new("time").unit("s").key("passage_time")];
     if lost {
@@ -189,7 +193,7 @@ fn by_times(passage: &PassageSection) -> Table {
         [time, probability.into()].into_iter().chain(density.map(Cell::from)).collect()
     };
     let rows = passage.cdf.iter().enumerate().map(row);
-    Table::new("Probability of reaching the goal by then", "", columns).rows(rows).level(0.95)
+    Table::new("Probability of reaching the goal by a time", "", columns).rows(rows).level(0.95)
 }
 
 /// Adds means of expressions, tokens and throughputs; `when` for display, and after names in CSV.
@@ -216,7 +220,7 @@ fn tokens(when: [&str; 2], at: &str, section: &AverageSection) -> Table {
     let mut columns = vec![Column::new("place"), Column::new("mean").key("tokens").unit("tokens")];
     columns.extend((0..longest.min(MOST_TOKENS)).map(|tokens| Column::new(format!("P({tokens})")).show(Show::Room)));
     let note = if longest > MOST_TOKENS {
-        "P(n): probability of n tokens; more are in the JSON."
+        "P(n): probability of n tokens. The JSON has the probabilities of more tokens."
     } else {
         "P(n): probability of n tokens."
     };

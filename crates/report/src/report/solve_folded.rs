@@ -7,7 +7,7 @@ use crate::report::solve_numbers::{AverageSection, DistributionRow, NumberRow};
 use crate::report::summary::NetSummary;
 use crate::solve::{Liveness, StateSpace};
 
-/// Dead markings up to which each is listed as a recurrent class.
+/// Maximum number of dead markings that are each listed as a recurrent class.
 const MOST_CLASSES: f64 = 10_000.0;
 
 impl FoldedStates {
@@ -25,7 +25,7 @@ impl FoldedStates {
     }
 }
 
-/// Number of markings of the original net that states of the folded net represent.
+/// Returns the number of markings of the original net that states of the folded net represent.
 fn stand_for(folding: &Folding, space: &StateSpace, states: impl Iterator<Item = u32>) -> f64 {
     let mut marking = vec![0; folding.net().places().len() * folding.net().classes().len()];
     states
@@ -37,7 +37,7 @@ fn stand_for(folding: &Folding, space: &StateSpace, states: impl Iterator<Item =
 }
 
 impl SolveReport {
-    /// The report of a folded net, in terms of the net that was folded. Edges, vanishing markings and memory
+    /// Returns the report of a folded net in terms of the original net. Edges, vanishing markings and memory
     /// refer to the solved chain.
     #[must_use]
     pub fn unfolded(mut self, folding: &Folding, folded: FoldedStates, net: &Net, space: &StateSpace) -> Self {
@@ -112,7 +112,7 @@ impl View<'_> {
         self.net.transition(t).id.clone()
     }
 
-    /// The original transitions that a transition of the folded net represents.
+    /// Returns the original transitions that a transition of the folded net represents.
     fn all(&self, folded: &str) -> Vec<String> {
         let Some(id) = self.folding.net().find_transition(folded) else { return Vec::new() };
         let all = (0..self.net.transitions().len()).map(TransitionId::from_index);
@@ -121,7 +121,7 @@ impl View<'_> {
             .collect()
     }
 
-    /// The original transitions that never fire because of a rate of 0: transitions with a rate of 0 in one
+    /// Returns the original transitions that never fire because of a rate of 0: transitions with a rate of 0 in one
     /// local marking that fire in no other.
     fn never(&self, folded: &[String], liveness: &[LivenessRow]) -> Vec<String> {
         let held = self.ids(folded);
@@ -133,7 +133,7 @@ impl View<'_> {
         (0..self.net.transitions().len()).map(TransitionId::from_index).filter(never).map(|t| self.name(t)).collect()
     }
 
-    /// A firing sequence of the original net, and the places of replicas that are marked after it.
+    /// Returns a firing sequence of the original net, and the places of replicas that are marked after it.
     fn path(&self, folded: &[String]) -> (Vec<String>, Vec<(PlaceId, u32)>) {
         let mut replay = Replay::new(self.folding);
         let path = replay.path(&self.ids(folded), None).unwrap_or_default();
@@ -144,13 +144,13 @@ impl View<'_> {
         folded.iter().filter_map(|name| self.folding.net().find_transition(name)).collect()
     }
 
-    /// The bounds of the original places, each with a sequence that reaches it.
+    /// Returns the bounds of the original places, each with a sequence that reaches it.
     fn bounds(&self, folded: &[MarkingBound]) -> Vec<MarkingBound> {
         let paths: Vec<Vec<TransitionId>> = folded.iter().map(|row| self.ids(&row.path)).collect();
         let place = |p: usize| {
             let all = self.folding.places(PlaceId::from_index(p));
             let reached = all.iter().filter(|own| folded[own.place.index()].bound > 0);
-            // the local marking with most tokens; of several the first that is reached
+            // the local marking with the most tokens; of several, the first that is reached
             let steps = |own: &FoldedPlace| std::cmp::Reverse(paths[own.place.index()].len());
             let own = reached.max_by_key(|own| (own.tokens, steps(own))).unwrap_or(&all[0]);
             let (row, path) = (&folded[own.place.index()], &paths[own.place.index()]);
@@ -186,7 +186,8 @@ impl View<'_> {
         (0..self.net.transitions().len()).filter_map(row).collect()
     }
 
-    /// The distribution of the tokens in a place: in a replica, the share of replicas in each local marking.
+    /// Returns the distribution of the tokens in a place: in a replica, the share of replicas in each local
+    /// marking.
     fn distribution(&self, p: usize, folded: &[DistributionRow]) -> DistributionRow {
         let name = self.net.places()[p].id.clone();
         let mut probabilities = vec![0.0];

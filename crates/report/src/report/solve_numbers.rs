@@ -6,7 +6,7 @@ use crate::compile::Program;
 use crate::report::json::Word;
 use crate::solve::{Averages, LinearOutcome, StateSpace, Steady, Transient};
 
-/// Largest number of states that are listed one by one.
+/// Maximum number of states that are listed one by one.
 const MOST_STATES: usize = 200;
 
 /// A number with the name of its node or reward.
@@ -76,11 +76,11 @@ pub struct SteadySection {
 /// A given time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeSection {
-    /// When \[s\].
+    /// The time \[s\].
     pub time_s: f64,
     /// Bound of the error of each probability.
     pub error: f64,
-    /// Averages then.
+    /// Averages at that time.
     #[serde(flatten)]
     pub averages: AverageSection,
 }
@@ -106,7 +106,7 @@ pub fn average_section(program: &Program, averages: &Averages, measures: Vec<Num
     }
 }
 
-/// The long run.
+/// Returns the section on the long run.
 pub fn steady_section(
     space: &StateSpace,
     program: &Program,
@@ -142,19 +142,19 @@ fn states(space: &StateSpace, program: &Program, probabilities: &[f64]) -> Vec<S
     .collect()
 }
 
-/// A given time.
+/// Returns the section on a given time.
 pub fn time_section(transient: &Transient, at: usize, averages: AverageSection) -> TimeSection {
     TimeSection { time_s: transient.times[at], error: transient.error, averages }
 }
 
-/// The counters of a state that hold tokens, with their names.
+/// Returns the counters of a state that hold tokens, as names and tokens.
 pub(super) fn marked(space: &StateSpace, program: &Program, state: u32) -> Vec<(String, u32)> {
     let mut marking = vec![0; program.counters()];
     space.marking(state as usize, &mut marking);
     marked_places(program, &marking)
 }
 
-/// The counters of a marking that hold tokens, with their names.
+/// Returns the counters of a marking that hold tokens, as names and tokens.
 pub(super) fn marked_places(program: &Program, marking: &[u32]) -> Vec<(String, u32)> {
     let classes = program.classes();
     let name = |counter: usize| match classes {

@@ -30,17 +30,17 @@ const QUANTILES: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95];
 pub struct StageTimes {
     /// Name of the stage.
     pub name: String,
-    /// Stages that it waits for.
+    /// Stages that this stage waits for.
     pub after: Vec<usize>,
     /// Tasks of the stage.
     pub tasks: u32,
     /// Data of a full task \[MB\].
     pub task_mb: f64,
-    /// Slot time of all its tasks \[s\].
+    /// Slot time of all tasks of the stage \[s\].
     pub work_s: f64,
-    /// Time when its first task is launched \[s\].
+    /// Time when the first task is launched \[s\].
     pub start: Option<Measured>,
-    /// Time when its last task has ended \[s\].
+    /// Time when the last task has ended \[s\].
     pub end: Option<Measured>,
 }
 
@@ -53,23 +53,24 @@ pub struct SpeculationSection {
     pub quantile: f64,
     /// Mean time of a typical run without copies \[s\].
     pub without_s: Measured,
-    /// With copies \[s\].
+    /// Mean time of a typical run with copies \[s\].
     pub with_s: Measured,
-    /// The difference, run by run with common random numbers \[s\].
+    /// The mean difference between runs with and without copies, by common random numbers \[s\].
     pub change_s: Measured,
     /// Copies that were started.
     pub copies: Measured,
-    /// Copies that ended first.
+    /// Copies that finished before the original attempt.
     pub won: Measured,
     /// Slot time of attempts that were killed \[s\].
     pub killed_slot_s: Measured,
-    /// The difference of two single runs, one with copies and one without, is between these with the
-    /// probability of the prediction interval, including run-to-run variation \[s\].
+    /// Prediction interval of the difference between one run with copies and one without, including run-to-run variation
+    /// \[s\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub single_runs_s: Option<[f64; 2]>,
 }
 
-/// Effect of speculative copies, from a comparison of no copies with Spark's policy; none if that policy is missing.
+/// Returns the effect of speculative copies, from a comparison of no copies with Spark's policy; `None` if that policy
+/// is missing.
 pub fn speculation_section(comparison: &Comparison) -> Option<SpeculationSection> {
     let none = comparison.policies.get(comparison.baseline)?;
     let row = comparison.policies.iter().find(|row| row.job_change.is_some())?;
@@ -102,24 +103,24 @@ pub struct StagesReport {
     pub partitions: Option<u32>,
     /// Mean time of a typical run \[s\], with the interval of the simulation.
     pub usual_mean: Option<Measured>,
-    /// The job time that a run to come is as likely to exceed as not \[s\].
+    /// Median job time of the next run \[s\].
     pub median_s: f64,
     /// Mean job time of the next run \[s\], as if the factor between runs were lognormal with the fitted spread.
     pub mean_s: f64,
     /// Probability of the prediction interval.
     pub prediction_level: f64,
-    /// The job time of the next run is between these two with that probability \[s\].
+    /// Ends of the prediction interval of the next run's job time \[s\].
     pub prediction_s: [f64; 2],
     /// Quantiles of the job time of the next run.
     pub quantiles: Vec<StageQuantile>,
     /// Standard deviation of the logarithm of the factor between runs.
     pub run_sigma: f64,
-    /// Relative standard error by the fitted task times.
+    /// Relative standard error due to the fitted task times.
     pub fit_error: f64,
-    /// Effect of speculative copies, if requested; the job times then include them.
+    /// Effect of speculative copies, if requested. In this case, the job times include the copies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speculation: Option<SpeculationSection>,
-    /// The probability to finish by the plan's deadline, if it has one.
+    /// The probability of finishing by the plan's deadline, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<DeadlineSection>,
     /// True if there are fewer replications than requested.
@@ -165,7 +166,7 @@ pub fn stages_report(
     let variance = times.factor().scale * times.factor().scale;
     let one_host = speculation.is_some() && plan.hosts() == 1;
     let one_host = one_host.then(|| {
-        "all executors share one host: Spark starts no copy on a host that runs the task, so speculation changes nothing".to_owned()
+        "all executors share one host; Spark starts no copy on a host that already runs the task, so speculation has no effect".to_owned()
     });
     StagesReport {
         name: plan.job.name.clone(),
@@ -200,7 +201,8 @@ pub fn stages_report(
     }
 }
 
-/// The distance of a single run with copies from a single run without: both differ from a typical run.
+/// Returns the prediction interval of the difference between one run with copies and one without; both vary from run to
+/// run.
 fn single_runs(section: &SpeculationSection, plan: &StagePlan) -> [f64; 2] {
     let reach = student_quantile(0.5 + 0.5 * PREDICTION, plan.run.degrees_of_freedom.max(1.0));
     let half = reach * std::f64::consts::SQRT_2 * plan.run.sigma * section.without_s.value;
@@ -234,8 +236,8 @@ impl Report for StagesReport {
         document.provenance.push(["error of the fitted times".to_owned(), format!("{:.0}%", 100.0 * self.fit_error)]);
         document.table(self.job_times());
         document.fact_of("job_time", "median", Number::new("/median_s", self.median_s, "s"));
-        let waterfall = "From the launch of a stage's first task to the end of its last one, in a typical run on average; the thin line is \
-                         the interval of the end.";
+        let waterfall = "Each bar goes from the launch of a stage's first task to the end of its last task, on average over typical runs; the thin \
+                         line is the interval of the end.";
         let rows = self.stages.iter().enumerate().filter_map(bar).collect();
         let axis = "time since the start of the job [s]";
         document.figure(Figure::bars("waterfall", "What runs when", waterfall, axis, rows));
@@ -259,7 +261,7 @@ fn bar((i, stage): (usize, &StageTimes)) -> Option<BarRow> {
     Some(BarRow { name, bar, interval: ends(end), text, ..BarRow::default() })
 }
 
-/// Adds the effect of copies.
+/// Adds the effect of speculative copies.
 fn add_speculation(document: &mut Document<'_>, section: &SpeculationSection, level: f64) {
     let note = format!(
         "Tasks longer than {} medians get a copy once {}% of the tasks have finished.",
@@ -268,7 +270,7 @@ fn add_speculation(document: &mut Document<'_>, section: &SpeculationSection, le
     );
     let pair = section.single_runs_s.map_or(String::new(), |[low, high]| {
         let percent = plain(100.0 * PREDICTION);
-        format!(" Of two single runs, the one with copies takes {low:+.1} s to {high:+.1} s longer with {percent}% probability.")
+        format!(" With {percent}% probability, a single run with copies differs from a single run without by {low:+.1} s to {high:+.1} s.")
     });
     let note = note + &pair;
     let mut table = Table::new("Effect of speculative copies on a typical run", note, ["", "value"]).level(level);
@@ -291,7 +293,7 @@ fn add_speculation(document: &mut Document<'_>, section: &SpeculationSection, le
 }
 
 impl StagesReport {
-    /// Confidence level of the simulation's intervals.
+    /// Returns the confidence level of the simulation's intervals.
     fn level(&self) -> f64 {
         self.usual_mean.as_ref().map_or(0.0, |mean| mean.level)
     }

@@ -33,7 +33,7 @@ pub struct RareTransition {
     pub firings: u64,
 }
 
-/// Everything that long runs showed.
+/// All results of long runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SteadyReport {
     /// The net.
@@ -55,7 +55,7 @@ pub struct SteadyReport {
     /// Rewards per second.
     pub rewards: Vec<SteadyRow>,
     /// Timed transitions, and immediate ones that were enabled, with fewer than 30 firings in
-    /// total: the runs may be too short to show the long run.
+    /// total, for which the runs may be too short.
     pub rare_transitions: Vec<RareTransition>,
     /// Version of this crate.
     pub version: Word,
@@ -63,10 +63,10 @@ pub struct SteadyReport {
     pub seed: Option<u64>,
     /// Wall time of the runs \[s\].
     pub wall_s: Option<f64>,
-    /// Sizes of the net before and after folding; none if it ran unfolded.
+    /// Sizes of the net before and after folding; `None` if it ran unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// Parts of the net that look alike and were not folded.
+    /// Similar parts of the net that were not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
 }
@@ -85,7 +85,8 @@ pub struct SteadySettings<'a> {
     pub rewards: &'a [String],
     /// Indices of the transitions that could fire; the report lists those that fired rarely.
     pub possible: &'a [u32],
-    /// Ids of transitions that were enabled and never fired: a number that did not vary then has no interval.
+    /// Ids of transitions that were enabled but never fired. If there are any, a number that did not vary has no
+    /// interval.
     pub unfired: &'a [String],
     /// Confidence level, in (0, 1).
     pub level: f64,
@@ -95,11 +96,12 @@ pub struct SteadySettings<'a> {
     pub wall: Duration,
     /// Sizes of the net before and after folding.
     pub folded: Option<FoldedParts>,
-    /// Parts of the net that look alike and were not folded.
+    /// Similar parts of the net that were not folded.
     pub not_folded: &'a [NotFolded],
 }
 
-/// Means in the long run from independent runs, each given by the averages of equal parts, none of which was excluded.
+/// Returns long-run means from independent runs. Each run is given by the averages of equal parts, including the
+/// warm-up.
 pub fn steady_report(runs: &[BatchAverages], subject: &Subject<'_>, settings: &SteadySettings<'_>) -> SteadyReport {
     let level = settings.level;
     let rows = |wanted: bool, names: &[String], unit, of: fn(&BatchAverages) -> &[Vec<f64>]| {
@@ -148,7 +150,7 @@ fn row(name: &str, unit: &'static str, runs: &[&[f64]], settings: &SteadySetting
     Some(SteadyRow { name: name.to_owned(), unit: unit.into(), quantity, warm_up })
 }
 
-/// The plain mean of all runs, and the reason for this fallback.
+/// Returns the plain mean of all runs, and the reason for this fallback.
 fn without_interval(runs: &[&[f64]], level: f64, error: &BatchError) -> Option<Measured> {
     let moments: FloatMoments = runs.iter().flat_map(|run| run.iter().copied()).collect();
     let plain = moments.mean_estimate(level).map(Interval::from);

@@ -32,11 +32,11 @@ const MOST_LANES: usize = 120;
 struct Row {
     node: String,
     cause: Cause,
-    /// Bars that do not overlap, and above them such that would.
+    /// Lanes of bars. The bars of a lane do not overlap; bars that would overlap are in further lanes.
     lanes: Vec<Vec<[f64; 2]>>,
 }
 
-/// The stragglers as a picture, and the number of stragglers that are not in it; no picture without a straggler whose times are known.
+/// The stragglers to draw, and the number of omitted stragglers. There is no picture if no straggler has known times.
 pub(super) struct Stragglers {
     rows: Vec<Row>,
     /// Stragglers without room, and stragglers with unknown times.
@@ -44,7 +44,7 @@ pub(super) struct Stragglers {
 }
 
 impl Stragglers {
-    /// The tasks among the findings; for an attempt with several causes, the most certain one counts.
+    /// Collects the tasks among the findings; for an attempt with several causes, the most certain one counts.
     pub(super) fn new(findings: &[Finding]) -> Self {
         let mut attempts: BTreeMap<(&str, u64, u32), &Finding> = BTreeMap::new();
         for finding in findings {
@@ -63,7 +63,7 @@ impl Stragglers {
         Self { rows, left_out: all - drawn }
     }
 
-    /// The picture.
+    /// Returns the picture.
     ///
     /// # Errors
     ///
@@ -143,15 +143,15 @@ impl Stragglers {
     }
 }
 
-/// A finding's time, node and cause; none if it cannot be drawn.
+/// Returns a finding's time, node and cause; `None` if it cannot be drawn.
 fn bar(finding: &Finding) -> Option<([f64; 2], String, Cause)> {
     let Subject::Task { node, .. } = &finding.subject else { return None };
     let bar = [finding.from?, finding.to?];
-    let name = node.clone().unwrap_or_else(|| "node not known".to_owned());
+    let name = node.clone().unwrap_or_else(|| "unknown node".to_owned());
     (bar[0] <= bar[1]).then_some((bar, name, finding.cause))
 }
 
-/// The rows of nodes and causes, and the number of bars in each; `bars` are in order of their start.
+/// Returns the rows of nodes and causes, and the number of bars in each; `bars` are in order of their start.
 fn rows(bars: Vec<([f64; 2], String, Cause)>) -> (Vec<Row>, usize) {
     let mut rows: BTreeMap<(String, Cause), Vec<Vec<[f64; 2]>>> = BTreeMap::new();
     let (mut drawn, mut lanes) = (0, 0);

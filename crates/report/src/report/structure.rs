@@ -19,7 +19,7 @@ pub struct StructureReport {
     pub transitions: Vec<String>,
     /// Tokens of each row at the start.
     pub initial: Vec<u32>,
-    /// Per transition, whether it may fire first.
+    /// Per transition, true if it may fire first.
     pub fires_first: Vec<bool>,
     /// The matrices.
     pub matrices: Matrices,
@@ -76,9 +76,9 @@ impl Default for Sections {
 /// The matrices, by their entries that are not 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Matrices {
-    /// Tokens put.
+    /// Tokens produced.
     pub forward: Vec<Entry>,
-    /// Tokens taken.
+    /// Tokens consumed.
     pub backward: Vec<Entry>,
     /// Tokens produced minus tokens consumed.
     pub combined: Vec<Entry>,
@@ -86,7 +86,7 @@ pub struct Matrices {
     pub inhibition: Vec<Entry>,
     /// Tokens needed but not consumed.
     pub tests: Vec<Entry>,
-    /// Entries whose weight depends on the marking: they are in no other matrix.
+    /// Entries whose weight depends on the marking; no other matrix contains them.
     pub open: Vec<OpenEntry>,
 }
 
@@ -126,7 +126,7 @@ pub struct Weight {
 pub struct FlowRows {
     /// The vectors.
     pub vectors: Vec<FlowRow>,
-    /// Reason why there may be more.
+    /// Reason why the list may be incomplete.
     pub cut: Option<String>,
     /// Rows or transitions excluded because arcs with weights that depend on the marking change them.
     pub excluded: Vec<String>,
@@ -143,29 +143,29 @@ pub struct FlowRow {
     pub value: Option<String>,
 }
 
-/// The most tokens of a row.
+/// The maximum number of tokens in a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BoundRow {
     /// Name of the row.
     pub name: String,
-    /// The bound; none if the structure gives none.
+    /// The bound; `None` if the structure implies no bound.
     pub most: Option<u64>,
     /// Source of the bound.
     pub source: Option<BoundSource>,
-    /// True if integers prove it.
+    /// True if the bound is proved in integer arithmetic.
     pub proved: bool,
-    /// The weighted sum that proves it, which never exceeds `sum`.
+    /// The weighted sum that proves the bound; it never exceeds `sum`.
     pub weights: Vec<Weight>,
     /// The weighted sum of the tokens at the start, in decimal.
     pub sum: Option<String>,
 }
 
-/// The most firings per second of a transition.
+/// The maximum firings per second of a transition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThroughputRow {
     /// Name of the transition.
     pub name: String,
-    /// Firings per second \[1/s\]; none if the structure gives no bound.
+    /// Firings per second \[1/s\]; `None` if the structure implies no bound.
     pub most: Option<f64>,
 }
 
@@ -174,7 +174,7 @@ pub struct ThroughputRow {
 pub struct SetRows {
     /// The sets.
     pub sets: Vec<SetRow>,
-    /// Reason why there may be more.
+    /// Reason why the list may be incomplete.
     pub cut: Option<String>,
 }
 
@@ -183,9 +183,9 @@ pub struct SetRows {
 pub struct SetRow {
     /// Rows of the set.
     pub names: Vec<String>,
-    /// True if it holds a token at the start.
+    /// True if the set holds a token at the start.
     pub marked: bool,
-    /// For siphons: whether it contains a trap that holds a token.
+    /// For siphons: true if the siphon contains a trap that holds a token.
     pub has_marked_trap: Option<bool>,
 }
 
@@ -292,7 +292,7 @@ fn matrices(incidence: &Incidence) -> Matrices {
     }
 }
 
-/// The verdict on a cover.
+/// Returns the verdict on a cover.
 fn cover_verdict(name: &'static str, cover: &Result<Cover, Cut>, all: &[String], without: &str) -> Verdict {
     match cover {
         Err(cut) => Verdict { name: name.into(), holds: None, reason: Some(cut.to_string()) },
@@ -339,7 +339,7 @@ fn properties(found: &Structure) -> Vec<Verdict> {
         shape("connected", parts),
         shape("strongly connected", path),
         cover_verdict("conservative", &covers.conservative, rows, "is in no P-semiflow"),
-        cover_verdict("structurally bounded", &covers.bounded, rows, "can grow without end from some start"),
+        cover_verdict("structurally bounded", &covers.bounded, rows, "is unbounded for some initial marking"),
         cover_verdict("consistent", &covers.consistent, transitions, "is in no T-semiflow"),
         cover_verdict("repetitive", &covers.repetitive, transitions, "cannot fire forever"),
     ]

@@ -10,7 +10,7 @@ use crate::structure::BoundSource;
 
 /// Rows of a list that are shown without `--all`.
 const MOST_ROWS: usize = 30;
-/// Rows and columns of a matrix that is shown as a matrix; the entries of a larger one are listed.
+/// Maximum rows and columns of a matrix that is shown as a matrix; the entries of a larger matrix are listed.
 const LARGEST: [usize; 2] = [30, 16];
 /// Names in a sentence.
 const MOST_NAMES: usize = 30;
@@ -180,7 +180,7 @@ fn marking(report: &StructureReport) -> Table {
     if table.rows.is_empty() { table.row(["no tokens".into()]) } else { table }
 }
 
-/// `#(A) + 2 #(B)`.
+/// Returns a weighted sum as text, such as `#(A) + 2 #(B)`.
 fn sum_text(weights: &[Weight]) -> String {
     let mut text = String::new();
     for weight in weights {
@@ -206,8 +206,9 @@ fn firings_text(row: &FlowRow) -> String {
 
 fn invariants(document: &mut Document<'_>, report: &StructureReport) {
     let equation = |row: &FlowRow| format!("{} = {}", sum_text(&row.weights), row.value.as_deref().unwrap_or("?"));
-    let places = ("P-invariants", "Minimal semiflows: sums of tokens that never change.", "place");
-    let transitions = ("T-invariants", "Minimal semiflows: firings that restore the marking.", "transition");
+    let places = ("P-invariants", "Minimal semiflows: weighted sums of tokens that never change.", "place");
+    let transitions =
+        ("T-invariants", "Minimal semiflows: numbers of firings that together restore the marking.", "transition");
     for ((title, note, of), semiflows, basis, show) in [
         (places, &report.place_semiflows, &report.place_basis, &equation as &dyn Fn(&FlowRow) -> String),
         (transitions, &report.transition_semiflows, &report.transition_basis, &firings_text),
@@ -268,7 +269,7 @@ fn bounds(report: &StructureReport) -> Table {
     };
     let rows = report.bounds.iter().flatten().enumerate().map(row);
     let note = partial(report.bounds_cut.as_ref());
-    Table::new("Upper bounds of tokens", note, ["place", "most", "because"]).rows(rows).most(MOST_ROWS)
+    Table::new("Upper bounds of tokens", note, ["place", "maximum", "reason"]).rows(rows).most(MOST_ROWS)
 }
 
 fn throughputs(report: &StructureReport) -> Table {
@@ -277,7 +278,7 @@ fn throughputs(report: &StructureReport) -> Table {
         let most = row.most.map(|most| Number::new(format!("/throughputs/{i}/most"), most, "1/s"));
         vec![row.name.clone().into(), most.into()]
     };
-    let columns = [Column::new("transition"), Column::new("most").unit("1/s")];
+    let columns = [Column::new("transition"), Column::new("maximum").unit("1/s")];
     let title = "Upper bounds of long-run throughput";
     let table = Table::new(title, partial(report.throughputs_cut.as_ref()), columns);
     let table = table.rows(rows.iter().enumerate().map(row)).most(MOST_ROWS);

@@ -88,7 +88,7 @@ pub struct EndingCounts {
     pub dead: u64,
     /// At the horizon.
     pub horizon: u64,
-    /// Cut off after the largest number of firings.
+    /// Stopped at the limit of firings.
     pub max_firings: u64,
 }
 
@@ -126,14 +126,14 @@ pub struct SnapshotRow {
     pub mean: Option<Measured>,
 }
 
-/// The part of a run that a GPU had.
+/// The part of a run that was executed on a GPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeviceSummary {
     /// Name according to the driver.
     pub adapter: String,
-    /// Replications that ran there.
+    /// Replications that ran on the GPU.
     pub replications: u64,
-    /// Wall time of opening it and of compiling shaders \[s\].
+    /// Wall time of opening the GPU and of compiling shaders \[s\].
     pub setup_s: f64,
     /// Wall time of uploading programs and parameters \[s\].
     pub upload_s: f64,
@@ -164,7 +164,7 @@ pub struct ProvenanceSummary {
     pub first_replication: u64,
     /// Name of the engine.
     pub engine: Word,
-    /// Reason why faster engines were not taken.
+    /// Reason why faster engines were not used.
     pub reasons: Vec<String>,
     /// Vector instructions that were used.
     pub vector: Word,
@@ -174,16 +174,16 @@ pub struct ProvenanceSummary {
     pub backend: Word,
     /// Reason for that choice.
     pub backend_reason: String,
-    /// The opened GPU, even if it failed at once.
+    /// The opened GPU, even if it failed immediately.
     pub device: Option<DeviceSummary>,
     /// Length of a tick of model time \[s\].
     pub tick_s: f64,
     /// Wall time of the replications \[s\].
     pub wall_s: f64,
-    /// The folded parts of the net; none if it ran unfolded.
+    /// The folded parts of the net; `None` if it ran unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// Parts of the net that look alike and were not folded.
+    /// Similar parts of the net that were not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
 }
@@ -211,7 +211,7 @@ pub struct SimulationReport {
     pub goal_probability: Option<Measured>,
     /// Groups of transitions, in the order of the question.
     pub groups: Vec<GroupRow>,
-    /// Mean tokens per place and class, over time.
+    /// Time-averaged number of tokens per place and class.
     pub tokens: Vec<Row>,
     /// Firings per second per transition.
     pub throughputs: Vec<Row>,
@@ -282,7 +282,7 @@ pub(super) fn group_rows(samples: &Samples, question: &Question, level: f64) -> 
         .collect()
 }
 
-/// One name per counter: the place, and the class if there are several.
+/// Returns one name per counter: the place, and the class if there are several.
 pub(super) fn counter_names(subject: &Subject<'_>) -> Vec<String> {
     let one = |place: &String| {
         let several = subject.classes.len() > 1;

@@ -26,7 +26,7 @@ pub struct KnobRow {
     pub best: Level,
     /// Value with the longest mean time.
     pub worst: Level,
-    /// From the shortest mean time to the longest, the base among them \[s\].
+    /// Difference between the longest and the shortest mean time, including the base \[s\].
     pub swing_s: f64,
 }
 
@@ -39,22 +39,22 @@ pub struct SweepReport {
     pub axes: Vec<AxisRow>,
     /// Number of this shard, and of all shards.
     pub shard: [u64; 2],
-    /// Points that it should have, the base among them.
+    /// Planned number of points, including the base.
     pub planned: u64,
     /// True if points are missing.
     pub partial: bool,
     /// Confidence level of all intervals.
     pub level: f64,
-    /// Version of this crate that ran it.
+    /// Version of this crate that ran the sweep.
     pub version: String,
     /// Seed of every point.
     pub seed: u64,
     /// Replications of all points.
     pub replications: u64,
-    /// The folded parts of the base's net; none if it runs unfolded.
+    /// The folded parts of the base's net; `None` if it runs unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// Parts of that net that look alike and are not folded.
+    /// Similar parts of the base's net that are not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
     /// The points, by number; 0 is the base.

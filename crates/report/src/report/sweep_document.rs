@@ -1,4 +1,5 @@
-//! The document of a sweep: its configurations, their changes against the base, and the settings ranked by effect.
+//! The document of a sweep: the configurations, their changes relative to the base, and the settings ranked by
+//! effect.
 
 use crate::document::parts::{setting, with_base_folded};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Report, Show, Table};
@@ -50,8 +51,8 @@ const FIGURES: [(&str, &str, &str); 3] = [
     (
         "tornado",
         "Effect of each setting",
-        "How far the mean time moves from the base at the best and the worst value of each setting. The values stand next to the bars; \
-         the thin lines are intervals.",
+        "Change of the mean time from the base at the best and the worst value of each setting. The setting's values are printed next to \
+         the bars; thin lines are confidence intervals.",
     ),
 ];
 
@@ -166,7 +167,7 @@ fn points(report: &SweepReport) -> Table {
     columns.extend(["level", "seed"].map(|key| Column::new(key).key(key).show(Show::Csv)));
     let rows = report.points.iter().enumerate().map(|(i, point)| row(report, i, point));
     let note = if has_deadline(report) {
-        "Changes are relative to the base. By deadline: probability of finishing by then."
+        "Changes are relative to the base. By deadline: probability of finishing by the deadline."
     } else {
         "Changes are relative to the base."
     };

@@ -21,7 +21,7 @@ const NAME: usize = 26;
 /// Maximum number of cells of a heat map with numbers in them.
 const MOST_NUMBERS: usize = 150;
 
-/// The pictures for a sweep; none if there are too few points, or too many axes.
+/// Returns the pictures for a sweep; `None` if there are too few points, or too many axes.
 ///
 /// # Errors
 ///
@@ -38,7 +38,7 @@ pub fn sweep_pictures(report: &SweepReport) -> Result<Vec<Picture>, PlotError> {
     Ok(pictures)
 }
 
-/// A number of an axis.
+/// Returns a number of an axis.
 fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Integer(number) => Some(*number as f64),
@@ -74,7 +74,7 @@ fn lines(report: &SweepReport) -> Vec<Line> {
     lines.into_iter().filter(|(_, _, dots)| !dots.is_empty()).collect()
 }
 
-/// Mean, p95 and p99 over a numeric axis, with their intervals; none with fewer than two numbers.
+/// Draws mean, p95 and p99 against a numeric axis, with their intervals; `None` with fewer than two numbers.
 fn curve(report: &SweepReport) -> Result<Option<Picture>, PlotError> {
     let lines = lines(report);
     let dots = lines.iter().flat_map(|(_, _, dots)| dots);
@@ -157,7 +157,7 @@ fn cells(report: &SweepReport) -> Cells {
     found
 }
 
-/// The mean over two axes as colours, the shortest dark; none with fewer than two points.
+/// Draws the mean against two axes as colours, the shortest dark; `None` with fewer than two points.
 fn heat(report: &SweepReport) -> Result<Option<Picture>, PlotError> {
     let cells = cells(report);
     if cells.means.len() < 2 {
@@ -213,7 +213,8 @@ fn draw_heat(area: &Area<'_>, report: &SweepReport, cells: &Cells, width: Width)
     Ok(())
 }
 
-/// The colour of a share from 0 to 1: from dark to light, in colours that also differ for readers who cannot tell red from green.
+/// Returns the colour of a share from 0 to 1: from dark to light, in colours that also differ for readers who
+/// cannot tell red from green.
 fn ramp(share: f64) -> RGBColor {
     const STOPS: [[f64; 3]; 5] =
         [[68.0, 1.0, 84.0], [59.0, 82.0, 139.0], [33.0, 145.0, 140.0], [94.0, 201.0, 98.0], [253.0, 231.0, 37.0]];
@@ -241,7 +242,7 @@ pub(super) fn tornado(knobs: &[KnobRow], measure: &str) -> Result<Option<Picture
     Picture::new("tornado", |width| plot::svg(size(width), |area| draw_tornado(area, knobs, measure, width))).map(Some)
 }
 
-/// All that is drawn of a setting.
+/// Returns all values that are drawn for a setting.
 fn ends_of(knob: &KnobRow) -> Vec<f64> {
     let numbers = [knob.best.difference_s, knob.worst.difference_s];
     numbers.into_iter().flat_map(|n| [Some(n.value), n.low, n.high]).flatten().collect()
@@ -305,8 +306,8 @@ fn draw_tornado(area: &Area<'_>, knobs: &[KnobRow], measure: &str, width: Width)
 /// Pixels between a bar and its value.
 const BESIDE: i32 = 8;
 
-/// The values of a setting, and their positions: the best to the left and the worst to the right of the bars;
-/// with two bars on the same side, only the value of the longer bar.
+/// Returns the values of a setting, and their positions: the best to the left and the worst to the right of the
+/// bars; with two bars on the same side, only the value of the longer bar.
 fn value_labels(knob: &KnobRow) -> Vec<(f64, i32, String)> {
     let (best, worst) = (&knob.best, &knob.worst);
     let left = |level: &Level| {

@@ -12,7 +12,7 @@ pub struct SyscallsReport {
     pub run: String,
     /// Form of the logs.
     pub form: Word,
-    /// Control runs that it is compared with.
+    /// Number of control runs for comparison.
     pub control_runs: usize,
     /// The nodes that are judged.
     pub nodes: Vec<SyscallNodeRow>,
@@ -35,9 +35,9 @@ pub struct SyscallNodeRow {
     pub file: String,
     /// Addresses of the node that occur in the log.
     pub addresses: Vec<String>,
-    /// Number of lines by their meaning.
+    /// Number of lines by kind.
     pub lines: LineCounts,
-    /// Calls of connect that did not wait.
+    /// connect calls that did not wait.
     pub not_waited: u64,
     /// Invocations that are not in the profile; 0 if none are compared.
     pub unknown_invocations: u64,
@@ -49,11 +49,11 @@ pub struct SyscallNodeRow {
 pub enum SyscallVerdict {
     /// Within the range of the control runs.
     Usual,
-    /// Below it.
+    /// Below that range.
     Faster,
-    /// Above it.
+    /// Above that range.
     Slower,
-    /// There is no range, or no call.
+    /// There is no range for comparison, or no call.
     Unknown,
 }
 
@@ -62,7 +62,7 @@ pub enum SyscallVerdict {
 pub struct SyscallRow {
     /// The node.
     pub node: String,
-    /// The class; or `data files`: calls of stat and access on paths with data.
+    /// The class; or `data files`: stat and access calls on paths with data.
     pub call: Word,
     /// Number of calls, including failed ones.
     pub calls: u64,
@@ -72,7 +72,7 @@ pub struct SyscallRow {
     pub total_s: f64,
     /// Mean time of a call \[s\].
     pub mean_s: Option<f64>,
-    /// The least and the greatest mean time of a node in the control runs \[s\].
+    /// Range of the nodes' mean times in the control runs \[s\].
     pub usual_s: Option<Range>,
     /// Comparison of the mean with that range.
     pub verdict: SyscallVerdict,
@@ -91,7 +91,7 @@ pub struct SyscallWarningRow {
     pub text: String,
 }
 
-/// The rows of a diagnosis.
+/// Returns the report of a diagnosis.
 pub fn syscalls_report(run: &Run, profile: &Profile, answers: Vec<Answer>) -> SyscallsReport {
     let warnings = run.nodes.iter().flat_map(warnings_of).collect();
     SyscallsReport {
@@ -110,7 +110,10 @@ fn unknown_nodes(run: &Run, profile: &Profile) -> Option<String> {
     let unknown: Vec<&str> =
         run.nodes.iter().map(|node| node.node.as_str()).filter(|node| !profile.knows(run.form, node)).collect();
     (!unknown.is_empty()).then(|| {
-        format!("in no control run of this form: {}; the published methods have no range for them", unknown.join(", "))
+        format!(
+            "not in any control run of this form, so the published methods have no range for them: {}",
+            unknown.join(", ")
+        )
     })
 }
 
@@ -158,7 +161,7 @@ fn call_rows(node: &NodeCalls, profile: &Profile) -> Vec<SyscallRow> {
     .collect()
 }
 
-/// Display name of a method.
+/// Returns the display name of a method.
 pub(super) fn method_text(method: Method) -> &'static str {
     method.name().trim_start_matches("syscalls-")
 }

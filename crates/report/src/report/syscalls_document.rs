@@ -8,7 +8,7 @@ use crate::report::diagnosis_document::{scaled, who};
 use crate::report::number::{count, counted};
 use crate::report::syscalls::{SyscallRow, SyscallVerdict, SyscallsReport, method_text};
 
-/// Rows up to which readers see all calls, not just the slow ones.
+/// Maximum number of rows for which readers see all calls, not just the slow ones.
 const MOST: usize = 40;
 
 impl Report for SyscallsReport {
@@ -51,7 +51,10 @@ impl SyscallsReport {
         let agreeing: Vec<&str> = others.iter().filter(agrees).map(|answer| method_text(answer.method)).collect();
         let with = if agreeing.is_empty() { String::new() } else { format!(", and so does {}", agreeing.join(", ")) };
         let what = cause_text(cause);
-        format!("Check the {what} of {node}: the method `{}` blames it{with}.", method_text(last.method))
+        format!(
+            "Check the {what} of {node}; the method `{}` identifies this node as faulty{with}.",
+            method_text(last.method)
+        )
     }
 
     fn answer_table(&self) -> Table {
@@ -89,7 +92,7 @@ impl SyscallsReport {
         table.cards()
     }
 
-    /// The calls that `shown` selects, with the least and the greatest mean of a node in the control runs.
+    /// Returns the calls that `shown` selects, with the least and the greatest mean of a node in the control runs.
     fn calls(&self, title: &str, shown: fn(&SyscallRow) -> bool) -> Table {
         const MILLI: f64 = 1e3;
         let note = "Milliseconds per call. Least and most: the range of node means in the control runs.";

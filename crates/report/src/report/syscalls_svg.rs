@@ -1,5 +1,5 @@
-//! Nodes and calls as a picture: the redder a square, the further a mean time is above the typical ones; the bluer, the
-//! further below.
+//! System calls of each node as a picture. Red: mean times above those of the control runs; blue: below; the stronger the
+//! colour, the larger the factor.
 
 use std::fmt::Write as _;
 
@@ -12,11 +12,11 @@ const CELL: [f64; 2] = [92.0, 30.0];
 const NAMES: f64 = 120.0;
 const HEAD: f64 = 78.0;
 const FOOT: f64 = 34.0;
-/// A mean this many times above the typical ones is as red as can be.
+/// Factor above the control runs at which a square is fully red.
 const REDDEST: f64 = 1000.0;
 
-/// Calls from left to right, nodes from top to bottom. Each square is the mean time of a call, coloured by its distance from the range
-/// of the control runs, in factors; white is inside. Nodes that a method names have a dot per method.
+/// Calls from left to right, nodes from top to bottom. Each square shows the mean time of a call, coloured by the factor between it and
+/// the range of the control runs; white is inside the range. Nodes that a method names have a dot for each method.
 pub fn syscalls_svg(report: &SyscallsReport) -> String {
     let mut calls: Vec<&str> = Vec::new();
     for row in &report.calls {
@@ -61,8 +61,8 @@ pub fn syscalls_svg(report: &SyscallsReport) -> String {
     }
     let _ = writeln!(
         text,
-        "<text x=\"12\" y=\"{:.1}\" fill=\"#555\">white: within the control runs; red: above, blue: below, fullest at {REDDEST:.0} \
-         times; a dot for each method that names the node</text>\n</svg>",
+        "<text x=\"12\" y=\"{:.1}\" fill=\"#555\">white: within the control runs; red: above, blue: below, full colour at a factor of \
+         {REDDEST:.0}; a dot for each method that names the node</text>\n</svg>",
         height - 12.0
     );
     text
@@ -81,9 +81,9 @@ fn square(row: &SyscallRow, x: f64, y: f64) -> String {
     let depth = (distance.abs() / REDDEST.ln()).min(1.0);
     let faint = 255.0 - 175.0 * depth;
     let [red, blue] = if distance > 0.0 { [255.0 - 40.0 * depth, faint] } else { [faint, 255.0 - 40.0 * depth] };
-    let usual = row
-        .usual_s
-        .map_or_else(String::new, |usual| format!(", usual {:.4} to {:.4} ms", usual.low * 1e3, usual.high * 1e3));
+    let usual = row.usual_s.map_or_else(String::new, |usual| {
+        format!(", control runs {:.4} to {:.4} ms", usual.low * 1e3, usual.high * 1e3)
+    });
     format!(
         "<g><title>{} {}: {:.4} ms{usual}</title>\
          <rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"rgb({red:.0},{faint:.0},{blue:.0})\" stroke=\"#ddd\"/>\

@@ -1,6 +1,5 @@
 //! Bars in lanes as a picture: time to the right, nodes below each other, a lane for each slot of a node.
-//!
-//! The colours that the style of pages maps are written as it expects them, so that the picture follows the page into the dark.
+//! Colours are written in the form that the style sheet of pages maps, so that the picture adapts to dark mode.
 
 use std::fmt::Write as _;
 
@@ -15,15 +14,15 @@ const MARGIN: f64 = 16.0;
 const TITLE: f64 = 28.0;
 const LEGEND: f64 = 20.0;
 const AXIS: f64 = 40.0;
-/// Largest part of the width that the names of nodes take.
+/// Maximum share of the width for names of nodes.
 const NAMES: f64 = 0.3;
-/// Highest and lowest lane \[px\], and how high all lanes together are meant to be.
+/// Range of the height of a lane \[px\], and the intended height of all lanes together.
 const LANE: std::ops::RangeInclusive<f64> = 1.5..=16.0;
 const LANES: f64 = 640.0;
 /// Space between two nodes, at most, and between all nodes together \[px\].
 const GAP: f64 = 5.0;
 const GAPS: f64 = 200.0;
-/// Bars up to which each is an element of its own, with a text that browsers show under the pointer.
+/// Maximum number of bars that are separate elements, with a text that browsers show under the pointer.
 pub(super) const WITH_TEXT: usize = 3_000;
 
 /// A kind of bars.
@@ -95,14 +94,14 @@ impl Scene {
 struct Picture<'s> {
     scene: &'s Scene,
     width: f64,
-    /// Room for the names of nodes, and the letters that it has.
+    /// Room for the names of nodes \[px\], and the number of letters that fit.
     names: f64,
     letters: usize,
     lane: f64,
     /// Top of each node.
     tops: Vec<f64>,
     height: f64,
-    /// The kinds that the legend lists, by their positions, with their places.
+    /// The kinds in the legend (indices), with the positions of their entries.
     legend: Vec<(usize, [f64; 2])>,
 }
 
@@ -160,7 +159,7 @@ impl<'s> Picture<'s> {
         }
     }
 
-    /// Lines at round times, with their labels.
+    /// Draws lines at round times, with labels.
     fn grid(&self, svg: &mut String) {
         let [from, to] = self.scene.span;
         let steps = if self.width < 600.0 { 5.0 } else { 10.0 };
@@ -215,7 +214,7 @@ impl<'s> Picture<'s> {
         }
     }
 
-    /// Left, top, width and height.
+    /// Returns left, top, width and height of a bar.
     fn place(&self, bar: &Bar) -> (f64, f64, f64, f64) {
         let space = if self.lane >= 4.0 { 1.0 } else { 0.0 };
         let [left, right] = bar.span.map(|time| self.x(time));
@@ -242,7 +241,7 @@ impl<'s> Picture<'s> {
         }
     }
 
-    /// One path for all bars of a kind: small, and quick to draw.
+    /// Draws all bars of a kind as one path, which is small and quick to draw.
     fn paths(&self, svg: &mut String) {
         for (position, kind) in self.scene.kinds.iter().enumerate() {
             let mut path = String::new();
@@ -260,7 +259,7 @@ fn paint(kind: &Kind) -> String {
     format!("fill=\"{}\" fill-opacity=\"{}\"", kind.colour, kind.opacity)
 }
 
-/// The kinds that have bars, each with the place of its entry in lines that fit the width.
+/// Returns the kinds that have bars, each with the place of its entry in lines that fit the width.
 fn legend(scene: &Scene, below: f64, width: f64) -> Vec<(usize, [f64; 2])> {
     let (mut x, mut y) = (MARGIN, MARGIN + below);
     let mut entries = Vec::new();
@@ -278,7 +277,7 @@ fn legend(scene: &Scene, below: f64, width: f64) -> Vec<(usize, [f64; 2])> {
     entries
 }
 
-/// 1, 2 or 5 times a power of ten, not below `step`.
+/// Returns 1, 2 or 5 times a power of ten, the smallest that is not below `step`.
 fn round_step(step: f64) -> f64 {
     if !(step.is_finite() && step > 0.0) {
         return 1.0;
@@ -288,7 +287,7 @@ fn round_step(step: f64) -> f64 {
     found.unwrap_or(10.0) * power
 }
 
-/// A name of at most so many letters: names of nodes differ at both ends.
+/// Shortens a name to a number of letters by omitting the middle, because names of nodes differ at both ends.
 fn without_middle(name: &str, letters: usize) -> String {
     let all: Vec<char> = name.chars().collect();
     if all.len() <= letters {

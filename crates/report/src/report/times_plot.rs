@@ -44,7 +44,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// A time from samples, or exact.
+    /// Returns a time from samples, or an exact one.
     pub(crate) fn new(name: &'static str, time: &Distribution, exact: Option<&AnalyticSummary>) -> Self {
         let quantiles = time.quantiles.iter().map(|row| [row.p, row.quantity.value]).collect();
         let of_curve = if time.samples > 0 {
@@ -57,17 +57,17 @@ impl Times {
         Self { name, bars, samples, curve, of_curve, exact, mean: Some(time.mean.value), quantiles }
     }
 
-    /// By formula or from parts, without samples.
+    /// Returns a time by formula or from parts, without samples.
     pub(crate) fn exact(name: &'static str, law: &AnalyticSummary) -> Self {
         Self::without_samples(name, &law.curve, Some(law.mean), &law.quantiles)
     }
 
-    /// To the goal of a net.
+    /// Returns the time to the goal of a net.
     pub(crate) fn passage(name: &'static str, passage: &PassageSection) -> Self {
         Self::without_samples(name, &passage.curve, passage.mean_s, &passage.quantiles)
     }
 
-    /// A time of the next run, by a model.
+    /// Returns a time of the next run, predicted by a model.
     pub(crate) fn predicted(name: &'static str, curve: &[CdfPoint], mean: f64, quantiles: Vec<[f64; 2]>) -> Self {
         let (of_curve, curve, mean) = ("predicted".to_owned(), sound(curve), Some(mean));
         Self { name, bars: Vec::new(), samples: 0, curve, of_curve, exact: Vec::new(), mean, quantiles }
@@ -79,7 +79,7 @@ impl Times {
         Self { name, bars, samples: 0, curve: sound(curve), of_curve, exact, mean, quantiles }
     }
 
-    /// The picture called `histogram`, `cdf` or `tail`; none if there is nothing to draw.
+    /// Returns the picture called `histogram`, `cdf` or `tail`; `None` if there is nothing to draw.
     ///
     /// # Errors
     ///
@@ -95,20 +95,26 @@ impl Times {
         }
     }
 
-    /// Advice on how to read the picture of this name; it mentions only what is drawn.
+    /// Returns advice on how to read the picture of this name; it mentions only what is drawn.
     pub(crate) fn caption(&self, name: &str) -> String {
         let exact = if self.exact.is_empty() { "" } else { " The orange line is the exact distribution." };
         let band = match self.curve.iter().any(|point| point.low < point.high) {
             false => "",
-            true if self.samples > 0 => " The band is what the number of replications leaves open for each point.",
-            true => " The band is between certain bounds.",
+            true if self.samples > 0 => {
+                " The band is the confidence interval at each point, which depends on the number of replications."
+            }
+            true => " The band shows the guaranteed bounds.",
         };
         let what = match name {
-            "histogram" => return format!("Each bar is the share of replications that took so long.{exact}"),
-            "cdf" => "The line is the probability to have finished by the time below it.",
+            "histogram" => {
+                return format!(
+                    "The height of a bar is the share of replications whose time falls into its range.{exact}"
+                );
+            }
+            "cdf" => "The line is the probability that the time is at most the value on the axis.",
             _ => {
-                "The probability to take longer than the time below, on a logarithmic scale: each line of the grid is ten times \
-                 rarer than the one above."
+                "The line is the probability that the time exceeds the value on the axis, on a logarithmic scale: each grid line is ten \
+                 times rarer than the line above it."
             }
         };
         format!("{what}{band}{exact}")
@@ -124,7 +130,7 @@ impl Times {
         format!("{} [s]", self.name)
     }
 
-    /// The marked quantiles between two times.
+    /// Returns the marked quantiles between two times.
     fn marks(&self, from: f64, until: f64) -> impl Iterator<Item = [f64; 2]> {
         self.quantiles.iter().copied().filter(move |[p, time]| is_marked(*p) && (from..=until).contains(time))
     }
@@ -153,7 +159,7 @@ impl Times {
         })
     }
 
-    /// The exact distribution as bars: the middle of each bar, and its share \[%\].
+    /// Returns the exact distribution as bars: the middle of each bar, and its share \[%\].
     fn exact_shares(&self) -> Vec<(f64, f64)> {
         let below = |time| between(&self.exact, time);
         let share = |bar: &Bar| {
@@ -163,7 +169,7 @@ impl Times {
         if self.exact.is_empty() { Vec::new() } else { self.bars.iter().filter_map(share).collect() }
     }
 
-    /// Lines at the mean and at quantiles, with labels that do not overlap.
+    /// Draws lines at the mean and at quantiles, with labels that do not overlap.
     fn mark_times<Y>(
         &self,
         chart: &mut Chart<'_, '_, Y>,
@@ -234,7 +240,7 @@ impl Times {
         Ok(room)
     }
 
-    /// End of the drawn distribution function: the end of the histogram, otherwise of the line.
+    /// Returns the end of the drawn distribution function: the end of the histogram, otherwise of the line.
     fn drawn_to(&self) -> f64 {
         let end = self.bars.last().map(|bar| bar.high).filter(|_| self.bars.len() > 1);
         end.or(self.curve.last().map(|point| point.time_s)).unwrap_or(1.0)
@@ -312,7 +318,7 @@ pub fn two_times_svg(names: [&str; 2], curves: [&[CdfPoint]; 2]) -> Result<Optio
     drawn.map(Some)
 }
 
-/// The points that a distribution function can have: a file may hold anything.
+/// Returns the valid points of a distribution function, because a file may contain anything.
 fn sound(points: &[CdfPoint]) -> Vec<CdfPoint> {
     let mut sound: Vec<CdfPoint> = Vec::with_capacity(points.len());
     for point in points.iter().filter(|point| (0.0..=1.0).contains(&point.probability)) {
@@ -324,7 +330,7 @@ fn sound(points: &[CdfPoint]) -> Vec<CdfPoint> {
     sound
 }
 
-/// Bars side by side, likewise.
+/// Returns the valid bars of a histogram, because a file may contain anything.
 fn sound_bars(bars: &[Bar]) -> Vec<Bar> {
     let mut sound: Vec<Bar> = Vec::with_capacity(bars.len());
     for bar in bars.iter().filter(|bar| bar.low < bar.high) {
@@ -335,13 +341,13 @@ fn sound_bars(bars: &[Bar]) -> Vec<Bar> {
     sound
 }
 
-/// Caption of an exact line.
+/// Returns the caption of an exact line.
 fn of_exact(curve: &[CdfPoint]) -> String {
     let bounded = curve.iter().any(|point| point.low.is_some());
     if bounded { "exact, with guaranteed bounds" } else { "exact" }.to_owned()
 }
 
-/// The probability at a time, on a line between the points; none outside their range.
+/// Interpolates the probability at a time; `None` outside the range of the points.
 fn between(curve: &[CdfPoint], time: f64) -> Option<f64> {
     let (first, last) = (curve.first()?, curve.last()?);
     if time <= first.time_s {
@@ -366,7 +372,7 @@ fn frame<'a, 'b>(area: &'a Area<'b>, width: Width) -> ChartBuilder<'a, 'b, SVGBa
     builder
 }
 
-/// A share as short text.
+/// Returns a share as short text.
 fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     if percent >= 1e-3 {
@@ -376,7 +382,7 @@ fn percent(share: f64) -> String {
     }
 }
 
-/// Legend of the lines, side by side above a plot that starts at this column.
+/// Draws the legend of the lines, side by side above a plot that starts at this column.
 fn legend(area: &Area<'_>, left: i32, entries: &[(RGBColor, String)]) -> Result<(), DrawError> {
     let (mut x, y) = (left, px(16));
     for (colour, text) in entries {

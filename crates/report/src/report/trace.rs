@@ -1,4 +1,4 @@
-//! Report on a job log: the jobs that ran, task times, stragglers, copies, and the limits of the job time.
+//! Report on a job log: recorded jobs, task times, stragglers, copies, and lower bounds of the job time.
 
 use std::collections::BTreeSet;
 
@@ -125,7 +125,7 @@ fn stage_row(trace: &JobTrace, id: StageId, slots: u64, found: &StageStragglers)
     }
 }
 
-/// Times of a stage's attempts on GPUs; none for a log without GPU metrics.
+/// Returns times of a stage's attempts on GPUs; `None` for a log without GPU metrics.
 fn gpu_row(trace: &JobTrace, id: StageId, stage: &crate::trace::Stage) -> Option<GpuRow> {
     let attempts = trace.attempts_of(id);
     let permits = trace.applications.get(stage.application.index()).and_then(gpu_permits);

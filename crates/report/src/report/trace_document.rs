@@ -10,7 +10,7 @@ use crate::report::rows_plot::{BarRow, ENDS, MOST, rows_picture};
 use crate::report::trace_rows::{ApplicationRow, BoundsRow, StageRow, StragglerRow, TimelineRow, TraceReport};
 use crate::trace::{Format, utc_text};
 
-/// GiB of a byte.
+/// GiB per byte.
 const GIB: f64 = 1.0 / 1_073_741_824.0;
 
 impl Report for TraceReport {
@@ -20,7 +20,7 @@ impl Report for TraceReport {
         let mut document = Document {
             kind: "log of jobs",
             title: self.title(),
-            question: "Stages and tasks of the run, and limits on its time.".to_owned(),
+            question: "Stages and tasks of the run, and lower bounds of its time.".to_owned(),
             answer: self.answer(),
             remarks: self.remarks(),
             provenance: vec![files(&self.files), ["expected times".to_owned(), self.usual.to_string()]],
@@ -51,7 +51,7 @@ impl ApplicationRow {
     }
 }
 
-/// The start of a number's place, its word in bars and columns, and its value.
+/// A lower bound: key in the JSON, name in bars and columns, and value.
 type Bound = (&'static str, &'static str, f64);
 
 impl BoundsRow {
@@ -87,18 +87,18 @@ impl TraceReport {
         }
     }
 
-    /// The application that took longest, by its position, and its bounds.
+    /// Returns the application that took longest, by its position, and its bounds.
     fn longest(&self) -> Option<(usize, &BoundsRow)> {
         let bounded = self.applications.iter().enumerate().filter_map(|(i, row)| Some((i, row.bounds.as_ref()?)));
         bounded.max_by(|(_, a), (_, b)| a.span_s.total_cmp(&b.span_s))
     }
 
-    /// Positions of applications with a job without an end.
+    /// Returns positions of applications with a job without an end.
     fn open(&self) -> BTreeSet<usize> {
         self.jobs.iter().filter(|job| job.completed_s.is_none()).map(|job| job.application).collect()
     }
 
-    /// The time of an application: a lower bound if one of its jobs has no end.
+    /// Returns the time of an application: a lower bound if one of its jobs has no end.
     fn took(&self, i: usize, bounds: &BoundsRow, open: &BTreeSet<usize>) -> Number {
         let is_open = self.partial || open.contains(&i);
         let span =
@@ -127,7 +127,7 @@ impl TraceReport {
         }
         remarks.extend(self.warnings.iter().map(|warning| format!("{}: {}", warning.first, warning.text)));
         if self.jobs.iter().any(|job| job.completed_s.is_none()) {
-            remarks.push("Some jobs have no end in the log: times with ≥ are lower bounds.".to_owned());
+            remarks.push("Some jobs have no end in the log; times with ≥ are lower bounds.".to_owned());
         }
         if self.applications.iter().filter_map(|row| row.bounds.as_ref()).any(|bounds| !bounds.knows_dependencies) {
             remarks.push(
@@ -189,7 +189,7 @@ impl TraceReport {
         format!("{}{}{again} {name}", self.application(stage.application), stage.number).trim_end().to_owned()
     }
 
-    /// The prefix of a stage's number: its application, if there are several.
+    /// Returns the prefix of a stage's number: its application, if there are several.
     fn application(&self, position: usize) -> String {
         if self.applications.len() > 1 { format!("{position}/") } else { String::new() }
     }
@@ -197,7 +197,7 @@ impl TraceReport {
     fn waterfall(&self) -> Figure<'_> {
         let ends = |stage: &StageRow| stage.submitted_s.zip(stage.completed_s);
         let left = self.stages.iter().filter(|stage| ends(stage).is_some()).count().saturating_sub(MOST);
-        let mut caption = format!("From the submission of each stage to its end. {ENDS}");
+        let mut caption = format!("Each bar goes from the submission of a stage to its end. {ENDS}");
         if left > 0 {
             caption += &format!(" The last {} are not drawn.", counted(left as u64, "stage"));
         }
@@ -212,7 +212,7 @@ impl TraceReport {
         })
     }
 
-    /// The time of the longest application and its lower bounds as bars.
+    /// Returns the time of the longest application and its lower bounds as bars.
     fn bars(&self) -> Option<Figure<'_>> {
         let (i, bounds) = self.longest()?;
         let bar = |name: &str, number: &Number| BarRow {
@@ -227,11 +227,11 @@ impl TraceReport {
             rows.remove(2);
         }
         let title = format!("Lower bounds of the time of {}", self.applications[i].title());
-        let caption = "With these tasks and slots, the time cannot be shorter than any of the bars below the first.";
+        let caption = "The first bar is the actual time. With these tasks and slots, the time cannot be shorter than any of the other bars.";
         Some(Figure::bars("bounds", title, caption, "time [s]", rows))
     }
 
-    /// The bounds of all applications; one application has a figure of them.
+    /// Returns the bounds of all applications; one application has a figure of them.
     fn bounds(&self) -> Table {
         let columns = [
             Column::new("application"),
@@ -242,8 +242,7 @@ impl TraceReport {
             Column::new("longest task"),
             Column::new("no task running"),
         ];
-        let note =
-            "Seconds. All work is spread evenly over all slots. The last four columns are lower bounds of the time.";
+        let note = "In seconds. All work: the time if all work is spread evenly over all slots. The last four columns are lower bounds of the time.";
         let mut table = Table::new("Lower bounds of the time", note, columns);
         let open = self.open();
         for (i, row) in self.applications.iter().enumerate() {
@@ -283,7 +282,7 @@ impl TraceReport {
             Column::new("p75").show(Show::Detail),
         ];
         let note = format!(
-            "Times of tasks in seconds. Waves: tasks per slot. Then attempts longer than 1.5 times the stage's median (Mantri) and 1.2 times the expected time (Phan et al.). Expected times: {}.",
+            "Times of tasks in seconds. Waves: tasks per slot. > 1.5 m: attempts longer than 1.5 times the stage's median (Mantri). > 1.2 e: attempts longer than 1.2 times the expected time (Phan et al.). Expected times: {}.",
             self.usual
         );
         let mut table = Table::new("Task times", note, columns);
@@ -320,7 +319,7 @@ impl TraceReport {
         cut(table)
     }
 
-    /// Times of stages on GPUs.
+    /// Returns times of stages on GPUs.
     fn gpus(&self) -> Table {
         let columns = [
             Column::new("stage"),
@@ -333,7 +332,7 @@ impl TraceReport {
             Column::new("spilling"),
             Column::new("peak [GiB]").show(Show::Room),
         ];
-        let note = "Total times of all attempts in seconds: all time, waiting for a GPU permit, the wait predicted from the other times and the permits, holding a permit, work that was blocked or retried for lack of memory, and moving data to the host and back.";
+        let note = "Total times of all attempts in seconds, by column: all time; waiting for a GPU permit; that wait as predicted from the other times and the number of permits; holding a permit; work that was blocked or retried for lack of memory; moving data to the host and back.";
         let mut table = Table::new("GPUs", note, columns);
         let mut order: Vec<_> =
             self.stages.iter().enumerate().filter_map(|(i, stage)| Some((i, stage, stage.gpu?))).collect();
@@ -360,10 +359,10 @@ impl TraceReport {
         cut(table)
     }
 
-    /// The stages that are part of a described query or job; without any, the table is empty and not shown.
+    /// Returns the stages that are part of a described query or job; without any, the table is empty and not shown.
     fn queries(&self) -> Table {
         let columns = [Column::new("stage"), Column::new("query or job"), Column::new("operators")];
-        let note = "Descriptions come from the program or its SQL. Operators are from the query's last plan that ran in the stage, in data order.";
+        let note = "Descriptions come from the program or its SQL. Operators: those of the query's final plan that ran in the stage, in data order.";
         let mut table = Table::new("Queries of the stages", note, columns);
         let is_described = |stage: &&StageRow| stage.description.is_some() || !stage.operators.is_empty();
         for stage in self.stages.iter().filter(|stage| stage.attempts > 0).filter(is_described) {
@@ -406,7 +405,7 @@ impl TraceReport {
         cut(table)
     }
 
-    /// The outcome of speculative copies.
+    /// Returns the outcome of speculative copies.
     fn copies(&self) -> Option<Block<'_>> {
         let copies = &self.copies;
         if self.outcomes.is_empty() {
@@ -439,7 +438,8 @@ impl TraceReport {
     }
 
     fn nodes(&self) -> Table {
-        let note = "Slowness: the median of a node's attempt times, each divided by the median of its stage.";
+        let note =
+            "Slowness: the median, over a node's attempts, of the attempt time divided by the median of its stage.";
         let mut table = Table::new("Nodes, the slowest first", note, ["node", "attempts", "busy [s]", "slowness"]);
         let mut order: Vec<_> = self.nodes.iter().enumerate().collect();
         order.sort_by(|(_, a), (_, b)| b.slowness.unwrap_or(0.0).total_cmp(&a.slowness.unwrap_or(0.0)));
@@ -456,14 +456,14 @@ impl TraceReport {
     }
 }
 
-/// The attempts in lanes.
+/// Returns the figure of the attempts in lanes.
 fn timeline_figure(timeline: &TimelineRow) -> Figure<'_> {
     let joined = if timeline.joined { " Attempts that follow each other closely share a bar." } else { "" };
-    let caption = format!("A bar for each attempt of a task, a lane for each slot of a node.{joined}");
+    let caption = format!("Each bar is an attempt of a task, each lane a slot of a node.{joined}");
     Figure::new("Tasks over time", caption).drawn(move || timeline.picture())
 }
 
-/// An amount of data in a fitting unit of powers of 1000.
+/// Returns an amount of data in a fitting unit of powers of 1000.
 fn size(bytes: f64) -> String {
     const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
     let mut value = bytes;

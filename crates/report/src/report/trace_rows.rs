@@ -1,4 +1,4 @@
-//! The rows of a report on a log: `--json` prints them, and the text is made from them.
+//! The rows of a report on a log, from which JSON and text are made.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct TraceReport {
     pub files: Vec<String>,
     /// True if the reading was ended early.
     pub partial: bool,
-    /// Bytes of the files, and of the text in them.
+    /// Bytes of the files.
     pub bytes: u64,
     /// Bytes after decompression.
     pub text_bytes: u64,
@@ -45,7 +45,7 @@ pub struct TraceReport {
     pub usual: Word,
     /// Oddities of the log.
     pub warnings: Vec<WarningRow>,
-    /// The attempts as bars in lanes; none if they are too many for a picture.
+    /// The attempts as bars in lanes; `None` if there are too many for a picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<TimelineRow>,
 }
@@ -91,11 +91,11 @@ pub struct ApplicationRow {
     pub jobs: u64,
     /// Tasks that can run simultaneously.
     pub slots: u64,
-    /// True if the log states them; otherwise they are the observed maximum of simultaneous attempts.
+    /// True if the log states the slots; otherwise `slots` is the observed maximum of simultaneous attempts.
     pub slots_stated: bool,
     /// Lower bounds of the application's time; none if no task has a known duration.
     pub bounds: Option<BoundsRow>,
-    /// Settings that decide how tasks are scheduled.
+    /// Settings that determine how tasks are scheduled.
     pub properties: BTreeMap<String, String>,
 }
 
@@ -104,9 +104,9 @@ pub struct ApplicationRow {
 pub struct BoundsRow {
     /// From the first submission of a job to the last end of a job.
     pub span_s: f64,
-    /// Time of the attempts that did their tasks.
+    /// Total time of the attempts that completed their tasks.
     pub work_s: f64,
-    /// All work, evenly on all slots.
+    /// Time of all work if it is spread evenly over all slots.
     pub by_slots_s: f64,
     /// The longest chain of stages.
     pub by_critical_path_s: f64,
@@ -114,7 +114,7 @@ pub struct BoundsRow {
     pub by_longest_task_s: f64,
     /// The time in which no task ran.
     pub by_driver_s: f64,
-    /// The largest of them: `slots`, `critical_path`, `longest_task` or `driver`.
+    /// The largest of these bounds: `slots`, `critical_path`, `longest_task` or `driver`.
     pub largest: Word,
     /// True if the log states the dependencies of stages.
     pub knows_dependencies: bool,
@@ -150,24 +150,24 @@ pub struct StageRow {
     pub attempt: u32,
     /// Name of the stage.
     pub name: String,
-    /// The description of its query or job in one line; none if it only repeats the name.
+    /// The description of the stage's query or job in one line; `None` if it only repeats the name.
     #[serde(default)]
     pub description: Option<String>,
-    /// The number of its SQL query.
+    /// The number of the stage's SQL query.
     #[serde(default)]
     pub sql_execution: Option<u64>,
-    /// Operators of the query's plan that ran in it, in the order of the data.
+    /// Operators of the query's plan that ran in the stage, in data order.
     #[serde(default)]
     pub operators: Vec<String>,
     /// Kind of the stage's tasks.
     pub kind: Word,
-    /// Its parent stages; none if the log does not record them.
+    /// The parent stages; `None` if the log does not record them.
     pub parents: Option<Vec<u32>>,
     /// Planned number of tasks.
     pub tasks: Option<u32>,
     /// Finished tasks.
     pub tasks_done: u64,
-    /// Attempts to run them.
+    /// Attempts of tasks.
     pub attempts: u64,
     /// Attempts that failed, or whose executor or shuffle input was lost.
     pub failures: u64,
@@ -185,7 +185,7 @@ pub struct StageRow {
     pub over_median: u64,
     /// Attempts beyond 1.2 times the expected time of their task.
     pub over_usual: u64,
-    /// Times of its attempts on GPUs; none for a log without GPU metrics.
+    /// Times of the stage's attempts on GPUs; `None` for a log without GPU metrics.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu: Option<GpuRow>,
 }
@@ -193,9 +193,9 @@ pub struct StageRow {
 /// Total times of attempts on GPUs. A measure missing from the log is `None`, not 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GpuRow {
-    /// Time in which they waited for a permit \[s\].
+    /// Time in which attempts waited for a permit \[s\].
     pub wait_s: Option<f64>,
-    /// The wait that follows from their other times and the permits of an executor \[s\].
+    /// Wait predicted from the attempts' other times and the number of permits of an executor \[s\].
     pub predicted_wait_s: Option<f64>,
     /// Permits of an executor, if the log states them.
     pub permits: Option<u32>,
@@ -209,7 +209,7 @@ pub struct GpuRow {
     pub retries: Option<u64>,
     /// Maximum memory of a GPU in use \[bytes\].
     pub peak_bytes: Option<f64>,
-    /// The time of the attempts, whatever they did \[s\].
+    /// Total time of the attempts \[s\].
     pub attempts_s: f64,
 }
 
@@ -220,9 +220,9 @@ pub struct NodeRow {
     pub name: String,
     /// Rack of the node.
     pub rack: Option<String>,
-    /// Attempts that ran on it.
+    /// Attempts that ran on the node.
     pub attempts: u64,
-    /// Their time \[s\].
+    /// Total time of these attempts \[s\].
     pub busy_s: f64,
     /// Median of the times of the node's attempts, except failed ones, each divided by the stage's
     /// median; none without attempts.
@@ -256,9 +256,9 @@ pub struct CopiesRow {
     pub started: u64,
     /// Tasks that had a copy.
     pub tasks: u64,
-    /// Copies that did the task first.
+    /// Copies that completed the task before the original.
     pub won: u64,
-    /// Copies that came too late.
+    /// Copies that did not complete the task first.
     pub lost: u64,
     /// Copies that failed.
     pub failed: u64,
@@ -266,7 +266,7 @@ pub struct CopiesRow {
     pub open: u64,
     /// Wasted time of attempts of copied tasks \[s\].
     pub wasted_s: f64,
-    /// The same as a share of all attempts' time; none if that is 0.
+    /// Wasted time as a share of the time of all attempts; `None` if that is 0.
     pub wasted_share: Option<f64>,
 }
 
@@ -283,21 +283,21 @@ pub struct StragglerRow {
     pub task: u32,
     /// The attempt of the task.
     pub attempt: u32,
-    /// Node where it ran.
+    /// Node on which the attempt ran.
     pub node: Option<String>,
     /// Observed run time \[s\].
     pub time_s: f64,
-    /// True if it would have taken longer: it was killed or has no end.
+    /// True if `time_s` is a lower bound, because the attempt was killed or has no end.
     pub at_least: bool,
-    /// Run time over the median of the stage.
+    /// Run time divided by the median of the stage.
     pub medians: Option<f64>,
-    /// True if it is a straggler by the first rule.
+    /// True for a straggler by the first rule (median of the stage).
     pub over_median: bool,
-    /// True if it is a straggler by the second rule.
+    /// True for a straggler by the second rule (expected time).
     pub over_usual: bool,
     /// Outcome of the attempt.
     pub outcome: Word,
-    /// True if it was itself a copy.
+    /// True if the attempt was a copy.
     pub speculative: bool,
 }
 

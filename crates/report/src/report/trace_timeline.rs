@@ -12,9 +12,10 @@ use crate::trace::{Attempt, Executor, JobTrace};
 
 /// Width of the picture of a file \[px\].
 const WIDTH: f64 = 1200.0;
-/// Spark launches the next task of a core some milliseconds before it notes the end of the last one \[µs\].
+/// Maximum overlap of successive tasks of a core \[µs\]: Spark launches the next task some milliseconds before it records
+/// the end of the previous one.
 const OVERLAP: i64 = 20_000;
-/// Most bars in a report.
+/// Maximum number of bars in a report.
 const MOST_BARS: usize = 3_000;
 
 /// Appearance of an attempt, in the order of drawing.
@@ -31,7 +32,7 @@ enum Class {
 impl Class {
     const ALL: [Self; 6] = [Self::Even, Self::Odd, Self::Vain, Self::Straggler, Self::Copy, Self::Failed];
 
-    /// The word in JSON.
+    /// Returns the word in JSON.
     fn key(self) -> &'static str {
         match self {
             Self::Even => "task",
@@ -61,7 +62,7 @@ impl Class {
 pub(super) struct Paint {
     /// In the order of drawing.
     pub(super) kinds: Vec<Kind>,
-    /// The kind of each attempt of the trace, by its position.
+    /// The kind of each attempt of the trace, as an index.
     pub(super) of_attempts: Vec<usize>,
     /// Notes for the tooltips of single attempts, after the text that all attempts have.
     pub(super) notes: BTreeMap<usize, String>,
@@ -77,14 +78,14 @@ struct Drawn {
     index: usize,
 }
 
-/// The picture. Omits attempts without a launch; an attempt without an end is drawn to the end of its stage,
-/// otherwise to the end of the picture.
+/// Returns the picture. Omits attempts without a launch; an attempt without an end is drawn to the end of its
+/// stage, otherwise to the end of the picture.
 pub fn trace_svg(trace: &JobTrace, usual: &Usual) -> String {
     let of_attempts = classes(trace, usual).into_iter().map(|class| class as usize).collect();
     painted_svg(trace, &Paint { kinds: Class::ALL.map(Class::kind).into(), of_attempts, notes: BTreeMap::new() })
 }
 
-/// The picture with colours of the caller's choice.
+/// Returns the picture with colours of the caller's choice.
 pub(super) fn painted_svg(trace: &JobTrace, paint: &Paint) -> String {
     let (drawn, lanes) = lay_out(trace);
     let order = in_order(trace, &lanes);
@@ -127,7 +128,8 @@ fn node_name(trace: &JobTrace, node: usize) -> Option<&str> {
 /// Start and end \[µs\], and class.
 type Span = (i64, i64, Class);
 
-/// The attempts as bars in lanes, for the report; none if too many bars are left after those that touch have been joined.
+/// Returns the attempts as bars in lanes, for the report; `None` if too many bars are left after those that touch
+/// have been joined.
 pub(super) fn timeline(trace: &JobTrace, usual: &Usual) -> Option<TimelineRow> {
     let (drawn, lanes) = lay_out(trace);
     let classes = classes(trace, usual);
@@ -203,7 +205,7 @@ impl TimelineRow {
     }
 }
 
-/// The class of each attempt.
+/// Returns the class of each attempt.
 fn classes(trace: &JobTrace, usual: &Usual) -> Vec<Class> {
     let mut classes = Vec::with_capacity(trace.attempts().len());
     for (id, stage) in trace.stages_with_ids() {
@@ -246,7 +248,7 @@ fn lay_out(trace: &JobTrace) -> (Vec<Drawn>, Vec<usize>) {
     let mut lanes = vec![0; trace.nodes.len() + 1];
     for own in drawn.chunk_by_mut(|a, b| a.node == b.node) {
         let most = node_slots(trace, own[0].node).unwrap_or(usize::MAX);
-        // when each lane gets free
+        // the time when each lane becomes free
         let mut free: Vec<i64> = Vec::new();
         for drawn in own.iter_mut() {
             let mut found = free.iter().position(|&end| end.saturating_sub(OVERLAP) <= drawn.from);
@@ -264,7 +266,7 @@ fn lay_out(trace: &JobTrace) -> (Vec<Drawn>, Vec<usize>) {
     (drawn, lanes)
 }
 
-/// The slots of a node, if the log states the cores of all executors on it.
+/// Returns the slots of a node, if the log states the cores of all executors on it.
 fn node_slots(trace: &JobTrace, node: usize) -> Option<usize> {
     let there: Vec<&Executor> = trace.executors.iter().filter(|e| e.node.is_some_and(|n| n.index() == node)).collect();
     let slots = |executor: &Executor| {
@@ -285,7 +287,7 @@ fn last_time(trace: &JobTrace) -> i64 {
     jobs.chain(attempts).map(|time| time.microseconds()).max().unwrap_or(0)
 }
 
-/// The ends of the picture \[s\].
+/// Returns the ends of the picture \[s\].
 fn span(trace: &JobTrace, drawn: &[Drawn]) -> [f64; 2] {
     let submitted = trace.jobs.iter().filter_map(|job| job.submitted).map(|time| time.microseconds());
     let from = drawn.iter().map(|drawn| drawn.from).chain(submitted).min().unwrap_or(0);
@@ -293,7 +295,7 @@ fn span(trace: &JobTrace, drawn: &[Drawn]) -> [f64; 2] {
     [from, to].map(|time| time as f64 / 1e6)
 }
 
-/// Tooltip of an attempt.
+/// Returns the tooltip of an attempt.
 fn about(trace: &JobTrace, attempt: &Attempt) -> String {
     let stage = trace.stage(attempt.stage).map_or(0, |stage| stage.number);
     let time = attempt.duration().map_or_else(|| "no end".to_owned(), |time| format!("{time:.3} s"));
@@ -302,7 +304,8 @@ fn about(trace: &JobTrace, attempt: &Attempt) -> String {
     format!("stage {stage}, task {}, attempt {}: {time}, {outcome}{copy}", attempt.task, attempt.number)
 }
 
-/// The nodes that ran anything, by name: numbers in names by their size, and attempts without a node last.
+/// Returns the nodes that ran attempts, sorted by name, with numbers in names by value; attempts without a node are
+/// last.
 fn in_order(trace: &JobTrace, lanes: &[usize]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..lanes.len()).filter(|&node| lanes[node] > 0).collect();
     let key = |node: usize| trace.nodes.get(node).map(|node| padded(&node.name));
@@ -310,7 +313,7 @@ fn in_order(trace: &JobTrace, lanes: &[usize]) -> Vec<usize> {
     order
 }
 
-/// A name with zeros before its numbers, so that texts sort like numbers.
+/// Pads the numbers in a name with zeros, so that names sort by value.
 fn padded(name: &str) -> String {
     let digit = |c: &char| c.is_ascii_digit();
     let mut text = String::new();

@@ -42,7 +42,7 @@ impl Findings<'_> {
         push(
             "bounded",
             match (self.partial, self.safe) {
-                (true, _) => format!("unknown; some place holds {most}"),
+                (true, _) => format!("unknown; some place can hold {most}"),
                 (false, Some(true)) => "yes, and safe: no place ever holds two tokens".to_owned(),
                 (false, _) => format!("yes: no place ever holds more than {most}"),
             }
@@ -67,11 +67,11 @@ impl Findings<'_> {
         table
     }
 
-    /// Returns the most tokens of each place.
+    /// Returns the maximum number of tokens in each place.
     pub(crate) fn bounds(&self) -> Table {
         let note = if self.partial { "Lower bounds: not all states were explored." } else { "" };
         let columns =
-            [Column::new("place"), Column::new("most").unit("tokens").key("bound"), Column::new("reached by")];
+            [Column::new("place"), Column::new("maximum").unit("tokens").key("bound"), Column::new("reached by")];
         let infinite = |place: &String| vec![place.clone().into(), Number::new("", f64::INFINITY, "tokens").into()];
         let unbounded = self.unbounded.iter().flat_map(|row| &row.places).map(infinite);
         let row = |(i, row): (usize, &MarkingBound)| {
@@ -95,7 +95,7 @@ impl Findings<'_> {
                 0 => "never",
                 1 => "finitely often",
                 3 => "infinitely often in some runs",
-                _ => "always again",
+                _ => "can always fire again",
             };
             let level = Number::count(format!("/liveness/{i}/level"), row.level.into());
             let lost = row.lost_after.as_ref().map(|path| steps(path));

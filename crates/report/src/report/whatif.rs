@@ -53,7 +53,7 @@ pub struct PolicyRow {
     pub slots: SlotShare,
     /// Age of a job at the first check \[s\].
     pub lag_s: f64,
-    /// Setting for running the detector while tasks wait.
+    /// When the detector runs: always, or only while no task waits.
     pub watch: Watching,
     /// Mean job time \[s\].
     pub job_time_s: Measured,
@@ -68,7 +68,7 @@ pub struct PolicyRow {
     pub wasted_slot_s: Measured,
     /// Copies that were started.
     pub copies: Measured,
-    /// Copies that ended before their original.
+    /// Copies that finished before their original.
     pub copies_won: Measured,
     /// Metrics of the detector's quality.
     pub metrics: Vec<MetricRow>,
@@ -85,7 +85,7 @@ pub struct NetRow {
     pub name: String,
     /// Mean job time \[s\].
     pub job_time_s: Measured,
-    /// Quantiles of the job time, as of the policies.
+    /// The same quantiles of the job time as for the policies.
     pub tails: Vec<TailRow>,
 }
 
@@ -115,7 +115,7 @@ pub struct WhatIfReport {
     pub baseline: String,
     /// The policies, in the order of the plan.
     pub policies: Vec<PolicyRow>,
-    /// The same plan as a net, without copies and with those of `[speculation]`; empty if the plan has no such net.
+    /// The same plan as a net, without copies and with the copies of `[speculation]`; empty if the plan has no net.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub net: Vec<NetRow>,
     /// Explains why the net and the cluster simulator differ.
@@ -191,8 +191,8 @@ impl WhatIfReport {
                 "Without copies, the mean job time of the net is {percent:.1}% {longer} than the cluster simulator's. "
             )
         });
-        self.net_note += "The net draws when a task starts if it is slow and if a detector flags it; the cluster simulator lets detectors \
-                          watch the progress of tasks.";
+        self.net_note += "The net draws at the start of a task whether it is slow and whether a detector flags it; in the cluster simulator, \
+                          detectors watch the progress of tasks.";
         if !plan.has_equal_workers() {
             self.net_note += " The net assigns each task to a kind of worker in advance, by mean times; the cluster simulator gives each free \
                               slot the next task, as Hadoop does.";
@@ -293,7 +293,7 @@ pub struct DetectorsReport {
     pub detectors: Vec<DetectorRow>,
 }
 
-/// The catalogue of detectors.
+/// Returns the catalogue of detectors.
 pub fn detectors_report() -> DetectorsReport {
     let row = |entry: &crate::cluster::detect::CatalogueEntry| DetectorRow {
         name: entry.name.into(),

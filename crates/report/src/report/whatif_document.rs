@@ -59,8 +59,8 @@ pub(super) fn compared<'a>(document: &mut Document<'a>, report: &'a WhatIfReport
     if !report.net.is_empty() {
         document.table(nets(report));
     }
-    let caption = "The bar reaches to the mean job time, the thin line is its interval; the marks across are p95 and p99; the dot is the \
-                   energy, on the axis above.";
+    let caption = "Each bar ends at the mean job time; the thin line is the interval of the mean. The vertical marks are p95 and p99; the dot \
+                   is the energy, on the upper axis.";
     let figure = Figure::new("Mean job times", caption)
         .drawn(|| what_if_picture(report).map(Some))
         .written(move |look| bars_text("mean [s]", &report.policies.iter().map(bar).collect::<Vec<_>>(), look));
@@ -79,7 +79,7 @@ pub(super) fn compared<'a>(document: &mut Document<'a>, report: &'a WhatIfReport
     .into();
 }
 
-/// The times of the policy with the shortest mean.
+/// Returns the times of the policy with the shortest mean.
 fn fastest(report: &WhatIfReport) -> Option<Headline> {
     let by_mean =
         |a: &(usize, &PolicyRow), b: &(usize, &PolicyRow)| a.1.job_time_s.value.total_cmp(&b.1.job_time_s.value);
@@ -120,7 +120,7 @@ fn times(report: &WhatIfReport) -> Table {
     table
 }
 
-/// The same job as a net, below the policy without a detector.
+/// Returns the table of the same job as a net, with the policy without a detector first.
 fn nets(report: &WhatIfReport) -> Table {
     let mut columns = vec![Column::new("model"), Column::new("mean").unit("s").key("net_job_time")];
     let first = report.net.first().map_or(&[][..], |row| &row.tails);
@@ -141,7 +141,7 @@ fn nets(report: &WhatIfReport) -> Table {
     table
 }
 
-/// A difference in its unit, shown in another one, and a ratio in percent.
+/// Returns a difference in its unit, shown in another one, and a ratio in percent.
 fn changes(at: &str, change: Option<&ChangeRow>, unit: &'static str, shown: (&'static str, f64)) -> [Cell; 2] {
     let difference = change.map(|change| {
         let number = Number::measured(format!("{at}/difference"), &change.difference, unit);

@@ -22,12 +22,12 @@ pub struct LogWhatIfReport {
     pub actual_s: f64,
     /// Job time of the replay without copies \[s\].
     pub replayed_s: f64,
-    /// True if the log has no copies and no unknown times, so that the two should be the same.
+    /// True if the log has no copies and no unknown times, so that actual and replayed time should be equal.
     pub comparable: bool,
     /// Error of the replay \[s\]: without copies if the log has none, otherwise with copies by the log's settings.
     #[serde(default)]
     pub error_s: f64,
-    /// Tasks that a node runs at full speed, as a share of its slots.
+    /// Number of tasks that a node runs at full speed, as a share of the node's slots.
     pub full_speed_share: f64,
     /// The nodes.
     pub replay_nodes: Vec<ReplayNode>,
@@ -107,7 +107,7 @@ impl Report for LogWhatIfReport {
 }
 
 impl LogWhatIfReport {
-    /// The job time in the log and in the replay.
+    /// Returns the job time in the log and in the replay.
     fn replayed(&self) -> Vec<Piece> {
         let time = |at, value| Number::new(at, value, "s").rounded(0.05);
         let mut pieces: Vec<Piece> = vec!["The job took ".into(), time("/actual_s", self.actual_s).into()];
@@ -130,7 +130,7 @@ impl LogWhatIfReport {
     }
 
     fn nodes(&self) -> Table {
-        let mut table = Table::new("Nodes", "", ["node", "slots", "tasks", "slower than typical [times]"]);
+        let mut table = Table::new("Nodes", "", ["node", "slots", "tasks", "slowdown factor"]);
         for (i, node) in self.replay_nodes.iter().enumerate() {
             let at = |key: &str| format!("/replay_nodes/{i}/{key}");
             table.rows.push(vec![

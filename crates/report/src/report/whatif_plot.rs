@@ -16,8 +16,8 @@ const LETTERS: i32 = 13;
 /// Room above and below the rows.
 const MARGIN: u32 = 110;
 
-/// The picture of a what-if: a bar that ends at the mean, with its interval, marks at p95 and p99,
-/// and a dot for the energy on the axis above.
+/// Returns the picture of a what-if: a bar that ends at the mean, with its interval, marks at p95 and p99, and a
+/// dot for the energy on the axis above.
 ///
 /// # Errors
 ///

@@ -25,7 +25,7 @@ export async function ask(path, body, signal) {
   return found;
 }
 
-// The first answer, without which there is no page.
+// Returns the first answer; if it fails, shows the error instead of the page.
 export async function begin(path) {
   try {
     return await ask(path);
@@ -47,7 +47,7 @@ export function button(text, press, title = "") {
   return element("button", { type: "button", textContent: text, title, onclick: press });
 }
 
-// A button that copies a text; where that is not allowed, the text appears, selected.
+// A button that copies a text; if copying is not allowed, the text is shown and selected.
 export function copier(name, text) {
   const copy = button(name, async () => {
     try {
@@ -72,7 +72,8 @@ export function table(head, rows) {
     element("tbody", {}, ...rows.map((cells) => line(cells, "td"))));
 }
 
-// A picture of the server as an element. It is parsed as a document of its own, so that no text in it runs.
+// A picture from the server as an element. It is parsed as a separate document, so that no text in it runs as a
+// script.
 export function picture(svg) {
   const parsed = new DOMParser().parseFromString(svg, "image/svg+xml");
   return document.importNode(parsed.documentElement, true);
@@ -90,7 +91,8 @@ export function short(number) {
   return size >= 1e-3 && size < 1e6 ? String(Number(number.toPrecision(4))) : number.toExponential(3);
 }
 
-// A report in a shadow tree, so that its style is its own. It is parsed as a document of its own, in which no script runs.
+// A report in a shadow tree, so that its style stays separate. It is parsed as a separate document, in which no
+// script runs.
 export function report(html) {
   const parsed = new DOMParser().parseFromString(html, "text/html");
   const style = element("style", {}, parsed.querySelector("style").textContent.replaceAll(":root", ":host"));

@@ -5,7 +5,7 @@ const { ask, begin, button, element, note, pause, picture, problem, report } = a
 const { planned } = await import(`/planned.js${location.search}`);
 const { Zoom } = await import(`/zoom.js${location.search}`);
 
-// Milliseconds between two looks at a log that may grow.
+// Milliseconds between two checks of a log that may grow.
 const POLL_MS = 2000;
 
 const page = document.getElementById("page");
@@ -27,9 +27,9 @@ const fit = button("Fit a plan", fitPlan, "Estimate the job at other sizes");
 page.replaceChildren(
   element("h1", {}, start.log),
   element("div", { className: "bar" },
-    button("Zoom in", () => zoom.in(), "Ctrl and the wheel zoom too; dragging moves the picture"),
+    button("Zoom in", () => zoom.in(), "Ctrl with the mouse wheel also zooms; dragging moves the picture"),
     button("Zoom out", () => zoom.out()), button("Whole picture", () => zoom.whole()),
-    button("Read again", load, "Read the log again, as it grows"), fit),
+    button("Read again", load, "Read the log again, with the lines that were added"), fit),
   note("Click a task to zoom to it. With the keyboard: arrow keys go from task to task, Enter zooms, Escape shows the whole job."),
   left, status, drawing,
   element("h2", {}, "Stages and tasks"), stages,
@@ -55,7 +55,7 @@ async function show(found) {
     .sort((a, b) => a.x.baseVal.value - b.x.baseVal.value);
   at = -1;
   stages.replaceChildren(report(found.report));
-  status.textContent = "Choose a task to see its numbers.";
+  status.textContent = "Select a task to see its numbers.";
   causes.replaceChildren(note("Looking for causes …"));
   try {
     const answer = await ask("/log/causes");
@@ -75,7 +75,7 @@ async function follow() {
         if (before !== null) await load();
         const found = await ask("/log/left");
         if (found.is_final && before === null) return;
-        left.replaceChildren(element("h2", {}, "Time left"), found.report ? report(found.report) : note(found.note));
+        left.replaceChildren(element("h2", {}, "Remaining time"), found.report ? report(found.report) : note(found.note));
         if (found.is_final) return;
         before = size;
       }
@@ -103,7 +103,7 @@ async function fitPlan() {
   fit.disabled = false;
 }
 
-// Clicks and keys that choose a task. Pictures of many tasks have no element for each.
+// Clicks and keys that select a task. Pictures of many tasks do not have one element per task.
 function choose() {
   const select = (index, nearer) => {
     tasks[at]?.classList.remove("chosen");

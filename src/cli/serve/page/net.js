@@ -6,12 +6,13 @@ const { Zoom } = await import(`/zoom.js${location.search}`);
 // Milliseconds after the last firing until the page asks for the rates of the enabled transitions.
 const REST_MS = 100;
 
-// Most tokens drawn as dots, and the places of one to five dots around the centre of a place, as the pictures of tailspn have them.
+// Maximum number of tokens drawn as dots, and the positions of one to five dots around the centre of a place, as in
+// the pictures of tailspn.
 const MOST_DOTS = 5;
 const SPOTS = [[], [[0, 0]], [[-1, 0], [1, 0]], [[0, -1], [-1, 0.8], [1, 0.8]], [[-1, -1], [1, -1], [-1, 1], [1, 1]],
   [[-1, -1], [1, -1], [0, 0], [-1, 1], [1, 1]]];
 
-// Most invariants that are shown.
+// Maximum number of invariants that are shown.
 const MOST_INVARIANTS = 100;
 
 const page = document.getElementById("page");
@@ -56,7 +57,7 @@ const slider = element("input", { type: "range", min: 0, max: 0, value: 0, oninp
 const undo = button("Undo", () => { pause(); go(now - 1); });
 const redo = button("Redo", () => { pause(); go(now + 1); });
 const restart = button("Restart", () => { pause(); go(0); });
-const step = button("Step", takeStep, "Fire one transition by chance");
+const step = button("Step", takeStep, "Fire one transition, chosen at random");
 const record = button("Record", () => { pause(); recordRun(); }, "Simulate from this marking; the firings can then be played and stepped through");
 const play = button("Play", () => (playing ? pause() : resume()));
 const labelled = (text, input) => element("label", {}, text, input);
@@ -66,7 +67,7 @@ document.title = `${start.name || "net"} – tailspn`;
 page.replaceChildren(
   element("h1", {}, start.name || "Net"),
   bar(undo, redo, restart, step, button("Download PIPE XML", download, "With this marking and these rates"),
-    button("Zoom in", () => zoom?.in(), "Ctrl and the wheel zoom too; dragging moves the picture"),
+    button("Zoom in", () => zoom?.in(), "Ctrl with the mouse wheel also zooms; dragging moves the picture"),
     button("Zoom out", () => zoom?.out()), button("Whole picture", () => zoom?.whole())),
   bar(record, play, labelled("Seed", seed), labelled("Replication", replication), labelled("Until", until),
     labelled("Firings per second", speed), labelled("Firing", slider)),
@@ -106,7 +107,7 @@ function tell(error) {
   problem.hidden = false;
 }
 
-// Goes to the marking after so many firings of the history; `moves` are what can fire there, if that is known.
+// Goes to the marking after `number` firings of the history; `moves` are the transitions that can fire there, if known.
 function go(number, moves) {
   if (number < 0 || number > steps.length) return;
   const [places, transitions] = [new Set(), new Set()];
@@ -163,7 +164,7 @@ async function extend(path, more) {
   }
 }
 
-// The model time after so many firings; null after a transition that the user fired.
+// The model time after a number of firings; null after a transition that the user fired.
 function timeAt(number) { return number === 0 ? 0 : steps[number - 1].at; }
 
 async function fire(id) {
@@ -184,7 +185,7 @@ async function takeStep() {
 async function recordRun() {
   const found = await extend("/net/run", { seed: whole(seed), replication: whole(replication), until: until.value });
   if (found === null) return false;
-  const ends = { goal: "the goal is reached", dead: "nothing can fire", firings: "it is cut off" };
+  const ends = { goal: "the goal is reached", dead: "nothing can fire", firings: "the limit of firings is reached" };
   ended.textContent = `Recorded ${found.steps.length} firings; after ${short(found.end_s)} s ${ends[found.ending] ?? "it stops"}.`;
   show();
   return found.steps.length > 0;
@@ -307,7 +308,7 @@ function paintTokens({ group, x, y }, tokens) {
 // The enabled transitions with their rates, and the invariants at this marking.
 function showMoves(moves) {
   const when = (one) => {
-    if (one.probability !== undefined) return `at once, probability ${short(one.probability)}`;
+    if (one.probability !== undefined) return `immediately, with probability ${short(one.probability)}`;
     return one.rate_per_s !== undefined ? `rate ${short(one.rate_per_s)} per s` : "another distribution";
   };
   const rows = moves.map((one) => {
@@ -341,7 +342,7 @@ function showInvariants() {
   const sum = (terms) => terms.map(({ name, weight }) => (weight === 1 ? name : `${weight} ${name}`)).join(" + ");
   const value = (terms) => terms.reduce((total, { weight, counter }) => total + weight * marking[counter], 0);
   const rows = invariants.map((terms) => [sum(terms), String(value(terms))]);
-  invariantsPart.replaceChildren(element("h2", {}, "Invariants"), table(["sum that never changes", "tokens"], rows));
+  invariantsPart.replaceChildren(element("h2", {}, "Invariants"), table(["constant sum", "tokens"], rows));
 }
 
 // Fields for the rates of exponential and the weights of immediate transitions.
@@ -412,8 +413,8 @@ function witnesses(result) {
   const add = (text, path) => { if (path?.length > 0) found.push([text, path]); };
   for (const { formula, evidence } of result.formulas ?? []) add(formula, evidence && [...evidence.path, ...(evidence.cycle ?? [])]);
   add("the deadlock", result.deadlocks?.path);
-  if (result.unbounded) add("the growth without bound", [...result.unbounded.prefix, ...result.unbounded.cycle]);
-  for (const { name, bound, path } of result.bounds ?? []) add(`most tokens in ${name}: ${bound}`, path);
+  if (result.unbounded) add("unbounded growth", [...result.unbounded.prefix, ...result.unbounded.cycle]);
+  for (const { name, bound, path } of result.bounds ?? []) add(`maximum tokens in ${name}: ${bound}`, path);
   return found;
 }
 
@@ -425,7 +426,7 @@ async function replay({ marking: from, enabled: can }, text, path) {
     const found = await ask("/net/fire", { marking: from, rates, transitions: path });
     reset(from, can, found.steps.map((one) => ({ ...one, at: null })));
     rest();
-    ended.textContent = `Replay of ${text}: ${path.length} firings. Redo takes one at a time, Play all of them.`;
+    ended.textContent = `Replay of ${text}: ${path.length} firings. Redo fires one at a time, Play fires all of them.`;
     drawing.scrollIntoView();
   } catch (error) {
     tell(error);

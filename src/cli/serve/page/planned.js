@@ -3,7 +3,7 @@
 const { ask, button, copier, element, note, pause, picture, problem, report, short, table } =
   await import(`/common.js${location.search}`);
 
-// Milliseconds to wait for more typing, and between two questions about a search.
+// Milliseconds to wait for more typing, and between two requests for the progress of a search.
 const TYPING_MS = 300;
 const POLL_MS = 500;
 
@@ -29,7 +29,7 @@ export function planned(fields, plan) {
     pinned = pinned === null ? options() : null;
     pin.textContent = pinned === null ? "Pin these values" : "Unpin";
     estimate();
-  }, "Compare other values with these");
+  }, "Keep these values, and compare later values with them");
   estimate();
   return element("div", {},
     element("div", { className: "bar" }, ...inputs.map(({ box }) => box),
@@ -103,7 +103,7 @@ function control({ option, label, hint, choices, at }, later, now) {
   return { option, input, box };
 }
 
-// Mean, quantiles and the probability to meet the deadline, from the keys of docs/json.md.
+// Mean, quantiles and the probability of meeting the deadline, from the keys of docs/json.md.
 function numbers(result) {
   const ends = (found) => (found && found.low !== null && found.low !== undefined
     ? `${short(found.low)} to ${short(found.high)}` : "");
@@ -129,8 +129,8 @@ function numbers(result) {
     quantiles(result.quantiles, " of the next run");
   }
   const percent = (found) => found && { value: 100 * found.value, low: scaled(found.low), high: scaled(found.high) };
-  add(`P(done by ${short(result.deadline?.deadline_s)} s), exact`, percent(result.deadline?.exact), "%");
-  add(`P(done by ${short(result.deadline?.deadline_s)} s), simulated`, percent(result.deadline?.simulated), "%");
+  add(`P(finished within ${short(result.deadline?.deadline_s)} s), exact`, percent(result.deadline?.exact), "%");
+  add(`P(finished within ${short(result.deadline?.deadline_s)} s), simulated`, percent(result.deadline?.simulated), "%");
   return rows;
 }
 
@@ -157,7 +157,7 @@ function work(result) {
   const rows = (result.phases ?? result.stages ?? [])
     .map(({ name, tasks, mean_s, work_s }) => [name, work_s ?? tasks * mean_s]);
   const all = rows.reduce((sum, [, time]) => sum + time, 0);
-  return [element("h2", {}, "Where the time of tasks goes"),
+  return [element("h2", {}, "Share of the task time of each phase or stage"),
     table(["", "time of all tasks", "share"],
       rows.map(([name, time]) => [name, `${short(time)} s`, `${short(100 * time / all)}%`]))];
 }
@@ -180,7 +180,7 @@ function compared({ command, difference_s, low_s, high_s, level, pairs, picture:
 function cheapest(last) {
   const price = element("input", { type: "text", placeholder: "such as 0.40/node-hour", spellcheck: false });
   const progress = element("progress", { hidden: true });
-  progress.setAttribute("aria-label", "Replications of the size under way");
+  progress.setAttribute("aria-label", "Replications of the current size");
   const found = element("div", { role: "status" });
   const stop = button("Stop", () => ask("/job/cheapest/stop", {}));
   const start = button("Cheapest plan that meets the deadline", search);

@@ -14,7 +14,7 @@ export class Zoom {
     // what is shown, and what fills the box of the picture before it slides
     this.shown = this.drawn = this.all;
     this.slides = getComputedStyle(svg).overflow === "visible";
-    // true from a drag until the pointer is pressed again, so that the click at its end chooses nothing
+    // true from a drag until the pointer is pressed again, so that the click at the end of the drag selects nothing
     this.dragged = false;
     if (before?.all.width === width && before.all.height === height) this.show(before.box());
     svg.addEventListener("wheel", (event) => {
@@ -41,7 +41,7 @@ export class Zoom {
     return Math.min(width / this.drawn.width, height / this.drawn.height);
   }
 
-  // The place under the pointer.
+  // The position under the pointer.
   place(event) {
     const { left, top, width, height } = this.svg.getBoundingClientRect();
     const [scale, { drawn }] = [this.scale(), this];
