@@ -55,7 +55,7 @@ class Simulator:
         if invalid not in ("raise", "nan"):
             raise ValueError(f"invalid is {invalid!r}; there are 'raise' and 'nan'")
         if stages and not native.stages:
-            raise ValueError("only a plan of stages has times of stages")
+            raise ValueError("only a plan of stages has stage times")
         self._native: _tailspn.NativeSimulator | None = native
         self._subject, self._until, self._stages = subject, until, stages
         self.parameters = tuple(parameters)
