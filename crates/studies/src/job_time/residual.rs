@@ -56,7 +56,7 @@ pub fn check_fit(fitted: &FittedJob) -> Result<CheckedFit, StudyError> {
 pub fn add_residuals(fitted: &mut FittedJobs, others: &[CheckedFit]) -> Result<Vec<CheckedFit>, StudyError> {
     let checked = check_jobs(fitted)?;
     if fitted.jobs.len() == 1 {
-        fitted.fitted.add_residual(residual_of(others), "other jobs of the log compared with their estimates");
+        fitted.fitted.add_residual(residual_of(others), "other jobs of the log over their estimates");
         return Ok(checked);
     }
     let residual = residual_of(&checked);
@@ -65,7 +65,7 @@ pub fn add_residuals(fitted: &mut FittedJobs, others: &[CheckedFit]) -> Result<V
         CheckedFit { estimate_s: (job.estimate_s + residual_s).max(0.1 * job.estimate_s), ..*job }
     };
     let run = run_spread(&checked.iter().map(with).collect::<Vec<_>>());
-    fitted.fitted.add_residual(residual, "the jobs compared with the plan's estimates");
+    fitted.fitted.add_residual(residual, "jobs over the plan's estimates");
     fitted.fitted.add_run(run, "deviation of the jobs from the plan's estimates");
     Ok(checked)
 }
