@@ -44,7 +44,7 @@ pub enum NeedsReplications {
     #[error("no quantity is requested")]
     Nothing,
     /// The question asks for the time to a goal, but ends at a horizon.
-    #[error("a horizon limits the time to the goal")]
+    #[error("the time to the goal is limited by a horizon")]
     Horizon,
     /// The question asks for averages up to a goal, which ends replications at random times.
     #[error("averages are requested up to a goal")]
