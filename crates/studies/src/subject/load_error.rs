@@ -54,7 +54,7 @@ pub enum LoadError {
         /// The problems.
         error: ReadError,
     },
-    /// A goal that the net does not understand.
+    /// A goal that is not a valid expression of the net.
     #[error("`{until}`: {error}")]
     Goal {
         /// The goal.
