@@ -130,7 +130,9 @@ pub enum StudyError {
     #[error("bisection needs a single axis along which the cost rises and the job gets faster")]
     NoBisection,
     /// A job without an exact time.
-    #[error("the job has no exact time: no formula ({formula}), no solution from the parts of its net ({parts}) and none from its states ({states})")]
+    #[error(
+        "the job has no exact time: no formula ({formula}), no solution from the parts of its net ({parts}) and none from its states ({states})"
+    )]
     NoExactTime {
         /// Explains why there is no formula.
         formula: String,

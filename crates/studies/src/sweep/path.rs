@@ -59,7 +59,7 @@ fn steps(path: &str) -> Option<Vec<Step>> {
     Some(steps)
 }
 
-/// Puts `value` at `path`; missing tables are created.
+/// Sets the value at `path`; missing tables are created.
 ///
 /// ```
 /// # use tailspn_studies::sweep::path::set;
@@ -72,7 +72,7 @@ fn steps(path: &str) -> Option<Vec<Step>> {
 ///
 /// # Errors
 ///
-/// [`PathError`]; the table may then be changed in part.
+/// [`PathError`]; after an error, part of the table may have been changed.
 pub fn set(table: &mut Table, path: &str, value: &Value) -> Result<(), PathError> {
     let malformed = || PathError::Malformed { path: path.to_owned() };
     let steps = steps(path).ok_or_else(malformed)?;
@@ -81,7 +81,7 @@ pub fn set(table: &mut Table, path: &str, value: &Value) -> Result<(), PathError
     put(place, first, rest, value)
 }
 
-/// The value at `path`; for several entries (`[*]`), the value that all of them share. None if there is no such value.
+/// Returns the value at `path`; for several entries (`[*]`), the value that all entries share. None if there is no such value.
 ///
 /// ```
 /// # use tailspn_studies::sweep::path::get;
@@ -109,7 +109,7 @@ fn found<'a>(value: &'a Value, steps: &[Step]) -> Option<&'a Value> {
     }
 }
 
-/// The empty value to create if part of the path is missing.
+/// Returns the empty value to create if part of the path is missing.
 fn empty(rest: &[Step]) -> Value {
     match rest.first() {
         Some(Step::Entry(_) | Step::Every) => Value::Array(Vec::new()),
