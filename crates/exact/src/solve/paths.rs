@@ -7,7 +7,7 @@ use crate::solve::vanish::{Rules, Settling};
 use crate::solve::witness::{sequence, settle_to, step_to};
 
 impl StateSpace {
-    /// Transitions that lead from the initial marking to a state, with as few timed firings as possible.
+    /// Returns the transitions that lead from the initial marking to a state, with as few timed firings as possible.
     ///
     /// # Errors
     ///
@@ -24,7 +24,7 @@ impl StateSpace {
         sequence(&self.rules(program), &self.store, &self.parents, state)
     }
 
-    /// Transitions that lead from the initial marking to one in which a place holds its largest number of tokens.
+    /// Returns the transitions that lead from the initial marking to a marking in which a place holds its largest number of tokens.
     ///
     /// # Errors
     ///

@@ -93,7 +93,7 @@ pub enum AnswerError {
     CanStop {
         /// Dead markings.
         dead_markings: usize,
-        /// Transitions that would be enabled in these markings if their rates were not 0.
+        /// Transitions that are enabled in these markings and do not fire only because of rates of 0.
         held: Vec<String>,
     },
     /// Firings of immediate transitions at time 0, which no exact method counts.
