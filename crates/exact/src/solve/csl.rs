@@ -231,7 +231,7 @@ impl<'a> Parser<'a> {
             let to = self.number()?;
             if to < from {
                 return Err(FormulaError::Expected {
-                    expected: "a time that is not before the first one",
+                    expected: "a time that is not before the first time",
                     span: start..self.at,
                 });
             }
@@ -308,7 +308,7 @@ impl<'a> Parser<'a> {
             self.require("=", "`=`")?;
             let time = self.number()?;
             if !reward.impulses.is_empty() {
-                let expected = "`C<=`, `F` or `S`: firings take no time";
+                let expected = "`C<=`, `F` or `S`, because firings take no time";
                 return Err(FormulaError::Expected { expected, span: start..start + 1 });
             }
             return Ok(Query::At { value: reward.rate, time });
@@ -377,7 +377,7 @@ impl<'a> Parser<'a> {
         }
         let start = self.at;
         if self.take("\"deadlock\"") || self.take_word("deadlock") {
-            let expected = "something else: `deadlock` needs a net with one token class";
+            let expected = "something else, because `deadlock` needs a net with one token class";
             let span = start..self.at;
             return deadlock_condition(self.net).ok_or(FormulaError::Expected { expected, span });
         }

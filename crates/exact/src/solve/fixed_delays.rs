@@ -73,7 +73,9 @@ pub enum FixedDelayError {
         transition: String,
     },
     /// The probabilities between the states in which delays begin need too much memory.
-    #[error("the probabilities between the states in which delays begin need more than {limit} bytes; simulate it")]
+    #[error(
+        "the probabilities between the states in which delays begin need more than {limit} bytes; simulate the net"
+    )]
     TooLarge {
         /// Maximum number of bytes.
         limit: u64,

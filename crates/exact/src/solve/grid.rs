@@ -31,7 +31,7 @@ impl Default for GridSettings {
 pub enum GridError {
     /// Settings that are not valid.
     #[error(
-        "a grid of {steps} steps that omits probability {beyond}; it must have 16 to 2^24 steps and omit between 0 and 0.1"
+        "the grid has {steps} steps and omits probability {beyond}; it must have 16 to 2^24 steps and omit a probability between 0 and 0.1"
     )]
     Settings {
         /// Number of steps.

@@ -24,13 +24,13 @@ pub enum PassageError {
         probability: f64,
     },
     /// A time is negative, infinite or not a number.
-    #[error("time {time} s; it must be finite and not negative")]
+    #[error("the time is {time} s, but it must be finite and not negative")]
     Time {
         /// The time.
         time: f64,
     },
     /// The watch of the settings has stopped the work.
-    #[error("stopped before {time} s was reached")]
+    #[error("stopped before model time {time} s was reached")]
     Stopped {
         /// The time \[s\].
         time: f64,

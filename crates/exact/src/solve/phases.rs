@@ -66,7 +66,7 @@ pub enum PhaseObstacle {
     },
     /// A capacity bounds several classes, or arcs whose weight depends on the marking.
     #[error(
-        "place `{place}` has a capacity that no arc can express for transition `{transition}`; simulate it, or bound the place by its complement"
+        "place `{place}` has a capacity that no arc can express for transition `{transition}`; simulate the net, or bound the place with a complementary place"
     )]
     Capacity {
         /// Id of the transition.

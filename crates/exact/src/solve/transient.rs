@@ -49,7 +49,7 @@ pub enum TransientError {
     #[error(transparent)]
     Chain(#[from] ChainProblem),
     /// A time is negative, infinite or not a number.
-    #[error("time {time} s; it must be finite and not negative")]
+    #[error("the time is {time} s, but it must be finite and not negative")]
     Time {
         /// The time.
         time: f64,
@@ -61,7 +61,7 @@ pub enum TransientError {
         reward: usize,
     },
     /// The watch of the settings has stopped the work.
-    #[error("stopped before {time} s was reached")]
+    #[error("stopped before model time {time} s was reached")]
     Stopped {
         /// The last requested time \[s\].
         time: f64,

@@ -44,7 +44,7 @@ pub enum ConstraintFault {
         span: Range<usize>,
     },
     /// A key whose value is not a number.
-    #[error("`{name}` is {value} at point {point}, which is not a number")]
+    #[error("at point {point}, `{name}` is {value}, which is not a number")]
     NoNumber {
         /// The key.
         name: String,
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!((which, fault.span()), (1, 6..12));
         assert_eq!(fault.to_string(), "there is no key or axis `threee`");
         let (_, fault) = left(&["word"]).unwrap_err();
-        assert_eq!(fault.to_string(), "`word` is \"w\" at point 0, which is not a number");
+        assert_eq!(fault.to_string(), "at point 0, `word` is \"w\", which is not a number");
         let told = |text| Constraint::parse(text).unwrap_err();
         assert_eq!(
             told("#(a b) > 1").to_string(),

@@ -15,7 +15,7 @@ pub enum PathError {
         path: String,
     },
     /// An entry that the list does not have.
-    #[error("no `{list}[{index}]`: the list has {len}, numbered from 0")]
+    #[error("there is no `{list}[{index}]`: the list has length {len} and is numbered from 0")]
     NoEntry {
         /// The list.
         list: String,
@@ -161,7 +161,7 @@ mod tests {
         for path in ["", "a..b", "b[", "b[x]", ".a", "[0]"] {
             assert!(told(path).contains("is not a path"), "{path}: {}", told(path));
         }
-        assert_eq!(told("b[1].c"), "no `b[1]`: the list has 1, numbered from 0");
+        assert_eq!(told("b[1].c"), "there is no `b[1]`: the list has length 1 and is numbered from 0");
         assert_eq!(told("a.b"), "`a` is not a table");
         assert_eq!(told("a[0]"), "`a` is not a list");
     }

@@ -416,7 +416,9 @@ impl Axis {
         let ends = self.from.is_some() || self.to.is_some();
         let finer = ends || self.steps.is_some() || self.scale != Scale::Linear || self.whole == Some(true);
         match &self.values {
-            Some(_) if finer => to.add("values", "`values` excludes `from`, `to`, `steps`, `scale` and `whole`"),
+            Some(_) if finer => {
+                to.add("values", "an axis with `values` cannot have `from`, `to`, `steps`, `scale` or `whole`")
+            }
             Some(values) => to.count("values", values.len() as u64, "values", 1, MOST_STEPS),
             None => self.check_ends(to),
         }
