@@ -43,7 +43,7 @@ impl StateSpace {
     ///
     /// # Errors
     ///
-    /// As [`explore`](crate::solve::explore).
+    /// The errors of [`explore`](crate::solve::explore).
     pub fn averages(&self, program: &Program, probabilities: &[f64]) -> Result<Averages, ExploreError> {
         self.averages_of(program, probabilities, &|state, _, rate| probabilities[state] * rate)
     }

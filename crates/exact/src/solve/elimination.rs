@@ -333,7 +333,7 @@ impl Rest {
         None
     }
 
-    /// Replaces the rate from `from` to `gone` by rates to the successors of `gone`; returns it.
+    /// Replaces the rate from `from` to `gone` by rates to the successors of `gone`; returns the replaced rate.
     fn bypass(&mut self, from: u32, gone: u32, row: &[(u32, f64)], pivot: f64) -> f64 {
         let own = std::mem::take(&mut self.rows[from as usize]);
         let at = own.binary_search_by_key(&gone, |&(to, _)| to).expect("rows mirror columns");

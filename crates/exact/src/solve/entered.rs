@@ -24,7 +24,7 @@ impl StateSpace {
     ///
     /// # Errors
     ///
-    /// As [`explore`](crate::solve::explore).
+    /// The errors of [`explore`](crate::solve::explore).
     pub fn holds_in_zero_time(&self, program: &Program, code: &Code, steady: &[f64]) -> Result<bool, ExploreError> {
         let is_immediate: Vec<bool> = (0..program.transitions() as u32).map(|t| !program.timed.contains(&t)).collect();
         let mut holds = false;

@@ -171,7 +171,7 @@ impl FixedDelaySteady {
     ///
     /// # Errors
     ///
-    /// As [`explore`].
+    /// The errors of [`explore`].
     pub fn averages(&self) -> Result<Averages, ExploreError> {
         let probabilities = &self.steady.probabilities;
         self.space.averages_of(&self.program, probabilities, &|state, transition, rate| match self.firings[state] {

@@ -295,7 +295,7 @@ impl<'a> Passage<'a> {
     ///
     /// # Errors
     ///
-    /// As [`cdf`](Self::cdf).
+    /// The errors of [`cdf`](Self::cdf).
     pub fn density(&mut self, time: f64) -> Result<f64, PassageError> {
         if let Some(series) = self.series(time)? {
             return Ok(series.density(time));
@@ -310,7 +310,7 @@ impl<'a> Passage<'a> {
     ///
     /// # Errors
     ///
-    /// As [`cdf`](Self::cdf).
+    /// The errors of [`cdf`](Self::cdf).
     pub fn survival(&mut self, time: f64) -> Result<f64, PassageError> {
         if self.certain && self.series(time)?.is_none() {
             let window = self.window(time)?;

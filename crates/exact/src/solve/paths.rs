@@ -11,7 +11,7 @@ impl StateSpace {
     ///
     /// # Errors
     ///
-    /// As [`explore`](crate::solve::explore).
+    /// The errors of [`explore`](crate::solve::explore).
     pub fn path_to(&self, program: &Program, state: u32) -> Result<Vec<u32>, ExploreError> {
         let path = self.canonical_path(program, state)?;
         match &self.canonical {
@@ -28,7 +28,7 @@ impl StateSpace {
     ///
     /// # Errors
     ///
-    /// As [`explore`](crate::solve::explore).
+    /// The errors of [`explore`](crate::solve::explore).
     pub fn path_to_peak(&self, program: &Program, place: usize) -> Result<Vec<u32>, ExploreError> {
         let peak = self.peaks[place];
         let rules = self.rules(program);

@@ -101,7 +101,7 @@ pub fn expand_phases(net: &Net) -> Result<Expanded, PhaseError> {
 ///
 /// # Errors
 ///
-/// As [`expand_phases`].
+/// The errors of [`expand_phases`].
 pub fn expand_phases_except(net: &Net, kept: impl Fn(&Law) -> bool) -> Result<Expanded, PhaseError> {
     let mut draft = Draft::new(net);
     let mut obstacles = Vec::new();

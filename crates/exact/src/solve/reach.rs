@@ -80,7 +80,7 @@ pub fn explore(
 ///
 /// # Errors
 ///
-/// As [`explore`].
+/// The errors of [`explore`].
 pub fn explore_canonical(
     program: &Program,
     goal: Option<&Code>,

@@ -197,7 +197,7 @@ impl StateSpace {
     ///
     /// # Errors
     ///
-    /// As [`explore`](crate::solve::explore).
+    /// The errors of [`explore`](crate::solve::explore).
     pub fn for_each_firing(
         &self,
         program: &Program,

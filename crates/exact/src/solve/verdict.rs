@@ -77,7 +77,7 @@ impl StateSpace {
     ///
     /// # Errors
     ///
-    /// As [`explore`](crate::solve::explore).
+    /// The errors of [`explore`](crate::solve::explore).
     pub fn verdicts(&self, program: &Program) -> Result<Option<Verdicts>, ExploreError> {
         if self.stopped.is_some() {
             return Ok(None);

@@ -23,7 +23,7 @@ impl StateSpace {
     ///
     /// # Errors
     ///
-    /// As [`explore`](crate::solve::explore).
+    /// The errors of [`explore`](crate::solve::explore).
     pub fn zero_rates(&self, program: &Program) -> Result<ZeroRates, ExploreError> {
         let can_be_zero = |t: u32| match &program.firing[t as usize] {
             Firing::Exponential { rate: Value::Constant(rate), .. } => *rate <= 0.0,

@@ -124,7 +124,7 @@ pub fn exact(
 ///
 /// # Errors
 ///
-/// As [`exact`].
+/// The errors of [`exact`].
 pub fn exact_of_prepared(
     net: &Net,
     question: &Question,

@@ -154,7 +154,7 @@ impl ExactTime {
 ///
 /// # Errors
 ///
-/// As [`passage`].
+/// The errors of [`passage`].
 pub fn time_to<'a>(space: &'a StateSpace, targets: &[bool], watch: &'a dyn Watch) -> Result<Passage<'a>, PassageError> {
     passage(space.partial_chain(), targets, &PassageSettings::watched(watch))
 }

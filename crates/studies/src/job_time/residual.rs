@@ -39,7 +39,7 @@ pub struct CheckedFit {
 ///
 /// # Errors
 ///
-/// As [`estimate_job`].
+/// The errors of [`estimate_job`].
 pub fn check_fit(fitted: &FittedJob) -> Result<CheckedFit, StudyError> {
     let plan = Plan { residual: Residual::default(), ..fitted.plan.clone() };
     let estimate_s = mean_of(&plan)?;
@@ -52,7 +52,7 @@ pub fn check_fit(fitted: &FittedJob) -> Result<CheckedFit, StudyError> {
 ///
 /// # Errors
 ///
-/// As [`estimate_job`].
+/// The errors of [`estimate_job`].
 pub fn add_residuals(fitted: &mut FittedJobs, others: &[CheckedFit]) -> Result<Vec<CheckedFit>, StudyError> {
     let checked = check_jobs(fitted)?;
     if fitted.jobs.len() == 1 {

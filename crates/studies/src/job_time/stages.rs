@@ -93,7 +93,7 @@ const CHECK_REPLICATIONS: u64 = 200;
 ///
 /// # Errors
 ///
-/// As [`estimate_stages`].
+/// The errors of [`estimate_stages`].
 pub fn check_stages(fitted: &mut FittedStages, watch: &dyn Watch) -> Result<(), StudyError> {
     let ensemble = Ensemble { replications: CHECK_REPLICATIONS, seed: 1, ..Ensemble::default() };
     for run in &mut fitted.runs {

@@ -75,7 +75,7 @@ impl StatesTime {
     ///
     /// # Errors
     ///
-    /// As [`time_to`].
+    /// The errors of [`time_to`].
     pub fn passage(&self) -> Result<Passage<'_>, PassageError> {
         time_to(&self.space, &self.targets, &Unwatched)
     }

@@ -59,7 +59,7 @@ impl OptimizePlan {
     ///
     /// # Errors
     ///
-    /// As [`OptimizePlan::from_toml`].
+    /// The errors of [`OptimizePlan::from_toml`].
     pub fn read(text: &str) -> Result<Loaded<Self>, PlanError> {
         let mut document = Document::parse(text, &STUDY_RENAMES)?;
         plan::set_defaults_of_choices(&mut document);

@@ -71,7 +71,7 @@ impl Optimization {
     ///
     /// # Errors
     ///
-    /// As [`Subject::of_job`].
+    /// The errors of [`Subject::of_job`].
     pub fn of_job(job: impl Planning, deadline_s: f64) -> Result<Self, StudyError> {
         let mut plan = OptimizePlan::default();
         plan.optimize.deadline_s = Some(deadline_s);
@@ -112,7 +112,7 @@ impl Optimization {
     ///
     /// # Errors
     ///
-    /// As [`Optimization::new`], and [`StudyError::Options`].
+    /// The errors of [`Optimization::new`], and [`StudyError::Options`].
     pub fn planned(mut plan: OptimizePlan, folder: &Path, options: &[PlanOption]) -> Result<Self, StudyError> {
         // a net has a deadline too
         let (deadlines, options): (Vec<_>, Vec<_>) =

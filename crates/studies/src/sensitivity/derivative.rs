@@ -11,7 +11,7 @@ use crate::estimate::{Estimate, EstimateError, FloatMoments, quantile_of_sorted}
 ///
 /// # Errors
 ///
-/// As [`FloatMoments::mean_estimate`].
+/// The errors of [`FloatMoments::mean_estimate`].
 pub fn pathwise_mean(slopes: &[f64], level: f64) -> Result<Estimate, EstimateError> {
     slopes.iter().copied().collect::<FloatMoments>().mean_estimate(level)
 }
@@ -77,7 +77,7 @@ pub fn pathwise_quantile(times: &[f64], slopes: &[f64], q: f64, level: f64) -> R
 ///
 /// # Errors
 ///
-/// As [`FloatMoments::mean_estimate`].
+/// The errors of [`FloatMoments::mean_estimate`].
 pub fn likelihood_ratio_mean(times: &[f64], scores: &[f64], level: f64) -> Result<Estimate, EstimateError> {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
     let (time, score) = (mean(times), mean(scores));

@@ -96,7 +96,7 @@ fn covariance_of_means(a: &Response, b: &Response) -> f64 {
 ///
 /// # Errors
 ///
-/// As [`FloatMoments::mean_estimate`].
+/// The errors of [`FloatMoments::mean_estimate`].
 pub fn one_at_a_time(from: &Response, to: &Response, level: f64) -> Result<Effect, EstimateError> {
     let difference = to.minus(from);
     if let [exact] = difference.0[..] {

@@ -34,7 +34,7 @@ impl Sensitivity {
     ///
     /// # Errors
     ///
-    /// As [`Subject::of_job`].
+    /// The errors of [`Subject::of_job`].
     pub fn of_job(job: impl Planning) -> Result<Self, StudyError> {
         let loaded = Loaded { subject: Subject::of_job(job)?, warnings: Vec::new() };
         Ok(Self::of(SweepPlan::default(), loaded, true))

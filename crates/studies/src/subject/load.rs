@@ -69,7 +69,7 @@ impl Loaded {
     ///
     /// # Errors
     ///
-    /// As [`Subject::planned`].
+    /// The errors of [`Subject::planned`].
     pub fn planned(self, options: &[PlanOption]) -> Result<Self, StudyError> {
         Ok(Self { subject: self.subject.planned(options)?, ..self })
     }

@@ -290,7 +290,7 @@ impl SweepPlan {
     ///
     /// # Errors
     ///
-    /// As [`SweepPlan::from_toml`].
+    /// The errors of [`SweepPlan::from_toml`].
     pub fn read(text: &str) -> Result<Loaded<Self>, PlanError> {
         let mut document = Document::parse(text, &STUDY_RENAMES)?;
         if document.table().contains_key("optimize") {

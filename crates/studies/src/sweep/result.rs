@@ -57,7 +57,7 @@ pub struct PointResult {
     pub replications: u64,
     /// Number of replications that reached the goal.
     pub reached: u64,
-    /// Name of the engine that ran them.
+    /// Name of the engine that ran the replications.
     pub engine: String,
     /// Mean time to the goal \[s\]; with run-to-run variation, the mean of a typical run. None if the goal was never reached.
     pub mean_s: Option<Number>,

@@ -129,7 +129,7 @@ impl Sweep {
     ///
     /// # Errors
     ///
-    /// As [`Subject::of_job`].
+    /// The errors of [`Subject::of_job`].
     pub fn of_job(job: impl Planning) -> Result<Self, StudyError> {
         let (plan, warnings, settings) = (SweepPlan::default(), Vec::new(), SweepSettings::default());
         Ok(Self { plan, subject: Subject::of_job(job)?, warnings, settings })
@@ -193,7 +193,7 @@ impl Sweep {
     ///
     /// # Errors
     ///
-    /// As [`Sweep::run`].
+    /// The errors of [`Sweep::run`].
     pub fn run_watched(&self, watch: &dyn SweepWatch) -> Result<SweepOutcome, StudyError> {
         let problems = self.plan.problems();
         if !problems.is_empty() {

@@ -442,7 +442,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// As [`Self::keep`].
+    /// The errors of [`Self::keep`].
     pub fn keep_together(&mut self, results: Vec<PointResult>) -> Result<(), StoreError> {
         // results that are not in a part yet are written first, so that the part below holds only these results
         if !self.unwritten.is_empty() {
