@@ -193,7 +193,7 @@ fn a_sweep_that_was_cut_short_goes_on_and_gives_the_same_bytes() {
     assert!(first.starts_with("exit 0") && first.contains("Partial: 4 of 10 configurations are complete"), "{first}");
     assert!(first.contains("--resume runs them"), "{first}");
     let again = shown(&["sweep", &plan, "-o", &cut]);
-    assert!(again.starts_with("exit 7") && unbroken(&again).contains("holds a sweep already"), "{again}");
+    assert!(again.starts_with("exit 7") && unbroken(&again).contains("already holds a sweep"), "{again}");
     assert!(
         data(&["sweep", &plan, "-o", &cut, "--resume", "--max-points=1"]).contains("Partial: 5 of 10 configurations")
     );

@@ -82,7 +82,10 @@ fn bad_constraints_are_shown_where_they_are_wrong() {
     let none = told("\"shuffle > 5\"");
     assert!(none.contains("no point satisfies the constraints"), "{none}");
     let word = told("\"model.distribution.gpu == 1\"");
-    assert!(word.contains("`model.distribution.gpu` is \"deterministic\" at point 0, which is not a number"), "{word}");
+    assert!(
+        word.contains("at point 0, `model.distribution.gpu` is \"deterministic\", which is not a number"),
+        "{word}"
+    );
 }
 
 /// A budget goes where it is needed: the widest interval is narrower than with as many replications for all, the same on any number of

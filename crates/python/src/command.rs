@@ -1,4 +1,4 @@
-//! Commands: from the command line, or in process on a separate thread while Python handles signals.
+//! Runs commands: for the command line, or inside the Python process on a separate thread while Python handles signals.
 
 use std::any::Any;
 use std::ffi::OsString;
@@ -19,10 +19,10 @@ use crate::net::NativeNet;
 pub(crate) const TICK: Duration = Duration::from_millis(50);
 /// Time for a command to end after Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(800);
-/// Stack size of a command, the same as of a main thread.
+/// Stack size of a command's thread, the same as that of a main thread.
 const STACK_BYTES: usize = 8 << 20;
 
-/// The end of a command in process.
+/// The outcome of a command that ran in this process.
 #[pyclass(frozen, get_all, module = "tailspn._tailspn")]
 pub(crate) struct Outcome {
     /// The exit code of the command line; None if the command did not end in time after Ctrl-C.
@@ -33,30 +33,30 @@ pub(crate) struct Outcome {
     data: String,
     /// Notes and warnings.
     remarks: Vec<String>,
-    /// Times of the replications that reached the goal, in seconds; moved, not copied.
+    /// Times of the replications that reached the goal, in seconds; moved to Python without a copy.
     samples: Option<Py<PyArray1<f64>>>,
-    /// The part of a command with `--shard`, as stored in a file.
+    /// The part that a command with `--shard` computed, in the format of a part file.
     part: Option<Py<PyBytes>>,
-    /// Reasons for the failure: message, help, and file, line and column.
+    /// Reasons for a failure: message, help, and position (file, line and column).
     problems: Vec<Reason>,
     /// The message of an internal error.
     panic: Option<String>,
-    /// The exception of a signal handler.
+    /// The exception that a signal handler or the progress callback raised.
     interruption: Option<Py<PyAny>>,
 }
 
 type Reason = (String, Option<String>, Option<(String, usize, usize)>);
 type Ended = thread::Result<Result<u8, (u8, Vec<Problem>)>>;
 
-/// Runs the command line with these arguments, the name of the program first, and returns its exit code.
+/// Runs the command line and returns its exit code. The first argument is the name of the program.
 #[pyfunction]
 pub(crate) fn cli(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| tailspn::cli::run_with(arguments))
 }
 
-/// Runs a command in process, without the GIL. `progress` is called with the amount done, the amount planned and
-/// the unit. The argument `<net>` means `net`. With `parts`, the first shards of this command or all, no
-/// replications run: the shards are merged.
+/// Runs a command in this process, without the GIL. `progress` is called with the completed amount, the planned amount and
+/// the unit. The argument `<net>` stands for `net`. If `parts` are given (all shards of this command, or the first shards),
+/// the command merges them and runs no replications.
 #[pyfunction]
 #[pyo3(signature = (arguments, samples=false, progress=None, net=None, parts=None))]
 pub(crate) fn run(
@@ -72,7 +72,7 @@ pub(crate) fn run(
     let own = call.clone();
     let command = move || {
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| own.run(arguments)));
-        // the caller may have gone
+        // the caller may no longer wait
         let _ = sender.send(ended);
     };
     let spawned = thread::Builder::new().name("tailspn".to_owned()).stack_size(STACK_BYTES).spawn(command);
@@ -83,7 +83,7 @@ pub(crate) fn run(
     Ok(outcome(py, ended, call.take_output(), interruption))
 }
 
-/// A wait for a command.
+/// Waits for a command.
 struct Wait<'c> {
     call: &'c Call,
     progress: Option<Py<PyAny>>,
@@ -93,7 +93,7 @@ struct Wait<'c> {
 }
 
 impl Wait<'_> {
-    /// Returns the end of the command; none if it did not stop in time after Ctrl-C.
+    /// Returns the outcome of the command; none if it did not stop in time after Ctrl-C.
     fn until_ended(&mut self, py: Python<'_>, ended: &Mutex<Receiver<Ended>>) -> Option<Ended> {
         loop {
             let received = py.detach(|| ended.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(TICK));
@@ -111,7 +111,7 @@ impl Wait<'_> {
         }
     }
 
-    /// Handles signals and reports progress; an exception of either stops the command.
+    /// Handles signals and reports progress; an exception from a handler or the callback stops the command.
     fn tick(&mut self, py: Python<'_>) {
         let ticked = py.check_signals().and_then(|()| self.report(py));
         if let Err(error) = ticked {

@@ -1,4 +1,4 @@
-//! Many settings of a job or net in one call, with a row of times for each.
+//! Simulates a job or net with many settings in one call, and returns a row of times for each setting.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -18,7 +18,7 @@ use tailspn::watch::Watch;
 use crate::command::TICK;
 use crate::net::NativeNet;
 
-/// A job or net that is simulated at many settings.
+/// A job or net that is simulated with many settings.
 #[pyclass(frozen, module = "tailspn._tailspn")]
 pub(crate) struct NativeSimulator {
     subject: Subject,
@@ -31,12 +31,12 @@ fn invalid(error: impl ToString) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// The times of all rows in sequence, and the rows without times, with the reason.
+/// The times of all rows in sequence, and the numbers of the rows without times, each with the reason.
 type Drawn<'py> = (Bound<'py, PyArray1<f64>>, Vec<(usize, String)>);
 
 #[pymethods]
 impl NativeSimulator {
-    /// Takes a net and its goal; without a goal, the dead marking.
+    /// Takes a net and its goal; the default goal is the dead marking.
     #[staticmethod]
     #[pyo3(signature = (net, until=None))]
     fn of_net(net: &NativeNet, until: Option<&str>) -> PyResult<Self> {
@@ -62,8 +62,8 @@ impl NativeSimulator {
         self.stages.clone()
     }
 
-    /// Simulates each row of `values`, a value for each of the `keys`, with its own seed, without the GIL. Returns the times of the runs,
-    /// row by row, and the rows that give no valid job or net, with the reasons.
+    /// Simulates each row of `values`, without the GIL. A row has one value for each of the `keys`, and its own seed. Returns the
+    /// times of the runs, row by row, and the numbers of the rows that do not form a valid job or net, with the reasons.
     #[pyo3(signature = (keys, values, seeds, runs, progress=None))]
     fn times<'py>(
         &self,
@@ -114,7 +114,8 @@ impl Watch for Rows {
     }
 }
 
-/// Simulates on another thread while this one handles signals and reports progress; an exception of either ends the work.
+/// Simulates on another thread while this thread handles signals and reports progress; an exception from a handler or the callback
+/// ends the work.
 fn drawn(
     py: Python<'_>,
     draws: &Draws<'_>,
@@ -125,7 +126,7 @@ fn drawn(
     thread::scope(|scope| {
         let (sender, ended) = channel();
         let watch = &watch;
-        // the receiver lives as long as the thread
+        // the receiver outlives the thread
         scope.spawn(move || sender.send(draws.times(rows, watch)));
         let ended = Mutex::new(ended);
         let mut fault = None;
@@ -142,7 +143,7 @@ fn drawn(
             }
             match received {
                 Err(RecvTimeoutError::Timeout) => {}
-                // the thread panicked, and so does the scope
+                // the thread panicked, and the scope will panic too
                 Err(RecvTimeoutError::Disconnected) => return Ok(Vec::new()),
                 Ok(times) => {
                     let times = times.map_err(invalid)?;

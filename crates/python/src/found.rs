@@ -1,4 +1,4 @@
-//! Results, read from their JSON and shown in every form.
+//! Results: read from their JSON, and rendered in every output format.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -22,14 +22,14 @@ pub(crate) fn read(json: &str) -> PyResult<Found> {
 
 #[pymethods]
 impl Found {
-    /// Returns the text for a terminal of this width.
+    /// Returns the text for a terminal with `width` columns; with `all`, including all columns and rows of tables.
     #[pyo3(signature = (width=80, all=false))]
     fn text(&self, width: usize, all: bool) -> String {
         let rows = all.then_some(usize::MAX);
         document_text(&self.0.document(), &Look { unicode: true, width, rows, detail: all, ..Look::default() })
     }
 
-    /// Returns the page: one HTML file without scripts and without network.
+    /// Returns the page: one HTML file without scripts that needs no network access.
     fn html(&self) -> PyResult<String> {
         page(&[Shown { found: self.0.clone(), source: String::new(), plan: None, net: None }]).map_err(refused)
     }
@@ -39,7 +39,7 @@ impl Found {
         self.0.document().tables().map(NativeTable::new).collect()
     }
 
-    /// Returns the pictures: name and SVG.
+    /// Returns the pictures as pairs of name and SVG.
     fn pictures(&self) -> PyResult<Vec<(String, String)>> {
         let pictures = self.0.document().pictures().map_err(refused)?;
         Ok(pictures.into_iter().map(|picture| (picture.name.to_string(), picture.wide)).collect())

@@ -1,6 +1,7 @@
-//! The native half of the Python package `tailspn`: commands in process, results read from their JSON, nets, tables for Arrow.
+//! The native half of the Python package `tailspn`: runs commands in the Python process, reads results from their JSON, builds
+//! nets, and exports tables to Arrow.
 //!
-//! People import `crates/python/python/tailspn`.
+//! Users import the Python package in `crates/python/python/tailspn` instead.
 
 mod command;
 mod draws;
@@ -8,7 +9,7 @@ mod found;
 mod net;
 mod tables;
 
-/// Native half of `tailspn`; use that package instead.
+/// Native half of the package `tailspn`; use that package instead of this module.
 #[pyo3::pymodule]
 mod _tailspn {
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! Nets: opened, built part by part, written and drawn.
+//! Nets: reads them, builds them part by part, writes and draws them.
 
 use std::path::PathBuf;
 
@@ -50,7 +50,7 @@ impl NativeNet {
         self.0.name()
     }
 
-    /// Returns the places: id and initial tokens of each class.
+    /// Returns the places as pairs of id and initial tokens of each class.
     #[getter]
     fn places(&self) -> Vec<(String, Vec<u32>)> {
         self.0.places().iter().map(|place| (place.id.clone(), place.initial.clone())).collect()
@@ -74,7 +74,7 @@ impl NativeNet {
         self.0.classes().iter().map(|class| class.id.clone()).collect()
     }
 
-    /// Returns the rate parameters: name and value as text.
+    /// Returns the rate parameters as pairs of name and value; the value is text.
     #[getter]
     fn parameters(&self) -> Vec<(String, String)> {
         let row = |parameter: &Parameter| (parameter.name.clone(), self.0.expression_text(&parameter.value));
@@ -119,8 +119,8 @@ impl NativeNet {
     }
 }
 
-/// Timing of a transition: `immediate` or the name of its distribution, the weight or rate as text, the parameters of another
-/// distribution, the priority, the servers (0 for infinitely many), and true for age memory.
+/// Timing of a transition: `immediate` or the name of the delay's distribution; the weight or rate as text; the parameters of
+/// other distributions; the priority; the number of servers (0 for infinitely many); true for age memory.
 type TimingRow = (&'static str, Option<String>, Vec<f64>, u32, u32, bool);
 
 fn timing_row(net: &Net, timing: &Timing) -> TimingRow {
@@ -210,8 +210,8 @@ impl NativeBuilder {
         Ok(())
     }
 
-    /// Adds a timed transition: exponential by its rate, or any other by its distribution and parameters. 0 servers means infinitely
-    /// many.
+    /// Adds a timed transition. An exponential delay is given by its rate, any other delay by its distribution and parameters. 0 servers
+    /// means infinitely many.
     #[pyo3(signature = (id, distribution, rate, numbers, servers, age))]
     fn timed(
         &mut self,
@@ -236,14 +236,14 @@ impl NativeBuilder {
         Ok(())
     }
 
-    /// Adds an arc of a kind: input, output, inhibitor or test.
+    /// Adds an arc; `kind` is `input`, `output`, `inhibitor` or `test`.
     fn arc(&mut self, kind: &str, place: &str, transition: &str, weight: &str) -> PyResult<()> {
         let kind = match kind {
             "input" => ArcKind::Input,
             "output" => ArcKind::Output,
             "inhibitor" => ArcKind::Inhibitor,
             "test" => ArcKind::Test,
-            _ => return Err(invalid(format!("unknown kind of arc: `{kind}`"))),
+            _ => return Err(invalid(format!("unknown kind of arc `{kind}`"))),
         };
         let (place, transition) = (self.place_of(place)?, self.transition_of(transition)?);
         let weight = self.expression(weight)?;
@@ -257,7 +257,7 @@ impl NativeBuilder {
     }
 }
 
-/// A distribution by its name and its parameters.
+/// Returns the distribution with a name and parameters.
 fn law(name: &str, numbers: &[f64]) -> PyResult<Law> {
     Ok(match (name, numbers) {
         ("deterministic", &[delay]) => Law::Deterministic { delay },
@@ -270,6 +270,6 @@ fn law(name: &str, numbers: &[f64]) -> PyResult<Law> {
         ("hyperexponential", numbers) => Law::Hyperexponential {
             branches: numbers.chunks_exact(2).map(|pair| Branch { probability: pair[0], mean: pair[1] }).collect(),
         },
-        _ => return Err(invalid(format!("unknown distribution: `{name}` with {} numbers", numbers.len()))),
+        _ => return Err(invalid(format!("there is no distribution `{name}` with {} parameters", numbers.len()))),
     })
 }

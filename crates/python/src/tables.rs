@@ -1,4 +1,4 @@
-//! The tables of a document as columns, and through Arrow's C stream interface.
+//! Exports the tables of a document as columns, and through Arrow's C stream interface.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use tailspn::report::{Cell, Column, Table};
 
-/// A table of a result: columns of numbers (None for a missing one) or of words.
+/// A table of a result: columns of numbers (None if missing) or of texts.
 #[pyclass(frozen, module = "tailspn._tailspn")]
 pub(crate) struct NativeTable {
     /// The title; may be empty.
     #[pyo3(get)]
     title: String,
-    /// True if CSV has a column for each column of the table, rather than a row for each number.
+    /// True if the CSV of the table has its columns; false if the CSV has one row per number.
     #[pyo3(get)]
     wide: bool,
     columns: Vec<(String, Values)>,
@@ -65,7 +65,7 @@ impl NativeTable {
     }
 }
 
-/// The key of a column in CSV, else its title with its unit, else its place.
+/// Returns the key of a column in CSV; if it has no key, its title with its unit; if it has no title, a name from its position.
 fn name_of(column: &Column, index: usize) -> String {
     if !column.key.is_empty() {
         return column.key.to_string();
@@ -78,7 +78,7 @@ fn name_of(column: &Column, index: usize) -> String {
     }
 }
 
-/// The exported columns of a table column: its numbers, the ends of their intervals and its text, if present.
+/// Returns the exported columns of a table column: numbers, ends of intervals and texts, as far as present.
 fn columns_of(name: &str, cells: &[&Cell]) -> Vec<(String, Values)> {
     let number = |cell: &&Cell| match cell {
         Cell::Number(number) => Some(number.measured.value),
@@ -136,7 +136,7 @@ impl NativeTable {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // the interface lets a producer answer with its own schema
+        // the interface allows a producer to ignore the requested schema
         drop(requested_schema);
         let batch = self.batch().map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         let schema = batch.schema();

@@ -140,7 +140,7 @@ def test_mistakes_are_raised_at_once(question):
     counted = Failing(())
     with pytest.raises(tailspn.UsageError):
         distributed.run(partial(tailspn.simulate, queue(), until="#(nowhere)"), counted, 1)
-    with pytest.raises(TypeError, match="can be shared"):
+    with pytest.raises(TypeError, match="can be distributed"):
         distributed.run(partial(tailspn.solve, queue()), counted, 2)
     with pytest.raises(TypeError, match="no option `shard`"):
         tailspn.simulate(queue(), shard="1/2")

@@ -1,4 +1,4 @@
-//! Times of single points, which `sensitivity` and `optimize` measure.
+//! Simulates single points for `sensitivity` and `optimize`, and returns their times.
 
 use std::num::NonZeroUsize;
 
@@ -14,8 +14,8 @@ use crate::subject::Subject;
 use crate::sweep::{Axis, Model, Point};
 use crate::watch::{Quiet, Watch};
 
-/// Returns the times \[s\] of the replications `first .. first + count`, on the CPU; none if they were stopped.
-/// Quantiles include the spread between whole runs; a mean is the mean of a typical run.
+/// Returns the times \[s\] of the ensemble's replications, simulated on the CPU; none if the simulation was stopped.
+/// For a quantile, the times include the spread between whole runs; for a mean, they are the times of typical runs.
 pub(crate) fn times(
     model: &Model,
     measure: Measure,
@@ -49,23 +49,23 @@ pub(crate) fn value_of(answer: &Response, level: f64) -> Result<Effect, Estimate
     Ok(moments.mean_estimate(level)?.into())
 }
 
-/// Measures points, a row at a time.
+/// Simulates points, one row of points at a time.
 pub(crate) struct Asker<'a> {
     pub(crate) subject: &'a Subject,
     pub(crate) axes: &'a [Axis],
     pub(crate) measure: Measure,
     /// Replications of a point.
     pub(crate) replications: u64,
-    /// Groups of replications, each of which gives a value.
+    /// Number of groups of replications; each group yields one value.
     pub(crate) groups: u64,
     pub(crate) seed: u64,
     pub(crate) threads: Option<NonZeroUsize>,
-    /// The share of the points that this process measures.
+    /// The share of the points that this process simulates.
     pub(crate) share: Share,
 }
 
 impl Asker<'_> {
-    /// Returns the answer at a point, by replications of a separate row; none if it was stopped.
+    /// Returns the answer at a point, from the replications reserved for its row; none if the simulation was stopped.
     fn answer(&self, row: u64, point: &Point, watch: &dyn Watch) -> Result<Option<Response>, StudyError> {
         let model = self.subject.model(self.axes, point, self.seed).map_err(|message| {
             let words = point.words(self.axes).unwrap_or_else(|| "all settings are as in the base".to_owned());
@@ -84,7 +84,8 @@ impl Asker<'_> {
         Ok(Response::of_groups(groups?))
     }
 
-    /// Returns the answers at all points of all rows, on all cores; only the rows before the first that was stopped.
+    /// Returns the answers at all points of all rows, computed on all cores. If the simulation is stopped, only complete
+    /// rows are returned.
     pub(crate) fn answers(&self, rows: &[Vec<Point>], watch: &dyn Watch) -> Result<Vec<Vec<Response>>, StudyError> {
         let per_row = rows.first().map_or(0, Vec::len).max(1);
         let points: Vec<(u64, &Point)> =
@@ -93,7 +94,7 @@ impl Asker<'_> {
             let found = self.answers_at(&points, per_row, watch)?;
             return Ok(found.chunks_exact(per_row).map(<[Response]>::to_vec).collect());
         }
-        // the compiled base identifies the subject, whose maps have no fixed order
+        // the compiled base identifies the subject; the subject itself has maps without a fixed order
         let base =
             self.subject.model(self.axes, &Point::base(self.axes.len()), self.seed).map_err(StudyError::Model)?;
         let numbers = (self.replications, self.groups, self.seed, self.measure);
@@ -107,7 +108,7 @@ impl Asker<'_> {
         Err(StudyError::Part)
     }
 
-    /// Returns the answers at points of rows, up to the first that was stopped.
+    /// Returns the answers at points of rows; if the simulation is stopped, up to the first unfinished point.
     fn answers_at(
         &self,
         points: &[(u64, &Point)],

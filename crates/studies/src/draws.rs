@@ -1,5 +1,4 @@
-//! Times of single runs at many settings of a job or net, each with separate random numbers: a simulator for
-//! calibration.
+//! A simulator for calibration: times of single runs at many settings of a job or net, each with separate random numbers.
 //!
 //! Defines the order of the times and the random numbers of a row. A [`Subject`] makes the job or net of a row. A
 //! [`sweep`](crate::sweep) uses the same random numbers at every point, for precise differences; here, rows are
@@ -26,20 +25,20 @@ use crate::watch::{Quiet, Watch};
 pub struct Draws<'a> {
     /// The job or net.
     pub subject: &'a Subject,
-    /// Distributions of a job of stages that are known already.
+    /// Tabulated distributions, kept so that they are not computed again.
     pub tables: &'a LawTables,
-    /// A key of the job's plan, or a rate parameter of the net, for each value of a row.
+    /// The key of the job's plan, or the rate parameter of the net, to which each value of a row belongs.
     pub axes: &'a [Axis],
-    /// Runs of each row, >= 1.
+    /// Number of runs of each row, >= 1.
     pub runs: u64,
-    /// If true, the time of the job is followed by the time of each stage, from the launch of its first task to the end
-    /// of its last one.
+    /// If true, each job time is followed by the time of each stage, from the launch of its first task to the end of its
+    /// last task.
     pub with_stages: bool,
     /// Threads; none for one per core.
     pub threads: Option<NonZeroUsize>,
 }
 
-/// The settings of some runs, and their seed.
+/// One row: the settings of its runs, and their seed.
 #[derive(Clone, Copy, Debug)]
 pub struct DrawRow<'a> {
     /// The value of each axis.
@@ -48,7 +47,7 @@ pub struct DrawRow<'a> {
     pub seed: u64,
 }
 
-/// The times of the runs of a row \[s\], one run after the other; or the reason why its settings give no job or net.
+/// The times of the runs of a row \[s\], one run after the other; or the reason why its settings do not form a valid job or net.
 pub type DrawnTimes = Result<Vec<f64>, StudyError>;
 
 impl Draws<'_> {
@@ -99,7 +98,7 @@ impl Draws<'_> {
         let point = Point { number, values: row.values.iter().map(|&value| Some(value_of(value))).collect() };
         match self.subject.stages_at(self.axes, &point) {
             Some(plan) => Ok(self.staged(&plan.map_err(StudyError::Model)?, row.seed)),
-            None if self.with_stages => Err(StudyError::Model("only a plan of stages has times of stages".to_owned())),
+            None if self.with_stages => Err(StudyError::Model("only a plan of stages has stage times".to_owned())),
             None => self.replicated(&point, row.seed, watch),
         }
     }
@@ -135,7 +134,7 @@ impl Draws<'_> {
     }
 }
 
-/// The number in the form of the plan; keys of whole numbers accept no other numbers.
+/// A number as the plan expects it: whole numbers become integers, because some keys accept only integers.
 fn value_of(value: f64) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53
     // `as` is exact: a whole number below 2^53

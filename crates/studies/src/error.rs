@@ -34,7 +34,7 @@ impl KeyProblem {
         Self { message: message.into(), key: Some(key.into()), within: None }
     }
 
-    /// Returns the place of the problem in the text of the plan, in bytes.
+    /// Returns the position of the problem in the text of the plan, as a range of bytes.
     pub fn place(&self, text: &str) -> Option<Range<usize>> {
         let key = self.key.as_deref()?;
         let index = key.strip_prefix("sweep.constraints[").and_then(|rest| rest.strip_suffix(']')?.parse().ok());
@@ -55,20 +55,20 @@ pub enum StudyError {
     /// A text that is not the plan of a study.
     #[error(transparent)]
     Text(#[from] plan::PlanError),
-    /// Options that the job or net has no meaning for, or values out of range.
+    /// Options that do not apply to the job or net, or values out of range.
     #[error(transparent)]
     Options(plan::PlanError),
     /// Keys of the plan that cannot be used, at least one.
     #[error(transparent)]
     Plan(#[from] Problems<KeyProblem>),
-    /// Settings of one run that give no job or net.
+    /// Settings of one run that do not form a valid job or net.
     #[error("{0}")]
     Model(String),
     /// Replications that cannot be run.
     #[error(transparent)]
     Run(#[from] RunError),
     /// This process ran only part of the replications: there is no result until all parts are merged.
-    #[error("only part of the replications ran; only all parts together give a result")]
+    #[error("only part of the replications ran; merge all parts to get a result")]
     Part,
     /// Shards that do not form a complete run.
     #[error(transparent)]
@@ -81,10 +81,10 @@ pub enum StudyError {
         /// All replications.
         replications: u64,
     },
-    /// A net that does not reach its goal within this many firings.
+    /// A net that does not reach its goal within the maximum number of firings.
     #[error("the net does not stop: after {firings} firings it has not reached its goal")]
     Endless {
-        /// The firings.
+        /// The maximum number of firings.
         firings: u64,
     },
     /// A run of a sweep that failed.
@@ -94,7 +94,7 @@ pub enum StudyError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The base of a resumed sweep differs from the stored base.
-    #[error("the base gives different numbers than the stored base: the two sweeps cannot be compared")]
+    #[error("the base now has another result than the stored base, so the sweep cannot be resumed")]
     BaseChanged,
     /// A sensitivity without an answer.
     #[error(transparent)]
@@ -102,13 +102,13 @@ pub enum StudyError {
     /// Numbers that do not allow an estimate.
     #[error(transparent)]
     Estimate(#[from] EstimateError),
-    /// Derivatives by likelihood ratios that do not exist.
+    /// A net whose derivatives by likelihood ratios do not exist.
     #[error(transparent)]
     Score(ScoreError),
     /// Too few replications to measure their noise.
     #[error("at least {need} replications are needed to measure their noise")]
     TooFewReplications {
-        /// The fewest that suffice.
+        /// The minimum number of replications.
         need: u64,
     },
     /// A net without a plan has no ranges for its rate parameters.
@@ -130,7 +130,9 @@ pub enum StudyError {
     #[error("bisection needs a single axis along which the cost rises and the job gets faster")]
     NoBisection,
     /// A job without an exact time.
-    #[error("no formula ({formula}), no solution from parts ({parts}) and none from states ({states})")]
+    #[error(
+        "the job has no exact time: no formula ({formula}), no solution from the parts of its net ({parts}) and none from its states ({states})"
+    )]
     NoExactTime {
         /// Explains why there is no formula.
         formula: String,
@@ -151,14 +153,14 @@ pub enum StudyError {
     /// A run in which no task has finished, without a plan.
     #[error("no task has finished yet: without a plan, no prediction is possible")]
     TooEarly,
-    /// A run between two jobs, without a plan.
-    #[error("no job is running: without a plan, further jobs of the program are unknown")]
+    /// A run in which no job is running now, without a plan.
+    #[error("no job is running now, and without a plan, later jobs of the program cannot be predicted")]
     BetweenJobs,
-    /// A simulation in which no replication was finished.
-    #[error("no replication ended")]
+    /// A simulation that was stopped before any replication finished.
+    #[error("the simulation stopped before any replication finished")]
     NoReplication,
     /// More tasks than can be simulated one by one.
-    #[error("{tasks} tasks; at most {most} can be simulated with copies")]
+    #[error("the job has {tasks} tasks, but speculative copies can be simulated for at most {most}")]
     TooManyTasks {
         /// Tasks of the job.
         tasks: u64,
@@ -171,7 +173,7 @@ pub enum StudyError {
     /// Policies that cannot be compared.
     #[error(transparent)]
     Compare(#[from] CompareError),
-    /// Threads that cannot be started.
+    /// An operating system that does not start the threads.
     #[error("cannot start threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
     /// A plan that cannot be written out.

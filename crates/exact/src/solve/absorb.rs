@@ -1,7 +1,7 @@
-//! The transient part of a chain: expected times in its states, and systems of equations over it.
+//! The transient part of a chain: expected times in its states, and systems of equations over these states.
 //!
-//! Solves one strong component after the other, in topological order: a chain without cycles takes one pass and no
-//! method at all, and each component is as small as possible.
+//! Solves one strong component after the other, in topological order. So a chain without cycles needs only one pass of
+//! substitutions, and each system of equations is as small as possible.
 
 use crate::compile::Csr;
 use crate::solve::chain::{Chain, ChainProblem, OUTSIDE};
@@ -11,10 +11,10 @@ use crate::solve::recurrence::Components;
 /// Absorption of a chain in a set of states.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Absorption {
-    /// Probability of ever reaching the targets. Exactly 1 if they can be reached from every state that can be reached.
+    /// Probability of ever reaching a target. Exactly 1 if every reachable state can reach a target.
     pub probability: f64,
-    /// Per state: expected time in it \[s\], before the first target or forever; infinite for recurrent states that are
-    /// no target and can be reached.
+    /// Per state: expected time in it \[s\], before the first target is reached or forever; infinite for reachable recurrent
+    /// states that are not targets.
     pub times: Vec<f64>,
     /// Method and accuracy of the solution.
     pub outcome: LinearOutcome,
@@ -24,18 +24,18 @@ pub struct Absorption {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AbsorbError {
-    /// There is no state at all.
-    #[error("the chain has no statessss")]
+    /// The chain has no states.
+    #[error("the chain has no states")]
     Empty,
     /// The number of targets differs from the number of states.
     #[error("{got} targets for {states} states; there must be one truth value for each state")]
     TargetLength {
         /// States of the chain.
         states: usize,
-        /// Targets given.
+        /// Number of truth values that were passed.
         got: usize,
     },
-    /// It is not a Markov chain.
+    /// The chain is not a Markov chain.
     #[error(transparent)]
     Chain(#[from] ChainProblem),
     /// A system of equations was not solved.
@@ -43,13 +43,13 @@ pub enum AbsorbError {
     Linear(#[from] LinearError),
 }
 
-/// Expected times before the chain first reaches a state of `targets` (one truth value for each state).
+/// Returns the expected times in the states before the chain first reaches a state of `targets` (one truth value for each state).
 ///
 /// ```text
 /// y (D − R) = p₀ over the states that are left again,   P(target) = p₀(targets) + Σ_i y_i r(i → targets)
 /// ```
 ///
-/// Exact to rounding by elimination or substitution, else to the reported estimate. The total time spent anywhere is
+/// Exact up to rounding by elimination or substitution, otherwise up to the reported estimate. The sum of the times is
 /// the mean of the passage time. Source: \[Stewart1994\].
 ///
 /// # Errors
@@ -83,9 +83,9 @@ pub(crate) enum Kind {
     Unreached,
     /// A target.
     Target,
-    /// Left permanently with certainty: a target or another recurrent class can be reached from it.
+    /// Eventually left forever, with certainty: a target or a recurrent class can be reached from it.
     Transient,
-    /// Of a recurrent class without target.
+    /// In a recurrent class without a target.
     Trapped,
 }
 
@@ -143,7 +143,7 @@ impl Split {
         (0..).zip(&self.kind).filter(|(_, kind)| **kind == Kind::Transient).map(|(state, _)| state).collect()
     }
 
-    /// Numbered states in the order of their numbers, such that every state follows its successors. None if there are
+    /// Returns the numbers of the numbered states, ordered so that every state follows its successors. None if there are
     /// cycles.
     pub(crate) fn in_order(&self, number: &[u32]) -> Option<Vec<u32>> {
         let mut order = Vec::new();
@@ -164,22 +164,22 @@ impl Split {
     }
 }
 
-/// States that are all left permanently, prepared for systems of equations.
+/// States that are all eventually left forever, prepared for systems of equations.
 #[derive(Clone, Debug)]
 pub(crate) struct TransientPart<'a> {
-    /// Their numbers in the chain, rising.
+    /// The numbers of the states in the chain, ascending.
     pub(crate) states: Vec<u32>,
-    /// Rates among them, by their position in `states`.
+    /// Rates among the states, by position in `states`.
     pub(crate) rates: Csr<(u32, f64)>,
     /// Rate out of the part, per state.
     leaving: Vec<f64>,
     components: Components,
-    /// The components of several states, prepared to be solved.
+    /// The components that have several states, prepared for solving.
     blocks: Vec<Option<Part<'a>>>,
 }
 
 impl<'a> TransientPart<'a> {
-    /// The part of `chain` with these states (rising). The chain must eventually leave every state of them permanently.
+    /// Prepares the part of `chain` with these states (ascending). The chain must eventually leave all of them forever.
     pub(crate) fn new(chain: &Chain, states: Vec<u32>, settings: LinearSettings<'a>) -> Result<Self, LinearError> {
         let mut number = vec![OUTSIDE; chain.states()];
         for (i, &state) in (0..).zip(&states) {
@@ -197,7 +197,7 @@ impl<'a> TransientPart<'a> {
         Ok(part)
     }
 
-    /// Component `c` as a separate part; `inside` is all [`OUTSIDE`], before and after.
+    /// Prepares component `c` as a separate part. All entries of `inside` are [`OUTSIDE`] before and after the call.
     fn block(
         &self,
         c: usize,
@@ -227,7 +227,7 @@ impl<'a> TransientPart<'a> {
         Ok(Some(Part::new(Csr::from_rows(rows), slack, settings)?))
     }
 
-    /// Rate of leaving a state of the part.
+    /// Returns the rate of leaving a state of the part.
     pub(crate) fn exit(&self, state: usize) -> f64 {
         self.leaving[state] + self.rates.row(state).iter().map(|&(_, q)| q).sum::<f64>()
     }
@@ -236,7 +236,8 @@ impl<'a> TransientPart<'a> {
         self.components.of[state as usize] as usize == component
     }
 
-    /// Solves `(D − R) x = b`, b not negative: `x` is the amount collected, `b_i` the amount in state `i` times its rate.
+    /// Solves `(D − R) x = b` for non-negative b: `x_i` is the expected amount collected from state `i` on, if each visit to a state `j`
+    /// collects `b_j` divided by the rate of leaving `j`.
     pub(crate) fn right(&self, b: &[f64]) -> Result<(Vec<f64>, LinearOutcome), LinearError> {
         let mut x = b.to_vec();
         let mut outcome = LinearOutcome::NONE;
@@ -259,7 +260,7 @@ impl<'a> TransientPart<'a> {
         Ok((x, outcome))
     }
 
-    /// Solves `y (D − R) = c`, c not negative: the times spent in the states if `c` comes in.
+    /// Solves `y (D − R) = c` for non-negative c: `y` are the times spent in the states if `c` enters the part.
     pub(crate) fn left(&self, c: &[f64]) -> Result<(Vec<f64>, LinearOutcome), LinearError> {
         let mut y = c.to_vec();
         let mut outcome = LinearOutcome::NONE;
@@ -284,7 +285,7 @@ impl<'a> TransientPart<'a> {
         Ok((y, outcome))
     }
 
-    /// Expected time in each state of the part, from the initial probabilities of the whole chain.
+    /// Returns the expected time in each state of the part, for the initial probabilities of the whole chain.
     pub(crate) fn expected_times(&self, initial: &[f64]) -> Result<(Vec<f64>, LinearOutcome), LinearError> {
         let start: Vec<f64> = self.states.iter().map(|&state| initial[state as usize]).collect();
         self.left(&start)
@@ -318,7 +319,7 @@ mod tests {
         assert_relative_eq!(gathered, 2.0 * 3.0, max_relative = 1e-13);
     }
 
-    /// A million states in a row: substitution takes one pass.
+    /// A million states in series: substitution takes one pass.
     #[test]
     fn a_long_way_without_circles_is_one_pass() {
         let n = 1_000_000_u32;

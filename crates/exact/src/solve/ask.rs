@@ -1,4 +1,4 @@
-//! Answers to the questions of model checkers.
+//! Answers questions of model checkers (CSL and CSRL).
 
 use crate::compile::{Code, Csr, Program, lower};
 use crate::net::Net;
@@ -22,29 +22,29 @@ use crate::watch::Watch;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
-    /// The states were not found.
+    /// The states could not be explored.
     #[error(transparent)]
     Explore(#[from] ExploreError),
     /// States are missing: a limit was reached.
     #[error(transparent)]
     Incomplete(#[from] Incomplete),
-    /// A value that makes no sense in a state.
+    /// An invalid value in a state.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// Probabilities at a time were not found.
+    /// Probabilities at a time could not be computed.
     #[error(transparent)]
     Transient(#[from] TransientError),
-    /// The long run was not found.
+    /// The long run could not be solved.
     #[error(transparent)]
     Steady(#[from] SteadyError),
-    /// Times before a goal were not found.
+    /// The times before a goal could not be computed.
     #[error(transparent)]
     Absorb(#[from] AbsorbError),
-    /// The time to a goal was not found.
+    /// The time to a goal could not be computed.
     #[error(transparent)]
     Passage(#[from] PassageError),
-    /// A goal not before some time, in a net with immediate transitions: the conditions in markings without duration
-    /// are not evaluated.
+    /// A time interval that starts after 0, in a net with immediate transitions: the condition is not evaluated in vanishing
+    /// markings.
     #[error("a probability over an interval that starts after 0 needs a net without immediate transitions")]
     ZeroTime,
 }
@@ -71,8 +71,8 @@ impl std::fmt::Debug for Asking<'_> {
 }
 
 impl Asking<'_> {
-    /// The answer to a question: as exact as the methods of docs/solve.md that it takes. Infinite for a reward up to a goal that
-    /// may never be reached.
+    /// Returns the answer to a question. It is as exact as the methods that it uses (docs/solve.md). A reward up to a goal that
+    /// may never be reached is infinite.
     ///
     /// # Errors
     ///
@@ -119,7 +119,7 @@ impl Asking<'_> {
         lower(self.net, expression)
     }
 
-    /// The states before an expression is not 0, and the program that observes it.
+    /// Explores the states up to a goal, an expression that is not 0; also returns the program that observes the goal.
     fn until(&self, goal: &Expr) -> Result<(Program, StateSpace), AskError> {
         let goal = self.code(goal);
         let program = self.program.clone().observing(&goal);
@@ -127,7 +127,7 @@ impl Asking<'_> {
         Ok((program, space))
     }
 
-    /// The reward where `weights` are the times spent in the states, or their probabilities.
+    /// Returns the reward if `weights` are the times spent in the states, or their probabilities.
     fn gathered(
         &self,
         program: &Program,
@@ -150,8 +150,8 @@ impl Asking<'_> {
         Ok(sum)
     }
 
-    /// The probability of the goal between two times, without changing the states: one chain up to the first time if it
-    /// is above 0, another one from there.
+    /// Returns the probability of reaching the goal between two times, on the states that were already explored. One chain
+    /// applies up to the first time if this time is above 0, another chain after it.
     fn within(&self, stay: &Expr, goal: &Expr, from: f64, to: f64) -> Result<f64, AskError> {
         if self.space.vanishing().0 > 0 {
             return Err(AskError::ZeroTime);
@@ -182,13 +182,13 @@ fn not(condition: Expr) -> Expr {
     Expr::Unary(UnaryOp::Not, Box::new(condition))
 }
 
-/// The probability of reaching a target up to a time.
+/// Returns the probability of reaching a target by a given time.
 fn arrival(chain: &Chain, targets: &[bool], to: f64, watch: &dyn Watch) -> Result<f64, AskError> {
     let mut time = passage(chain, targets, &PassageSettings::watched(watch))?;
     Ok(if to.is_finite() { time.cdf(to)? } else { time.probability() })
 }
 
-/// A chain that stays forever in some states.
+/// Returns the chain with the states of `is_last` made absorbing.
 fn stopped(chain: &Chain, is_last: impl Fn(usize) -> bool) -> Chain {
     let row = |state| if is_last(state) { Vec::new() } else { chain.rates.row(state).to_vec() };
     Chain { rates: Csr::from_rows((0..chain.states()).map(row)), initial: chain.initial.clone() }

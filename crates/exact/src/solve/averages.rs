@@ -38,17 +38,17 @@ impl Sum {
 }
 
 impl StateSpace {
-    /// Averages if state `i` has the probability `probabilities[i]`. As accurate as the probabilities; visits
-    /// every state once.
+    /// Returns the averages if state `i` has the probability `probabilities[i]`. They are as accurate as the probabilities.
+    /// Visits every state once.
     ///
     /// # Errors
     ///
-    /// As [`explore`](crate::solve::explore).
+    /// The errors of [`explore`](crate::solve::explore).
     pub fn averages(&self, program: &Program, probabilities: &[f64]) -> Result<Averages, ExploreError> {
         self.averages_of(program, probabilities, &|state, _, rate| probabilities[state] * rate)
     }
 
-    /// The same, with the firings per second of a timed transition in a state as `flow` of state, transition and rate.
+    /// Returns the averages; the firings per second of a timed transition in a state are `flow(state, transition, rate)`.
     pub(crate) fn averages_of(
         &self,
         program: &Program,
@@ -89,20 +89,20 @@ impl StateSpace {
         Ok(averages)
     }
 
-    /// Mean sojourn time of each state \[s\]; infinite if no transition leaves it.
+    /// Returns the mean sojourn time of each state \[s\]; infinite if no transition leaves it.
     pub fn sojourns(&self) -> Vec<f64> {
         let rates = &self.partial_chain().rates;
         (0..self.states()).map(|state| 1.0 / rates.row(state).iter().map(|&(_, rate)| rate).sum::<f64>()).collect()
     }
 }
 
-/// Gives the values at these positions their mean.
+/// Replaces the values at the positions `all` by their mean.
 fn level(values: &mut [f64], all: &[u32]) {
     let mean = all.iter().map(|&i| values[i as usize]).sum::<f64>() / all.len() as f64;
     all.iter().for_each(|&i| values[i as usize] = mean);
 }
 
-/// Gives the rows at these positions, of equal lengths, their mean.
+/// Replaces the rows at the positions `all`, which have equal lengths, by their mean.
 fn level_rows(rows: &mut [Vec<f64>], all: &[u32]) {
     for tokens in 0..rows[all[0] as usize].len() {
         let mean = all.iter().map(|&i| rows[i as usize][tokens]).sum::<f64>() / all.len() as f64;

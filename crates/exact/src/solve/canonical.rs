@@ -1,4 +1,4 @@
-//! Canonical markings: of all markings that exchanges of equal parts make of each other, the one whose parts are sorted.
+//! Canonical markings: of all markings that differ only by exchanges of equal parts, the marking whose parts are sorted.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,7 @@ use crate::compile::Program;
 use crate::fold::Symmetry;
 use crate::semantics::{Fault, fire};
 
-/// Numbers of markings below which logarithms give them exactly.
+/// Numbers of markings below this limit are exact although they are computed with logarithms.
 const EXACT: f64 = 1e12;
 
 /// Equal parts of a net, by their counters, places and transitions.
@@ -15,7 +15,7 @@ pub(crate) struct Canonical {
     classes: Vec<Class>,
     /// Per place: its class, part and position in the part.
     place: Vec<Option<At>>,
-    /// Per transition: the same.
+    /// Per transition: its class, part and position in the part.
     transition: Vec<Option<At>>,
 }
 
@@ -36,7 +36,7 @@ impl Class {
         tokens(a).cmp(tokens(b))
     }
 
-    /// The parts in the order of their tokens.
+    /// Returns the parts in the order of their tokens.
     fn order(&self, marking: &[u32]) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.counters.len()).collect();
         order.sort_by(|&a, &b| self.compare(marking, a, b));
@@ -76,7 +76,7 @@ impl Canonical {
         canonical
     }
 
-    /// Sorts the parts of a marking. A firing leaves most of them in order.
+    /// Sorts the parts of a marking by insertion, because most parts are still in order after a firing.
     pub(crate) fn sort(&self, marking: &mut [u32]) {
         for class in &self.classes {
             for i in 1..class.counters.len() {
@@ -91,7 +91,7 @@ impl Canonical {
         }
     }
 
-    /// Number of markings that exchanges make of a marking.
+    /// Returns the number of markings that exchanges of parts can turn a marking into, including itself.
     pub(crate) fn orbit(&self, marking: &[u32]) -> f64 {
         let ln_factorial = |n: usize| (2..=n).map(|i| (i as f64).ln()).sum::<f64>();
         let of_class = |class: &Class| {
@@ -103,7 +103,7 @@ impl Canonical {
         self.classes.iter().map(of_class).product()
     }
 
-    /// A transition and those of other parts that correspond to it.
+    /// Returns a transition together with the corresponding transitions of the other parts.
     pub(crate) fn with_equals(&self, transition: u32) -> Vec<u32> {
         match self.transition[transition as usize] {
             None => vec![transition],
@@ -111,7 +111,7 @@ impl Canonical {
         }
     }
 
-    /// The same of a place.
+    /// Returns a place together with the corresponding places of the other parts.
     pub(crate) fn with_equal_places(&self, place: usize) -> Vec<usize> {
         match self.place[place] {
             None => vec![place],
@@ -119,7 +119,7 @@ impl Canonical {
         }
     }
 
-    /// Gives corresponding transitions the same flag: true if it is true for one of them.
+    /// Gives corresponding transitions the same flag: true if the flag of at least one of them is true.
     pub(crate) fn level_flags(&self, flags: &mut [bool]) {
         for all in self.equal_transitions() {
             let flag = all.iter().any(|&t| flags[t as usize]);
@@ -127,23 +127,23 @@ impl Canonical {
         }
     }
 
-    /// Lists of counters that correspond to each other.
+    /// Returns the lists of counters that correspond to each other.
     pub(crate) fn equal_counters(&self) -> impl Iterator<Item = Vec<u32>> {
         self.classes.iter().flat_map(|class| equal(&class.counters))
     }
 
-    /// The same of places.
+    /// Returns the lists of places that correspond to each other.
     pub(crate) fn equal_places(&self) -> impl Iterator<Item = Vec<u32>> {
         self.classes.iter().flat_map(|class| equal(&class.places))
     }
 
-    /// The same of transitions.
+    /// Returns the lists of transitions that correspond to each other.
     pub(crate) fn equal_transitions(&self) -> impl Iterator<Item = Vec<u32>> {
         self.classes.iter().flat_map(|class| equal(&class.transitions))
     }
 
-    /// A firing sequence of the net from one whose transitions are named as in canonical markings. It ends in a canonical marking; with
-    /// `peak`, in a marking in which this place holds at least as many tokens.
+    /// Translates a firing sequence over canonical markings to a firing sequence of the net. It ends in a canonical marking; if `peak` is
+    /// given, in a marking in which this place holds at least this number of tokens.
     pub(crate) fn path(
         &self,
         program: &Program,
@@ -163,7 +163,7 @@ impl Canonical {
             fire(program, actual as usize, &mut marking)?;
             path.push(actual);
         }
-        // all parts are equal at the start: the parts of a whole sequence may be exchanged
+        // all parts are equal at the start, so parts may be exchanged in the sequence as a whole
         let renamed: Vec<Vec<usize>> = match peak {
             None => self.classes.iter().map(|class| inverse(&class.order(&marking))).collect(),
             Some((place, tokens)) => {
@@ -186,12 +186,12 @@ impl Canonical {
     }
 }
 
-/// The nodes at each position of all parts.
+/// Returns for each position the nodes of all parts at this position.
 fn equal(parts: &[Vec<u32>]) -> impl Iterator<Item = Vec<u32>> {
     (0..parts[0].len()).map(|slot| parts.iter().map(|part| part[slot]).collect())
 }
 
-/// The positions of 0, 1, ... in a permutation.
+/// Returns the inverse of a permutation: the positions of 0, 1, ...
 fn inverse(order: &[usize]) -> Vec<usize> {
     let mut inverse = vec![0; order.len()];
     order.iter().enumerate().for_each(|(position, &part)| inverse[part] = position);

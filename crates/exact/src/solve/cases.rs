@@ -5,7 +5,7 @@ use crate::net::{NetBuilder, PlaceId, Timing};
 use crate::solve::{Limits, StateSpace, explore};
 use crate::watch::Unwatched;
 
-/// Adds a transition between places, one token each.
+/// Adds a transition with arcs of weight 1.
 fn between(b: &mut NetBuilder, id: String, timing: Timing, from: &[PlaceId], to: &[PlaceId]) {
     let t = b.transition(id, timing);
     for &place in from {
@@ -20,7 +20,7 @@ pub(crate) fn built(b: NetBuilder) -> Program {
     compile(&b.build().unwrap()).unwrap()
 }
 
-/// The whole state space.
+/// Returns the whole state space.
 pub(crate) fn space(program: &Program) -> StateSpace {
     let space = explore(program, None, &Limits::default(), &Unwatched).unwrap();
     assert_eq!(space.stopped(), None);
@@ -37,7 +37,7 @@ pub(crate) fn ring(n: usize, k: u32) -> Program {
     built(b)
 }
 
-/// A queue with room for `k`.
+/// A queue with capacity `k`.
 pub(crate) fn queue(k: u32, arrive: f64, serve: f64) -> Program {
     let mut b = NetBuilder::new("queue");
     let q = b.place("q", 0);

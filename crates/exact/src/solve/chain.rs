@@ -1,6 +1,6 @@
-//! The continuous-time Markov chain from a state space for the numerical solvers, and its checks.
+//! The continuous-time Markov chain of a state space, as the numerical solvers use it, and its checks.
 //!
-//! Contains no algorithm; it derives only the incoming rates for sweeps over columns.
+//! Contains no solver; it only derives the incoming rates for sweeps over columns.
 
 use crate::compile::Csr;
 
@@ -9,33 +9,33 @@ use crate::compile::Csr;
 pub struct Chain {
     /// Per state: successors and rates \[1/s\], each above 0 and finite; sorted by state, no state twice, no self loop.
     pub rates: Csr<(u32, f64)>,
-    /// States in which it may start and their probabilities, sorted by state; they sum to 1.
+    /// Initial states and their probabilities, sorted by state; the probabilities sum to 1.
     pub initial: Vec<(u32, f64)>,
 }
 
-/// Reason why a chain is not a Markov chain: a bug of the code that built it, not a user error.
+/// Reason why a chain is not a Markov chain. It is a bug in the code that built the chain, not an error of the user.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChainProblem {
-    /// A rate that is 0, negative, infinite or not a number. Leave out rates of 0.
+    /// A rate that is 0, negative, infinite or not a number. Rates of 0 must be omitted.
     #[error("the rate from state {from} to state {to} is {rate:e} /s; it must be finite and above 0")]
     Rate {
-        /// From.
+        /// State that the rate leaves.
         from: u32,
-        /// To.
+        /// State that the rate enters.
         to: u32,
         /// The rate \[1/s\].
         rate: f64,
     },
-    /// A successor that does not exist, comes twice or out of order, or is the state itself.
-    #[error("the successors of state {from} must be other states in ascending order: {to}")]
+    /// A successor that does not exist, is listed twice or out of order, or is the state itself.
+    #[error("successor {to} of state {from} is invalid; successors must be other states, in ascending order")]
     Successor {
-        /// From.
+        /// The state.
         from: u32,
         /// The successor.
         to: u32,
     },
-    /// The initial probabilities are not probabilities of states in rising order.
+    /// The initial probabilities are not probabilities of states in ascending order.
     #[error("the initial probability of state {state} is invalid: {probability:e}")]
     Initial {
         /// The state.
@@ -46,10 +46,10 @@ pub enum ChainProblem {
     /// The initial probabilities do not sum to 1 within 1e-9.
     #[error("the initial probabilities sum to {total}, not to 1")]
     InitialSum {
-        /// Their sum.
+        /// Sum of the initial probabilities.
         total: f64,
     },
-    /// The rates out of one state sum to more than any number.
+    /// The sum of the rates out of a state exceeds the largest floating-point number.
     #[error("the rates out of state {from} sum to more than 1e308 /s")]
     TotalRate {
         /// The state.
@@ -61,17 +61,17 @@ pub enum ChainProblem {
 const INITIAL_SUM_ERROR: f64 = 1e-9;
 
 impl Chain {
-    /// Number of states.
+    /// Returns the number of states.
     pub fn states(&self) -> usize {
         self.rates.rows()
     }
 
-    /// Rate of leaving a state \[1/s\]; 0 for an absorbing one.
+    /// Returns the rate of leaving a state \[1/s\]; 0 for an absorbing state.
     pub fn exit_rate(&self, state: usize) -> f64 {
         self.rates.row(state).iter().map(|&(_, rate)| rate).sum()
     }
 
-    /// Rate of leaving each state \[1/s\].
+    /// Returns the rate of leaving each state \[1/s\].
     pub fn exit_rates(&self) -> Vec<f64> {
         (0..self.states()).map(|state| self.exit_rate(state)).collect()
     }
@@ -80,7 +80,7 @@ impl Chain {
     ///
     /// # Errors
     ///
-    /// The first problem, by state.
+    /// The problem of the first invalid state.
     pub fn check(&self) -> Result<(), ChainProblem> {
         for (from, row) in (0_u32..).zip((0..self.states()).map(|state| self.rates.row(state))) {
             let mut before = None;
@@ -112,7 +112,7 @@ impl Chain {
         Ok(())
     }
 
-    /// The initial probability of every state, scaled to sum to 1.
+    /// Returns the initial probability of every state, scaled to sum to 1.
     pub(crate) fn initial_vector(&self) -> Vec<f64> {
         let mut vector = vec![0.0; self.states()];
         let total: f64 = self.initial.iter().map(|&(_, p)| p).sum();
@@ -122,8 +122,8 @@ impl Chain {
         vector
     }
 
-    /// States that can be reached from an initial one with a probability above 0; `stop` marks the states at which to
-    /// stop.
+    /// Returns true for each state that can be reached from an initial state with a probability above 0. Paths end at the states
+    /// that `stop` marks.
     pub(crate) fn reachable(&self, stop: impl Fn(usize) -> bool) -> Vec<bool> {
         let mut seen = vec![false; self.states()];
         let mut open: Vec<u32> = Vec::new();
@@ -147,8 +147,8 @@ impl Chain {
         seen
     }
 
-    /// The part of the chain on the states of `local` (rising), which are numbered anew: rates among them, and per state
-    /// the rate of leaving the part.
+    /// Returns the part of the chain on the states of `local` (ascending), numbered by position: the rates among these states,
+    /// and per state the rate of leaving the part.
     pub(crate) fn restricted(&self, local: &[u32], number: &[u32]) -> (Csr<(u32, f64)>, Vec<f64>) {
         let mut leaving = Vec::with_capacity(local.len());
         let rows = Csr::from_rows(local.iter().map(|&state| {
@@ -166,7 +166,7 @@ impl Chain {
 /// Number of a state that is not in a part of the chain.
 pub(crate) const OUTSIDE: u32 = u32::MAX;
 
-/// Rates by target: per state its predecessors, in rising order.
+/// Rates by target: per state its predecessors, in ascending order.
 #[derive(Clone, Debug)]
 pub(crate) struct Incoming {
     offsets: Vec<usize>,
@@ -175,7 +175,7 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    /// Rates of `rows` by their second state. 12 bytes for each.
+    /// Sorts the rates of `rows` by target. Takes 12 bytes per rate.
     pub(crate) fn of(rows: &Csr<(u32, f64)>) -> Self {
         let mut offsets = vec![0_usize; rows.rows() + 1];
         for &(to, _) in rows.items() {
@@ -196,19 +196,19 @@ impl Incoming {
         Self { offsets, from, rate }
     }
 
-    /// Number of rates.
+    /// Returns the number of rates.
     pub(crate) fn count(&self) -> usize {
         self.rate.len()
     }
 
-    /// Predecessors of `state` in rising order, and their rates.
+    /// Returns the predecessors of `state` in ascending order, with their rates.
     #[inline(always)]
     pub(crate) fn into(&self, state: usize) -> impl Iterator<Item = (u32, f64)> {
         let range = self.offsets[state]..self.offsets[state + 1];
         self.from[range.clone()].iter().copied().zip(self.rate[range].iter().copied())
     }
 
-    /// Sum of `values` of the predecessors of `state`, each times its rate.
+    /// Returns the sum of `values` over the predecessors of `state`, each multiplied by its rate.
     #[inline(always)]
     pub(crate) fn flow_into(&self, state: usize, values: &[f64]) -> f64 {
         self.into(state).map(|(from, rate)| values[from as usize] * rate).sum()
@@ -236,8 +236,8 @@ pub(crate) mod tests {
         chain_of(last as usize + 1, &up.chain(down).collect::<Vec<_>>())
     }
 
-    /// A chain of `states` states with about `degree` successors each, rates spread over `decades` powers of ten; a
-    /// circle through all states makes it irreducible.
+    /// A chain of `states` states with about `degree` successors each and rates spread over `decades` powers of ten; a
+    /// cycle through all states makes it irreducible.
     pub(crate) fn random_chain(states: u32, degree: u32, decades: f64, seed: u64) -> Chain {
         let mut word = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
         let mut uniform = move || {

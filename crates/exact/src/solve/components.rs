@@ -12,8 +12,8 @@ pub(crate) struct Components {
 /// Not yet visited.
 const NEW: u32 = u32::MAX;
 
-/// The components of a graph of `nodes` nodes; `degree` gives the number of successors of a node, `successor` one of
-/// them. After Tarjan \[Tarjan1972\], without recursion: time and memory are linear.
+/// Returns the components of a graph of `nodes` nodes. `degree` returns the number of successors of a node, `successor` returns
+/// a successor. Tarjan's algorithm \[Tarjan1972\], without recursion: time and memory are linear.
 pub(crate) fn components(
     nodes: usize,
     degree: impl Fn(usize) -> usize,
@@ -65,7 +65,7 @@ pub(crate) fn components(
 }
 
 impl Components {
-    /// The nodes by component: component `c` has `nodes[starts[c]..starts[c + 1]]`, in their order.
+    /// Returns `starts` and `nodes`: component `c` has the nodes `nodes[starts[c]..starts[c + 1]]`, in ascending order.
     pub(crate) fn members(&self) -> (Vec<u32>, Vec<u32>) {
         let mut starts = vec![0_u32; self.count + 1];
         for &component in &self.of {

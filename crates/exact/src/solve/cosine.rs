@@ -1,17 +1,17 @@
 //! The distribution of a passage time through a chain without cycles, as a cosine series.
 //!
-//! In such a chain the transform of the time takes one pass over the states, the last ones first, for several arguments at once:
+//! In such a chain, one pass over the states, the last states first, computes the transform of the time for several arguments:
 //!
 //! ```text
 //! φ_i(s) = (r(i → targets) + Σ_j r_ij φ_j(s)) / (d_i + s)
 //! f(t) = A_0/2 + Σ_{k<n} A_k cos(kπ (t−a)/(b−a)),   A_k = 2/(b−a) Re(φ(−iu) e^{−iua}), u = kπ/(b−a)
 //! ```
 //!
-//! \[Fang2008\]. With the transform of the whole time, the series describes the time reflected at `a` and `b`, so
-//! truncation there costs at most the probability outside, which Chernoff's bound limits. The error after `n`
-//! coefficients is bounded with the moduli of all factors, which fall as `u` rises. The number of passes depends on the
-//! length of the interval in standard deviations; for uniformisation it depends on the fastest rate: in large jobs 10
-//! against 10,000.
+//! \[Fang2008\]. With the transform of the whole time, the series describes the time reflected at `a` and `b`. So the error of
+//! truncation to the interval is at most the probability outside, which Chernoff's bound limits. The error after `n`
+//! coefficients is bounded by the moduli of all factors, which decrease as `u` increases. The number of passes depends on the
+//! length of the interval in standard deviations, whereas for uniformisation it depends on the fastest rate: in large jobs
+//! about 10 passes instead of 10,000.
 
 use std::f64::consts::PI;
 
@@ -19,23 +19,23 @@ use crate::compile::Csr;
 use crate::solve::chain::{Chain, OUTSIDE};
 use crate::solve::transient::TransientSettings;
 
-/// Real arguments per pass.
+/// Number of real arguments per pass.
 const LANES: usize = 16;
-/// Complex arguments per pass.
+/// Number of complex arguments per pass.
 const PAIRS: usize = LANES / 2;
-/// Arguments of Chernoff's bounds, times the standard deviation.
+/// Arguments θ of Chernoff's bounds, multiplied by the standard deviation.
 const TILTS: [f64; PAIRS] = [0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0];
-/// Share of the least rate of leaving a state that an argument may take off it.
+/// Maximum argument of Chernoff's bounds as a share of the smallest rate of leaving a state, which it reduces.
 const TILT_OF_RATE: f64 = 0.9;
-/// First frequency at which the moduli are evaluated, times the standard deviation; the next ones are √2 apart.
+/// First frequency at which the moduli are evaluated, multiplied by the standard deviation; each next frequency is √2 times higher.
 const FIRST_FREQUENCY: f64 = 1.0;
-/// Rounding of a coefficient, times the number of coefficients.
+/// Rounding error of a coefficient; it is multiplied by the number of coefficients.
 const ROUNDING: f64 = 1e-14;
 
 /// The states before the target, each after its successors.
 #[derive(Clone, Debug)]
 pub(crate) struct Descent {
-    /// Per state: rates to earlier states.
+    /// Per state: rates to earlier states of this order.
     ahead: Csr<(u32, f64)>,
     /// Per state: rate of leaving it, and rate into the target.
     exit: Vec<f64>,
@@ -57,8 +57,8 @@ pub(crate) struct CosineLaw {
 }
 
 impl CosineLaw {
-    /// The distribution, if `most` coefficients suffice for an error of about `error`. `mean` and
-    /// `sd` belong to the time of the runs that arrive, `at_once` is the probability of a start in
+    /// Returns the distribution, if `most` coefficients suffice for an error of about `error`. `mean` and
+    /// `sd` are those of the time of the runs that arrive, `at_once` is the probability of a start in
     /// the target.
     pub(crate) fn of(
         descent: &Descent,
@@ -93,7 +93,7 @@ impl CosineLaw {
         Some(Self { at_once, ends, coefficients, error })
     }
 
-    /// Probability of having arrived at `time`.
+    /// Returns the probability of having arrived by `time`.
     pub(crate) fn cdf(&self, time: f64) -> f64 {
         let [a, b] = self.ends;
         let x = ((time - a) / (b - a)).clamp(0.0, 1.0);
@@ -104,7 +104,7 @@ impl CosineLaw {
         (self.at_once + self.coefficients[0] * x + 2.0 * waves.sum::<f64>()).clamp(0.0, 1.0)
     }
 
-    /// Density of arriving at `time` \[1/s\], without starts in the target.
+    /// Returns the density of the arrival at `time` \[1/s\], not counting runs that start in the target.
     pub(crate) fn density(&self, time: f64) -> f64 {
         let [a, b] = self.ends;
         let x = (time - a) / (b - a);
@@ -117,8 +117,8 @@ impl CosineLaw {
 }
 
 impl Descent {
-    /// The part of `chain` on `states`, which are numbered anew in this order of their positions; with initial probabilities and
-    /// rates into the target by position.
+    /// Returns the part of `chain` on `states`, numbered in the order `order` of their positions. `start` and `into` are the initial
+    /// probabilities and the rates into the target by position.
     pub(crate) fn of(chain: &Chain, states: &[u32], order: &[u32], start: &[f64], into: &[f64]) -> Self {
         let mut place = vec![OUTSIDE; chain.states()];
         for (i, &at) in (0..).zip(order) {
@@ -138,7 +138,7 @@ impl Descent {
         }
     }
 
-    /// Ends between which all but `outside` of the probability lies, and a bound of the probability outside.
+    /// Returns two ends such that at most `outside` of the probability lies beyond each of them, and a bound of the total probability outside.
     ///
     /// ```text
     /// P(T ≥ b) ≤ E[e^{θT}] e^{−θb},   P(T ≤ a) ≤ E[e^{−θT}] e^{θa}   for θ > 0
@@ -151,21 +151,21 @@ impl Descent {
             tilts[PAIRS + lane] = tilt / sd;
         }
         let moments = self.pass(values, |exit| tilts.map(|tilt| exit + tilt));
-        // θt at which a bound is `outside`, from E e^{θT} as from E e^{−θT}
+        // the time at which a bound is `outside`; the same formula for E e^{θT} and E e^{−θT}
         let distance = |lane: usize| (moments[lane].ln() - outside.ln()) / tilts[lane];
         let last = (0..PAIRS).map(|lane| -distance(lane)).filter(|end| end.is_finite()).fold(f64::INFINITY, f64::min);
         let first = (PAIRS..LANES).map(|lane| -distance(lane)).filter(|end| end.is_finite()).fold(0.0, f64::max);
         (last.is_finite() && last > mean && first < mean).then_some(([first, last], 2.0 * outside))
     }
 
-    /// The frequency above which coefficients add up to less than `left_out`, and a bound of their sum.
+    /// Returns a frequency above which all coefficients together change the distribution by less than `left_out`, and a bound of this change.
     ///
-    /// Each is at most the mean product of the moduli `d/|d + iu|` along a run, times 2/(kπ) in the distribution.
+    /// Coefficient k changes the distribution by at most 2/(kπ) times the mean product of the moduli `d/|d + iu|` along a run.
     fn highest_frequency(&self, sd: f64, left_out: f64, values: &mut Vec<[f64; LANES]>) -> Option<(f64, f64)> {
         let ratio = std::f64::consts::SQRT_2;
         let u: [f64; LANES] = std::array::from_fn(|lane| FIRST_FREQUENCY / sd * ratio.powi(lane as i32));
         let moduli = self.pass(values, |exit| u.map(|u| exit.hypot(u)));
-        // beyond the last one, each factor of √2 reduces the modulus at least as much as the one before
+        // beyond the last frequency, each factor of √2 reduces the modulus at least as much as the previous factor
         let [.., before, last] = moduli;
         let mut sum = if last > 0.0 { last / (1.0 - last / before) } else { 0.0 };
         let mut found = None;
@@ -182,7 +182,7 @@ impl Descent {
         found
     }
 
-    /// `E[Π d/divisor(d)]` along the runs that arrive, for each lane.
+    /// Returns `E[Π d/divisor(d)]` along the runs that arrive, for each lane.
     fn pass(&self, values: &mut Vec<[f64; LANES]>, divisor: impl Fn(f64) -> [f64; LANES]) -> [f64; LANES] {
         values.clear();
         for (state, (&exit, &into)) in self.exit.iter().zip(&self.into).enumerate() {
@@ -202,7 +202,7 @@ impl Descent {
         self.at_start(values)
     }
 
-    /// Real and imaginary parts of `E[e^{iuT}]` of the runs that arrive.
+    /// Returns the real and imaginary parts of `E[e^{iuT}]` over the runs that arrive.
     fn transforms(&self, u: &[f64; PAIRS], values: &mut Vec<[f64; LANES]>) -> ([f64; PAIRS], [f64; PAIRS]) {
         values.clear();
         for (state, (&exit, &into)) in self.exit.iter().zip(&self.into).enumerate() {

@@ -1,4 +1,4 @@
-//! The coverability graph: markings whose counts may be "any number" of tokens, so that the graph is finite for every
+//! The coverability graph. Its markings may hold "any number" of tokens in a place, so the graph is finite for every
 //! net.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub enum Ignored {
 }
 
 impl Ignored {
-    /// In words.
+    /// Returns the name of the feature for reports.
     pub fn words(self) -> &'static str {
         match self {
             Self::Inhibitors => "inhibitor arcs",
@@ -40,7 +40,7 @@ impl Ignored {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CoverabilityError {
-    /// Arc weights that depend on the marking: more tokens may then disable a transition or change less.
+    /// Arc weights that depend on the marking: with more tokens, a transition may be disabled or change less.
     #[error(
         "arcs of transition `{transition}` have weights that depend on the marking, so there is no coverability graph"
     )]
@@ -70,15 +70,15 @@ pub struct Cover {
     pub to: u32,
 }
 
-/// A cycle by which a place grows: after `prefix`, each round of `cycle` adds tokens. If another
-/// place grew before, its cycle may first have to be repeated often enough.
+/// A cycle that lets a place grow: after `prefix`, each round of `cycle` adds tokens. If the cycle consumes tokens of a
+/// place that grew earlier, the cycle of that place may first have to be repeated often enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pump {
     /// The place.
     pub place: u32,
     /// Transitions from the initial marking.
     pub prefix: Vec<u32>,
-    /// Transitions that can then be repeated.
+    /// Transitions that can be repeated after the prefix.
     pub cycle: Vec<u32>,
 }
 
@@ -97,12 +97,12 @@ pub struct Coverability {
 }
 
 impl Coverability {
-    /// Number of markings in the graph.
+    /// Returns the number of markings in the graph.
     pub fn nodes(&self) -> usize {
         self.markings.len() / self.counters.max(1)
     }
 
-    /// A marking; [`OMEGA`] is any number.
+    /// Returns a marking; [`OMEGA`] stands for any number of tokens.
     pub fn marking(&self, node: usize) -> &[u32] {
         &self.markings[node * self.counters..(node + 1) * self.counters]
     }
@@ -113,15 +113,15 @@ impl Coverability {
     }
 }
 
-/// The coverability graph of at most `limit` markings.
+/// Returns the coverability graph, if it has at most `limit` markings.
 ///
 /// Exact for nets without inhibitors, capacities, immediate transitions and marking dependence. For other nets it is an
 /// upper bound, because it ignores these features ([`Coverability::ignored`]): a place that is bounded in the graph is
-/// bounded in the net, but not conversely. Source: \[KarpMiller1969\], equal markings joined.
+/// bounded in the net, but not conversely. Source: \[KarpMiller1969\], with equal markings merged.
 ///
 /// # Errors
 ///
-/// Marking-dependent arc weights, the limit, or a weight that makes no sense.
+/// Marking-dependent arc weights, more markings than `limit`, or an invalid weight.
 pub fn coverability(program: &Program, limit: usize) -> Result<Coverability, CoverabilityError> {
     if let Some(t) = (0..program.transitions()).find(|&t| !program.is_static(t)) {
         return Err(CoverabilityError::MarkingDependentArc { transition: program.transition_names[t].clone() });
@@ -160,7 +160,7 @@ fn ignored(program: &Program) -> Vec<Ignored> {
     found.into_iter().filter(|(_, is)| *is).map(|(ignored, _)| ignored).collect()
 }
 
-/// The net without features by which more tokens could disable a transition.
+/// Returns the net without the features by which more tokens could disable a transition.
 fn relaxed(program: &Program) -> Program {
     let rows = program.transitions();
     Program {
@@ -204,7 +204,7 @@ impl Builder {
         &self.markings[node * counters..(node + 1) * counters]
     }
 
-    /// The marking after a firing, if it is possible.
+    /// Returns the marking after a firing; none if the transition cannot fire.
     fn fired(&self, node: usize, t: usize) -> Result<Option<Vec<u32>>, Fault> {
         let never = match &self.program.firing[t] {
             Firing::Immediate { weight: Value::Constant(value), .. } => *value == 0.0,
@@ -225,7 +225,7 @@ impl Builder {
         Ok(Some(next))
     }
 
-    /// Adds the marking after a firing. If it covers an earlier marking on its path, the places that grew can hold any number.
+    /// Adds the marking after a firing. If it covers an earlier marking on its path, the places that grew can hold any number of tokens.
     fn arrive(&mut self, from: u32, transition: u32, mut next: Vec<u32>) {
         let mut grown = Vec::new();
         let mut at = from;

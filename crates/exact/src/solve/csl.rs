@@ -1,4 +1,4 @@
-//! Questions of CSL and CSRL in the syntax of PRISM, over the markings of a net.
+//! CSL and CSRL queries in PRISM syntax, over the markings of a net.
 //!
 //! ```text
 //! P=? [ a U<=t b ]   P>=0.9 [ F[t1,t2] b ]   P=? [ G<=t a ]   S=? [ a ]   R{x}=? [ F b | I=t | C<=t | S ]
@@ -57,7 +57,7 @@ pub struct CslQuery {
     bound: Bound,
 }
 
-/// Distance from a bound, relative to numbers above 1, below which numerical errors may decide.
+/// Distance from a bound (relative if the bound is above 1) below which numerical errors could change the verdict.
 const UNDECIDED: f64 = 1e-8;
 
 impl CslQuery {
@@ -81,7 +81,7 @@ impl CslQuery {
         &self.text
     }
 
-    /// Returns the query to compute; [`value`](Self::value) turns its result into the answer.
+    /// Returns the query to compute; [`value`](Self::value) turns the result of this query into the answer.
     pub fn query(&self) -> &Query {
         &self.query
     }
@@ -96,8 +96,8 @@ impl CslQuery {
         self.bound
     }
 
-    /// Returns the verdict on the bound: none without a bound, or if the value is so close to it that numerical errors
-    /// may decide.
+    /// Returns true if the value satisfies the bound; none without a bound, or if the value is so close to the bound that
+    /// numerical errors could change the verdict.
     pub fn verdict(&self, value: f64) -> Option<bool> {
         let (comparison, bound) = self.bound?;
         let distance = (value - bound).abs();
@@ -124,7 +124,7 @@ fn not(a: Expr) -> Expr {
     Expr::Unary(UnaryOp::Not, Box::new(a))
 }
 
-/// 1 if the expression is not 0.
+/// Returns an expression that is 1 if the given expression is not 0, otherwise 0.
 fn truth(a: Expr) -> Expr {
     both(BinaryOp::NotEqual, a, Expr::Number(0.0))
 }
@@ -145,7 +145,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Reads a word that is not followed by a letter.
+    /// Reads a word, unless a letter follows it.
     fn take_word(&mut self, word: &str) -> bool {
         self.skip_blanks();
         let found = self.rest().strip_prefix(word).is_some_and(|rest| !rest.starts_with(is_of_word));
@@ -190,7 +190,7 @@ impl<'a> Parser<'a> {
         Err(self.expected("`P`, `S` or `R`"))
     }
 
-    /// `=?`, or a comparison with a number.
+    /// Reads `=?`, or a comparison with a number.
     fn bound(&mut self) -> Read<Bound> {
         use Comparison::{AtLeast, AtMost, Greater, Less};
         if self.take("=?") {
@@ -221,7 +221,7 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    /// The times of a path operator: `<=t`, `<t`, `>=t`, `>t`, `[t1,t2]`, or any time.
+    /// Reads the time bound of a path operator: `<=t`, `<t`, `>=t`, `>t`, `[t1,t2]`, or none for any time.
     fn times(&mut self) -> Read<(f64, f64)> {
         if self.take("[") {
             let from = self.number()?;
@@ -231,14 +231,14 @@ impl<'a> Parser<'a> {
             let to = self.number()?;
             if to < from {
                 return Err(FormulaError::Expected {
-                    expected: "a time that is not before the first one",
+                    expected: "a time that is not before the first time",
                     span: start..self.at,
                 });
             }
             self.require("]", "`]`")?;
             return Ok((from, to));
         }
-        // time has no atoms: a bound may count in or not
+        // single points in time have probability 0, so it does not matter whether the bound is included
         if self.take("<=") || self.take("<") {
             return Ok((0.0, self.number()?));
         }
@@ -248,7 +248,7 @@ impl<'a> Parser<'a> {
         Ok((0.0, f64::INFINITY))
     }
 
-    /// Takes the letter of a path operator, which a bound may follow.
+    /// Reads the letter of a path operator; a time bound may follow it.
     fn operator(&mut self, letter: &str) -> bool {
         self.take_word(letter)
     }
@@ -271,7 +271,7 @@ impl<'a> Parser<'a> {
         Ok((Query::Until { stay, goal, from, to }, false))
     }
 
-    /// `{expression}`, `{firings(transition)}`, or nothing, which means time.
+    /// Reads `{expression}` or `{firings(transition)}`; if there is neither, the reward is the time.
     fn reward(&mut self) -> Read<Reward> {
         if !self.take("{") {
             return Ok(Reward { rate: Expr::Number(1.0), impulses: Vec::new() });
@@ -308,7 +308,7 @@ impl<'a> Parser<'a> {
             self.require("=", "`=`")?;
             let time = self.number()?;
             if !reward.impulses.is_empty() {
-                let expected = "`C<=`, `F` or `S`: firings take no time";
+                let expected = "`C<=`, `F` or `S`, because firings take no time";
                 return Err(FormulaError::Expected { expected, span: start..start + 1 });
             }
             return Ok(Query::At { value: reward.rate, time });
@@ -339,7 +339,7 @@ impl<'a> Parser<'a> {
         Ok(left)
     }
 
-    /// Formulas between connectives of one or two characters.
+    /// Reads formulas that are joined by a connective, whose sign may be single or double.
     fn chain(&mut self, sign: &str, op: BinaryOp, part: impl Fn(&mut Self) -> Read<Expr>) -> Read<Expr> {
         let mut left = part(self)?;
         let mut parts = 1;
@@ -377,7 +377,7 @@ impl<'a> Parser<'a> {
         }
         let start = self.at;
         if self.take("\"deadlock\"") || self.take_word("deadlock") {
-            let expected = "something else: `deadlock` needs a net with one token class";
+            let expected = "something else, because `deadlock` needs a net with one token class";
             let span = start..self.at;
             return deadlock_condition(self.net).ok_or(FormulaError::Expected { expected, span });
         }
@@ -394,7 +394,7 @@ impl<'a> Parser<'a> {
         self.expression(length)
     }
 
-    /// A marking expression of this length.
+    /// Reads a marking expression of the given length.
     fn expression(&mut self, length: usize) -> Read<Expr> {
         let start = self.at;
         let text = &self.rest()[..length];
@@ -407,8 +407,8 @@ impl<'a> Parser<'a> {
         self.net.resolved(&named).map_err(wrong)
     }
 
-    /// Returns true if this parenthesis belongs to a marking expression: arithmetic or a comparison follows
-    /// the closing parenthesis.
+    /// Returns true if this parenthesis belongs to a marking expression, which is the case if arithmetic or a comparison
+    /// follows the closing parenthesis.
     fn is_of_expression(&self) -> bool {
         let inside = &self.rest()[1..];
         let length = length_until(inside, |rest| rest.starts_with(')'));
@@ -418,7 +418,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Bytes up to the first match of `ends`, outside of parentheses.
+/// Returns the number of bytes up to the first match of `ends` outside of parentheses.
 fn length_until(text: &str, ends: impl Fn(&str) -> bool) -> usize {
     let mut at = 0;
     while at < text.len() && !ends(&text[at..]) {
@@ -435,7 +435,7 @@ mod tests {
     use crate::solve::{Asking, Limits, explore};
     use crate::watch::Unwatched;
 
-    /// Two stages at 1 and 2 per second, then nothing.
+    /// Two stages with rates of 1 and 2 per second, then a deadlock.
     fn stages() -> Net {
         let mut b = NetBuilder::new("");
         let [first, second, done] = [("first", 1), ("second", 0), ("done", 0)].map(|(id, tokens)| b.place(id, tokens));

@@ -1,4 +1,4 @@
-//! Elimination of states without subtraction: the direct solver of irreducible and of absorbing parts of a chain.
+//! Elimination of states without subtraction: the direct solver for irreducible and for absorbing parts of a chain.
 //!
 //! State `k` is removed by connecting its predecessors directly with its successors,
 //!
@@ -7,11 +7,11 @@
 //! q_ij ← q_ij + q_ik q_kj / s_k      slack_i ← slack_i + q_ik slack_k / s_k
 //! ```
 //!
-//! which is Gaussian elimination of `D − R` whose diagonal is recomputed as a sum. There are no subtractions,
+//! which is Gaussian elimination of `D − R` with the diagonal recomputed as a sum. There are no subtractions,
 //! so the relative error of each result is about n times the rounding error of one operation, even for stiff
-//! chains and weakly coupled groups of states \[Grassmann1985\] \[OCinneide1993\]. Sparse: the next state is
-//! one with the smallest product of predecessors and successors \[Markowitz1957\]; when the remaining matrix
-//! fills up, it is eliminated as a dense matrix.
+//! chains and weakly coupled groups of states \[Grassmann1985\] \[OCinneide1993\]. The matrix is sparse at first: the next
+//! state to eliminate is one with the smallest product of predecessors and successors \[Markowitz1957\]. When the
+//! remaining matrix fills up, it is eliminated as a dense matrix.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,14 +19,14 @@ use std::collections::BinaryHeap;
 use crate::compile::Csr;
 use crate::watch::Watch;
 
-/// Largest cost of an elimination; above it, elimination is abandoned.
+/// Maximum cost of an elimination; if it is exceeded, the elimination is abandoned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
-    /// Rates visited while the matrix is sparse.
+    /// Maximum number of rates visited while the matrix is sparse.
     pub(crate) work: u64,
-    /// Rates kept (16 bytes each).
+    /// Maximum number of stored rates (16 bytes each).
     pub(crate) kept: usize,
-    /// States of the dense rest.
+    /// Maximum number of states of the remaining dense matrix.
     pub(crate) dense: usize,
 }
 
@@ -42,7 +42,7 @@ impl Budget {
 /// The factors of `D − R` of a part of a chain.
 #[derive(Clone, Debug)]
 pub(crate) struct Elimination {
-    /// States in the order of elimination, and the rate out of each at that time.
+    /// States in the order of elimination, and the rate out of each state when it was eliminated.
     order: Vec<u32>,
     pivots: Vec<f64>,
     /// Per eliminated state, rates to and from the remaining states.
@@ -75,28 +75,28 @@ impl Rows {
     }
 }
 
-/// The rest of the chain while states are eliminated.
+/// The remaining chain while states are eliminated.
 struct Rest {
     rows: Vec<Vec<(u32, f64)>>,
-    /// Predecessors, in no order.
+    /// Predecessors of each state, unordered.
     columns: Vec<Vec<u32>>,
     slack: Vec<f64>,
     key: Vec<u64>,
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     merged: Vec<(u32, f64)>,
-    /// Rates visited so far.
+    /// Number of rates visited so far.
     work: u64,
 }
 
-/// Rates visited between two checks for a stop request: some milliseconds.
+/// Number of rates visited between two checks for a stop request: some milliseconds.
 const WORK_BETWEEN_LOOKS: u64 = 1 << 20;
 
-/// Key of a state that was taken out.
+/// Key of an eliminated state.
 const GONE: u64 = u64::MAX;
 
 impl Elimination {
-    /// Factors the part with these rates among its states and `slack` out of it; `None` if that exceeds the budget, or
-    /// was stopped. Without slack the part must be irreducible.
+    /// Factorises the part with the given rates among its states and the rates `slack` out of the part; `None` if this exceeds the
+    /// budget or was stopped. Without slack, the part must be irreducible.
     pub(crate) fn of(rates: &Csr<(u32, f64)>, slack: &[f64], budget: Budget, watch: &dyn Watch) -> Option<Self> {
         let mut rest = Rest::of(rates, slack);
         let mut factors = Self {
@@ -158,7 +158,7 @@ impl Elimination {
         self.pivots.push(pivot);
     }
 
-    /// Returns true if it was not stopped.
+    /// Eliminates the dense core; returns false if it was stopped.
     fn eliminate_core(&mut self, rest: &Rest, watch: &dyn Watch) -> bool {
         self.core = (0_u32..).zip(&rest.key).filter(|(_, key)| **key != GONE).map(|(state, _)| state).collect();
         let n = self.core.len();
@@ -198,7 +198,7 @@ impl Elimination {
         true
     }
 
-    /// The steady state of the irreducible part, summing to 1. Exact to rounding in each entry.
+    /// Returns the steady state of the irreducible part, which sums to 1. Each entry is exact up to rounding.
     pub(crate) fn steady(&self) -> Vec<f64> {
         let mut y = vec![0.0; self.order.len() + self.core.len()];
         match self.core.first() {
@@ -273,18 +273,18 @@ impl Elimination {
         }
     }
 
-    /// Flow into state `k` of the core from the states before it.
+    /// Returns the flow into state `k` of the core from earlier states of the core.
     fn core_flow(&self, y: &[f64], k: usize) -> f64 {
         let n = self.core.len();
         (0..k).map(|i| y[self.core[i] as usize] * self.dense[i * n + k]).sum()
     }
 }
 
-/// Above this value, all values of a steady state are scaled down; values that become 0 are too small for the result
-/// anyway.
+/// If a value exceeds this limit, all values of a steady state are scaled down; values that underflow to 0 would be 0 in the
+/// result anyway.
 const LARGE: f64 = 1e250;
 
-/// Sets the value of a state; earlier values keep their ratio to it.
+/// Sets the value of a state, and rescales all values if necessary, so that their ratios stay the same.
 fn put(y: &mut [f64], state: u32, value: f64) {
     y[state as usize] = value;
     if value > LARGE {
@@ -316,14 +316,14 @@ impl Rest {
         rest
     }
 
-    /// Queues `state` with the present cost of eliminating it.
+    /// Adds `state` to the queue with its current cost of elimination.
     fn push(&mut self, state: u32) {
         let product = self.rows[state as usize].len() as u64 * self.columns[state as usize].len() as u64;
         self.key[state as usize] = product;
         self.queue.push(Reverse((product, state)));
     }
 
-    /// The cheapest state to take out; it stays at the top of the queue's order until its key changes.
+    /// Returns the state that is cheapest to eliminate, with its key.
     fn next(&mut self) -> Option<(u64, u32)> {
         while let Some(Reverse((product, state))) = self.queue.pop() {
             if self.key[state as usize] == product {
@@ -333,7 +333,7 @@ impl Rest {
         None
     }
 
-    /// Replaces the rate from `from` to `gone` by rates to the successors of `gone`; returns it.
+    /// Replaces the rate from `from` to `gone` by rates to the successors of `gone`; returns the replaced rate.
     fn bypass(&mut self, from: u32, gone: u32, row: &[(u32, f64)], pivot: f64) -> f64 {
         let own = std::mem::take(&mut self.rows[from as usize]);
         let at = own.binary_search_by_key(&gone, |&(to, _)| to).expect("rows mirror columns");
@@ -407,7 +407,7 @@ mod tests {
             }
             let worst = columns.iter().zip(&b).map(|(c, b)| (c - b).abs()).fold(0.0, f64::max);
             assert!(worst < 1e-9, "{worst}");
-            // what goes in comes out: y · slack = sum of b
+            // inflow equals outflow: y · slack = sum of b
             let out: f64 = y.iter().zip(&slack).map(|(y, s)| y * s).sum();
             assert!((out - b.iter().sum::<f64>()).abs() < 1e-12 * out);
         }

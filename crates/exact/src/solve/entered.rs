@@ -5,11 +5,11 @@ use crate::solve::explore_error::ExploreError;
 use crate::solve::space::StateSpace;
 
 impl StateSpace {
-    /// Initial probabilities of a passage that starts when a state of `starts` (one truth value for each state) is entered in the
-    /// long run with the probabilities `steady`: proportional to the flow into each state, `π_i q_i`. None if no state of `starts`
-    /// is ever entered. As exact as `steady`.
+    /// Returns the initial probabilities of a passage that starts when a state of `starts` (one truth value for each state) is entered
+    /// in the long run. `steady` are the long-run probabilities; the result is proportional to the flow into each state, `π_i q_i`.
+    /// None if no state of `starts` is ever entered. As exact as `steady`.
     ///
-    /// Solvers of response times give the same weights to several start markings.
+    /// Tools for response times weight several start markings in the same way.
     pub fn entered(&self, starts: &[bool], steady: &[f64]) -> Option<Vec<(u32, f64)>> {
         let chain = self.partial_chain();
         let flow = |state: usize| steady[state] * chain.exit_rate(state);
@@ -19,12 +19,12 @@ impl StateSpace {
         (all > 0.0).then(|| entered.into_iter().map(|(state, flow)| (state, flow / all)).collect())
     }
 
-    /// Returns true if an expression is not 0 in some vanishing marking that the long run, with these probabilities,
-    /// passes.
+    /// Returns true if an expression is not 0 in some vanishing marking that is passed in the long run, whose probabilities are
+    /// `steady`.
     ///
     /// # Errors
     ///
-    /// As [`explore`](crate::solve::explore).
+    /// The errors of [`explore`](crate::solve::explore).
     pub fn holds_in_zero_time(&self, program: &Program, code: &Code, steady: &[f64]) -> Result<bool, ExploreError> {
         let is_immediate: Vec<bool> = (0..program.transitions() as u32).map(|t| !program.timed.contains(&t)).collect();
         let mut holds = false;
@@ -50,7 +50,7 @@ mod tests {
         let steady = steady_state(chain, &LinearSettings::default()).unwrap().probabilities;
         let at = |n: usize| (0..6).map(|state| state == n).collect::<Vec<_>>();
         assert_eq!(space.entered(&at(1), &steady), Some(vec![(1, 1.0)]));
-        // arrivals from 0 and ends of service from 2 enter 1 as often as it is left
+        // state 1 is entered by arrivals in 0 and services in 2, as often as it is left
         let one_or_two = space.entered(&[false, true, true, false, false, false], &steady).unwrap();
         assert_relative_eq!(
             one_or_two[0].1,

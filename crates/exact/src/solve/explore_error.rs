@@ -8,11 +8,11 @@ use crate::semantics::Fault;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExploreError {
-    /// A rate, weight or goal that makes no sense in a marking that is reached.
+    /// A rate, weight or goal that is invalid in a reachable marking.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// A delay that is not exponential: the marking alone does not determine what happens next. Simulate the net
-    /// instead.
+    /// A delay that is not exponential, so that the marking alone does not determine what happens next. Such a net can be
+    /// simulated.
     #[error(
         "the delay of transition `{transition}` is {law}, not exponential, so the net is not a Markov chain; simulate it"
     )]
@@ -22,8 +22,8 @@ pub enum ExploreError {
         /// Name of its distribution.
         law: &'static str,
     },
-    /// Immediate transitions that, once started, fire forever: no probability leaves the loop. Let one of them need a
-    /// token that the loop does not return.
+    /// Immediate transitions that fire forever once they start: no probability leaves the loop. To end the loop, one of them
+    /// must consume a token that the loop does not return.
     #[error(
         "immediate transitions fire forever without time passing: {}; make one of them timed, or let one consume a token",
         transitions.join(", ")
@@ -32,7 +32,7 @@ pub enum ExploreError {
         /// Ids of the transitions in the loop, in the order of the net.
         transitions: Vec<String>,
     },
-    /// Zero time leads through more markings than the limit.
+    /// More vanishing markings than the limit follow each other in zero time.
     #[error("immediate transitions lead through more than {limit} markings in zero time; simulate the net instead")]
     VanishingLimit {
         /// Maximum number of markings.
@@ -68,7 +68,7 @@ fn listed(places: &[String]) -> String {
     if more > 0 { format!("{} and {more} more places", names.join(", ")) } else { names.join(", ") }
 }
 
-/// Reason why an exploration ended before every marking was found. The markings found until then are kept.
+/// Reason why an exploration ended before every marking was found. The markings found so far are kept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Incomplete {
@@ -87,7 +87,7 @@ pub enum Incomplete {
     /// More wall time than allowed.
     #[error("the exploration is incomplete after {} s; allow more time, or simulate the net", limit.as_secs_f64())]
     Time {
-        /// Longest wall time.
+        /// Maximum wall time.
         limit: Duration,
     },
     /// The caller stopped the exploration.

@@ -1,4 +1,4 @@
-//! State spaces for other programs: Matrix Market, the explicit files of PRISM.
+//! Export of state spaces for other programs: Matrix Market, and the explicit files of PRISM.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,8 +8,8 @@ use crate::compile::Program;
 use crate::solve::chain::Chain;
 use crate::solve::space::StateSpace;
 
-/// Writes the generator matrix of a chain as Matrix Market: rows are the states before, in 1/s, the diagonal is minus the
-/// total rate out.
+/// Writes the generator matrix of a chain as Matrix Market. An entry is the rate \[1/s\] from the state of its row to the state
+/// of its column; a diagonal entry is minus the total rate out of the state.
 ///
 /// # Errors
 ///
@@ -52,8 +52,8 @@ pub fn write_prism_transitions(chain: &Chain, out: &mut dyn Write) -> io::Result
     Ok(())
 }
 
-/// Writes the markings as PRISM's explicit `.sta` file. Counters are its variables; invalid PRISM names get
-/// underscores.
+/// Writes the markings as PRISM's explicit `.sta` file. Its variables are the counters; in their names, characters that PRISM
+/// does not allow become underscores.
 ///
 /// # Errors
 ///
@@ -89,7 +89,7 @@ pub fn write_prism_labels(space: &StateSpace, out: &mut dyn Write) -> io::Result
     Ok(())
 }
 
-/// The counters as identifiers of PRISM, each different.
+/// Returns the names of the counters as PRISM identifiers, all different.
 fn variables(program: &Program) -> Vec<String> {
     let classes = program.classes();
     let mut names: Vec<String> = Vec::with_capacity(program.counters());

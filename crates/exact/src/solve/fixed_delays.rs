@@ -1,15 +1,15 @@
-//! The long run of nets with fixed delays: deterministic ones, and ones with finitely many values.
+//! The long run of nets with fixed delays: deterministic delays, and delays with finitely many values.
 //!
-//! At most one transition with a fixed delay may be enabled at a time, with one server. Its delay begins in some state;
-//! until it fires, the other transitions play as a Markov chain. If they disable it, the delay is dropped. So the states
-//! in which a delay begins or is dropped, and the states without such a transition, form a Markov chain:
+//! At most one transition with a fixed delay may be enabled at a time, and it must have one server. Its delay starts in some
+//! state; until it fires, the other transitions form a Markov chain. If they disable it, the delay is dropped. So the states
+//! in which a delay starts or is dropped, together with the states in which no fixed delay runs, form a Markov chain:
 //!
 //! ```text
-//! P(s, ·): the next of these states after s,   C(s, u): mean time in u until then
+//! P(s, ·): distribution of the next of these states after s,   C(s, u): mean time in u before that state
 //! π P = π,   p(u) = Σ_s π(s) C(s, u) / Σ_s π(s) Σ_v C(s, v)
 //! ```
 //!
-//! `P` and `C` are transient probabilities and stays after the delay. Source: \[AjmoneMarsanChiola1987\].
+//! `P` and `C` follow from transient probabilities and sojourn times at the end of the delay. Source: \[AjmoneMarsanChiola1987\].
 
 use crate::compile::{Csr, Firing, Program, Value};
 use crate::net::{Law, Memory, Servers};
@@ -29,17 +29,17 @@ use crate::solve::vanish::Settling;
 pub struct FixedDelaySteady {
     /// All markings.
     pub space: StateSpace,
-    /// The net with exponential delays of the same enabling, which has the same markings; its rates mean nothing.
+    /// The net with fixed delays replaced by exponential delays, which has the same markings; the replaced rates have no meaning.
     pub program: Program,
     /// Shares of time, per state, and the recurrent classes.
     pub steady: Steady,
-    /// Bound of the sum of absolute errors of the transient probabilities behind it: truncation and rounding.
+    /// Bound of the sum of absolute errors of the transient probabilities used: truncation and rounding.
     pub error: f64,
-    /// Per state: the transition with a fixed delay that is enabled, and its firings there \[1/s\].
+    /// Per state: the enabled transition with a fixed delay, and its firings per second in this state.
     firings: Vec<Option<(u32, f64)>>,
 }
 
-/// Reason why a net with fixed delays has no exact long run here.
+/// Reason why the long run of a net with fixed delays cannot be computed exactly.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FixedDelayError {
@@ -57,7 +57,7 @@ pub enum FixedDelayError {
     Together {
         /// Id of one transition.
         first: String,
-        /// Id of another.
+        /// Id of another transition.
         second: String,
     },
     /// Several servers have fixed delays.
@@ -73,20 +73,22 @@ pub enum FixedDelayError {
         transition: String,
     },
     /// The probabilities between the states in which delays begin need too much memory.
-    #[error("the probabilities between the states in which delays begin need more than {limit} bytes; simulate it")]
+    #[error(
+        "the probabilities between the states in which delays begin need more than {limit} bytes; simulate the net"
+    )]
     TooLarge {
-        /// Most bytes.
+        /// Maximum number of bytes.
         limit: u64,
     },
-    /// The play during a delay has no transient probabilities.
+    /// The transient probabilities during a delay cannot be computed.
     #[error(transparent)]
     Transient(#[from] TransientError),
-    /// The chain of the states in which delays begin has no steady state.
+    /// The steady state of the chain of states in which delays begin cannot be computed.
     #[error(transparent)]
     Steady(#[from] SteadyError),
 }
 
-/// Values of a fixed delay \[s\], each with its probability; none for other distributions.
+/// Returns the values of a fixed delay \[s\], each with its probability; none for other distributions.
 fn values(law: &Law) -> Option<Vec<(f64, f64)>> {
     match law {
         Law::Deterministic { delay } => Some(vec![(*delay, 1.0)]),
@@ -105,7 +107,7 @@ fn values(law: &Law) -> Option<Vec<(f64, f64)>> {
     }
 }
 
-/// Returns true if a delay has finitely many values, so that [`fixed_delay_steady_state`] takes it.
+/// Returns true if a delay has finitely many values, so that [`fixed_delay_steady_state`] can handle it.
 pub fn is_fixed(law: &Law) -> bool {
     matches!(law, Law::Deterministic { .. } | Law::Empirical { .. })
 }
@@ -115,9 +117,9 @@ pub fn has_fixed_delays(program: &Program) -> bool {
     program.firing.iter().any(|firing| matches!(firing, Firing::General { law, .. } if is_fixed(law)))
 }
 
-/// Shares of time in the long run of a net whose delays are exponential or fixed.
+/// Returns the shares of time in the long run of a net whose delays are exponential or fixed.
 ///
-/// Exact up to [`FixedDelaySteady::error`] and the accuracy of the linear solver. The work is a transient solution for
+/// Exact up to [`FixedDelaySteady::error`] and the accuracy of the linear solver. The work is one transient solution for
 /// each state in which a fixed delay can begin.
 ///
 /// # Errors
@@ -165,11 +167,11 @@ impl FixedDelaySteady {
         self.firings[state].is_some()
     }
 
-    /// Averages over the long run, throughputs of the transitions with fixed delays included.
+    /// Returns the averages over the long run, including the throughputs of the transitions with fixed delays.
     ///
     /// # Errors
     ///
-    /// As [`explore`].
+    /// The errors of [`explore`].
     pub fn averages(&self) -> Result<Averages, ExploreError> {
         let probabilities = &self.steady.probabilities;
         self.space.averages_of(&self.program, probabilities, &|state, transition, rate| match self.firings[state] {
@@ -186,7 +188,7 @@ struct Fixed {
     memory: Memory,
 }
 
-/// The net with exponential delays in place of fixed ones, and the fixed ones.
+/// Returns the net with exponential delays in place of fixed delays, and the fixed delays.
 fn exponential_twin(program: &Program) -> Result<(Program, Vec<Fixed>), FixedDelayError> {
     let (mut twin, mut delays) = (program.clone(), Vec::new());
     for (t, firing) in twin.firing.iter_mut().enumerate() {
@@ -203,11 +205,11 @@ fn exponential_twin(program: &Program) -> Result<(Program, Vec<Fixed>), FixedDel
 
 /// What can happen in each state.
 struct Play {
-    /// Per state: the fixed delay that runs.
+    /// Per state: the fixed delay that runs in it, if any.
     fixed: Vec<Option<u32>>,
-    /// Per state: the states after the end of that delay, with probabilities.
+    /// Per state: the states to which the end of that delay leads, with probabilities.
     after: Csr<(u32, f64)>,
-    /// Per state: the other states that exponential delays lead to, with rates.
+    /// Per state: the other states to which exponential delays lead, with rates.
     rates: Csr<(u32, f64)>,
 }
 
@@ -267,7 +269,7 @@ impl Play {
         }
     }
 
-    /// Returns true if an exponential delay can disable the transition of a fixed one.
+    /// Returns true if an exponential transition can disable the transition with fixed delay `f`.
     fn is_interrupted(&self, f: u32) -> bool {
         let own = |state: u32| self.fixed[state as usize] == Some(f);
         let mut states = 0..self.fixed.len() as u32;
@@ -279,7 +281,7 @@ impl Play {
     }
 }
 
-/// Sorts by state and adds up what belongs to the same one.
+/// Sorts the entries of a row by state, and adds up entries for the same state.
 fn summed(row: &mut Vec<(u32, f64)>) {
     row.sort_by_key(|&(state, _)| state);
     row.dedup_by(|next, kept| {
@@ -291,22 +293,22 @@ fn summed(row: &mut Vec<(u32, f64)>) {
     });
 }
 
-/// The play during one fixed delay: a chain over the states in which it runs, and those in which it was dropped.
+/// The behaviour during one fixed delay: a chain over the states in which the delay runs and the states in which it was dropped.
 struct Part {
-    /// Local states: the own ones first, then those outside.
+    /// States of this chain: first the states in which the delay runs, then the other states.
     states: Vec<u32>,
     own: usize,
     rates: Csr<(u32, f64)>,
     values: Vec<(f64, f64)>,
 }
 
-/// The end of a fixed delay, from some states in which it began.
+/// The states at the end of a fixed delay, for given states at its start.
 struct After {
-    /// States in which it was dropped, with probabilities.
+    /// States in which the delay was dropped, with probabilities.
     dropped: Vec<(u32, f64)>,
-    /// States in which it ended, with probabilities.
+    /// States in which the delay ended, with probabilities.
     fired: Vec<(u32, f64)>,
-    /// Mean times in the states until then \[s\].
+    /// Mean times in the states during the delay \[s\].
     stays: Vec<(u32, f64)>,
     error: f64,
 }
@@ -339,7 +341,7 @@ impl Part {
         Self { own, rates: Csr::from_rows((0..states.len()).map(row)), values, states }
     }
 
-    /// The end of the delay from these states, with their weights, which need not sum to 1; none if there is no weight.
+    /// Returns the end of the delay if it starts in the given states; their weights need not sum to 1. None if all weights are 0.
     fn after(&self, starts: &[(u32, f64)], settings: &TransientSettings<'_>) -> Result<Option<After>, TransientError> {
         let weight: f64 = starts.iter().map(|&(_, share)| share).sum();
         if weight <= 0.0 {
@@ -367,27 +369,27 @@ impl Part {
     }
 }
 
-/// The chain of the states in which fixed delays begin or were dropped, and those without.
+/// The embedded chain: the states in which fixed delays begin or were dropped, and the states in which none runs.
 struct Embedded<'a> {
     play: &'a Play,
     parts: Vec<Part>,
     times: &'a TransientSettings<'a>,
     most_bytes: u64,
-    /// The states, in the order in which they were found, and the position of each.
+    /// The states of the embedded chain, in the order in which they were found; `position` is the inverse.
     entries: Vec<u32>,
     position: Vec<u32>,
     rows: Vec<Vec<(u32, f64)>>,
     error: f64,
 }
 
-/// Mean times in the states, and mean ends of fixed delays there, between two states of the embedded chain.
+/// Mean times in the states, and mean numbers of ends of fixed delays in them, between two states of the embedded chain.
 struct Cycle {
-    /// Each state once.
+    /// States with mean times, each state once.
     stays: Vec<(u32, f64)>,
     fired: Vec<(u32, f64)>,
 }
 
-/// A state that was not entered yet.
+/// Position of a state that was not entered yet.
 const NEVER: u32 = u32::MAX;
 
 impl<'a> Embedded<'a> {
@@ -397,7 +399,7 @@ impl<'a> Embedded<'a> {
         Self { play, parts, times, most_bytes, entries: Vec::new(), position, rows: Vec::new(), error: 0.0 }
     }
 
-    /// Finds the states from the initial ones on, and where each leads.
+    /// Finds the states of the embedded chain, starting at the initial states, and the successors of each.
     fn fill(&mut self, initial: &[(u32, f64)]) -> Result<(), FixedDelayError> {
         initial.iter().for_each(|&(state, _)| self.enter(state));
         let (mut at, mut bytes) = (0, 0);
@@ -445,7 +447,7 @@ impl<'a> Embedded<'a> {
         Ok(dropped)
     }
 
-    /// The chain in discrete time, as one in continuous time with the same steady state.
+    /// Returns the discrete-time chain as a continuous-time chain with the same steady state.
     fn chain(&mut self, initial: &[(u32, f64)]) -> Chain {
         let mut initial: Vec<(u32, f64)> =
             initial.iter().map(|&(state, share)| (self.position[state as usize], share)).collect();
@@ -453,7 +455,7 @@ impl<'a> Embedded<'a> {
         Chain { rates: Csr::from_rows(std::mem::take(&mut self.rows)), initial }
     }
 
-    /// The mean play from states of the embedded chain, with their weights, to the next one.
+    /// Returns the means between given states of the embedded chain, with weights, and the next state of the embedded chain.
     fn cycle(&mut self, starts: Vec<(u32, f64)>) -> Result<Cycle, FixedDelayError> {
         let (mut stays, mut fired) = (Vec::new(), Vec::new());
         let (free, delayed): (Vec<_>, Vec<_>) =
@@ -467,7 +469,7 @@ impl<'a> Embedded<'a> {
                 fired.extend(after.fired);
             }
         }
-        // a state that nothing leaves has a class of its own, and all of its time
+        // a state that is never left forms its own class and gets all of the class's time
         let stay = |total: f64, share: f64| if total > 0.0 { share / total } else { 1.0 };
         stays.extend(free.into_iter().map(|(state, share)| (state, stay(self.play.exit_rate(state), share))));
         Ok(Cycle { stays, fired })
@@ -495,7 +497,7 @@ mod tests {
         fixed_delay_steady_state(&program, &Limits::default(), &LinearSettings::default(), &times)
     }
 
-    /// A queue with room for `k`; customers that find it full are lost.
+    /// A queue with capacity `k`; customers that find it full are lost.
     fn queue(k: u32, arrive: Timing, serve: Timing) -> NetBuilder {
         let mut b = NetBuilder::new("queue");
         let (door, q) = (b.place("door", 0), b.place("q", 0));
@@ -512,7 +514,7 @@ mod tests {
         b
     }
 
-    /// P(n customers) of M/D/1/K by its own embedded chain at departures: \[GrossHarris1998\].
+    /// P(n customers) of M/D/1/K, computed from the embedded chain at departures \[GrossHarris1998\].
     fn md1k(k: usize, rho: f64) -> Vec<f64> {
         let arrivals: Vec<f64> = (0..=k)
             .scan(f64::exp(-rho), |p, n| {
@@ -546,7 +548,7 @@ mod tests {
                     "k = {k}, n = {n}: {averages:?}, {expected:?}"
                 );
             }
-            // work is done while customers are there
+            // the server works while there are customers
             let busy = 1.0 - expected[0];
             assert!((averages.throughputs[3] - busy / 2.0).abs() < 1e-10);
             assert!((averages.throughputs[1] - averages.throughputs[3]).abs() < 1e-10);
@@ -572,8 +574,8 @@ mod tests {
         assert!((mean - rho / (1.0 - sigma)).abs() < 1e-9, "{mean}");
     }
 
-    /// A machine works, breaks or is stopped by a clock; a clock that is interrupted starts anew. Renewal theory: the
-    /// time to the first of both is `(1 − exp(−λτ)) / λ`.
+    /// A machine works until it breaks or a clock stops it; an interrupted clock starts anew. By renewal theory, the mean
+    /// time to the first of both events is `(1 − exp(−λτ)) / λ`.
     #[test]
     fn a_delay_that_is_disabled_is_dropped() {
         let (rate, delay, mend, pause) = (0.5, 3.0, 2.0, 0.25);

@@ -1,9 +1,9 @@
-//! Distributions on a grid of times, each as two distribution functions that enclose the true one.
+//! Distributions on a grid of times, each given by two distribution functions that enclose the true distribution function.
 //!
-//! Every step keeps the bounds: exponential stages are exact at the grid points in a series from time 0, a stage
-//! after a distribution that is known only at the grid points is integrated with its value at either end of each
-//! cell, and maximum and mixture are monotone. So the true distribution lies between the bounds for any grid;
-//! derived in docs/solve.md. The middle of the bounds is off by the square of the step only.
+//! Every operation preserves the bounds. Exponential stages in series from time 0 are exact at the grid points. A stage
+//! after a distribution that is known only at the grid points is integrated twice, with the distribution's value at each end
+//! of every cell. Maximum and mixture are monotone. So the true distribution lies between the bounds for any grid
+//! (derivation in docs/solve.md). The error of the middle of the bounds is of the order of the square of the step.
 
 use std::collections::HashMap;
 
@@ -13,9 +13,9 @@ use crate::solve::phase_grid::{Cdf, phases};
 /// Settings of [`completion_time`](crate::solve::completion_time).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GridSettings {
-    /// Steps of the grid, at least 16. The bounds differ by a few steps. Default 262,144.
+    /// Number of steps of the grid, at least 16. The bounds differ by a few steps. Default 262,144.
     pub steps: usize,
-    /// Probability that the time is beyond the grid, at most. Default 1e-12.
+    /// Maximum probability that the time is beyond the grid. Default 1e-12.
     pub beyond: f64,
 }
 
@@ -29,28 +29,30 @@ impl Default for GridSettings {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GridError {
-    /// Settings that make no grid.
+    /// Settings that are not valid.
     #[error(
-        "a grid of {steps} steps that omits probability {beyond}; it must have 16 to 2^24 steps and omit between 0 and 0.1"
+        "the grid has {steps} steps and omits probability {beyond}; it must have 16 to 2^24 steps and omit a probability between 0 and 0.1"
     )]
     Settings {
-        /// Steps.
+        /// Number of steps.
         steps: usize,
-        /// Probability left out.
+        /// Omitted probability.
         beyond: f64,
     },
-    /// The distributions are too many or too different for the memory of the grid. Use fewer steps.
+    /// Too many different distributions for the memory limit; fewer steps need less memory.
     #[error("{laws} different distributions on {steps} steps take more than {limit} MB; use fewer steps")]
     Memory {
         /// Maximum number of distributions in memory.
         laws: usize,
-        /// Steps.
+        /// Number of steps.
         steps: usize,
-        /// Limit \[MB\].
+        /// Limit of memory \[MB\].
         limit: usize,
     },
-    /// The rates and times together leave the range of floating point.
-    #[error("the longest time evaluates to {end} s")]
+    /// The rates and times are outside the range of floating-point numbers.
+    #[error(
+        "rates and times are outside the range of floating-point numbers: the end of the time grid would be {end} s"
+    )]
     End {
         /// The end of the grid \[s\].
         end: f64,
@@ -65,22 +67,22 @@ pub enum GridError {
     },
 }
 
-/// A number and the bounds that are certain, up to rounding.
+/// A number with guaranteed bounds, up to rounding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounded {
-    /// Not below this.
+    /// Guaranteed lower bound.
     pub lower: f64,
-    /// The best guess.
+    /// The estimate.
     pub value: f64,
-    /// Not above this.
+    /// Guaranteed upper bound.
     pub upper: f64,
 }
 
-/// Maximum memory for simultaneous distributions \[MB\].
+/// Maximum memory for distributions that are stored together \[MB\].
 const MEMORY_MB: usize = 2_000;
 
-/// Grid points for two distributions if neither is a row of stages, one after the other: their number squared is the
-/// work.
+/// Number of grid points for the sum of two distributions of which neither is a series of stages; the work is the square
+/// of this number.
 const COARSE: usize = 1 << 13;
 
 /// The distribution of a completion time: probabilities, quantiles, mean and standard deviation, each between bounds.
@@ -89,16 +91,16 @@ const COARSE: usize = 1 << 13;
 #[derive(Clone, Debug)]
 pub struct CompletionTime {
     step: f64,
-    /// The time is the sum of these; the second may be absent.
+    /// The time is the sum of `first` and `second`; `second` may be absent.
     first: Cdf,
     second: Option<Cdf>,
-    /// Of the tail beyond the grid: its probability, and the rate at which it falls at least \[1/s\].
+    /// Probability of the tail beyond the grid; `decay` is a lower bound of the rate at which the tail decreases \[1/s\].
     beyond: f64,
     decay: f64,
 }
 
 impl CompletionTime {
-    /// The bounds hold up to this, of probabilities.
+    /// Rounding error of probabilities, up to which the bounds hold.
     pub const ROUNDING: f64 = 1e-10;
 
     pub(crate) fn of(table: &LawTable, root: LawId, settings: &GridSettings) -> Result<Self, GridError> {
@@ -128,7 +130,7 @@ impl CompletionTime {
         Ok(Self { step, first, second, beyond, decay })
     }
 
-    /// Probability of being complete at `time` \[s\].
+    /// Returns the probability of completion by `time` \[s\].
     pub fn cdf(&self, time: f64) -> Bounded {
         if time.is_nan() || time < 0.0 {
             return Bounded { lower: 0.0, value: 0.0, upper: 0.0 };
@@ -143,12 +145,12 @@ impl CompletionTime {
         let (below, above) = (self.bounds(k), self.bounds(k + 1));
         let middle = |(lower, upper): (f64, f64)| f64::midpoint(lower, upper);
         let value = middle(below) + (at - k as f64) * (middle(above) - middle(below));
-        // a time that is a grid point but for rounding needs no more than its own bounds
+        // rounding may hide that the time is before a grid point, so the lower bound is that of the previous point
         let lower = if at - k as f64 > 1e-9 { below.0 } else { self.bounds(k.saturating_sub(1)).0 };
         Bounded { lower: lower.min(value), value, upper: above.1.max(value) }
     }
 
-    /// The time \[s\] by which it is complete with probability `p`.
+    /// Returns the time \[s\] by which the schedule is complete with probability `p`.
     ///
     /// # Errors
     ///
@@ -180,14 +182,14 @@ impl CompletionTime {
         Ok(Bounded { lower: lower as f64 * self.step, value: value * self.step, upper: upper as f64 * self.step })
     }
 
-    /// Mean \[s\].
+    /// Returns the mean \[s\].
     pub fn mean(&self) -> Bounded {
         let parts = [Some(&self.first), self.second.as_ref()].map(|cdf| cdf.map(|cdf| self.mean_of(cdf)));
         let [a, b] = parts.map(|mean| mean.unwrap_or(Bounded { lower: 0.0, value: 0.0, upper: 0.0 }));
         Bounded { lower: a.lower + b.lower, value: a.value + b.value, upper: a.upper + b.upper }
     }
 
-    /// Standard deviation \[s\]. The error is about the square of the grid's step; this value has no bounds.
+    /// Returns the standard deviation \[s\]. The error is about the square of the grid's step; this value has no bounds.
     pub fn standard_deviation(&self) -> f64 {
         let variance = |cdf: &Cdf| {
             let survival = |i: usize| 1.0 - f64::midpoint(cdf.lower[i], cdf.upper[i]);
@@ -204,17 +206,17 @@ impl CompletionTime {
         (variance(&self.first) + self.second.as_ref().map_or(0.0, variance)).sqrt()
     }
 
-    /// Width of a step of the grid \[s\].
+    /// Returns the width of a step of the grid \[s\].
     pub fn step(&self) -> f64 {
         self.step
     }
 
-    /// End of the grid \[s\].
+    /// Returns the end of the grid \[s\].
     pub fn end(&self) -> f64 {
         self.step * (self.first.lower.len() - 1) as f64
     }
 
-    /// Mean of a part. A part is at most the whole, also for its mean beyond the grid.
+    /// Returns the mean of a part. A part is at most as long as the whole, so the tail of the whole bounds the part's tail beyond the grid.
     fn mean_of(&self, cdf: &Cdf) -> Bounded {
         let last = cdf.lower.len() - 1;
         let survivals = |values: &[f64]| values.iter().map(|p| 1.0 - p).sum::<f64>() * self.step;
@@ -225,7 +227,7 @@ impl CompletionTime {
         Bounded { lower, value, upper: upper + tail }
     }
 
-    /// Bounds of the distribution at grid point `k`.
+    /// Returns the bounds of the distribution at grid point `k`.
     fn bounds(&self, k: usize) -> (f64, f64) {
         match &self.second {
             None => (self.first.lower[k], self.first.upper[k]),
@@ -234,8 +236,8 @@ impl CompletionTime {
     }
 }
 
-/// End of the grid, and the decay rate of the tail there: the smallest time that is exceeded with probability
-/// at most `beyond`, by Chernoff's bound.
+/// Returns the end of the grid, which is the smallest time that Chernoff's bound shows to be exceeded with probability at
+/// most `beyond`, and the decay rate of the tail there.
 fn end_of(table: &LawTable, parts: &[LawId], beyond: f64) -> (f64, f64) {
     let slowest = table.slowest(parts);
     if slowest.is_infinite() {
@@ -258,7 +260,7 @@ struct Grid<'a> {
 }
 
 impl Grid<'_> {
-    /// A distribution on the grid, its parts being known.
+    /// Computes a distribution on the grid; its parts must already be known.
     fn cdf(&self, id: LawId) -> Cdf {
         match self.table.law(id) {
             Law::Phases { fixed, stages } => phases(*fixed, stages, self.steps, self.step),
@@ -290,7 +292,7 @@ impl Grid<'_> {
         }
     }
 
-    /// Applies a function to a part; a row of stages is evaluated only for this purpose.
+    /// Applies a function to a part; if the part is a series of stages, it is evaluated for this purpose and not stored.
     fn with(&self, part: LawId, mut then: impl FnMut(&Cdf)) {
         match self.known.get(&part) {
             Some(cdf) => then(cdf),
@@ -298,7 +300,7 @@ impl Grid<'_> {
         }
     }
 
-    /// A distribution as a sum of two: all parts of a sum except one, and that one.
+    /// Splits a distribution into a sum of two: for a sum, all parts but one, and the remaining part.
     fn last_sum(&self, id: LawId) -> (Cdf, Option<Cdf>) {
         let Law::Sum(parts) = self.table.law(id) else { return (self.cdf(id), None) };
         let mut row: (f64, &[Stage]) = (0.0, &[]);
@@ -334,8 +336,8 @@ impl Grid<'_> {
     }
 }
 
-/// Bounds of the distribution of the sum of two distributions at grid point `k`. The second is rounded to grid points,
-/// down for the upper bound and up for the lower; the first is known at the remaining differences.
+/// Returns the bounds of the distribution of the sum of two times at grid point `k`. The second time is rounded to grid points,
+/// down for the upper bound and up for the lower bound; the first distribution is known at the remaining differences.
 fn sum_at(first: &Cdf, second: &Cdf, k: usize) -> (f64, f64) {
     let mut lower = second.lower[0] * first.lower[k];
     for j in 1..=k {
@@ -352,7 +354,7 @@ fn sum_at(first: &Cdf, second: &Cdf, k: usize) -> (f64, f64) {
     (lower.clamp(0.0, 1.0), upper.clamp(0.0, 1.0))
 }
 
-/// The sum of two distributions at all grid points, computed on a coarser grid if this one is fine.
+/// Returns the distribution of the sum of two times at all grid points, computed on a coarser grid if the grid is fine.
 fn coarse_sum(first: &Cdf, second: &Cdf) -> Cdf {
     let steps = first.lower.len() - 1;
     let stride = steps.div_ceil(COARSE);

@@ -7,11 +7,11 @@ use crate::solve::store::Store;
 use crate::solve::vanish::Rules;
 use crate::solve::witness::{replay, sequence};
 
-/// States that are each compared with all earlier ones on their path.
+/// Number of first states, each of which is compared with all earlier states on its path.
 const EAGER: u32 = 1 << 12;
-/// Of later states, one in this many is compared.
+/// One in this number of later states is compared.
 const RARELY: u32 = 1 << 8;
-/// Candidates for a proof after which no more are sought: the net has a reason to come back.
+/// Number of failed candidates after which no more proofs are sought, because the net is probably bounded.
 const PATIENCE: u32 = 1 << 10;
 /// Number of tokens that represents any number.
 const MANY: u32 = 1 << 31;
@@ -19,9 +19,9 @@ const MANY: u32 = 1 << 31;
 /// Looks for growth while states are found.
 #[derive(Debug)]
 pub(crate) struct Growth {
-    /// False if no firing adds more tokens than it takes: then no marking covers an earlier one.
+    /// False if no firing adds more tokens than it takes, in which case no marking covers an earlier marking.
     possible: bool,
-    /// Candidates that were no proof.
+    /// Number of candidates that were not a proof.
     failures: u32,
     scratch: Vec<u32>,
 }
@@ -33,8 +33,8 @@ impl Growth {
         Self { possible, failures: 0, scratch: Vec::new() }
     }
 
-    /// A proof that the net is unbounded, if the new `state` gives one. `parent` leads back to the start, which is its
-    /// own parent; `prove` examines a state that the new one covers.
+    /// Returns a proof that the net is unbounded, if the new `state` yields one. `parent` leads back to the start, which is its
+    /// own parent; `prove` examines a state that the new state covers.
     pub(crate) fn check(
         &mut self,
         store: &Store,
@@ -63,7 +63,7 @@ impl Growth {
     }
 }
 
-/// The proof that the path from a state to a later state that covers it can be repeated, if possible.
+/// Returns a proof that the path from a state to a later state that covers it can be repeated; none if it cannot.
 pub(crate) fn prove(
     rules: &Rules<'_>,
     store: &Store,
@@ -84,7 +84,7 @@ pub(crate) fn prove(
     Ok(Some(grown.proof(program, prefix, cycle)))
 }
 
-/// Returns true if `t` fires in `marking`; a timed transition fires only if no immediate one does.
+/// Returns true if `t` can fire in `marking`; a timed transition can fire only if no immediate transition can.
 fn goes_next(program: &Program, t: u32, marking: &[u32], found: &mut Candidates) -> Result<bool, Fault> {
     let group = program.group_of[t as usize];
     if group != u32::MAX {
@@ -103,15 +103,15 @@ fn goes_next(program: &Program, t: u32, marking: &[u32], found: &mut Candidates)
     Ok(true)
 }
 
-/// A marking, and the counters that hold more in a later one.
+/// A marking, and the counters that hold more tokens in a later marking.
 pub(crate) struct Grown {
     start: Vec<u32>,
     grows: Vec<bool>,
 }
 
 impl Grown {
-    /// Compares a state with a later state that covers it; none if anything except inputs and tests
-    /// of constant weight reads a counter that grew.
+    /// Compares a state with a later state that covers it. None if a counter that grew is read by anything other than input
+    /// and test arcs of constant weight.
     pub(crate) fn between(rules: &Rules<'_>, store: &Store, from: u32, to: u32) -> Option<Self> {
         let mut start = rules.program.initial.clone();
         let mut end = start.clone();
@@ -121,8 +121,8 @@ impl Grown {
         (!is_compared(rules, &grows)).then_some(Self { start, grows })
     }
 
-    /// Returns true if a cycle can still fire, step by step, when the growing counters hold any number of tokens.
-    /// Inputs and tests only demand minimum numbers, so a property of both few and many tokens also holds in between.
+    /// Returns true if a cycle can still fire, step by step, whatever number of tokens the growing counters hold.
+    /// Input and test arcs only require minimum numbers, so a property that holds for few and for many tokens also holds in between.
     pub(crate) fn is_repeatable(
         &self,
         program: &Program,
@@ -151,7 +151,7 @@ impl Grown {
     }
 }
 
-/// Returns true if anything except inputs and tests of constant weight reads a growing counter.
+/// Returns true if anything other than input and test arcs of constant weight reads a growing counter.
 fn is_compared(rules: &Rules<'_>, grows: &[bool]) -> bool {
     let program = rules.program;
     let growing = |counter: u32| grows[counter as usize];
@@ -179,7 +179,7 @@ mod tests {
     use crate::solve::{Incomplete, Limits, StateSpace, explore};
     use crate::watch::Unwatched;
 
-    /// Customers come, an idle server takes one at once and serves it.
+    /// Customers arrive; an idle server immediately takes a customer and serves it.
     fn open_queue(adapt: impl FnOnce(&mut NetBuilder, PlaceId)) -> Program {
         let mut b = NetBuilder::new("open");
         let (waiting, idle, busy) = (b.place("waiting", 0), b.place("idle", 1), b.place("busy", 0));
@@ -214,7 +214,7 @@ mod tests {
         }
     }
 
-    /// More customers than 3 let one go: what grew once does not grow forever, although no place has a capacity.
+    /// If there are more than 3 customers, one leaves: the growth ends, although no place has a capacity.
     #[test]
     fn growth_that_an_immediate_transition_ends_is_no_proof() {
         let program = open_queue(|b, waiting| {
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(explored(&program).unwrap().states(), 12);
     }
 
-    /// A place that only an inhibitor of an irrelevant transition reads: no proof, so the limit ends the exploration.
+    /// An inhibitor arc of an irrelevant transition reads the growing place: there is no proof, so the limit ends the exploration.
     #[test]
     fn without_a_proof_the_limit_ends_it() {
         let program = open_queue(|b, waiting| {

@@ -1,14 +1,14 @@
-//! Iterative solution of a part of a chain: sweeps and, if they converge too slowly, BiCGSTAB between them.
+//! Iterative solution of a part of a chain: sweeps and, if they converge too slowly, BiCGSTAB between sweeps.
 //!
-//! Implements the switch between the two, and the estimate of the remaining error.
+//! Implements the switch between the two methods, and the estimate of the remaining error.
 
 use crate::solve::sweep::{Stop, Sweeps, repeat};
 
-/// Steps of the first round of BiCGSTAB; twice as many after each without gain.
+/// Number of steps of the first round of BiCGSTAB; it is doubled after each round without gain.
 const STEPS: usize = 400;
-/// Sweeps after a round that broke down.
+/// Number of sweeps after a round that broke down.
 const MENDING: u32 = 20;
-/// Rounds without gain after which rounding has the last word.
+/// Number of rounds without gain after which BiCGSTAB stops, because rounding limits the accuracy.
 const IDLE: u32 = 3;
 /// Error that is accepted if rounding prevents the requested one.
 const ROUNDED: f64 = 1e-9;
@@ -18,19 +18,19 @@ const NOISE: f64 = 1e-13;
 /// Result of an iterative solution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Iterated {
-    /// Sweeps, and steps of BiCGSTAB that were allowed.
+    /// Result of the sweeps; their count includes the allowed steps of BiCGSTAB.
     pub(crate) sweeps: Sweeps,
     /// True if BiCGSTAB was used.
     pub(crate) accelerated: bool,
 }
 
-/// Solves by both methods; if BiCGSTAB does not help, by sweeps only. `sweep` does one sweep with a share of each
-/// step and returns the change relative to the sum of values; `improve` moves the values by a limited number of
-/// steps of BiCGSTAB, and returns true on success.
+/// Solves by both methods; if BiCGSTAB does not help, by sweeps only. `sweep` does one sweep that takes a share of each
+/// step, and returns the change relative to the sum of values. `improve` changes the values by a limited number of
+/// BiCGSTAB steps, and returns true on success.
 ///
 /// The error is the change of the last sweep times the largest observed ratio of BiCGSTAB's
 /// correction to the change of the preceding sweep: an estimate based on the slowest part of the
-/// error. It is at least the tolerance, below which both are mostly rounding.
+/// error. The error is at least the tolerance, because smaller changes and corrections are mostly rounding.
 pub(crate) fn accelerated(
     x: &mut [f64],
     stop: Stop<'_>,
@@ -68,8 +68,8 @@ pub(crate) fn accelerated(
     Iterated { sweeps: Sweeps { count: count + rest.count, ..rest }, accelerated: false }
 }
 
-/// A round of BiCGSTAB between two sweeps. Returns the remaining error; on a breakdown, infinity, after some sweeps
-/// instead.
+/// Runs a round of BiCGSTAB between two sweeps, and returns the remaining error. If BiCGSTAB breaks down, restores the values,
+/// runs some sweeps instead and returns infinity.
 fn round(
     x: &mut [f64],
     steps: usize,
@@ -105,7 +105,7 @@ mod tests {
     use crate::solve::chain::tests::chain_of;
     use crate::solve::{LinearError, LinearMethod, LinearSettings, SteadyError, absorption, steady_state};
 
-    /// `tokens` customers go round three stations in turn; its steady state is a product of powers.
+    /// `tokens` customers circulate through three stations; the steady state is a product of powers.
     fn ring_of_queues(tokens: u32, rates: [f64; 3]) -> (Chain, Vec<f64>) {
         let states: Vec<[u32; 3]> =
             (0..=tokens).flat_map(|a| (0..=tokens - a).map(move |b| [a, b, tokens - a - b])).collect();
@@ -130,7 +130,7 @@ mod tests {
         LinearSettings { method, ..LinearSettings::default() }
     }
 
-    /// The product form is the reference; sweeps alone give up.
+    /// The product form is the reference; sweeps alone do not converge.
     #[test]
     fn queues_near_saturation_have_their_product_form() {
         let (chain, exact) = ring_of_queues(100, [1.0, 1.01, 0.99]);
@@ -143,8 +143,8 @@ mod tests {
         assert!(matches!(alone, Err(SteadyError::Linear(LinearError::NotConverged { .. }))), "{alone:?}");
     }
 
-    /// A walk goes up and down at 1/s each, and climbs n steps: n - i seconds are expected in step i, which is the Green's
-    /// function of a walk that is thrown back at 0.
+    /// A walk goes up and down at 1/s each until it has climbed n steps: n - i seconds are expected at step i, by the Green's
+    /// function of a walk that is reflected at 0.
     #[test]
     fn a_long_climb_has_its_expected_times() {
         let steps = 2_000_u32;

@@ -1,8 +1,8 @@
 //! BiCGSTAB \[Vorst1992\] for systems on which sweeps converge too slowly.
 //!
-//! The preconditioner is a symmetric Gauss-Seidel sweep: one forward and one backward \[Saad2003\]. It needs no memory,
-//! and no settings. BiCGSTAB subtracts, so that small values have only an absolute accuracy; sweeps follow, and the
-//! caller judges the result.
+//! The preconditioner is a symmetric Gauss-Seidel sweep: one forward and one backward \[Saad2003\]. It needs no memory
+//! and no settings. BiCGSTAB subtracts, so small values have only an absolute accuracy. The caller therefore adds sweeps
+//! and estimates the error.
 
 use crate::compile::Csr;
 use crate::solve::chain::Incoming;
@@ -13,7 +13,7 @@ const ENOUGH: f64 = 1e-10;
 
 /// The rows of a matrix without its diagonal.
 pub(crate) trait Rows: Sync + std::fmt::Debug {
-    /// Entries of a row: column and value.
+    /// Returns the entries of a row as pairs of column and value.
     fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)>;
 }
 
@@ -29,7 +29,7 @@ impl Rows for Incoming {
     }
 }
 
-/// The matrix with these diagonal entries, from which `rows` are taken away.
+/// The matrix with the entries `diagonal` on its diagonal minus the matrix `rows`.
 #[derive(Debug)]
 pub(crate) struct System<'a, R> {
     pub(crate) rows: &'a R,
@@ -37,20 +37,20 @@ pub(crate) struct System<'a, R> {
 }
 
 impl<R: Rows> System<'_, R> {
-    /// The sum of the entries of a row selected by `wanted`, each times the value of its column.
+    /// Returns the sum over the entries of a row whose columns `wanted` selects, each multiplied by the value of its column.
     #[inline(always)]
     fn sum(&self, row: usize, values: &[f64], wanted: impl Fn(usize) -> bool) -> f64 {
         self.rows.row(row).filter(|&(column, _)| wanted(column)).map(|(column, entry)| entry * values[column]).sum()
     }
 
-    /// The matrix times `x`.
+    /// Multiplies the matrix by `x`.
     fn times(&self, x: &[f64], out: &mut [f64]) {
         for (i, value) in out.iter_mut().enumerate() {
             *value = self.diagonal[i] * x[i] - self.sum(i, x, |_| true);
         }
     }
 
-    /// One sweep forward and one back: solves `(D - L) D^-1 (D - U) x = b` for the triangles `L` and `U` below and
+    /// Runs one forward and one backward sweep: solves `(D - L) D^-1 (D - U) x = b` for the triangles `L` and `U` below and
     /// above the diagonal.
     fn swept(&self, b: &[f64], x: &mut [f64]) {
         for i in 0..x.len() {
@@ -74,7 +74,7 @@ impl<R: Rows> System<'_, R> {
         let (mut rho, mut alpha, mut omega) = (1.0, 1.0, 1.0);
         for _ in 0..steps {
             let next = dot(&shadow, &r);
-            // the search has broken down, or is over
+            // the iteration has broken down or converged
             if next == 0.0 || omega == 0.0 || watch.stopped() {
                 break;
             }

@@ -1,7 +1,7 @@
 //! The distribution of a time composed of sums, maxima and alternatives of independent times.
 //!
-//! Contains a table in which equal distributions share one number, so that a thousand equal branches are
-//! computed once. Parts have smaller numbers than the whole, so the table is evaluated from front to back,
+//! Contains a table in which equal distributions have the same number, so that a thousand equal branches are
+//! computed only once. Parts have smaller numbers than the whole, so the table is evaluated from front to back,
 //! without recursion.
 
 use std::collections::HashMap;
@@ -11,35 +11,35 @@ use crate::net::Law as Delay;
 /// Number of a distribution in its table.
 pub(crate) type LawId = usize;
 
-/// One exponential stage, or one of several with their probabilities: (probability, rate \[1/s\]).
+/// One exponential stage, or a random choice of one of several: pairs of probability and rate \[1/s\].
 pub(crate) type Stage = Vec<(f64, f64)>;
 
 /// The distribution of a time.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Law {
-    /// A fixed time \[s\] and stages one after the other.
+    /// A fixed time \[s\] followed by stages in series.
     Phases {
         /// The fixed time.
         fixed: f64,
-        /// The stages, in a canonical order: their order does not change the sum.
+        /// The stages, sorted in a canonical order, which does not change the sum.
         stages: Vec<Stage>,
     },
     /// Uniform between two times \[s\].
     Uniform {
-        /// Shortest.
+        /// The shortest time.
         low: f64,
-        /// Longest.
+        /// The longest time.
         high: f64,
     },
     /// A sum of independent times; at most one of the parts is [`Law::Phases`].
     Sum(Vec<LawId>),
     /// The maximum of independent times, each part with a multiplicity.
     Last(Vec<(LawId, u32)>),
-    /// One of them, with these probabilities.
+    /// A random choice of one part: pairs of probability and part.
     Either(Vec<(f64, LawId)>),
 }
 
-/// Laws, each once.
+/// A table of distributions, each stored once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LawTable {
     laws: Vec<Law>,
@@ -51,17 +51,17 @@ impl LawTable {
         &self.laws[id]
     }
 
-    /// A time of 0.
+    /// Returns the distribution of a time of 0.
     pub(crate) fn zero(&mut self) -> LawId {
         self.add(Law::Phases { fixed: 0.0, stages: Vec::new() })
     }
 
-    /// One exponential stage of this rate.
+    /// Returns one exponential stage with the given rate.
     pub(crate) fn exponential(&mut self, rate: f64) -> LawId {
         self.add(Law::Phases { fixed: 0.0, stages: vec![vec![(1.0, rate)]] })
     }
 
-    /// The distribution of a delay; `None` for heavy tails or distributions without phases.
+    /// Returns the distribution of a delay; `None` for heavy tails or distributions without phases.
     pub(crate) fn delay(&mut self, delay: &Delay) -> Option<LawId> {
         let phases = |stages| Law::Phases { fixed: 0.0, stages };
         Some(match delay {
@@ -87,7 +87,7 @@ impl LawTable {
         })
     }
 
-    /// The sum of independent times.
+    /// Returns the sum of independent times.
     pub(crate) fn sum(&mut self, all: &[LawId]) -> LawId {
         let (mut fixed, mut stages, mut others) = (0.0, Vec::new(), Vec::new());
         for &id in all {
@@ -113,7 +113,7 @@ impl LawTable {
         if let [only] = others[..] { only } else { self.add(Law::Sum(others)) }
     }
 
-    /// The latest of independent times, all of them above or at 0.
+    /// Returns the maximum of independent non-negative times.
     pub(crate) fn last(&mut self, all: &[LawId]) -> LawId {
         let mut parts: Vec<(LawId, u32)> = Vec::with_capacity(all.len());
         for &id in all {
@@ -138,7 +138,7 @@ impl LawTable {
         }
     }
 
-    /// One of several times; the probabilities are scaled to sum to 1.
+    /// Returns a random choice of one of several times; the probabilities are scaled to sum to 1.
     pub(crate) fn either(&mut self, mut parts: Vec<(f64, LawId)>) -> LawId {
         parts.sort_by_key(|part| part.1);
         parts.dedup_by(|later, first| {
@@ -156,7 +156,7 @@ impl LawTable {
         self.add(Law::Either(parts))
     }
 
-    /// The number of a distribution, which is added if it is new.
+    /// Returns the number of a distribution, and adds the distribution if it is new.
     fn add(&mut self, law: Law) -> LawId {
         let key = key(&law);
         if let Some(&id) = self.known.get(&key) {
@@ -167,7 +167,7 @@ impl LawTable {
         self.laws.len() - 1
     }
 
-    /// The distributions that `root` is made of, itself last, rising.
+    /// Returns all distributions that `root` is composed of, in ascending order; `root` itself is the last.
     pub(crate) fn parts_of(&self, root: LawId) -> Vec<LawId> {
         let mut needed = vec![false; root + 1];
         needed[root] = true;
@@ -179,7 +179,7 @@ impl LawTable {
         (0..=root).filter(|&id| needed[id]).collect()
     }
 
-    /// The direct parts of a distribution.
+    /// Returns the direct parts of a distribution.
     fn children(&self, id: LawId) -> Vec<LawId> {
         match &self.laws[id] {
             Law::Sum(parts) => parts.clone(),
@@ -189,7 +189,7 @@ impl LawTable {
         }
     }
 
-    /// The slowest rate of any stage \[1/s\]; infinite if there are no stages.
+    /// Returns the slowest rate of any stage \[1/s\]; infinite if there are no stages.
     pub(crate) fn slowest(&self, parts: &[LawId]) -> f64 {
         let stages = parts.iter().filter_map(|&id| match &self.laws[id] {
             Law::Phases { stages, .. } => Some(stages.iter().flatten().map(|stage| stage.1)),
@@ -198,8 +198,8 @@ impl LawTable {
         stages.flatten().fold(f64::INFINITY, f64::min)
     }
 
-    /// A bound from above of `ln E[e^(θ T)]` of the last of `parts`, for θ \[1/s\] below the slowest rate; with no stage at
-    /// all, of θ times the longest time.
+    /// Returns an upper bound of `ln E[e^(θ T)]`, where T is the time of the last of `parts` and θ \[1/s\] is below the slowest
+    /// rate.
     pub(crate) fn ln_moment(&self, parts: &[LawId], theta: f64) -> f64 {
         let mut value: HashMap<LawId, f64> = HashMap::with_capacity(parts.len());
         let mut root = 0.0;
@@ -219,7 +219,7 @@ impl LawTable {
         root
     }
 
-    /// The longest time \[s\] of the maximum of `parts`, all of them without stages.
+    /// Returns the longest possible time \[s\] of the last of `parts`, none of which has stages.
     pub(crate) fn longest(&self, parts: &[LawId]) -> f64 {
         let mut value: HashMap<LawId, f64> = HashMap::with_capacity(parts.len());
         let mut root = 0.0;
@@ -236,7 +236,7 @@ impl LawTable {
     }
 }
 
-/// `ln Σ e^x` without overflow.
+/// Returns `ln Σ e^x` without overflow.
 fn ln_sum(terms: impl Iterator<Item = f64> + Clone) -> f64 {
     let most = terms.clone().fold(f64::NEG_INFINITY, f64::max);
     most + terms.map(|x| (x - most).exp()).sum::<f64>().ln()
@@ -247,7 +247,7 @@ fn compare(a: &Stage, b: &Stage) -> std::cmp::Ordering {
     flat(a).cmp(&flat(b))
 }
 
-/// Two distributions are made of the same parts if and only if their keys are equal.
+/// Returns a key that is equal for two distributions if and only if they are composed of the same parts.
 fn key(law: &Law) -> Vec<u64> {
     match law {
         Law::Phases { fixed, stages } => {

@@ -1,7 +1,7 @@
-//! Choice of the method for a part of a chain, and its outcome: elimination, sweeps or BiCGSTAB.
+//! Choice of the method for a part of a chain (elimination, sweeps or BiCGSTAB), and the outcome of the solution.
 //!
-//! Defines the settings that all stationary questions share. The solution itself is checked: the residual is computed from
-//! it and the chain, not taken from the method.
+//! Defines the settings that all stationary questions share. Every solution is checked: its residual is computed from
+//! the solution and the chain, independently of the method.
 
 use std::sync::OnceLock;
 
@@ -17,24 +17,24 @@ use crate::watch::{Unwatched, Watch};
 /// Solver for systems of linear equations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LinearMethod {
-    /// Elimination if it takes a fraction of a second, otherwise Gauss-Seidel, with BiCGSTAB if that is too slow; if
-    /// these do not converge, elimination that takes seconds.
+    /// Elimination if it takes a fraction of a second, otherwise Gauss-Seidel, with BiCGSTAB if Gauss-Seidel is too slow. If
+    /// neither converges, elimination with a budget of seconds.
     #[default]
     Auto,
-    /// Each state in turn, from states that are already solved; no method is needed.
+    /// Substitution: each state follows from states that are already solved.
     Substitution,
     /// Elimination without subtraction: exact to rounding, whatever the rates \[Grassmann1985\].
     Elimination,
-    /// Gauss-Seidel sweeps: for millions of states; the error is an estimate \[Stewart1994\].
+    /// Gauss-Seidel sweeps, for millions of states; the error is an estimate \[Stewart1994\].
     GaussSeidel,
-    /// Gauss-Seidel sweeps and steps of BiCGSTAB \[Vorst1992\] in turn, if sweeps alone converge
-    /// too slowly. The error is also an estimate, and absolute: values below it may have no correct
-    /// digit.
+    /// Gauss-Seidel sweeps that alternate with steps of BiCGSTAB \[Vorst1992\], if sweeps alone converge
+    /// too slowly. The error is an estimate too, and absolute: values smaller than the error may have no
+    /// correct digit.
     BiCgStab,
 }
 
 impl LinearMethod {
-    /// The method as text, for reports.
+    /// Returns the name of the method for reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "automatic choice",
@@ -51,8 +51,8 @@ impl LinearMethod {
 pub struct LinearSettings<'a> {
     /// The method. Default [`LinearMethod::Auto`].
     pub method: LinearMethod,
-    /// Estimated relative error at which sweeps stop. Default 1e-12. If BiCGSTAB is used and rounding prevents it, up
-    /// to 1e-9 is accepted, and reported.
+    /// Estimated relative error at which sweeps stop. Default 1e-12. If BiCGSTAB is used and rounding prevents this accuracy,
+    /// an error of up to 1e-9 is accepted and reported.
     pub tolerance: f64,
     /// Maximum number of sweeps. Default 20,000.
     pub sweeps: u32,
@@ -67,7 +67,7 @@ impl Default for LinearSettings<'_> {
 }
 
 impl<'a> LinearSettings<'a> {
-    /// The default settings, and `watch` may stop the work.
+    /// Returns the default settings with a watch, which may stop the work.
     pub fn watched(watch: &'a dyn Watch) -> Self {
         Self { method: LinearMethod::Auto, tolerance: 1e-12, sweeps: 20_000, watch }
     }
@@ -76,9 +76,9 @@ impl<'a> LinearSettings<'a> {
 /// Method of a solution, and its accuracy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearOutcome {
-    /// The method that was used; the last of [`LinearMethod`]'s list where parts of the chain differ.
+    /// The method that was used; if parts of the chain used different methods, the one listed last in [`LinearMethod`].
     pub method: LinearMethod,
-    /// Gauss-Seidel sweeps, and steps of BiCGSTAB at most; 0 for the direct methods.
+    /// Number of Gauss-Seidel sweeps, plus the allowed steps of BiCGSTAB; 0 for the direct methods.
     pub sweeps: u32,
     /// Largest imbalance of a state's flow (or of a system's equation), as a share of its inflow.
     pub residual: f64,
@@ -87,10 +87,10 @@ pub struct LinearOutcome {
 }
 
 impl LinearOutcome {
-    /// Nothing had to be solved.
+    /// The outcome if there was nothing to solve.
     pub(crate) const NONE: Self = Self { method: LinearMethod::Substitution, sweeps: 0, residual: 0.0, error: 0.0 };
 
-    /// Both outcomes combined: the worse of each figure.
+    /// Combines two outcomes: takes the worse of each number.
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
             method: self.method.max(other.method),
@@ -105,8 +105,8 @@ impl LinearOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinearError {
-    /// The sweeps converge too slowly: the chain is stiff or its parts are weakly coupled. Allow more sweeps or a larger
-    /// error, or use elimination.
+    /// The sweeps converge too slowly, because the chain is stiff or its parts are weakly coupled. Possible remedies: more sweeps,
+    /// a larger error, or elimination.
     #[error(
         "after {sweeps} sweeps over {states} states the error is still about {error:e}, above {tolerance:e}; \
          allow more sweeps or a larger error, or use elimination"
@@ -114,24 +114,24 @@ pub enum LinearError {
     NotConverged {
         /// States of the part.
         states: usize,
-        /// Sweeps done.
+        /// Number of sweeps.
         sweeps: u32,
         /// Estimated relative error.
         error: f64,
         /// The requested tolerance.
         tolerance: f64,
     },
-    /// Groups of states that are very weakly coupled: sweeps cannot determine the time in each. Use elimination.
+    /// Groups of states that are so weakly coupled that sweeps cannot determine the time in each group; elimination can.
     #[error(
         "{groups} groups among {states} states are connected by less than one in 1e9 steps, and Gauss-Seidel cannot separate their probabilities; use elimination"
     )]
     WeaklyCoupled {
         /// States of the part.
         states: usize,
-        /// Groups that are nearly separate recurrent classes.
+        /// Number of groups, which are nearly separate recurrent classes.
         groups: usize,
     },
-    /// The requested direct method needs too much time or memory. Use Gauss-Seidel.
+    /// The requested direct method needs too much time or memory; Gauss-Seidel needs less.
     #[error("{} of {states} states needs too much time or memory; use Gauss-Seidel", .method.name())]
     TooLarge {
         /// The method.
@@ -145,7 +145,7 @@ pub enum LinearError {
         /// States of the part.
         states: usize,
     },
-    /// Numbers exceeded the range of floating point: rates differ by more than 1e300. Rescale them.
+    /// Numbers exceeded the range of floating point, because rates differ by more than 1e300.
     #[error("the solution of {states} states is not finite: rates differ too much")]
     NotFinite {
         /// States of the part.
@@ -161,19 +161,19 @@ type Solved = (Vec<f64>, LinearOutcome);
 pub(crate) struct Part<'a> {
     pub(crate) rates: Csr<(u32, f64)>,
     incoming: Incoming,
-    /// Rate of leaving each state, to inside and outside.
+    /// Rate of leaving each state, to states inside and outside the part.
     pub(crate) exit: Vec<f64>,
     /// Rate of leaving the part, per state.
     slack: Vec<f64>,
     /// The factors of an elimination, if that is the method.
     factors: Option<Elimination>,
-    /// The factors of a slower elimination, computed if no other method converges; none if it takes too long.
+    /// The factors of a slower elimination, computed if no other method converges; none if that elimination exceeds its budget.
     last_resort: OnceLock<Option<Elimination>>,
     settings: LinearSettings<'a>,
 }
 
 impl<'a> Part<'a> {
-    /// The part with these rates among its states, and `slack` out of it; without slack it must be irreducible.
+    /// Prepares the part with the given rates among its states and the rates `slack` out of it; without slack, it must be irreducible.
     pub(crate) fn new(
         rates: Csr<(u32, f64)>,
         slack: Vec<f64>,
@@ -195,7 +195,7 @@ impl<'a> Part<'a> {
         Ok(Self { incoming: Incoming::of(&rates), rates, exit, slack, factors, last_resort: OnceLock::new(), settings })
     }
 
-    /// Solves by the chosen method; if sweeps were chosen automatically and do not converge, by elimination.
+    /// Solves by the chosen method. If sweeps were chosen automatically and do not converge, solves by elimination.
     fn solve(&self, by: impl Fn(Option<&Elimination>) -> Result<Solved, LinearError>) -> Result<Solved, LinearError> {
         let found = by(self.factors.as_ref());
         if self.settings.method == LinearMethod::Auto
@@ -208,7 +208,7 @@ impl<'a> Part<'a> {
         found
     }
 
-    /// The steady state of an irreducible part.
+    /// Returns the steady state of an irreducible part.
     pub(crate) fn steady(&self) -> Result<Solved, LinearError> {
         self.solve(|factors| self.steady_by(factors))
     }
@@ -248,7 +248,7 @@ impl<'a> Part<'a> {
         let system = System { rows, diagonal: &self.exit };
         accelerated(x, stop, sweep, |x, steps| {
             let finite = system.improve(b, x, steps, watch);
-            // no value is negative except by rounding
+            // values are negative only because of rounding
             x.iter_mut().for_each(|v| *v = v.max(0.0));
             finite
         })
@@ -264,7 +264,7 @@ impl<'a> Part<'a> {
         if groups > 1 { Err(LinearError::WeaklyCoupled { states: self.rates.rows(), groups }) } else { Ok(()) }
     }
 
-    /// Solves `(D − R) x = b`, b not negative.
+    /// Solves `(D − R) x = b` for non-negative b.
     pub(crate) fn right(&self, b: &[f64]) -> Result<Solved, LinearError> {
         self.solve(|factors| self.right_by(factors, b))
     }
@@ -291,7 +291,7 @@ impl<'a> Part<'a> {
         Ok((x, outcome))
     }
 
-    /// Solves `y (D − R) = c`, c not negative.
+    /// Solves `y (D − R) = c` for non-negative c.
     pub(crate) fn left(&self, c: &[f64]) -> Result<Solved, LinearError> {
         self.solve(|factors| self.left_by(factors, c))
     }
@@ -336,10 +336,10 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Share of a state's exit rate below which a rate hardly shows in the changes of sweeps.
+/// Share of a state's exit rate below which a rate hardly affects the changes between sweeps.
 const WEAK: f64 = 1e-9;
 
-/// Difference of both sides of an equation of non-negative terms, relative to them.
+/// Returns the relative difference of the two sides of an equation with non-negative terms.
 fn unbalanced(left: f64, right: f64) -> f64 {
     let size = left.max(right);
     if size > 0.0 { (left - right).abs() / size } else { 0.0 }

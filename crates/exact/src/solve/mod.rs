@@ -6,11 +6,11 @@
 //!                          └──▶ Chain ──▶ steady state, transient, passage time ──▶ Averages
 //! ```
 //!
-//! [`Solve::solution`] answers questions about a net by name. Below it, [`explore`] finds every tangible marking,
-//! eliminates the vanishing ones and returns the [`Chain`]. Enabling and firing are defined in
-//! [`semantics`](crate::semantics), as for the simulators. The solvers for chains do not depend on nets: they get
-//! a [`Chain`] and return numbers with a residual or an error bound. Methods, sources and accuracy:
-//! docs/solve.md.
+//! [`Solve::solution`] answers questions about a net, with places and transitions referred to by name. On a lower level,
+//! [`explore`] finds every tangible marking, eliminates the vanishing markings and returns the [`Chain`]. Enabling and firing
+//! are defined in [`semantics`](crate::semantics), which the simulators use too. The solvers for chains do not depend on nets:
+//! they take a [`Chain`] and return numbers with a residual or an error bound. docs/solve.md describes methods, sources and
+//! accuracy.
 
 mod absorb;
 mod ask;

@@ -1,9 +1,9 @@
 //! The distribution of the time at which a chain first reaches a set of states.
 //!
-//! Moments by systems of linear equations over the states before the target, the distribution by uniformisation of the
-//! chain that stops at the target \[Stewart1994\]. The probabilities of arrival after 0, 1, … jumps are stored, so
-//! that further times and quantiles need no further pass. Where that takes long and the chain has no circles, the
-//! distribution is a cosine series instead.
+//! Moments come from systems of linear equations over the states before the target, the distribution from uniformisation of
+//! the chain that stops at the target \[Stewart1994\]. The probabilities of arrival after 0, 1, … jumps are stored, so
+//! that further times and quantiles need no further pass. If uniformisation takes long and the chain has no cycles, the
+//! distribution is computed as a cosine series instead.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -20,20 +20,20 @@ use crate::watch::Watch;
 /// Settings of a passage time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PassageSettings<'a> {
-    /// Of the distribution.
+    /// Settings for the distribution.
     pub transient: TransientSettings<'a>,
-    /// Of probability and moments.
+    /// Settings for the probability and the moments.
     pub linear: LinearSettings<'a>,
 }
 
 impl<'a> PassageSettings<'a> {
-    /// The default settings, and `watch` may stop the work.
+    /// Returns the default settings with a watch, which may stop the work.
     pub fn watched(watch: &'a dyn Watch) -> Self {
         Self { transient: TransientSettings::watched(watch), linear: LinearSettings::watched(watch) }
     }
 }
 
-/// Mean and variance of a passage time, of the runs that arrive.
+/// Mean and variance of a passage time, over the runs that arrive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PassageMoments {
     /// Mean \[s\].
@@ -51,13 +51,13 @@ pub struct Passage<'a> {
     settings: PassageSettings<'a>,
     /// States before the target from which it can be reached.
     states: Vec<u32>,
-    /// Initial probability of each, and rate into the target.
+    /// Initial probability of each of these states, and its rate into the target.
     start: Vec<f64>,
     into: Vec<f64>,
     probability: f64,
     certain: bool,
     walk: Walk,
-    /// Positions in `states`: each state comes after its successors. None if the chain has circles.
+    /// Positions in `states`, ordered so that each state comes after its successors. None if the chain has cycles.
     order: Option<Vec<u32>>,
     series: Series,
     moments: OnceLock<PassageMoments>,
@@ -67,40 +67,40 @@ pub struct Passage<'a> {
 #[derive(Clone, Debug)]
 enum Series {
     Undecided,
-    /// Uniformisation takes fewer steps, or is the only possible method.
+    /// No series: uniformisation takes fewer steps, or is the only possible method.
     No,
     Yes(Box<CosineLaw>),
 }
 
-/// Rates times jumps of a uniformised chain, a few seconds of work, above which a series is preferred.
+/// Work of uniformisation (number of rates times number of jumps) above which a series is preferred: a few seconds.
 const LONG_WALK: f64 = 1e9;
-/// Standard deviations above the mean up to which jumps are counted beforehand.
+/// The number of jumps is estimated for the time that is this number of standard deviations above the mean.
 const FAR: f64 = 8.0;
 /// Maximum number of coefficients of a series.
 const MOST_COEFFICIENTS: f64 = 10_000.0;
 
-/// The chain that stops at the target, jump after jump.
+/// The jumps of the uniformised chain that stops at the target, computed so far.
 #[derive(Clone, Debug)]
 struct Walk {
     jumps: Uniformised,
     now: Vec<f64>,
     next: Vec<f64>,
-    /// Per number of jumps: probability of having arrived, and of not having arrived while the target is
-    /// still reachable.
+    /// Per number of jumps: probability of having arrived; `under_way` is the probability of not having arrived while the target
+    /// is still reachable.
     arrived: Vec<f64>,
     under_way: Vec<f64>,
-    /// Per number of jumps: probability of arriving with the next one.
+    /// Per number of jumps: probability of arriving with the next jump.
     arrives: Vec<f64>,
-    /// Rate at which the target is reached now.
+    /// Rate at which the target is reached after the last jump.
     leaving: f64,
-    /// No probability mass remains.
+    /// True if no probability mass remains under way.
     over: bool,
 }
 
-/// The distribution of the time until `chain` is first in one of the states of `targets` (one truth value for each
+/// Returns the distribution of the time until `chain` is first in one of the states of `targets` (one truth value for each
 /// state).
 ///
-/// A start in a target counts as time 0. Whether the target is certain is decided by the graph, not by numbers.
+/// A start in a target counts as time 0. The graph of the chain, not a numerical result, decides whether the target is reached with certainty.
 ///
 /// # Errors
 ///
@@ -152,7 +152,7 @@ pub(crate) fn passage_of<'a>(
         .collect();
     let initial = chain.initial_vector();
     let start: Vec<f64> = states.iter().map(|&state| initial[state as usize]).collect();
-    // an empty sum is -0
+    // the sum of no numbers is -0
     let at_once = 0.0 + (0..chain.states()).filter(|&state| targets[state]).map(|state| initial[state]).sum::<f64>();
     let walk = Walk {
         jumps: Uniformised::of(&rates, &exit),
@@ -191,12 +191,12 @@ pub(crate) fn passage_of<'a>(
 }
 
 impl<'a> Passage<'a> {
-    /// Probability of ever reaching the target; exactly 1 if nothing else is possible.
+    /// Returns the probability of ever reaching the target; exactly 1 if nothing else is possible.
     pub fn probability(&self) -> f64 {
         self.probability
     }
 
-    /// Mean and variance. Exact up to the reported residual; the variance is a sum of non-negative terms
+    /// Returns mean and variance. Exact up to the reported residual; the variance is a sum of non-negative terms
     /// without cancellation.
     ///
     /// ```text
@@ -217,7 +217,7 @@ impl<'a> Passage<'a> {
         }
         let part = self.part()?;
         let (mean_from, outcome) = part.right(&vec![1.0; self.states.len()]).map_err(AbsorbError::Linear)?;
-        // if a step leads to a state with mean m_j, or to the target, with mean 0
+        // a step leads to a state with mean m_j, or to the target with mean 0
         let spread = |i: usize| {
             let after_step = mean_from[i] - 1.0 / part.exit(i);
             let ahead =
@@ -233,8 +233,8 @@ impl<'a> Passage<'a> {
         Ok(*self.moments.get_or_init(|| PassageMoments { mean, variance, outcome: outcome.and(second) }))
     }
 
-    /// Mean and variance of the time of the runs that reach the target. Exact up to the reported residual; the variance
-    /// is a difference, and loses digits if it is small compared with the squared mean.
+    /// Returns mean and variance of the time over the runs that reach the target. Exact up to the reported residual; the
+    /// variance is a difference, and loses digits if it is small compared with the squared mean.
     ///
     /// # Errors
     ///
@@ -248,8 +248,8 @@ impl<'a> Passage<'a> {
         Ok(PassageMoments { mean, variance: (raw[1] - mean * mean).max(0.0), outcome })
     }
 
-    /// The moments E\[T\], E\[T²\], … up to `highest` of the runs that reach the target, each from the
-    /// previous one by a system of equations.
+    /// Returns the moments E\[T\], E\[T²\], … up to `highest` over the runs that reach the target. Each moment follows from
+    /// the previous one by a system of equations.
     ///
     /// # Errors
     ///
@@ -259,7 +259,7 @@ impl<'a> Passage<'a> {
             return Err(PassageError::NoQuantile { asked: 0.0, probability: 0.0 });
         }
         let part = self.part()?;
-        // the chance of arriving from each state
+        // the probability of arriving from each state
         let (mut values, mut outcome) = part.right(&self.into).map_err(AbsorbError::Linear)?;
         let mut moments = Vec::new();
         for k in 1..=highest {
@@ -272,7 +272,7 @@ impl<'a> Passage<'a> {
         Ok((moments, outcome))
     }
 
-    /// Probability that the target has been reached at `time` \[s\]. Exact up to [`error`](Self::error).
+    /// Returns the probability that the target has been reached by `time` \[s\]. Exact up to [`error`](Self::error).
     ///
     /// # Errors
     ///
@@ -290,12 +290,12 @@ impl<'a> Passage<'a> {
         })
     }
 
-    /// Density of the time at `time` \[1/s\]: the rate at which the target is reached then, but for starts in it. Exact up to the error
-    /// of the distribution times the largest rate of leaving a state.
+    /// Returns the density of the passage time at `time` \[1/s\], not counting runs that start in the target. Exact up to the error
+    /// of the distribution multiplied by the largest rate of leaving a state.
     ///
     /// # Errors
     ///
-    /// As [`cdf`](Self::cdf).
+    /// The errors of [`cdf`](Self::cdf).
     pub fn density(&mut self, time: f64) -> Result<f64, PassageError> {
         if let Some(series) = self.series(time)? {
             return Ok(series.density(time));
@@ -305,12 +305,12 @@ impl<'a> Passage<'a> {
         Ok(window.average(&self.walk.arrives) * self.walk.jumps.rate)
     }
 
-    /// Probability that the target has not been reached at `time` \[s\]. Exact up to [`error`](Self::error); if the
+    /// Returns the probability that the target has not been reached by `time` \[s\]. Exact up to [`error`](Self::error); if the
     /// target is certain, small values keep their digits down to that error.
     ///
     /// # Errors
     ///
-    /// As [`cdf`](Self::cdf).
+    /// The errors of [`cdf`](Self::cdf).
     pub fn survival(&mut self, time: f64) -> Result<f64, PassageError> {
         if self.certain && self.series(time)?.is_none() {
             let window = self.window(time)?;
@@ -319,14 +319,14 @@ impl<'a> Passage<'a> {
         Ok(1.0 - self.cdf(time)?)
     }
 
-    /// The least time \[s\] at which the target has been reached with probability `p`, between 0 and 1.
+    /// Returns the shortest time \[s\] by which the target has been reached with probability `p`, between 0 and 1.
     ///
-    /// Bracketed in the distribution to a relative 1e-12; the error is the distribution's error divided by
+    /// The quantile is bracketed to a relative width of 1e-12; its error is the distribution's error divided by
     /// the density at the quantile.
     ///
     /// # Errors
     ///
-    /// [`PassageError::NoQuantile`] if `p` is not a probability between 0 and 1 that is reached;
+    /// [`PassageError::NoQuantile`] if `p` is not between 0 and 1, or not below the probability of ever reaching the target;
     /// [`PassageError::TooManyJumps`].
     pub fn quantile(&mut self, p: f64) -> Result<f64, PassageError> {
         if !(p > 0.0 && p < 1.0) || p >= self.probability {
@@ -365,7 +365,7 @@ impl<'a> Passage<'a> {
         Ok(high)
     }
 
-    /// Bound of the absolute error of the probabilities computed so far: truncation and rounding.
+    /// Returns a bound of the absolute error of the probabilities computed so far: truncation and rounding.
     pub fn error(&self) -> f64 {
         if let Series::Yes(series) = &self.series {
             return series.error;
@@ -373,7 +373,7 @@ impl<'a> Passage<'a> {
         self.settings.transient.error + self.jumps() as f64 * ROUNDING_OF_A_JUMP
     }
 
-    /// The method of the distribution as text, for reports.
+    /// Returns the name of the method of the distribution for reports.
     pub fn distribution_method(&self) -> &'static str {
         match self.series {
             Series::Yes(_) => "a cosine series",
@@ -381,7 +381,7 @@ impl<'a> Passage<'a> {
         }
     }
 
-    /// Jumps of the uniformised chain so far.
+    /// Returns the number of jumps of the uniformised chain computed so far.
     pub fn jumps(&self) -> u64 {
         self.walk.arrived.len() as u64 - 1
     }
@@ -391,7 +391,7 @@ impl<'a> Passage<'a> {
         Ok(part.map_err(AbsorbError::Linear)?)
     }
 
-    /// The distribution as a series, if it is one.
+    /// Returns the distribution as a series, if it is one.
     fn series(&mut self, time: f64) -> Result<Option<&CosineLaw>, PassageError> {
         if !(time.is_finite() && time >= 0.0) {
             return Err(PassageError::Time { time });
@@ -405,7 +405,7 @@ impl<'a> Passage<'a> {
         }
     }
 
-    /// A series, if it takes fewer passes than uniformisation, and uniformisation takes long.
+    /// Returns a series, if it takes fewer passes than uniformisation and uniformisation takes long.
     fn find_series(&self) -> Result<Option<CosineLaw>, PassageError> {
         let Some(order) = self.order.as_ref().filter(|order| !order.is_empty()) else { return Ok(None) };
         let PassageMoments { mean, variance, .. } = self.moments_if_reached()?;
@@ -420,7 +420,7 @@ impl<'a> Passage<'a> {
         Ok(CosineLaw::of(&descent, [mean, sd], self.walk.arrived[0], self.settings.transient, most as usize))
     }
 
-    /// The Poisson window of a time that [`series`](Self::series) has checked, with its jumps computed.
+    /// Returns the Poisson window of a time that [`series`](Self::series) has checked, and computes the jumps of the window.
     fn window(&mut self, time: f64) -> Result<PoissonWindow, PassageError> {
         let (settings, needed) = (self.settings.transient, self.walk.jumps.rate * time);
         let too_many = PassageError::TooManyJumps { needed, time, limit: settings.jumps };
@@ -429,7 +429,7 @@ impl<'a> Passage<'a> {
         }
         if needed > settings.jumps as f64 {
             self.walk.go_to(settings.jumps, &self.into, &settings);
-            // if all runs have arrived or failed long before, any later number of jumps gives the same
+            // if all runs have arrived or failed earlier, later numbers of jumps give the same result
             let first = self.walk.arrived.len();
             return if self.walk.over {
                 Ok(PoissonWindow { first, weights: vec![1.0] })
@@ -447,7 +447,7 @@ impl<'a> Passage<'a> {
 }
 
 impl Walk {
-    /// Jumps until `last`, or until no probability mass remains.
+    /// Computes the jumps up to `last`, or until no probability mass remains.
     fn go_to(&mut self, last: u64, into: &[f64], settings: &TransientSettings<'_>) {
         while !self.over && (self.arrived.len() as u64) <= last && !settings.watch.stopped() {
             let arrives = self.leaving / self.jumps.rate;
@@ -553,8 +553,8 @@ mod tests {
         assert!(raw[2] > raw[0] * raw[1]);
     }
 
-    /// A start over several states: at the target with 1/4, an exponential time of rate 1 with 1/2, of rate 1/2 with 1/4. E T = 1,
-    /// E T² = 1/2 * 2 + 1/4 * 8 = 3. Seen to fail without the spread between the starts, and without the share that is there at once.
+    /// A start in several states: in the target with probability 1/4, before an exponential time of rate 1 with 1/2, and of rate 1/2 with 1/4.
+    /// E T = 1, E T² = 1/2 * 2 + 1/4 * 8 = 3. This test fails without the spread between the starts, or without the starts in the target.
     #[test]
     fn a_start_over_several_states_spreads_the_time() {
         let chain = Chain { initial: vec![(0, 0.25), (1, 0.5), (2, 0.25)], ..chain_of(3, &[(1, 0, 1.0), (2, 0, 0.5)]) };
@@ -660,7 +660,7 @@ mod tests {
         assert_eq!(error.to_string(), "1 targets for 4 states; there must be one truth value for each state");
     }
 
-    /// The series of a chain, and its distribution by uniformisation.
+    /// Returns the series of a chain, and the distribution by uniformisation.
     fn both<'a>(chain: &'a Chain, last: u32) -> (Option<CosineLaw>, Passage<'a>) {
         let time = time_to(chain, &[last]);
         let moments = time.moments_if_reached().unwrap();
@@ -669,7 +669,7 @@ mod tests {
         (CosineLaw::of(&descent, ends, time.walk.arrived[0], TransientSettings::default(), 10_000), time)
     }
 
-    /// Steps of exponential stages, each leading on to one of a few later ones.
+    /// A chain of exponential stages, each of which leads to one of a few later stages.
     fn random_descent(states: u32, seed: u64) -> Chain {
         let mut word = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
         let mut draw = |n: u32| {
@@ -689,8 +689,8 @@ mod tests {
         chain_of(states as usize, &rates)
     }
 
-    /// 40 batches of 100 stages, 1 s together, each left out with probability 1/2: times lie around whole seconds, and the transform
-    /// revives after it has come to nothing at half a turn for each.
+    /// 40 batches of 100 stages. A batch takes 1 s in total and is skipped with probability 1/2, so times lie around whole seconds, and
+    /// the transform is almost 0 at the frequency of half a turn per second but large again beyond it.
     fn batches() -> Chain {
         let mut rates = Vec::new();
         for first in (0..40).map(|batch| batch * 101) {
@@ -700,8 +700,8 @@ mod tests {
         chain_of(4041, &rates)
     }
 
-    /// Seen to fail with one end of the interval 10 standard deviations closer, and with coefficients that end where they first
-    /// come to nothing.
+    /// This test fails if one end of the interval is 10 standard deviations closer, or if coefficients end where they are first
+    /// almost 0.
     #[test]
     fn a_series_is_the_law_by_uniformisation() {
         let mut chains = vec![batches(), stages(&[3.0; 40])];

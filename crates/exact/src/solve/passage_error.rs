@@ -6,16 +6,16 @@ use crate::solve::absorb::AbsorbError;
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PassageError {
-    /// The chain or its equations.
+    /// The chain is invalid, or its equations cannot be solved.
     #[error(transparent)]
     Absorb(#[from] AbsorbError),
-    /// The target may never be reached, so its mean time is infinite. Ask for the mean of the runs that reach it.
+    /// The target may never be reached, so the mean time is infinite. The mean over the runs that reach the target exists.
     #[error("the target is reached only with probability {probability}, so the mean time is infinite")]
     InfiniteMean {
-        /// Probability of ever reaching it.
+        /// Probability of ever reaching the target.
         probability: f64,
     },
-    /// The quantile is beyond the probability of ever reaching the target.
+    /// The quantile's probability is above the probability of ever reaching the target.
     #[error("no quantile of probability {asked} exists: the target is reached with probability {probability}")]
     NoQuantile {
         /// The requested probability.
@@ -24,23 +24,23 @@ pub enum PassageError {
         probability: f64,
     },
     /// A time is negative, infinite or not a number.
-    #[error("time {time} s; it must be finite and not negative")]
+    #[error("the time is {time} s, but it must be finite and not negative")]
     Time {
         /// The time.
         time: f64,
     },
     /// The watch of the settings has stopped the work.
-    #[error("stopped before {time} s was reached")]
+    #[error("stopped before model time {time} s was reached")]
     Stopped {
         /// The time \[s\].
         time: f64,
     },
-    /// The fastest rate happens too often until then. Ask for moments, for shorter times, or simulate.
+    /// The fastest rate causes too many jumps up to this time. Moments, shorter times and simulation are possible.
     #[error(
         "about {needed:e} jumps are needed until {time} s, more than {limit}: the rates differ too much; compute moments or shorter times, or simulate"
     )]
     TooManyJumps {
-        /// Jumps needed, about.
+        /// Approximate number of jumps needed.
         needed: f64,
         /// The time \[s\].
         time: f64,

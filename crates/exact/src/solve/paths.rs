@@ -7,11 +7,11 @@ use crate::solve::vanish::{Rules, Settling};
 use crate::solve::witness::{sequence, settle_to, step_to};
 
 impl StateSpace {
-    /// Transitions that lead from the initial marking to a state, with as few timed firings as possible.
+    /// Returns the transitions that lead from the initial marking to a state, with as few timed firings as possible.
     ///
     /// # Errors
     ///
-    /// As [`explore`](crate::solve::explore).
+    /// The errors of [`explore`](crate::solve::explore).
     pub fn path_to(&self, program: &Program, state: u32) -> Result<Vec<u32>, ExploreError> {
         let path = self.canonical_path(program, state)?;
         match &self.canonical {
@@ -24,11 +24,11 @@ impl StateSpace {
         sequence(&self.rules(program), &self.store, &self.parents, state)
     }
 
-    /// Transitions that lead from the initial marking to one in which a place holds its largest number of tokens.
+    /// Returns the transitions that lead from the initial marking to a marking in which a place holds its largest number of tokens.
     ///
     /// # Errors
     ///
-    /// As [`explore`](crate::solve::explore).
+    /// The errors of [`explore`](crate::solve::explore).
     pub fn path_to_peak(&self, program: &Program, place: usize) -> Result<Vec<u32>, ExploreError> {
         let peak = self.peaks[place];
         let rules = self.rules(program);

@@ -1,5 +1,5 @@
-//! One distribution on a grid of times: exponential stages exactly at the grid points, and a stage after a distribution
-//! that is known at the grid points only.
+//! One distribution on a grid of times: series of exponential stages, which are exact at the grid points, and a stage after a
+//! distribution that is known only at the grid points.
 
 use crate::solve::law_tree::Stage;
 
@@ -10,7 +10,7 @@ pub(crate) struct Cdf {
     pub(crate) upper: Vec<f64>,
 }
 
-/// Rate times step above which a stage is not resolved within a step: it is appended after the other stages.
+/// Product of rate and step above which a stage is too fast for the grid to resolve; it is appended after the other stages.
 const FAST: f64 = 20.0;
 
 /// Entries of a step's matrix below this are dropped.
@@ -20,32 +20,32 @@ const SMALL: f64 = 1e-19;
 const NOTHING: f64 = 1e-30;
 
 impl Cdf {
-    /// The distribution with exactly these values.
+    /// Returns the distribution whose lower and upper bounds are both `at`.
     pub(crate) fn of(steps: usize, at: impl Fn(usize) -> f64) -> Self {
         let lower: Vec<f64> = (0..=steps).map(at).collect();
         Self { upper: lower.clone(), lower }
     }
 
-    /// The latest of this and `count` times that.
+    /// Takes the maximum with `count` independent times of the distribution `other`.
     pub(crate) fn multiply(&mut self, other: &Self, count: u32) {
         let power = |p: f64| if count == 1 { p } else { p.powf(f64::from(count)) };
         self.lower.iter_mut().zip(&other.lower).for_each(|(own, p)| *own *= power(*p));
         self.upper.iter_mut().zip(&other.upper).for_each(|(own, p)| *own *= power(*p));
     }
 
-    /// Adds a share of that distribution.
+    /// Adds the distribution `other`, multiplied by a share.
     pub(crate) fn add(&mut self, other: &Self, share: f64) {
         self.lower.iter_mut().zip(&other.lower).for_each(|(own, p)| *own += share * p);
         self.upper.iter_mut().zip(&other.upper).for_each(|(own, p)| *own = (*own + share * p).min(1.0));
     }
 
-    /// The distribution of a time that is longer by `fixed` \[s\].
+    /// Adds `fixed` \[s\] to the time.
     pub(crate) fn delay(&mut self, fixed: f64, step: f64) {
         if fixed == 0.0 {
             return;
         }
         let by = fixed / step;
-        // where rounding decides whether it is a whole number of steps, either side of it
+        // if `fixed` is a whole number of steps up to rounding, use the grid points on both sides of it
         let near = (by - by.round()).abs() < 1e-9;
         let (least, most) = if near { (by.round() - 1.0, by.round() + 1.0) } else { (by.floor(), by.ceil()) };
         let shifted = |values: &[f64], by: usize| {
@@ -56,10 +56,10 @@ impl Cdf {
         self.upper = shifted(&self.upper, least.max(0.0) as usize);
     }
 
-    /// The distribution of this time plus an exponential stage.
+    /// Adds an exponential stage to the time.
     ///
     /// ```text
-    /// H(i) = e^(-μh) H(i-1) + ∫ over the last step of F, μ e^(-μ·)      F between its values at both ends
+    /// H(i) = e^(-μh) H(i-1) + ∫_0^h F(ih − u) μ e^(-μu) du      with F between its values at both ends of the step h
     /// ```
     pub(crate) fn then_stage(&mut self, stage: &Stage, step: f64) {
         let count = self.lower.len();
@@ -79,7 +79,7 @@ impl Cdf {
     }
 }
 
-/// A fixed time and stages in a row, from time 0.
+/// Returns the distribution of a fixed time followed by stages in series, from time 0.
 pub(crate) fn phases(fixed: f64, stages: &[Stage], steps: usize, step: f64) -> Cdf {
     let fast = |stage: &&Stage| stage.iter().any(|(_, rate)| rate * step > FAST);
     let (late, row): (Vec<&Stage>, Vec<&Stage>) = stages.iter().partition(fast);
@@ -89,19 +89,19 @@ pub(crate) fn phases(fixed: f64, stages: &[Stage], steps: usize, step: f64) -> C
     cdf
 }
 
-/// A time with probability 0.
+/// Returns the distribution of a fixed time without stages.
 fn at_once(fixed: f64, steps: usize, step: f64) -> Cdf {
     let reached = |slack: f64| move |i: usize| f64::from(u8::from(i as f64 * step >= fixed * slack));
     Cdf { lower: Cdf::of(steps, reached(1.0 + 1e-12)).lower, upper: Cdf::of(steps, reached(1.0 - 1e-12)).upper }
 }
 
-/// Stages in a row as phases: the start, and the transitions of each within one step.
+/// Stages in series as phases: the initial probabilities, and the transitions of each phase within one step.
 struct Row {
     start: Vec<f64>,
-    /// Per phase: rate, and successors (phase, probability); the index beyond the last phase is the end.
+    /// Rate of each phase; `next` holds its successors as pairs of phase and probability. The index after the last phase is the end.
     rates: Vec<f64>,
     next: Vec<Vec<(usize, f64)>>,
-    /// Per phase: probability of each phase (from `first` on) a step later.
+    /// Per phase: first phase that can be reached within one step, and the probability of that phase and of the following ones.
     step: Vec<(usize, Vec<f64>)>,
 }
 
@@ -129,7 +129,7 @@ impl Row {
         row
     }
 
-    /// The distribution of a phase after `time`, by uniformisation: non-negative terms only.
+    /// Returns the probabilities of the phases after `time`, starting in `phase`, by uniformisation, which has only non-negative terms.
     fn after(&self, phase: usize, time: f64) -> (usize, Vec<f64>) {
         let rate = self.rates.iter().copied().fold(0.0, f64::max);
         let count = self.rates.len();
@@ -137,7 +137,7 @@ impl Row {
         now[0] = 1.0;
         let mean = rate * time;
         let mut weight = (-mean).exp();
-        // phases come in order: `reached` bounds where anything can be
+        // phases follow each other in order, so no phase after `reached` has a probability above 0
         let mut reached = 1;
         for n in 1..10_000 {
             sum[..reached].iter_mut().zip(&now).for_each(|(s, p)| *s += weight * p);
@@ -157,12 +157,12 @@ impl Row {
         while sum.len() > 1 && sum[sum.len() - 1] < SMALL {
             sum.pop();
         }
-        // staying is known better than as a sum
+        // the probability of staying is known more accurately than as a sum
         sum[0] = (-self.rates[phase] * time).exp();
         (phase, sum)
     }
 
-    /// The distribution at the grid points, exact except for rounding.
+    /// Returns the distribution at the grid points, exact up to rounding.
     fn follow(&self, fixed: f64, steps: usize, step: f64) -> Cdf {
         let first = (fixed / step).ceil() as usize;
         let mut cdf = Cdf::of(steps, |_| 0.0);
@@ -182,7 +182,7 @@ impl Row {
             for ((from, row), p) in self.step.iter().zip(&now) {
                 next[*from..].iter_mut().zip(row).for_each(|(n, q)| *n += p * q);
             }
-            // numbers too small to be normal would take a hundred times as long
+            // computing with subnormal numbers would take a hundred times as long
             next.iter_mut().filter(|n| **n < NOTHING).for_each(|n| *n = 0.0);
             std::mem::swap(&mut now, &mut next);
         }

@@ -1,20 +1,20 @@
 //! Converts Erlang and hyperexponential delays into exponential phases, net to net.
 //!
 //! The tokens stay in their places until the transition fires, as in the original net; a hidden
-//! place next to it records the progress of the delay. So the view of other transitions, and
-//! preemption, do not change:
+//! place records the progress of the delay. So other transitions see the same tokens as before, and
+//! preemption does not change:
 //!
-//! * *Erlang, k stages, one server*: place `stages` counts the finished stages. A transition that tests the inputs of the
-//!   original adds one; the original takes `k − 1` of them when it fires.
+//! * *Erlang, k stages, one server*: place `stages` counts the finished stages. A hidden transition that tests the inputs of
+//!   the original adds a token; the original takes `k − 1` tokens of `stages` when it fires.
 //! * *Hyperexponential, one server*: place `branch` holds the number of the branch. Immediate transitions draw it when the
-//!   original becomes enabled; its rate is the rate of the branch.
-//! * *Enabling memory*: immediate transitions below all other priorities empty the hidden place if the original is
-//!   disabled in an otherwise tangible marking. Age memory has no such transitions: the phase is the memory.
-//! * *Erlang, several servers*: a place for each stage counts the delays in it. Possible only if no
-//!   firing except its own can lower the enabling degree: otherwise the result would depend on
+//!   original becomes enabled; the rate of the original is the rate of the branch.
+//! * *Enabling memory*: immediate transitions with a priority below all others empty the hidden place if the original is
+//!   disabled in an otherwise tangible marking. For age memory there are no such transitions, and the phase is kept.
+//! * *Erlang, several servers*: a place for each stage counts the delays in this stage. This is possible only if no
+//!   other transition can lower the enabling degree; otherwise the result would depend on
 //!   which delay started last.
 //!
-//! The distribution of everything observable equals the original net's, exactly (phases after Cox \[Cox1955\]).
+//! All observable quantities have exactly the same distribution as in the original net (phases after Cox \[Cox1955\]).
 
 use crate::Problems;
 use crate::net::expr::{BinaryOp, Function, Leaf};
@@ -23,26 +23,26 @@ use crate::net::{
     Transition, TransitionId,
 };
 
-/// A net with exponential delays only.
+/// A net whose delays are all exponential.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expanded {
-    /// The net. The places and transitions of the original come first, with their original numbers and ids; a
-    /// firing of one of these transitions is a firing of the original.
+    /// The net. The places and transitions of the original net come first, with their original numbers and ids; a
+    /// firing of one of these transitions is a firing in the original net.
     pub net: Net,
-    /// Places that hold phases, not tokens of the original: not for reports.
+    /// Places that hold phases, not tokens of the original net; reports must omit them.
     pub hidden_places: Vec<PlaceId>,
-    /// Transitions between phases, or that draw or drop one: their firings are not firings of the original.
+    /// Transitions that change, draw or drop a phase; their firings are not firings in the original net.
     pub hidden_transitions: Vec<TransitionId>,
 }
 
-/// Every delay of a net that has no phases.
+/// All delays of a net that phases cannot represent.
 pub type PhaseError = Problems<PhaseObstacle>;
 
-/// Reason why a delay has no phases here. The advice is in the message.
+/// Reason why phases cannot represent a delay. The message includes a remedy.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PhaseObstacle {
-    /// A distribution that no finite number of phases has.
+    /// A distribution that no finite number of phases can represent.
     #[error("the delay of transition `{transition}` is {law}, which no finite number of phases can represent; {}", advice(.law))]
     Law {
         /// Id of the transition.
@@ -66,7 +66,7 @@ pub enum PhaseObstacle {
     },
     /// A capacity bounds several classes, or arcs whose weight depends on the marking.
     #[error(
-        "place `{place}` has a capacity that no arc can express for transition `{transition}`; simulate it, or bound the place by its complement"
+        "place `{place}` has a capacity that no arc can express for transition `{transition}`; simulate the net, or bound the place with a complementary place"
     )]
     Capacity {
         /// Id of the transition.
@@ -74,7 +74,7 @@ pub enum PhaseObstacle {
         /// Id of the place.
         place: String,
     },
-    /// The net with phases is no net, for instance because numbers became too large.
+    /// The net with phases is not valid, for instance because numbers are too large.
     #[error("the net with phases is invalid: {0}")]
     Build(BuildProblem),
 }
@@ -88,20 +88,20 @@ fn advice(law: &str) -> &'static str {
     }
 }
 
-/// The net with every Erlang and hyperexponential delay expanded to exponential phases. Exact, see the module.
+/// Returns the net with every Erlang and hyperexponential delay expanded to exponential phases. Exact; see the module's documentation.
 ///
 /// # Errors
 ///
-/// Every delay that has no phases, in the order of the net.
+/// All delays that phases cannot represent, in the order of the net.
 pub fn expand_phases(net: &Net) -> Result<Expanded, PhaseError> {
     expand_phases_except(net, |_| false)
 }
 
-/// The same, but the distributions that `kept` accepts stay as they are.
+/// Expands delays as [`expand_phases`] does, except delays whose distributions `kept` accepts.
 ///
 /// # Errors
 ///
-/// As [`expand_phases`].
+/// The errors of [`expand_phases`].
 pub fn expand_phases_except(net: &Net, kept: impl Fn(&Law) -> bool) -> Result<Expanded, PhaseError> {
     let mut draft = Draft::new(net);
     let mut obstacles = Vec::new();
@@ -133,13 +133,13 @@ struct Condition {
     place: PlaceId,
     class: ClassId,
     weight: Expr,
-    /// At least the weight, or less than it.
+    /// True if at least `weight` tokens are required, false if fewer are required.
     at_least: bool,
-    /// An input arc; parallel arcs are merged.
+    /// True for an input arc, which takes the tokens; parallel arcs are merged.
     taken: bool,
 }
 
-/// The net in the making.
+/// The net under construction.
 struct Draft<'a> {
     net: &'a Net,
     builder: NetBuilder,
@@ -151,7 +151,7 @@ struct Draft<'a> {
 const LAST: u32 = 0;
 
 impl<'a> Draft<'a> {
-    /// A copy of the net in which no immediate transition has priority 0.
+    /// Starts with a copy of the net in which no immediate transition has priority 0.
     fn new(net: &'a Net) -> Self {
         let mut builder = net.to_builder();
         let lowest = |t: &Transition| matches!(t.timing, Timing::Immediate { priority: LAST, .. });
@@ -226,8 +226,8 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Erlang delays side by side: place `j` counts the delays with `j` finished stages. Served enablings that are in no place are
-    /// in the first stage.
+    /// Expands an Erlang delay with several servers: place `j` counts the delays with `j` finished stages. Served enablings that are not
+    /// in any of these places are in the first stage.
     fn erlang_servers(&mut self, own: &Own, stages: u32, rate: f64) -> Result<(), PhaseObstacle> {
         let inputs = self.sole_inputs(own)?;
         let places: Vec<PlaceId> = (1..stages).map(|j| self.hidden_place(own, &format!("after{j}"), None)).collect();
@@ -249,7 +249,7 @@ impl<'a> Draft<'a> {
         };
         let first = self.hidden_transition(own, "stage1", first);
         for input in &inputs {
-            // with no enabling in the first stage, more tokens are needed than there can be
+            // if no enabling is in the first stage, require more tokens than a place can hold
             let more =
                 binary(BinaryOp::Multiply, input.weight.clone(), binary(BinaryOp::Add, begun.clone(), 1.0.into()));
             let none = binary(BinaryOp::LessOrEqual, waiting.clone(), 0.0.into());
@@ -272,7 +272,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// The input conditions of a transition whose enabling degree is lowered only by its own firings.
+    /// Returns the input conditions of a transition; an error if transitions other than itself can lower its enabling degree.
     fn sole_inputs(&self, own: &Own) -> Result<Vec<Condition>, PhaseObstacle> {
         let preempted = || PhaseObstacle::Preempted { transition: own.transition.id.clone() };
         let conditions = self.conditions(own)?;
@@ -290,7 +290,7 @@ impl<'a> Draft<'a> {
         Ok(conditions)
     }
 
-    /// The conditions under which a transition is enabled, with parallel input arcs merged.
+    /// Returns the conditions under which a transition is enabled, with parallel input arcs merged.
     fn conditions(&self, own: &Own) -> Result<Vec<Condition>, PhaseObstacle> {
         let mut conditions: Vec<Condition> = Vec::new();
         let mine = self.net.arcs().iter().filter(|arc| arc.transition == own.id);
@@ -318,7 +318,7 @@ impl<'a> Draft<'a> {
         Ok(conditions)
     }
 
-    /// Capacities that a firing might exceed, as bounds of the tokens before it.
+    /// Returns the capacities that a firing might exceed, as bounds of the tokens before the firing.
     fn capacities(&self, own: &Own) -> Result<Vec<Condition>, PhaseObstacle> {
         let mut conditions = Vec::new();
         let moves = |kind| matches!(kind, ArcKind::Input | ArcKind::Output);
@@ -349,7 +349,7 @@ impl<'a> Draft<'a> {
         Ok(conditions)
     }
 
-    /// Makes `transition` require `conditions`, without taking anything.
+    /// Makes `transition` require `conditions`, without consuming tokens.
     fn require(&mut self, transition: TransitionId, conditions: &[Condition]) {
         for c in conditions {
             let kind = if c.at_least { ArcKind::Test } else { ArcKind::Inhibitor };
@@ -357,7 +357,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Empties `place` wherever one of `conditions` does not hold, unless the phase is remembered.
+    /// Adds transitions that empty `place` if one of `conditions` does not hold, unless the transition has age memory.
     fn reset(&mut self, own: &Own, place: PlaceId, conditions: Vec<Condition>) {
         if own.memory == Memory::Age {
             return;
@@ -390,7 +390,7 @@ impl<'a> Draft<'a> {
         transition
     }
 
-    /// An id that no place and no transition has.
+    /// Returns an id that no place and no transition has.
     fn fresh(&self, own: &Own, what: &str) -> String {
         let mut id = format!("{}_{what}", own.transition.id);
         while self.net.find_place(&id).is_some() || self.net.find_transition(&id).is_some() {
@@ -400,10 +400,10 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// A weight that no place reaches.
+/// A weight that exceeds the tokens of any place.
 const NEVER_HELD: f64 = 4_000_000_000.0;
 
-/// Tokens of the first class: hidden places hold no other.
+/// Returns the tokens of the first class in a hidden place; hidden places hold no other class.
 fn tokens(place: PlaceId) -> Expr {
     Expr::Leaf(Leaf::Tokens(place, Some(ClassId::from_index(0))))
 }
@@ -415,12 +415,12 @@ fn binary(op: BinaryOp, a: Expr, b: Expr) -> Expr {
     }
 }
 
-/// A weight as arcs count it.
+/// Returns a weight rounded in the way in which arcs round it.
 fn rounded(weight: Expr) -> Expr {
     if weight.as_number().is_some() { weight } else { Expr::Call(Function::Round, vec![weight]) }
 }
 
-/// A balanced sum, so that a thousand terms nest ten deep.
+/// Returns the terms as a balanced sum, in which a thousand terms nest only ten levels deep.
 fn sum(mut terms: Vec<Expr>) -> Expr {
     while terms.len() > 1 {
         let mut pairs = Vec::with_capacity(terms.len().div_ceil(2));
@@ -449,7 +449,7 @@ mod tests {
 
     type Marking = Vec<u32>;
 
-    /// The tangible markings that immediate firings lead to from `marking`, with their probabilities.
+    /// Adds the tangible markings to which immediate firings lead from `marking`, with their probabilities.
     fn settle(program: &Program, marking: Marking, p: f64, found: &mut BTreeMap<Marking, f64>) {
         let mut candidates = Candidates::default();
         for group in 0..program.groups.rows() {
@@ -467,7 +467,7 @@ mod tests {
         *found.entry(marking).or_default() += p;
     }
 
-    /// The chain of a small net with exponential delays, and its markings.
+    /// Returns the chain of a small net with exponential delays, and its markings.
     fn explore(net: &Net) -> (Chain, Vec<Marking>) {
         let program = compile(net).unwrap();
         let mut start = BTreeMap::new();
@@ -527,7 +527,7 @@ mod tests {
         passage(&chain, &targets, &PassageSettings::default()).unwrap().moments().unwrap().mean
     }
 
-    /// A task that only continues while its machine is up; the machine fails at rate 1 and is mended at rate 2.
+    /// A task that only continues while its machine is up; the machine fails at rate 1 and is repaired at rate 2.
     fn interrupted(law: Law, memory: Memory, how: ArcKind) -> Net {
         let mut b = NetBuilder::new("interrupted task");
         let [up, down, task, done] = [("up", 1), ("down", 0), ("task", 1), ("done", 0)].map(|(id, n)| b.place(id, n));
@@ -540,7 +540,7 @@ mod tests {
         b.input(task, t, 1.0);
         match how {
             ArcKind::Inhibitor => b.inhibitor(down, t, 1.0),
-            // a capacity that leaves no room while the machine is down
+            // a capacity that is used up while the machine is down
             ArcKind::Output => {
                 b.place_mut(down).capacity = Some(1);
                 b.output(t, down, 1.0)
@@ -552,7 +552,7 @@ mod tests {
     }
 
     /// With age memory the task resumes: E[T] = E[S] (1 + a/b). With enabling memory it starts anew with a fresh delay:
-    /// E[T] = (1/a + 1/b) (1 / E[exp(-a S)] - 1). Without the reset transitions the second would equal the first.
+    /// E[T] = (1/a + 1/b) (1 / E[exp(-a S)] - 1). Without the reset transitions, both results would be those of age memory.
     #[test]
     fn memory_is_that_of_the_net() {
         let laws = [
@@ -570,7 +570,7 @@ mod tests {
         }
     }
 
-    /// A marking that is left at once does not interrupt: an immediate transition gives the token back.
+    /// A vanishing marking does not interrupt the delay: an immediate transition returns the token.
     #[test]
     fn vanishing_markings_do_not_interrupt() {
         let mut b = NetBuilder::new("");
@@ -578,7 +578,7 @@ mod tests {
         let take = b.transition("take", Timing::exponential(3.0));
         b.input(task, take, 1.0);
         b.output(take, away, 1.0);
-        // of the lowest priority that there is
+        // the lowest possible priority
         let give = b.transition("give", Timing::immediate(1.0, 0));
         b.input(away, give, 1.0);
         b.output(give, task, 1.0);
@@ -588,7 +588,7 @@ mod tests {
         assert_relative_eq!(mean_until(&b.build().unwrap(), "done", 1), 2.0, max_relative = 1e-12);
     }
 
-    /// M/E_k/1/K and M/H_2/1/K against the simulated net, and the throughput of the transition itself.
+    /// M/E_k/1/K and M/H_2/1/K compared with the simulated net, including the throughput of the transition itself.
     #[test]
     fn a_queue_has_the_averages_of_its_simulation() {
         for law in [erlang(3, 0.8), hyperexponential()] {
@@ -621,7 +621,7 @@ mod tests {
         }
     }
 
-    /// Tasks side by side on some servers, each of them Erlang: with enough servers the last of them, with one the sum.
+    /// Parallel Erlang tasks on several servers: with enough servers, the time is that of the last task; with one server, the sum.
     #[test]
     fn several_servers_work_side_by_side() {
         let net = |servers| {
@@ -643,7 +643,7 @@ mod tests {
         for servers in [Servers::Infinite, Servers::Limited(4)] {
             assert_relative_eq!(mean_until(&net(servers), "done", 4), last, max_relative = 1e-8);
         }
-        // two servers, against the clock form
+        // two servers, compared with the clock form
         let two = net(Servers::Limited(2));
         let exact = mean_until(&two, "done", 4);
         let goal = Goal::Marking(lower(&two, &two.expression("#(done) >= 4").unwrap()));

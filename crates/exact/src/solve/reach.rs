@@ -1,4 +1,4 @@
-//! The reachability graph: breadth first over the tangible markings, with vanishing markings eliminated.
+//! Exploration of the reachability graph: breadth first over the tangible markings, with vanishing markings eliminated.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ pub struct Limits {
     pub states: u64,
     /// Maximum number of bytes for markings and the chain. Default 6 GiB.
     pub bytes: u64,
-    /// Longest wall time. Default none.
+    /// Maximum wall time. Default none.
     pub wall: Option<Duration>,
 }
 
@@ -31,9 +31,9 @@ impl Default for Limits {
     }
 }
 
-/// States between two checks of clock, memory and watch.
+/// Number of states between two checks of clock, memory and watch.
 pub(crate) const LOOK: usize = 1 << 10;
-/// The same for nets whose states take long: counters and transitions that are gone through between two checks.
+/// Number of counters and transitions that are processed between two checks, for nets whose states take long.
 const WORK: usize = 1 << 22;
 /// Largest number of states, and of edges.
 pub(crate) const MOST: u64 = u32::MAX as u64 - 1;
@@ -50,13 +50,13 @@ impl<E: Into<ExploreError>> From<E> for Halt {
     }
 }
 
-/// Explores all markings that `program` can reach, with the rates between them.
+/// Explores all markings that `program` can reach, and computes the rates between them.
 ///
 /// With a `goal`, a marking in which it is not 0 is a state without successors, even if it is vanishing: the chain then
 /// describes the passage time to the goal.
 ///
-/// Exact. If a limit is reached the state space is partial and marked as such ([`StateSpace::complete`]). A marking
-/// counts as reachable if rates and weights above 0 lead to it.
+/// Exact. If a limit is reached, the state space is partial and marked as such ([`StateSpace::complete`]). A marking
+/// counts as reachable if transitions with rates and weights above 0 lead to it.
 ///
 /// # Errors
 ///
@@ -71,16 +71,16 @@ pub fn explore(
     explore_with(program, goal, None, limits, watch)
 }
 
-/// The same in canonical markings: of the markings that exchanges of equal parts make of each other, one is explored. The chain is
-/// lumped exactly. Averages, verdicts and firing sequences of the state space are in terms of the net, the numbers of its states are
-/// not: [`StateSpace::orbit`] has the markings that each stands for.
+/// Explores canonical markings: of all markings that differ only by exchanges of equal parts, one is explored. The chain is
+/// lumped exactly. Averages, verdicts and firing sequences of the state space are in terms of the net. The number of states is
+/// that of canonical markings; [`StateSpace::orbit`] returns the number of markings that a state represents.
 ///
-/// The goal, and everything that is asked about the states, must not distinguish the parts. Growth is not noticed: a net that may be
-/// unbounded is better explored a little without canonical markings first.
+/// The goal, and all questions about the states, must not distinguish the parts. Unboundedness is not detected; a net that may be
+/// unbounded should first be explored for a while without canonical markings.
 ///
 /// # Errors
 ///
-/// As [`explore`].
+/// The errors of [`explore`].
 pub fn explore_canonical(
     program: &Program,
     goal: Option<&Code>,
@@ -125,13 +125,13 @@ fn explore_with(
     Ok(space)
 }
 
-/// The vanishing markings met so far, and the end of the first settling of each.
+/// The vanishing markings seen so far, and the final states of each with their probabilities.
 struct Memo {
     seen: Store,
-    /// Per marking: its range of `ends`; empty if it was only passed through.
+    /// Per marking: its range in `ends`; empty if the marking was only passed through.
     ranges: Vec<(u32, u32)>,
     ends: Vec<(u32, f64)>,
-    /// Markings that were forgotten again to save memory.
+    /// Number of markings that were dropped to save memory.
     forgotten: u64,
 }
 
@@ -225,7 +225,7 @@ impl<'a> Explorer<'a> {
         Ok(())
     }
 
-    /// Ends the exploration at its limits.
+    /// Stops the exploration if a limit is exceeded or a stop is requested.
     fn look(&mut self) -> Result<(), Halt> {
         self.watch.progress(self.store.len() as u64, 0);
         if self.watch.stopped() {
@@ -272,8 +272,8 @@ impl<'a> Explorer<'a> {
         Ok(())
     }
 
-    /// Adds to `row` the states where `marking` ends, each with its share of `rate`. Only the immediate transitions of
-    /// `groups` can be enabled.
+    /// Adds to `row` the states to which `marking` leads in zero time, each with its share of `rate`. Only the immediate
+    /// transitions of `groups` can be enabled.
     fn arrive(
         &mut self,
         from: Option<u32>,
@@ -303,7 +303,7 @@ impl<'a> Explorer<'a> {
         Ok(())
     }
 
-    /// Finds the states where a vanishing marking ends; returns their range in the memo.
+    /// Finds the states to which a vanishing marking leads; returns their range in the memo.
     fn settle(&mut self, from: Option<u32>, marking: &[u32]) -> Result<(u32, u32), Halt> {
         let mut settling = std::mem::take(&mut self.settling);
         settling.explore(&self.rules, marking)?;
@@ -325,7 +325,7 @@ impl<'a> Explorer<'a> {
         Ok((start as u32, self.memo.ends.len() as u32))
     }
 
-    /// The number of a state; a new state is checked for growth.
+    /// Returns the number of a state; a new state is checked for unbounded growth.
     fn state(&mut self, from: Option<u32>, marking: &[u32]) -> Result<u32, Halt> {
         let (state, new) = self.store.insert(marking);
         if new {
@@ -347,7 +347,7 @@ impl<'a> Explorer<'a> {
         Ok(state)
     }
 
-    /// Keeps the most tokens that each place held.
+    /// Updates the largest number of tokens of each place.
     fn rise(&mut self, state: u32, marking: &[u32], vanishing: bool) {
         let program = self.rules.program;
         if program.classes() == 1 {
@@ -368,7 +368,7 @@ impl<'a> Explorer<'a> {
 
     fn finish(mut self, stopped: Option<Incomplete>) -> StateSpace {
         let explored = self.offsets.len() - 1;
-        // an unfinished row has no successors, and neither have later rows
+        // the unfinished row and later rows have no successors
         self.edges.truncate(self.offsets[explored] as usize);
         self.parents.truncate(self.store.len());
         self.offsets.resize(self.store.len() + 1, self.offsets[explored]);
@@ -400,7 +400,7 @@ fn merge(row: &mut Vec<(u32, f64)>, own: u32) {
         }
         same
     });
-    // drop probabilities that underflow to 0
+    // drop probabilities that underflowed to 0
     row.retain(|&(state, rate)| state != own && rate > 0.0);
 }
 
@@ -424,7 +424,7 @@ mod tests {
 
     #[test]
     fn kanban_has_the_published_counts() {
-        // as the benchmark of PRISM and the paper of Ciardo and Tilgner have them
+        // numbers from the PRISM benchmark and the paper of Ciardo and Tilgner
         for (n, states, edges) in [(1, 160, 616), (2, 4_600, 28_120), (3, 58_400, 446_400)] {
             let space = space(&kanban(n));
             assert_eq!((space.states(), space.complete().unwrap().rates.items().len()), (states, edges));
@@ -474,7 +474,7 @@ mod tests {
         space
             .for_each_firing(&program, &[1.0, 0.0, 0.0], &mut |firing| flows[firing.transition as usize] += firing.flow)
             .unwrap();
-        // a is entered 2 times a second and visited twice each time, b 3/2 times
+        // a is entered 2 times per second and visited twice each time, b 3/2 times
         let exact = [2.0, 3.0, 1.0, 2.0, 1.0];
         assert!(flows.iter().zip(exact).all(|(flow, exact): (&f64, f64)| (flow - exact).abs() < 1e-14), "{flows:?}");
     }

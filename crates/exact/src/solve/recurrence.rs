@@ -1,4 +1,4 @@
-//! Strongly connected components of a chain, in topological order, and which of them are recurrent.
+//! Strongly connected components of a chain in topological order, and the recurrent components.
 
 use crate::compile::Csr;
 use crate::solve::components::components;
@@ -6,7 +6,7 @@ use crate::solve::components::components;
 /// The components of a chain, each after all its successors.
 #[derive(Clone, Debug)]
 pub(crate) struct Components {
-    /// States of each component, rising; components in reverse topological order: successors first.
+    /// States of each component, ascending; components are in reverse topological order, successors first.
     pub(crate) states: Csr<u32>,
     /// Per state: its component.
     pub(crate) of: Vec<u32>,
@@ -21,12 +21,12 @@ impl Components {
         Self { states: Csr::from_rows(rows), of: found.of }
     }
 
-    /// Number of components.
+    /// Returns the number of components.
     pub(crate) fn count(&self) -> usize {
         self.states.rows()
     }
 
-    /// Components that no rate leaves, rising by their first state.
+    /// Returns the components that no rate leaves, in ascending order of their first state.
     pub(crate) fn recurrent(&self, rates: &Csr<(u32, f64)>) -> Vec<u32> {
         let closed = |c: &u32| {
             let states = self.states.row(*c as usize).iter();

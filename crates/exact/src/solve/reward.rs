@@ -1,8 +1,8 @@
-//! Expected rewards: a rate of reward per state, at a time, up to a time, in the long run, or until a target.
+//! Expected rewards: each state has a rate of reward, which is evaluated at a time, up to a time, in the long run, or until a target.
 //!
-//! A reward for each firing of a transition (an impulse) is expected as often as the transition fires: give it as the
-//! rate reward `rate of the transition × impulse` in each state, with all of the rate that leads through vanishing
-//! markings to whatever state, the state itself included. Means are the same; this module computes only means.
+//! A reward for each firing of a transition (an impulse) is passed as the rate reward `rate of the transition × impulse` in each
+//! state. The rate includes firings that lead through vanishing markings to any state, even back to the same state. The means
+//! are equal, and this module computes only means.
 
 use crate::estimate::PoissonWindow;
 use crate::solve::absorb::{AbsorbError, absorption};
@@ -13,18 +13,18 @@ use crate::solve::transient::{TransientError, TransientSettings, Uniformised, sh
 /// Expected rewards at times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RewardAt {
-    /// Per time and reward: the expected rate of reward then \[reward\].
+    /// Per time and reward: the expected rate of reward at that time \[reward\].
     pub now: Vec<Vec<f64>>,
-    /// Per time and reward: the expected reward gathered until then \[reward · s\].
+    /// Per time and reward: the expected reward gathered up to that time \[reward · s\].
     pub gathered: Vec<Vec<f64>>,
-    /// Bound of the error of `now`, relative to the largest absolute value of the reward; the bound for `gathered` is
-    /// this times the time.
+    /// Bound of the error of `now`, relative to the largest absolute value of the reward; multiplied by the time, it is the bound
+    /// for `gathered`.
     pub error: f64,
-    /// Jumps of the uniformised chain.
+    /// Number of jumps of the uniformised chain.
     pub jumps: u64,
 }
 
-/// The expected value of a reward per state under these probabilities. Exact up to their error.
+/// Returns the expected value of a reward per state under given probabilities of the states. Exact up to the error of the probabilities.
 ///
 /// # Examples
 ///
@@ -35,9 +35,9 @@ pub fn expected(probabilities: &[f64], reward: &[f64]) -> f64 {
     probabilities.iter().zip(reward).filter(|(p, _)| **p > 0.0).map(|(p, r)| p * r).sum()
 }
 
-/// Expected rewards at each of `times` \[s\] and gathered until then, by uniformisation \[Jensen1953\].
+/// Returns the expected rewards at each of `times` \[s\] and gathered up to it, by uniformisation \[Jensen1953\].
 ///
-/// As exact as [`transient`](crate::solve::transient()), in memory for two distributions only, however many times there are.
+/// As exact as [`transient`](crate::solve::transient()), but keeps only two distributions in memory for any number of times.
 ///
 /// # Errors
 ///
@@ -76,8 +76,8 @@ pub fn rewards_at(
     Ok(RewardAt { now, gathered, error: done.error, jumps: done.jumps })
 }
 
-/// The expected reward gathered before the chain first reaches a state of `targets` \[reward · s\]; infinite if it may
-/// stay forever in states with a reward. Exact up to the linear equations, see [`absorption`].
+/// Returns the expected reward gathered before the chain first reaches a state of `targets` \[reward · s\]; infinite if the chain
+/// may stay forever in states with a reward. Exact up to the error of the linear equations, see [`absorption`].
 ///
 /// # Errors
 ///

@@ -1,9 +1,9 @@
-//! The completion time of a schedule, without a state space. A net whose transitions each fire once
-//! is a graph of delays between events. If it is composed of parts in series, in parallel and in
-//! alternatives, its distribution follows from theirs (the reduction of stochastic networks after
-//! Martin \[Martin1965\]).
+//! The completion time of a schedule, without a state space. A net in which every transition fires once
+//! is a graph of delays between events. If the graph is composed of parts in series, in parallel and in
+//! alternatives, the distribution of its time follows from those of the parts (Martin's reduction of
+//! stochastic networks \[Martin1965\]).
 //!
-//! Implements the reduction. What it leaves is a tree of distributions (`law_tree`), which `grid` turns into numbers with
+//! Implements the reduction. The result is a tree of distributions (`law_tree`), which `grid` evaluates to numbers with
 //! bounds.
 
 use std::collections::{BTreeMap, HashMap};
@@ -12,19 +12,19 @@ use crate::compile::{Firing, Fold, Program, ScheduleError, SchedulePlan, plan_sc
 use crate::solve::grid::{CompletionTime, GridError, GridSettings};
 use crate::solve::law_tree::{LawId, LawTable};
 
-/// Reason why the completion time of a net does not follow from its parts.
+/// Reason why the completion time of a net cannot be computed from its parts.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SeriesParallelError {
-    /// The net is not a schedule: a transition may fire twice, or transitions compete. Build the state space
-    /// or simulate.
+    /// The net is not a schedule: a transition may fire twice, or transitions compete. States or simulation may give an
+    /// answer.
     #[error("the net is not a schedule: {}", .0[0])]
     NotSchedule(
         /// All reasons.
         ScheduleError,
     ),
     /// Paths split and join in a way that is neither series nor parallel, so that they depend on
-    /// each other. Build the state space or simulate.
+    /// each other. States or simulation may give an answer.
     #[error(
         "the paths around transition `{transition}` are neither in series nor in parallel, so their times are dependent; build the state space or simulate"
     )]
@@ -32,7 +32,7 @@ pub enum SeriesParallelError {
         /// Id of a transition at this point.
         transition: String,
     },
-    /// A distribution with a heavy tail, for which no grid is long enough. Simulate.
+    /// A distribution with a heavy tail, for which no grid is long enough; simulation gives an answer.
     #[error("the delay of transition `{transition}` is {law}, whose tail does not fit a grid; simulate it")]
     HeavyTail {
         /// Id of the transition.
@@ -40,16 +40,16 @@ pub enum SeriesParallelError {
         /// The distribution.
         law: &'static str,
     },
-    /// The grid.
+    /// The grid is not valid or does not fit into memory.
     #[error(transparent)]
     Grid(#[from] GridError),
 }
 
-/// The distribution of the time at which everything has fired, for nets far beyond any state space.
+/// Returns the distribution of the time at which every transition has fired, also for nets with far too many states to explore.
 ///
-/// Exact within bounds that come with every number, see [`CompletionTime`]. The net must be a schedule
+/// Every number has guaranteed bounds, see [`CompletionTime`]. The net must be a schedule
 /// ([`plan_schedule`]) whose events are in series, in parallel, or alternatives of a choice that join
-/// again; equal branches are computed once.
+/// again. Equal branches are computed only once.
 ///
 /// # Errors
 ///
@@ -81,7 +81,7 @@ pub fn completion_time(program: &Program, settings: &GridSettings) -> Result<Com
     Ok(CompletionTime::of(&table, root, settings)?)
 }
 
-/// Checks whether the net allows an answer of [`completion_time`]; the grid may still be too large.
+/// Checks whether [`completion_time`] applies to the net; the grid may still be too large.
 /// Takes about as long as reading the net.
 ///
 /// # Errors
@@ -91,7 +91,7 @@ pub fn is_series_parallel(program: &Program) -> Result<(), SeriesParallelError> 
     reduced(program).map(|_| ())
 }
 
-/// The distribution of the whole, as a tree.
+/// Returns the distribution of the completion time as a tree.
 fn reduced(program: &Program) -> Result<(LawTable, LawId), SeriesParallelError> {
     let plan = plan_schedule(program).map_err(SeriesParallelError::NotSchedule)?;
     let mut table = LawTable::default();
@@ -101,11 +101,11 @@ fn reduced(program: &Program) -> Result<(LawTable, LawId), SeriesParallelError> 
     Ok((table, root))
 }
 
-/// Some branches of a choice: the edge exists only if one of them is chosen.
+/// Some branches of a choice; an edge with this condition exists only if one of these branches is chosen.
 #[derive(Clone, Debug, PartialEq)]
 struct Branches {
     choice: u32,
-    /// Rising.
+    /// Numbers of the branches, ascending.
     branches: Vec<u32>,
     probability: f64,
 }
@@ -120,17 +120,17 @@ struct Edge {
     alive: bool,
 }
 
-/// The events and the delays between them.
+/// A graph of events, with the delays between them as edges.
 #[derive(Debug, Default)]
 struct Graph {
     edges: Vec<Edge>,
-    /// Per event: edges from and to it, including dead ones until they are swept.
+    /// Per event: edges that leave it, and edges that enter it in `ins`; both include dead edges that were not removed yet.
     outs: Vec<Vec<u32>>,
     ins: Vec<Vec<u32>>,
-    /// Per event: a transition at it.
+    /// Per event: a transition that belongs to it, for messages.
     transition: Vec<u32>,
     pairs: HashMap<(u32, u32), Vec<u32>>,
-    /// Pairs of events that may have several edges, and events that may be in series.
+    /// Pairs of events to check for parallel edges; `in_series` lists the events to check for edges in series.
     side_by_side: Vec<(u32, u32)>,
     in_series: Vec<u32>,
 }
@@ -139,8 +139,8 @@ const START: u32 = 0;
 const END: u32 = 1;
 
 impl Graph {
-    /// The events of a schedule: of each transition that it is enabled and that it fires, and of each slot that it is
-    /// filled.
+    /// Builds the graph of a schedule. Its events are the enabling and the firing of each transition, and the filling of each
+    /// slot.
     fn of(program: &Program, plan: &SchedulePlan, table: &mut LawTable) -> Result<Self, SeriesParallelError> {
         let mut graph = Self::default();
         let zero = table.zero();
@@ -180,7 +180,7 @@ impl Graph {
         Ok(graph)
     }
 
-    /// The event of filling `slot`; the first token creates it.
+    /// Returns the event of filling `slot`; the first token creates the event.
     fn fold(&mut self, fold: Fold, slot: u32, t: u32, events: &mut [u32]) -> u32 {
         if fold == Fold::Set {
             events[slot as usize] = self.event(t);
@@ -226,7 +226,7 @@ impl Graph {
         }
     }
 
-    /// The single edge into and the single edge out of an event, if both are unique and can be joined.
+    /// Returns the edge into and the edge out of an event, if there is one of each and they can be joined.
     fn through(&mut self, event: u32) -> Option<(u32, u32)> {
         if event <= END {
             return None;
@@ -241,7 +241,7 @@ impl Graph {
         (!both).then_some((before, after))
     }
 
-    /// Joins the longest row of edges through `event`.
+    /// Joins the longest series of edges through `event`.
     fn join_series(&mut self, event: u32, table: &mut LawTable) {
         let Some((before, after)) = self.through(event) else { return };
         let mut only = self.edges[before as usize].only.clone().or_else(|| self.edges[after as usize].only.clone());
@@ -272,7 +272,7 @@ impl Graph {
         self.add(from, to, law, only);
     }
 
-    /// Joins the edges between two events: branches of one choice to alternatives, other edges to a maximum.
+    /// Joins the edges between two events: branches of the same choice become alternatives, other edges a maximum.
     fn join_parallel(&mut self, pair: (u32, u32), plan: &SchedulePlan, table: &mut LawTable) {
         let edges = &self.edges;
         let Some(known) = self.pairs.get_mut(&pair) else { return };
@@ -310,11 +310,11 @@ impl Graph {
         for (law, only) in open {
             self.add(pair.0, pair.1, law, Some(only));
         }
-        // one edge of each kind remains: nothing to join here until another edge arrives
+        // one edge of each kind remains, so there is nothing to join until another edge is added
         self.side_by_side.retain(|p| *p != pair);
     }
 
-    /// The distribution of the only remaining edge.
+    /// Returns the distribution of the only remaining edge.
     fn whole(&self, program: &Program) -> Result<LawId, SeriesParallelError> {
         let mut left = self.edges.iter().filter(|e| e.alive);
         match (left.next(), left.next()) {
@@ -332,7 +332,7 @@ impl Graph {
     }
 }
 
-/// The probability that `choice` selects transition `t`: its weight over all weights.
+/// Returns the probability that `choice` selects transition `t`: its weight divided by the sum of weights.
 fn share(program: &Program, plan: &SchedulePlan, choice: u32, t: u32) -> f64 {
     let weight = |t: u32| match &program.firing[t as usize] {
         Firing::Immediate { weight, .. } => weight.as_constant().unwrap_or(0.0),
@@ -342,7 +342,7 @@ fn share(program: &Program, plan: &SchedulePlan, choice: u32, t: u32) -> f64 {
     weight(t) / program.groups.row(group).iter().map(|&t| weight(t)).sum::<f64>()
 }
 
-/// The distribution of a transition's delay.
+/// Returns the distribution of a transition's delay.
 fn law(program: &Program, t: usize, table: &mut LawTable) -> Result<LawId, SeriesParallelError> {
     Ok(match &program.firing[t] {
         Firing::Immediate { .. } => table.zero(),
@@ -414,8 +414,8 @@ mod tests {
         holds(time.mean(), 1.0 + 1.0 / 3.0 + 0.1 + 0.7, 3.0 * time.step());
     }
 
-    /// A grid may leave out 5% of an exponential time of 1 s. It ends near 5.75 s, where 0.3% are left, ten times its step: the upper bound
-    /// must count them. Seen to fail without.
+    /// A grid may omit 5% of an exponential time of 1 s. It ends near 5.75 s, where 0.3% of the probability remain; their mean is ten times
+    /// the step, so the upper bound must include them. This test fails if the bound omits them.
     #[test]
     fn the_upper_bound_of_a_mean_counts_what_the_grid_leaves_out() {
         let mut b = NetBuilder::new("");
@@ -427,7 +427,7 @@ mod tests {
         holds(time.mean(), 1.0, 0.1);
     }
 
-    /// max(X, Y) + one of two, as sums of exponentials.
+    /// max(X, Y) plus one of two alternatives, as sums of exponentials.
     #[test]
     fn branches_meet_again_with_their_probabilities() {
         let mut b = NetBuilder::new("");
@@ -454,7 +454,7 @@ mod tests {
         assert!((time.standard_deviation() - (last + either + 1.0 / 16.0 + 1.0 / 25.0).sqrt()).abs() < 1e-4);
     }
 
-    /// A choice that ends early in one branch, and three parts that are not rows of stages: the sum on a coarse grid.
+    /// A choice that ends early in one branch, and three parts that are not series of stages: their sum is computed on a coarse grid.
     #[test]
     fn rounds_of_side_by_side_tasks_add_up() {
         let mut b = NetBuilder::new("");

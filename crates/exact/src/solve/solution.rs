@@ -1,6 +1,6 @@
-//! An exact solution as a chain of calls: a question about a net, and results by name, in seconds.
+//! An exact solution as a chain of calls: asks a question about a net, and returns results by name, in seconds.
 //!
-//! Implements the steps from a net to its Markov chain; the neighbouring files hold the methods.
+//! Implements the steps from a net to its Markov chain; the neighbouring files implement the methods.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -28,12 +28,12 @@ use crate::solve::transient::{TransientError, TransientSettings, transient};
 use crate::solve::verdict::Verdicts;
 use crate::watch::{Unwatched, Watch};
 
-/// States up to which a schedule is solved by its states, not by its parts.
+/// Maximum number of states of a schedule that is solved by its states; larger schedules are solved by their parts.
 const FEW: u64 = 10_000;
 
-/// Exact solutions of a net.
+/// Adds exact solutions to nets.
 pub trait Solve {
-    /// An exact solution of this net.
+    /// Starts an exact solution of this net.
     ///
     /// ```
     /// use tailspn_engine::net::{NetBuilder, Timing};
@@ -61,7 +61,7 @@ impl Solve for Net {
     }
 }
 
-/// An exact solution of a net, as [`Solve::solution`] starts it. Without a goal, a passage time is that to a dead marking.
+/// An exact solution of a net, started by [`Solve::solution`]. Without a goal, a passage time is the time to a dead marking.
 ///
 /// Erlang and hyperexponential delays become exponential phases; other delays have no exact solution.
 #[derive(Clone)]
@@ -74,14 +74,14 @@ pub struct Solution<'a> {
     watch: &'a dyn Watch,
 }
 
-/// Reason why a net has no exact solution here.
+/// Reason why an exact solution of a net cannot be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SolutionError {
     /// The net cannot be compiled.
     #[error(transparent)]
     Compile(#[from] CompileError),
-    /// Delays that have no phases. Simulate.
+    /// Delays that phases cannot represent; simulation is possible.
     #[error(transparent)]
     Phases(#[from] PhaseError),
     /// An expression that does not fit the net.
@@ -93,25 +93,25 @@ pub enum SolutionError {
     /// The states cannot be explored.
     #[error(transparent)]
     Explore(#[from] ExploreError),
-    /// There are more states than the limits allow. Raise them, or simulate.
+    /// The net has more states than the limits allow; higher limits or simulation are possible.
     #[error(transparent)]
     Incomplete(#[from] Incomplete),
-    /// The passage time.
+    /// The passage time cannot be computed.
     #[error(transparent)]
     Passage(#[from] PassageError),
-    /// The completion time of a schedule, by its parts.
+    /// The completion time of a schedule cannot be computed from its parts.
     #[error(transparent)]
     Parts(#[from] SeriesParallelError),
-    /// A number of a completion time.
+    /// A number of a completion time cannot be computed.
     #[error(transparent)]
     Grid(#[from] GridError),
-    /// The steady state.
+    /// The steady state cannot be computed.
     #[error(transparent)]
     Steady(#[from] SteadyError),
-    /// Probabilities at a time.
+    /// The probabilities at a time cannot be computed.
     #[error(transparent)]
     Transient(#[from] TransientError),
-    /// The net can reach a dead marking. Ask for the passage time to the dead marking instead.
+    /// The net can reach a dead marking, so it has no steady state; the passage time to the dead marking exists.
     #[error("{dead} of the markings are dead, so the net has no steady state")]
     Dead {
         /// Number of dead markings.
@@ -131,19 +131,19 @@ impl<'a> Solution<'a> {
         Ok(self)
     }
 
-    /// Sets the largest number of states. Default 50 million.
+    /// Sets the maximum number of states. Default 50 million.
     pub fn max_states(mut self, states: u64) -> Self {
         self.limits.states = states;
         self
     }
 
-    /// Sets the largest amount of memory for states. Default 6 GiB.
+    /// Sets the maximum amount of memory for states. Default 6 GiB.
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.limits.bytes = bytes;
         self
     }
 
-    /// Sets the longest wall time for finding the states. Default none.
+    /// Sets the maximum wall time for finding the states. Default none.
     pub fn max_wall(mut self, wall: Duration) -> Self {
         self.limits.wall = Some(wall);
         self
@@ -161,10 +161,10 @@ impl<'a> Solution<'a> {
         self
     }
 
-    /// The distribution of the time to the goal.
+    /// Returns the distribution of the time to the goal.
     ///
-    /// A schedule of more than 10,000 states without a goal is solved by its parts, if they are in series and parallel:
-    /// then every number has certain bounds.
+    /// If no goal is set, a schedule of more than 10,000 states is solved by its parts, if they are in series and in parallel.
+    /// In this case, every number has guaranteed bounds.
     ///
     /// # Errors
     ///
@@ -184,7 +184,7 @@ impl<'a> Solution<'a> {
         Ok(PassageResult(Method::States(Box::new(passage_of(chain, &targets, &PassageSettings::watched(self.watch))?))))
     }
 
-    /// Averages in the long run.
+    /// Returns averages in the long run.
     ///
     /// # Errors
     ///
@@ -200,19 +200,19 @@ impl<'a> Solution<'a> {
         AverageResult::of(self.net, &found, steady.probabilities)
     }
 
-    /// Averages at given times \[s\], in their order.
+    /// Returns averages at given times \[s\], in the order of the times.
     ///
     /// # Errors
     ///
-    /// A negative or too large time, or a net that cannot be compiled, expanded to phases or
-    /// explored within the limits.
+    /// A negative time, a time that is too large for the rates of the net, or a net that cannot be compiled, expanded to
+    /// phases or explored within the limits.
     pub fn at(self, times: &[f64]) -> Result<Vec<AverageResult>, SolutionError> {
         let found = Arc::new(self.find(None)?);
         let all = transient(found.space.complete()?, times, &TransientSettings::watched(self.watch))?;
         all.probabilities.into_iter().map(|probabilities| AverageResult::of(self.net, &found, probabilities)).collect()
     }
 
-    /// All states of the net, and the verdicts about them.
+    /// Returns all states of the net, and the verdicts about them.
     ///
     /// # Errors
     ///
@@ -230,7 +230,7 @@ impl<'a> Solution<'a> {
         self.explore(self.phases()?.into_owned(), goal.as_ref())
     }
 
-    /// The net with its delays as phases.
+    /// Returns the net with its delays as phases.
     fn phases(&self) -> Result<Cow<'a, Net>, SolutionError> {
         let is_general = |timing: &Timing| matches!(timing, Timing::Timed { delay: Delay::General(_), .. });
         let general = self.net.transitions().iter().any(|transition| is_general(&transition.timing));
@@ -261,7 +261,7 @@ impl<'a> Solution<'a> {
         self.explore(folding.net().clone(), goal.as_ref())
     }
 
-    /// Returns true if the net has many states, or none because a delay has no phases.
+    /// Returns true if the net has many states, or if it has no states because phases cannot represent a delay.
     fn has_many_states(&self) -> bool {
         let states = FEW.min(self.limits.states);
         let few = Self { limits: Limits { states, ..self.limits }, ..self.clone() };
@@ -303,7 +303,7 @@ enum Method<'a> {
 }
 
 impl PassageResult<'_> {
-    /// Probability of ever reaching the goal; exactly 1 if nothing else is possible.
+    /// Returns the probability of ever reaching the goal; exactly 1 if nothing else is possible.
     pub fn probability(&self) -> f64 {
         match &self.0 {
             Method::States(time) => time.probability(),
@@ -311,7 +311,7 @@ impl PassageResult<'_> {
         }
     }
 
-    /// Mean \[s\].
+    /// Returns the mean \[s\].
     ///
     /// # Errors
     ///
@@ -323,7 +323,7 @@ impl PassageResult<'_> {
         })
     }
 
-    /// Standard deviation \[s\].
+    /// Returns the standard deviation \[s\].
     ///
     /// # Errors
     ///
@@ -335,11 +335,11 @@ impl PassageResult<'_> {
         })
     }
 
-    /// The least time \[s\] by which the goal is reached with probability `p`, between 0 and 1.
+    /// Returns the shortest time \[s\] by which the goal is reached with probability `p`, between 0 and 1.
     ///
     /// # Errors
     ///
-    /// A probability that is never reached, or a time that is too large for the rates of the net.
+    /// A probability of at least that of ever reaching the goal, or a time that is too large for the rates of the net.
     pub fn quantile(&mut self, p: f64) -> Result<Measured, SolutionError> {
         Ok(match &mut self.0 {
             Method::States(time) => Measured::exact(time.quantile(p)?, LEVEL),
@@ -347,11 +347,11 @@ impl PassageResult<'_> {
         })
     }
 
-    /// Probability of having reached the goal by `seconds`.
+    /// Returns the probability of having reached the goal by `seconds`.
     ///
     /// # Errors
     ///
-    /// A time that is negative or too far away for the rates of the net.
+    /// A time that is negative or too large for the rates of the net.
     pub fn cdf(&mut self, seconds: f64) -> Result<Measured, SolutionError> {
         Ok(match &mut self.0 {
             Method::States(time) => Measured::exact(time.cdf(seconds)?, LEVEL),
@@ -360,7 +360,7 @@ impl PassageResult<'_> {
     }
 }
 
-/// Level of a number without a confidence interval.
+/// Confidence level of a number without a confidence interval.
 const LEVEL: f64 = 0.0;
 
 fn bounded(number: Bounded) -> Measured {
@@ -370,7 +370,7 @@ fn bounded(number: Bounded) -> Measured {
 /// Exact averages over the states of a net, by name.
 #[derive(Clone, Debug)]
 pub struct AverageResult {
-    /// The net without phases: its places and transitions come first in the net that was solved.
+    /// The original net, without phases; its places and transitions come first in the net that was solved.
     net: Net,
     found: Arc<Found>,
     averages: Averages,
@@ -383,7 +383,7 @@ impl AverageResult {
         Ok(Self { net: net.clone(), found: Arc::clone(found), averages, probabilities })
     }
 
-    /// Mean tokens of all classes in a place.
+    /// Returns the mean number of tokens of all classes in a place.
     ///
     /// # Errors
     ///
@@ -394,7 +394,7 @@ impl AverageResult {
         Ok(self.averages.tokens[place * classes..(place + 1) * classes].iter().sum())
     }
 
-    /// Mean tokens of one class in a place.
+    /// Returns the mean number of tokens of one class in a place.
     ///
     /// # Errors
     ///
@@ -404,7 +404,7 @@ impl AverageResult {
         Ok(self.averages.tokens[place.index() * self.net.classes().len() + class.index()])
     }
 
-    /// Probability of 0, 1, 2, … tokens of all classes in a place, up to its bound; empty for bounds above 100,000.
+    /// Returns the probabilities of 0, 1, 2, … tokens of all classes in a place, up to its bound; empty for bounds above 100,000.
     ///
     /// # Errors
     ///
@@ -413,7 +413,7 @@ impl AverageResult {
         Ok(&self.averages.distributions[self.net.place_of(&place.into())?.index()])
     }
 
-    /// Firings per second of a transition.
+    /// Returns the firings per second of a transition.
     ///
     /// # Errors
     ///
@@ -422,17 +422,17 @@ impl AverageResult {
         Ok(self.averages.throughputs[self.net.transition_of(&transition.into())?.index()])
     }
 
-    /// Mean of an expression over the marking, such as `#(queue) >= 5` for a probability.
+    /// Returns the mean of an expression over the marking; for a condition such as `#(queue) >= 5`, it is a probability.
     ///
     /// # Errors
     ///
-    /// An invalid expression, or one without a finite value in a state.
+    /// An invalid expression, or an expression that has no finite value in a state.
     pub fn mean_of(&self, expression: &str) -> Result<f64, SolutionError> {
         let values = self.found.space.values(&self.found.net.code(expression)?, &format!("`{expression}`"))?;
         Ok(expected(&self.probabilities, &values))
     }
 
-    /// Number of states.
+    /// Returns the number of states.
     pub fn states(&self) -> usize {
         self.found.space.states()
     }
@@ -447,12 +447,12 @@ pub struct StateResult {
 }
 
 impl StateResult {
-    /// Number of states.
+    /// Returns the number of states.
     pub fn count(&self) -> usize {
         self.space.states()
     }
 
-    /// Number of dead states, in which no transition can fire.
+    /// Returns the number of dead states, in which no transition can fire.
     pub fn dead(&self) -> usize {
         self.space.dead().len()
     }
@@ -462,23 +462,23 @@ impl StateResult {
         self.verdicts.as_ref().is_some_and(Verdicts::is_live)
     }
 
-    /// Returns true if every state leads back to the first.
+    /// Returns true if the initial state can be reached from every state.
     pub fn is_reversible(&self) -> bool {
         self.verdicts.as_ref().is_some_and(|verdicts| verdicts.reversible)
     }
 
-    /// Liveness of each transition, closed classes and other properties; transitions are in the order of
+    /// Returns the liveness of each transition, closed classes and other properties; transitions are in the order of
     /// [`Self::program`].
     pub fn verdicts(&self) -> Option<&Verdicts> {
         self.verdicts.as_ref()
     }
 
-    /// The states, for witnesses, pictures and exports.
+    /// Returns the states, for witnesses, pictures and exports.
     pub fn space(&self) -> &StateSpace {
         &self.space
     }
 
-    /// The compiled net with its delays as phases.
+    /// Returns the compiled net with its delays as phases.
     pub fn program(&self) -> &Program {
         &self.program
     }

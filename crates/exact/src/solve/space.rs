@@ -1,4 +1,4 @@
-//! The state space of a net: its tangible markings, its chain, and how each marking is reached.
+//! The state space of a net: its tangible markings, its chain, and the paths to its markings.
 
 use std::time::Duration;
 
@@ -10,23 +10,23 @@ use crate::solve::explore_error::{ExploreError, Incomplete};
 use crate::solve::store::Store;
 use crate::solve::vanish::{Rules, Settling};
 
-/// The most tokens that a place held, and where.
+/// The maximum number of tokens that a place held, and the state in which it occurred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Peak {
     /// Tokens of all classes.
     pub tokens: u64,
-    /// The first state with that many tokens, or the state that leads to a vanishing marking with that many.
+    /// The first state with this number of tokens, or the state that leads to a vanishing marking with this number.
     pub state: u32,
-    /// True if no earlier tangible marking had that many.
+    /// True if the number first occurred in a vanishing marking.
     pub vanishing: bool,
 }
 
-/// All markings of a net that an exploration found, numbered from 0: breadth first, so that the number of timed firings from
-/// the initial marking never falls.
+/// All markings of a net that an exploration found. They are numbered from 0, breadth first, so the number of timed firings from
+/// the initial marking never decreases.
 #[derive(Clone, Debug)]
 pub struct StateSpace {
     pub(crate) goal: Option<Code>,
-    /// Parts whose exchange makes the markings that a state stands for; none if it stands for its own.
+    /// Equal parts whose exchange yields all markings that a state represents; none if each state represents only its own marking.
     pub(crate) canonical: Option<Canonical>,
     pub(crate) store: Store,
     pub(crate) parents: Vec<u32>,
@@ -46,41 +46,42 @@ pub struct StateSpace {
 pub struct FiringFlow<'a> {
     /// The transition.
     pub transition: u32,
-    /// The marking before the firing; for an immediate transition, a vanishing one.
+    /// The marking before the firing; a vanishing marking for an immediate transition.
     pub marking: &'a [u32],
-    /// Firings per second (or in total), weighted with the given weights of the states.
+    /// Firings per second, or total number of firings, depending on the weights of the states that the caller passed.
     pub flow: f64,
 }
 
 impl StateSpace {
-    /// Number of states that were found.
+    /// Returns the number of states that were found.
     pub fn states(&self) -> usize {
         self.store.len()
     }
 
-    /// Number of initial states in the numbering whose successors were all found.
+    /// Returns the number of explored states, whose successors were all found; they have the smallest numbers.
     pub fn explored(&self) -> usize {
         self.explored
     }
 
-    /// Number of different vanishing markings, and true if none was counted twice to save memory. Several groups of
-    /// immediate transitions are settled one after the other; markings of other orders are not counted.
+    /// Returns the number of different vanishing markings, and true if the number is exact; to save memory, markings may be
+    /// counted twice. Several groups of immediate transitions are resolved in one fixed order; markings that occur only in other
+    /// orders are not counted.
     pub fn vanishing(&self) -> (u64, bool) {
         (self.vanishing, self.vanishing_is_exact)
     }
 
-    /// Bytes of markings and chain.
+    /// Returns the number of bytes of markings and chain.
     pub fn bytes(&self) -> u64 {
         let edges = size_of_val(self.chain.rates.items()) + size_of_val(self.chain.rates.offsets());
         self.store.bytes() + (edges + size_of_val(&self.parents[..])) as u64
     }
 
-    /// Bits of one packed marking.
+    /// Returns the number of bits of a packed marking.
     pub fn marking_bits(&self) -> u32 {
         self.store.marking_bits()
     }
 
-    /// Wall time of the exploration.
+    /// Returns the wall time of the exploration.
     pub fn wall(&self) -> Duration {
         self.wall
     }
@@ -90,7 +91,7 @@ impl StateSpace {
         self.store.read(state, marking);
     }
 
-    /// The state of a marking.
+    /// Returns the state of a marking; none if it is not in the space.
     pub fn find(&self, marking: &[u32]) -> Option<u32> {
         match &self.canonical {
             None => self.store.find(marking),
@@ -102,7 +103,7 @@ impl StateSpace {
         }
     }
 
-    /// Number of markings that a state stands for: 1 unless equal parts may be exchanged; exact below 2^40.
+    /// Returns the number of markings that a state represents: 1 unless equal parts may be exchanged; exact below 2^40.
     pub fn orbit(&self, state: usize) -> f64 {
         let Some(canonical) = &self.canonical else { return 1.0 };
         let mut marking = vec![0; self.chain_counters()];
@@ -115,27 +116,27 @@ impl StateSpace {
         self.canonical.as_ref().is_some_and(|canonical| canonical.with_equals(transition).len() > 1)
     }
 
-    /// States in which no transition can fire, in order; for a partial state space, among the explored states.
+    /// Returns the states in which no transition can fire, in order; only explored states are considered.
     pub fn dead(&self) -> &[u32] {
         &self.dead
     }
 
-    /// States in which the goal of the exploration holds, in order.
+    /// Returns the states in which the goal of the exploration holds, in order.
     pub fn goals(&self) -> &[u32] {
         &self.goals
     }
 
-    /// Per place, the most tokens that it held, vanishing markings included.
+    /// Returns for each place the maximum number of tokens that it held, including vanishing markings.
     pub fn peaks(&self) -> &[Peak] {
         &self.peaks
     }
 
-    /// Reason why it is partial; none if it contains every reachable marking.
+    /// Returns the reason why the state space is partial; none if it contains every reachable marking.
     pub fn stopped(&self) -> Option<&Incomplete> {
         self.stopped.as_ref()
     }
 
-    /// The chain of all reachable markings.
+    /// Returns the chain of all reachable markings.
     ///
     /// # Errors
     ///
@@ -144,28 +145,28 @@ impl StateSpace {
         self.stopped.clone().map_or(Ok(&self.chain), Err)
     }
 
-    /// The chain of the states that were found; states that were not explored have no successors.
+    /// Returns the chain of the states that were found; states that were not explored have no successors.
     pub fn partial_chain(&self) -> &Chain {
         &self.chain
     }
 
-    /// The chain only, as in [`partial_chain`](Self::partial_chain).
+    /// Returns the chain by value, see [`partial_chain`](Self::partial_chain).
     pub fn into_chain(self) -> Chain {
         self.chain
     }
 
-    /// One truth value per state, true for the states of a list.
+    /// Returns one truth value per state, true for the states in the list.
     pub fn marked(&self, states: &[u32]) -> Vec<bool> {
         let mut marked = vec![false; self.states()];
         states.iter().for_each(|&state| marked[state as usize] = true);
         marked
     }
 
-    /// The value of an expression in every state, in order.
+    /// Returns the value of an expression in every state, in order.
     ///
     /// # Errors
     ///
-    /// A value that is infinite or not a number; `what` names the expression then.
+    /// A value that is infinite or not a number; `what` names the expression in the error.
     pub fn values(&self, code: &Code, what: &str) -> Result<Vec<f64>, Fault> {
         let mut marking = vec![0; self.chain_counters()];
         let mut values = Vec::with_capacity(self.states());
@@ -188,14 +189,15 @@ impl StateSpace {
         Rules { program, goal: self.goal.as_ref(), canonical: self.canonical.as_ref() }
     }
 
-    /// Calls `visit` for every firing that is possible in a state with a weight above 0: a timed transition with weight times
-    /// rate, an immediate one with that value times its mean number of firings before time passes again. With the probabilities
-    /// of the states as weights, the sums over firings are throughputs; with mean times spent in the states, they are mean
-    /// numbers of firings. Exact; visits every state a second time and stores nothing.
+    /// Calls `visit` for every firing that is possible in a state with a weight above 0. The flow of a timed transition is the
+    /// weight times the rate; the flow of an immediate transition is that of the preceding timed transition times the mean number
+    /// of its firings before time passes again. If the weights are probabilities of the states, the sums of flows are throughputs;
+    /// if they are mean times spent in the states, the sums are mean numbers of firings. Exact; visits every state a second time
+    /// and stores nothing.
     ///
     /// # Errors
     ///
-    /// As [`explore`](crate::solve::explore).
+    /// The errors of [`explore`](crate::solve::explore).
     pub fn for_each_firing(
         &self,
         program: &Program,
@@ -205,7 +207,7 @@ impl StateSpace {
         self.for_each_flow(program, weights, &|state, _, rate| weights[state] * rate, visit)
     }
 
-    /// The same, with the flow of a timed transition as a function of state, transition and rate.
+    /// Visits firings as [`Self::for_each_firing`] does; the flow of a timed transition is a function of state, transition and rate.
     pub(crate) fn for_each_flow(
         &self,
         program: &Program,
@@ -240,7 +242,7 @@ impl StateSpace {
     }
 }
 
-/// Vanishing markings that timed firings lead to, and the flow into each.
+/// Vanishing markings to which timed firings lead, and the flow into each.
 struct Entries {
     store: Store,
     flows: Vec<f64>,

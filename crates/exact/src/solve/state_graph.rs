@@ -1,4 +1,4 @@
-//! The reachability and the coverability graph for drawing: markings as text, and the transitions between them.
+//! The reachability graph and the coverability graph, for drawing: markings as text, and the transitions between them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -44,9 +44,9 @@ impl Default for Drawing {
 /// Kind of a marking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// Time passes in it.
+    /// Time passes in the marking.
     Tangible,
-    /// Nothing can fire in it.
+    /// No transition can fire in the marking.
     Dead,
     /// The marking is left in zero time.
     Vanishing,
@@ -57,13 +57,13 @@ pub enum Shown {
 /// A marking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphNode {
-    /// Number of the marking within its kind: the number of the state, except for vanishing markings.
+    /// Number of the marking: the number of its state, or for vanishing markings a separate numbering.
     pub number: usize,
     /// Kind of the marking.
     pub shown: Shown,
-    /// Marked places of the marking, with their tokens; `ω` is any number.
+    /// Marked places with their tokens; `ω` stands for any number.
     pub marking: String,
-    /// True if the net may start in it.
+    /// True if the net may start in this marking.
     pub initial: bool,
 }
 
@@ -74,9 +74,9 @@ pub struct GraphEdge {
     pub from: usize,
     /// Position of the marking after.
     pub to: usize,
-    /// The transitions, timed ones with their rates \[1/s\], immediate ones with their probabilities.
+    /// The transitions: timed transitions with their rates \[1/s\], immediate transitions with their probabilities.
     pub firings: Vec<String>,
-    /// True if they take no time.
+    /// True if the transitions take no time.
     pub immediate: bool,
 }
 
@@ -89,9 +89,9 @@ pub struct StateGraph {
     pub edges: Vec<GraphEdge>,
 }
 
-/// The reachability graph. Each edge between tangible markings names the timed transitions that lead from one to the
-/// other, with their rates. If vanishing markings are not shown, a rate is the rate of the timed transition times
-/// the probability of ending there.
+/// Returns the reachability graph. Each edge between tangible markings names the timed transitions that lead from one to the
+/// other, with their rates. If vanishing markings are not shown, such a rate is the rate of the timed transition multiplied by
+/// the probability of ending in that marking.
 ///
 /// # Errors
 ///
@@ -115,7 +115,7 @@ pub fn reachability_graph(space: &StateSpace, program: &Program, drawing: Drawin
     Ok(artist.graph)
 }
 
-/// The coverability graph.
+/// Returns the coverability graph.
 ///
 /// # Errors
 ///
@@ -148,7 +148,7 @@ struct Artist<'a> {
     rules: Rules<'a>,
     space: &'a StateSpace,
     drawing: Drawing,
-    /// Vanishing markings, whose nodes follow the states' nodes.
+    /// Vanishing markings; their nodes follow the nodes of the states.
     vanishing: Store,
     graph: StateGraph,
     settling: Settling,
@@ -173,7 +173,7 @@ impl Artist<'_> {
             self.settling.explore(&self.rules, &program.initial)?;
             if !self.settling.is_end(0) {
                 self.zero_time()?;
-                // it starts in zero time: the following states are reached, not given
+                // the net starts in a vanishing marking: the states after it are reached, not initial
                 self.graph.nodes.iter_mut().for_each(|node| node.initial = false);
                 if let Some(first) = self.position(0) {
                     self.graph.nodes[first].initial = true;
@@ -193,7 +193,7 @@ impl Artist<'_> {
         }
         let mut next = marking.clone();
         let mut found = Candidates::default();
-        // per marking after, what leads to it
+        // per next marking: the transitions that lead to it
         let mut firings: BTreeMap<usize, Vec<String>> = BTreeMap::new();
         for &t in &program.timed {
             let rate = rate(program, t as usize, &marking).map_err(ExploreError::from)?;
@@ -227,7 +227,7 @@ impl Artist<'_> {
         Ok(())
     }
 
-    /// The position of a marking of the settling.
+    /// Returns the position of a marking of the settling.
     fn position(&self, i: usize) -> Option<usize> {
         let marking = self.settling.marking(i);
         if self.settling.is_end(i) {
@@ -265,7 +265,7 @@ impl Artist<'_> {
     }
 }
 
-/// The marked places of a marking.
+/// Returns the marked places of a marking with their tokens, as text.
 pub(crate) fn in_words(program: &Program, marking: &[u32]) -> String {
     let classes = program.classes();
     let mut parts = Vec::new();

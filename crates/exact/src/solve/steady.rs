@@ -1,4 +1,4 @@
-//! The long-run probabilities of a chain: each recurrent class separately, weighted by the probability of ending in it.
+//! The long-run probabilities of a chain: each recurrent class is solved separately and weighted by the probability of ending in it.
 
 use crate::solve::absorb::TransientPart;
 use crate::solve::chain::{Chain, ChainProblem, OUTSIDE};
@@ -8,9 +8,9 @@ use crate::solve::recurrence::Components;
 /// A set of states that is never left once it is entered, and that contains no smaller such set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecurrentClass {
-    /// States of the class, rising. One state: the chain is absorbed there.
+    /// States of the class, in ascending order. A class of one state is absorbing.
     pub states: Vec<u32>,
-    /// Probability of ending in it.
+    /// Probability of ending in this class.
     pub probability: f64,
     /// Method and accuracy of the class's steady state.
     pub outcome: LinearOutcome,
@@ -19,25 +19,25 @@ pub struct RecurrentClass {
 /// The distribution of a chain in the long run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Steady {
-    /// Per state: share of time in the long run, averaged over the class in which the chain ends. They sum to 1.
+    /// Per state: share of time in the long run, averaged over the class in which the chain ends. The shares sum to 1.
     pub probabilities: Vec<f64>,
-    /// The recurrent classes that can be reached, by their first state; several only if the chain can end in several.
+    /// The reachable recurrent classes, in the order of their first state.
     pub classes: Vec<RecurrentClass>,
     /// Method and accuracy of the classes' probabilities; substitution if there is only one class.
     pub absorption: LinearOutcome,
-    /// Share of the flow between states that does not balance: the sum of `|πQ|` over the sum of `π_i q_i`, of `π` as
-    /// it is, whatever the method. 0 if all classes are single states.
+    /// Share of the flow between states that does not balance: the sum of `|πQ|` divided by the sum of `π_i q_i`. It is computed
+    /// from the result `π`, independently of the method. 0 if all classes are single states.
     pub residual: f64,
 }
 
-/// Reason why a chain has no steady state here.
+/// Reason why the steady state of a chain cannot be computed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SteadyError {
-    /// There is no state at all.
-    #[error("the chain has no statessss")]
+    /// The chain has no states.
+    #[error("the chain has no states")]
     Empty,
-    /// It is not a Markov chain.
+    /// The chain is not a Markov chain.
     #[error(transparent)]
     Chain(#[from] ChainProblem),
     /// A system of equations was not solved. Its error suggests a remedy.
@@ -45,7 +45,7 @@ pub enum SteadyError {
     Linear(#[from] LinearError),
 }
 
-/// The steady state of a chain from its initial probabilities.
+/// Returns the steady state of a chain for its initial probabilities.
 ///
 /// ```text
 /// π = Σ_C P(end in C) π_C,   π_C Q_C = 0,   Σ π_C = 1
@@ -53,7 +53,7 @@ pub enum SteadyError {
 ///
 /// Strong components give the recurrent classes `C`. A class is solved by elimination without subtraction
 /// if that takes only seconds, exact up to rounding; otherwise by Gauss-Seidel, to an estimated relative
-/// error of `tolerance`. Time averages always converge to this, and so do probabilities, because a chain
+/// error of `tolerance`. Time averages always converge to the steady state, and so do probabilities, because a chain
 /// in continuous time has no period. Sources: \[Grassmann1985\], \[Stewart1994\].
 ///
 /// # Errors
@@ -98,7 +98,7 @@ pub fn steady_state(chain: &Chain, settings: &LinearSettings<'_>) -> Result<Stea
     Ok(Steady { probabilities, classes, absorption, residual })
 }
 
-/// The steady state within one class; `number` is all [`OUTSIDE`], before and after.
+/// Returns the steady state within one class. All entries of `number` are [`OUTSIDE`] before and after the call.
 fn class_steady(
     chain: &Chain,
     states: &[u32],
@@ -118,7 +118,7 @@ fn class_steady(
     Part::new(rates, slack, *settings)?.steady()
 }
 
-/// The probability of ending in each of the classes.
+/// Returns the probability of ending in each of the classes.
 fn class_probabilities(
     chain: &Chain,
     components: &Components,
@@ -216,7 +216,7 @@ mod tests {
         }
     }
 
-    /// Rates from 1e-9 to 1e9. The exact answer comes from detailed balance, which a birth-death chain has.
+    /// Rates from 1e-9 to 1e9. The exact answer comes from detailed balance, which holds for a birth-death chain.
     #[test]
     fn stiff_chains_are_exact_in_every_state() {
         let rates: Vec<(f64, f64)> =
@@ -236,8 +236,8 @@ mod tests {
         assert!(exact.iter().copied().fold(f64::MAX, f64::min) / total < 1e-20);
     }
 
-    /// Two groups that meet once in 1e14 steps: sweeps cannot tell their shares and say so, elimination can. By symmetry of the
-    /// rates between them the shares are 1/4 and 3/4.
+    /// Two groups that are connected by one in 1e14 steps: sweeps cannot determine their shares and report this, elimination can. By the
+    /// symmetry of the rates between the groups, the shares are 1/4 and 3/4.
     #[test]
     fn weakly_coupled_groups_have_their_shares() {
         let mut rates = Vec::new();
@@ -289,10 +289,10 @@ mod tests {
         assert!(matches!(steady_state(&wrong, &LinearSettings::default()), Err(SteadyError::Chain(_))));
     }
 
-    /// The elimination fills up, so sweeps take over; a birth-death product form is the witness.
+    /// The elimination fills up, so sweeps take over; a product form of birth-death chains is the reference.
     #[test]
     fn large_chains_are_swept() {
-        // two queues in a row, each with 60 places, closed by arrivals at 1/s
+        // two queues in series, each with capacity 60, with arrivals at 1/s
         let side = 61_u32;
         let number = |a: u32, b: u32| a * side + b;
         let mut rates = Vec::new();

@@ -1,4 +1,4 @@
-//! Tests of stopped solutions: every method reacts during its work. Looks are counted, so no clock decides.
+//! Tests of stopped solutions: every method reacts during its work. The tests count checks of the watch, so they do not depend on a clock.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ use crate::solve::{
 };
 use crate::watch::Watch;
 
-/// Stops the work from a given check of the watch.
+/// A watch that stops the work from a given check on.
 struct Looks {
     stop_at: u64,
     looked: AtomicU64,
@@ -20,7 +20,7 @@ impl Looks {
         Self { stop_at, looked: AtomicU64::new(0) }
     }
 
-    /// Number of calls after the first answer to stop.
+    /// Returns the number of calls after the first call that requested a stop.
     fn late(self) -> u64 {
         self.looked.into_inner() - self.stop_at
     }
@@ -36,7 +36,7 @@ impl Watch for Looks {
 
 #[test]
 fn sweeps_are_left_when_the_work_is_stopped() {
-    // a long queue with hardly any drift
+    // a long queue with almost no drift
     let chain = birth_death(2_999, 1.0, 1.0 + 1e-6);
     let mut target = vec![false; chain.states()];
     target[2_999] = true;

@@ -1,8 +1,8 @@
-//! Markings as bits: each counter has as many bits as its largest value so far requires, and a marking is
+//! A store of packed markings: each counter has the number of bits that its largest value so far requires, and a marking is
 //! found by its hash.
 //!
-//! Counters that no firing changes take no room. When a counter outgrows its bits, all markings are packed anew; each
-//! counter can do so 32 times at most.
+//! Counters that no firing changes take no space. If a value needs more bits than its counter has, all markings are packed
+//! anew; this happens at most 32 times per counter.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -25,13 +25,13 @@ impl Field {
     }
 }
 
-/// Different markings, numbered from 0 in the order in which they came.
+/// A set of markings, numbered from 0 in the order in which they were inserted.
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
-    /// A marking, for the counters that never change.
+    /// A marking with the values of the counters that never change.
     base: Vec<u32>,
     fields: Vec<Field>,
-    /// Words of one marking.
+    /// Number of words per marking.
     stride: usize,
     words: Vec<u64>,
     table: HashTable<u32>,
@@ -39,13 +39,13 @@ pub(crate) struct Store {
     scratch: Vec<u64>,
 }
 
-/// A counter needs more bits than it has.
+/// Error if a counter needs more bits than it has.
 struct TooLarge {
     field: usize,
 }
 
 impl Store {
-    /// An empty store for markings that differ from `base` in the counters of `varying` only.
+    /// Returns an empty store for markings that differ from `base` only in the counters that `varying` marks.
     pub(crate) fn new(base: &[u32], varying: &[bool]) -> Self {
         let counters = (0_u32..).zip(varying).filter(|(_, varies)| **varies).map(|(counter, _)| counter);
         let needed = |counter: u32| bits(base[counter as usize].max(1));
@@ -63,22 +63,22 @@ impl Store {
         store
     }
 
-    /// Number of markings.
+    /// Returns the number of markings.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Counters of a marking.
+    /// Returns the number of counters of a marking.
     pub(crate) fn counters(&self) -> usize {
         self.base.len()
     }
 
-    /// Bytes in use.
+    /// Returns the number of bytes in use.
     pub(crate) fn bytes(&self) -> u64 {
         (size_of_val(&self.words[..]) + self.table.allocation_size()) as u64
     }
 
-    /// Bits of a packed marking.
+    /// Returns the number of bits of a packed marking.
     pub(crate) fn marking_bits(&self) -> u32 {
         self.fields.iter().map(|field| u32::from(field.bits)).sum()
     }
@@ -89,7 +89,7 @@ impl Store {
         unpack(&self.fields, &self.words[i * self.stride..(i + 1) * self.stride], marking);
     }
 
-    /// The number of a marking, if it is stored.
+    /// Returns the number of a marking, if it is stored.
     pub(crate) fn find(&self, marking: &[u32]) -> Option<u32> {
         let mut packed = vec![0; self.stride];
         pack(&self.fields, marking, &mut packed).ok()?;
@@ -97,7 +97,7 @@ impl Store {
         self.table.find(hash(&packed), |&i| same(words, stride, i, &packed)).copied()
     }
 
-    /// Returns the number of a marking, and true if it is new. There is room for 2^32 - 1 markings.
+    /// Inserts a marking; returns its number, and true if it is new. The store holds at most 2^32 - 1 markings.
     pub(crate) fn insert(&mut self, marking: &[u32]) -> (u32, bool) {
         while let Err(TooLarge { field }) = pack(&self.fields, marking, &mut self.scratch) {
             self.widen(field, marking);
@@ -121,14 +121,14 @@ impl Store {
         }
     }
 
-    /// Forgets all markings but not how they are packed.
+    /// Removes all markings, but keeps the sizes of the fields.
     pub(crate) fn clear(&mut self) {
         self.words.clear();
         self.table.clear();
         self.len = 0;
     }
 
-    /// Gives every field its place.
+    /// Assigns every field its position.
     fn lay_out(&mut self) {
         let (mut word, mut used) = (0, 0);
         for field in &mut self.fields {
@@ -197,7 +197,7 @@ fn same(words: &[u64], stride: usize, i: u32, packed: &[u64]) -> bool {
     words[i as usize * stride..(i as usize + 1) * stride] == *packed
 }
 
-/// The two halves of products of odd constants, so that every bit of the words reaches the low and the high end.
+/// Returns a hash that combines both halves of products with odd constants, so that every bit of the words affects low and high bits.
 #[inline]
 fn hash(words: &[u64]) -> u64 {
     const START: u64 = 0x243f_6a88_85a3_08d3;
@@ -208,7 +208,7 @@ fn hash(words: &[u64]) -> u64 {
     })
 }
 
-/// Counters that some firing changes.
+/// Returns true for each counter that some firing changes.
 pub(crate) fn varying(program: &Program) -> Vec<bool> {
     let mut varying = vec![false; program.counters()];
     for change in program.changes.items() {

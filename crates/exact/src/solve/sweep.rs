@@ -1,4 +1,4 @@
-//! Gauss-Seidel sweeps over the states of a part of a chain, and when to stop them.
+//! Gauss-Seidel sweeps over the states of a part of a chain, and their stop condition.
 //!
 //! Each sweep recomputes the value of each state from the newest values of its neighbours \[Stewart1994\]. The remaining
 //! error is estimated from the rate at which changes shrink; the caller computes the residual. If changes do not
@@ -28,29 +28,29 @@ pub(crate) struct Stop<'a> {
     pub(crate) tolerance: f64,
     /// Maximum number of sweeps.
     pub(crate) sweeps: u32,
-    /// True to give up early if the remaining sweeps will not suffice at the present rate of change.
+    /// If true, stops early if the remaining sweeps will not suffice at the current rate of convergence.
     pub(crate) foresees: bool,
     /// Source of stop requests before convergence.
     pub(crate) watch: &'a dyn Watch,
 }
 
-/// Sweeps from whose changes the rate of convergence is taken.
+/// Number of sweeps whose changes determine the rate of convergence.
 const WINDOW: u32 = 10;
-/// Changes below this are mostly rounding: the rate of convergence is not taken from them.
+/// Changes below this are mostly rounding and do not determine the rate of convergence.
 const ROUNDING: f64 = 1e-13;
-/// Share of a step that is taken where full steps do not converge.
+/// Share of a step that is taken if full steps do not converge.
 const DAMPED: f64 = 0.9;
-/// Sweeps between two extrapolations.
+/// Number of sweeps between two extrapolations.
 const LOOK: u32 = 300;
-/// Change above which values are still propagating: in a full queue they propagate from the empty end, about
-/// one state per sweep, and then converge quickly.
+/// Change above which values are still propagating: in a full queue, values propagate from the empty end by about
+/// one state per sweep; after that, they converge quickly.
 const MOVING: f64 = 1e-4;
-/// Sweeps that such a journey may take.
+/// Maximum number of sweeps for such a propagation.
 const JOURNEY: u32 = 6_000;
-/// Sweeps after which steps are damped if changes have not become smaller.
+/// Number of sweeps after which steps are damped if changes have not become smaller.
 const PATIENCE: u32 = 50;
 
-/// Follows the changes from sweep to sweep.
+/// Tracks the changes from sweep to sweep.
 struct Progress<'a> {
     stop: Stop<'a>,
     count: u32,
@@ -64,8 +64,8 @@ impl<'a> Progress<'a> {
         Self { stop, count: 0, before: f64::INFINITY, ratio: 1.0, step }
     }
 
-    /// Returns true if the remaining sweeps are too few for this error, at the present rate. Damped steps always get
-    /// all sweeps: their rate is no indication.
+    /// Returns true if the remaining sweeps will not suffice for this error at the current rate of convergence. Damped steps
+    /// always get all sweeps, because their rate does not predict convergence.
     fn is_hopeless(&self, change: f64, error: f64) -> bool {
         if !self.stop.foresees || !self.count.is_multiple_of(LOOK) || self.step < 1.0 {
             return false;
@@ -74,11 +74,11 @@ impl<'a> Progress<'a> {
             return false;
         }
         let needed = (error / self.stop.tolerance).ln() / -self.ratio.ln();
-        // also where changes do not shrink at all, and the error is not known
+        // also true if changes do not shrink at all, so that the error is unknown
         !(self.ratio < 1.0 && needed <= f64::from(self.stop.sweeps - self.count))
     }
 
-    /// Processes a sweep's change, relative to the sum of values; returns the outcome at the end.
+    /// Processes the change of a sweep, relative to the sum of values; returns the result if the sweeps are to stop.
     fn after(&mut self, change: f64) -> Option<Sweeps> {
         self.count += 1;
         if change == 0.0 {
@@ -108,8 +108,8 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// Sweeps until `stop`, at first with this share of each step; `sweep` does one with a share, and returns the change
-/// relative to the sum of values.
+/// Repeats sweeps until `stop`, initially with the given share of each step. `sweep` does one sweep with a share, and returns
+/// the change relative to the sum of values.
 pub(crate) fn repeat(stop: Stop<'_>, step: f64, mut sweep: impl FnMut(f64) -> f64) -> Sweeps {
     let mut progress = Progress::new(stop, step);
     loop {
@@ -120,7 +120,7 @@ pub(crate) fn repeat(stop: Stop<'_>, step: f64, mut sweep: impl FnMut(f64) -> f6
     }
 }
 
-/// One sweep of `x_j = flow into j / exit_j`, for a steady state up to a factor. At the end `x` sums to 1.
+/// Runs one sweep of `x_j = flow into j / exit_j` for a steady state, and scales `x` to sum to 1.
 pub(crate) fn steady(incoming: &Incoming, exit: &[f64], x: &mut [f64], step: f64) -> f64 {
     let (mut change, mut total) = (0.0, 0.0);
     for state in 0..x.len() {
@@ -134,7 +134,7 @@ pub(crate) fn steady(incoming: &Incoming, exit: &[f64], x: &mut [f64], step: f64
     change / total
 }
 
-/// One sweep for `(D − R) x = b`, from the last state to the first.
+/// Runs one sweep for `(D − R) x = b`, from the last state to the first.
 pub(crate) fn right(rates: &Csr<(u32, f64)>, exit: &[f64], b: &[f64], x: &mut [f64]) -> f64 {
     let (mut change, mut total) = (0.0, 0.0);
     for state in (0..x.len()).rev() {
@@ -147,7 +147,7 @@ pub(crate) fn right(rates: &Csr<(u32, f64)>, exit: &[f64], b: &[f64], x: &mut [f
     if total > 0.0 { change / total } else { 0.0 }
 }
 
-/// One sweep for `y (D − R) = c`, from the first state to the last.
+/// Runs one sweep for `y (D − R) = c`, from the first state to the last.
 pub(crate) fn left(incoming: &Incoming, exit: &[f64], c: &[f64], y: &mut [f64]) -> f64 {
     let (mut change, mut total) = (0.0, 0.0);
     for state in 0..y.len() {
@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    /// Without damping the values would oscillate forever: in this order all states except one see old values only.
+    /// Without damping, the values would oscillate forever: in this order, all states except one see only old values.
     #[test]
     fn a_periodic_circle_in_the_unlucky_order_converges() {
         let n = 7_u32;
@@ -196,7 +196,7 @@ mod tests {
         assert!(x.iter().all(|v| (v - 1.0 / 7.0).abs() < 1e-12), "{x:?}");
     }
 
-    /// Values travel down through all states before they converge; their rate of change on the way is no indication.
+    /// Values propagate down through all states before they converge; until then, the rate of change does not predict convergence.
     #[test]
     fn a_journey_is_not_given_up() {
         let chain = birth_death(1_500, 1.0, 4.0);

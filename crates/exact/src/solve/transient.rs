@@ -1,4 +1,4 @@
-//! Probabilities at given times, and expected sojourn times up to these times, by uniformisation.
+//! Probabilities at given times, and expected times spent in the states up to these times, by uniformisation.
 //!
 //! ```text
 //! p(t) = Σ_n Poisson(n; qt) v_n,   v_{n+1} = v_n (I + Q/q),   ∫₀ᵗ p = 1/q Σ_n P(more than n jumps) v_n
@@ -32,47 +32,47 @@ impl Default for TransientSettings<'_> {
 }
 
 impl<'a> TransientSettings<'a> {
-    /// The default settings, and `watch` may stop the work.
+    /// Returns the default settings with a watch, which may stop the work.
     pub fn watched(watch: &'a dyn Watch) -> Self {
         Self { error: 1e-12, jumps: 20_000_000, watch }
     }
 }
 
-/// Reason why there are no transient probabilities.
+/// Reason why transient probabilities cannot be computed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransientError {
-    /// There is no state at all.
-    #[error("the chain has no statessss")]
+    /// The chain has no states.
+    #[error("the chain has no states")]
     Empty,
-    /// It is not a Markov chain.
+    /// The chain is not a Markov chain.
     #[error(transparent)]
     Chain(#[from] ChainProblem),
     /// A time is negative, infinite or not a number.
-    #[error("time {time} s; it must be finite and not negative")]
+    #[error("the time is {time} s, but it must be finite and not negative")]
     Time {
         /// The time.
         time: f64,
     },
     /// A reward is not a finite number, or the number of rewards differs from the number of states.
-    #[error("reward {reward} is not one finite number for each state")]
+    #[error("reward {reward} must have exactly one finite number for each state")]
     Reward {
         /// Position of the reward.
         reward: usize,
     },
     /// The watch of the settings has stopped the work.
-    #[error("stopped before {time} s was reached")]
+    #[error("stopped before model time {time} s was reached")]
     Stopped {
         /// The last requested time \[s\].
         time: f64,
     },
-    /// The fastest rate has too many events until the requested time. Request the steady state, shorter times, or
-    /// simulate.
+    /// The fastest rate causes too many jumps up to the requested time. The steady state, shorter times and simulation are
+    /// possible.
     #[error(
         "about {needed:e} jumps are needed until {time} s, more than {limit}: the rates differ too much; compute the steady state or shorter times, or simulate"
     )]
     TooManyJumps {
-        /// Jumps needed, about.
+        /// Approximate number of jumps needed.
         needed: f64,
         /// The time \[s\].
         time: f64,
@@ -86,14 +86,14 @@ pub enum TransientError {
 pub struct Transient {
     /// The given times \[s\].
     pub times: Vec<f64>,
-    /// Per time and state: the probability. They sum to 1.
+    /// Per time and state: the probability. The probabilities at a time sum to 1.
     pub probabilities: Vec<Vec<f64>>,
-    /// Per time and state: expected time in the state up to that time \[s\]. They sum to the time.
+    /// Per time and state: expected time in the state up to that time \[s\]. The values at a time sum to the time.
     pub stays: Vec<Vec<f64>>,
-    /// Bound of the sum of absolute errors of the probabilities at any of the times: truncation and rounding. The bound
-    /// for stays is this times the time.
+    /// Bound of the sum of absolute errors of the probabilities at any of the times: truncation and rounding. Multiplied by
+    /// the time, it is the bound for stays.
     pub error: f64,
-    /// Jumps of the uniformised chain.
+    /// Number of jumps of the uniformised chain.
     pub jumps: u64,
     /// True if the chain stopped changing (within the bound) before the last time.
     pub settled: bool,
@@ -105,36 +105,36 @@ pub(crate) struct Uniformised {
     incoming: Incoming,
     /// Probability of staying, per state.
     stay: Vec<f64>,
-    /// Ticks per second.
+    /// Ticks of the Poisson process per second.
     pub(crate) rate: f64,
 }
 
 impl Uniformised {
-    /// The jump chain of these rates; `exit` holds the rate out of each state, to the inside and elsewhere.
+    /// Returns the jump chain of the given rates; `exit` is the rate of leaving each state, including rates to states outside of `rates`.
     pub(crate) fn of(rates: &Csr<(u32, f64)>, exit: &[f64]) -> Self {
         let rate = exit.iter().copied().fold(0.0, f64::max);
         let stay = exit.iter().map(|e| if rate > 0.0 { 1.0 - e / rate } else { 1.0 }).collect();
         Self { incoming: Incoming::of(rates), stay, rate }
     }
 
-    /// Number of rates and states that a jump visits.
+    /// Returns the number of rates and states that a jump visits.
     pub(crate) fn rates(&self) -> usize {
         self.incoming.count() + self.stay.len()
     }
 
-    /// Returns true if `needed` jumps are more than allowed, with no prospect of settling before in reasonable time.
+    /// Returns true if more jumps are needed than allowed, and the chain is not expected to settle earlier in reasonable time.
     pub(crate) fn is_hopeless(&self, needed: f64, settings: &TransientSettings<'_>) -> bool {
         let allowed = settings.jumps as f64;
         needed > allowed && (needed > MOST_JUMPS || allowed * self.incoming.count() as f64 > WORK_TO_SETTLE)
     }
 
-    /// One jump: the probabilities after it. `weights` has a number per state, or none at all.
+    /// Computes the probabilities after one jump. `weights` has a number per state, or is empty.
     pub(crate) fn jump(&self, before: &[f64], after: &mut [f64], weights: &[f64]) -> Jumped {
         let block = |(block, after): (usize, &mut [f64])| self.jump_block(block * BLOCK, before, after, weights);
         if self.incoming.count() < ALONE {
             return after.chunks_mut(BLOCK).enumerate().map(block).fold(Jumped::default(), Jumped::and);
         }
-        // summed in one order, whatever the number of threads
+        // summed in the same order for any number of threads
         let blocks: Vec<Jumped> = after.par_chunks_mut(BLOCK).enumerate().map(block).collect();
         blocks.into_iter().fold(Jumped::default(), Jumped::and)
     }
@@ -163,11 +163,11 @@ const ALONE: usize = 50_000;
 /// Sums over all states after a jump.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Jumped {
-    /// Of the absolute changes.
+    /// Sum of the absolute changes.
     pub(crate) change: f64,
-    /// Of the probabilities.
+    /// Sum of the probabilities.
     pub(crate) total: f64,
-    /// Of the probabilities times their weights.
+    /// Sum of the probabilities multiplied by their weights.
     pub(crate) weighted: f64,
 }
 
@@ -181,13 +181,13 @@ impl Jumped {
     }
 }
 
-/// Maximum number of jumps for which weights are made.
+/// Maximum number of jumps for which Poisson weights are computed.
 const MOST_JUMPS: f64 = 1e9;
 
-/// Maximum multiplications in the hope that a chain converges before all jumps are computed: about a minute.
+/// Maximum number of multiplications spent on a chain that may settle before all jumps are computed: about a minute.
 const WORK_TO_SETTLE: f64 = 3e10;
 
-/// Rounding of one jump, relative to the probabilities: a few operations for each.
+/// Rounding error of one jump, relative to the probabilities: a few operations per probability.
 pub(crate) const ROUNDING_OF_A_JUMP: f64 = 4.0 * f64::EPSILON;
 
 /// Result of the walk over the jumps of a uniformised chain.
@@ -198,11 +198,11 @@ pub(crate) struct Walk {
     pub(crate) error: f64,
 }
 
-/// Computes jumps 0, 1, … from `start` until `windows` need no more; `visit` gets the number of the
-/// jump, the probabilities, and true if they also represent all later jumps.
+/// Computes the distributions after 0, 1, … jumps from `start` until `windows` need no more. `visit` receives the number of
+/// jumps, the probabilities, and true if these also represent all later jumps.
 ///
-/// Convergence is bounded: a jump never increases the difference of two distributions, so after a change of
-/// `d`, distributions `m` jumps later differ by at most `m d`.
+/// The error of stopping early is bounded: a jump never increases the difference of two distributions, so after a change of
+/// `d`, the distribution `m` jumps later differs by at most `m d`.
 pub(crate) fn walk(
     chain: &Uniformised,
     start: &[f64],
@@ -230,7 +230,7 @@ pub(crate) fn walk(
     }
 }
 
-/// The windows of these times, half of the error being theirs.
+/// Returns the Poisson windows of the given times, which may use half of the allowed error.
 pub(crate) fn windows(
     chain: &Uniformised,
     times: &[f64],
@@ -246,11 +246,11 @@ pub(crate) fn windows(
     Ok(times.iter().map(|t| PoissonWindow::new(rate * t, 0.25 * settings.error)).collect())
 }
 
-/// Probabilities of the states, and expected times in them, at each of `times` \[s\].
+/// Returns the probabilities of the states at each of `times` \[s\], and the expected times spent in the states up to it.
 ///
-/// Exact up to `error`, which bounds truncation and the rounding of the jumps. The work is the number of jumps, the
-/// largest rate times the longest time, times the number of rates; if the probabilities stop changing before that,
-/// it ends early, by a bound, not an estimate. Sources: \[Jensen1953\], \[FoxGlynn1988\].
+/// Exact up to `error`, which bounds truncation and the rounding of the jumps. The work is the number of jumps (the
+/// largest rate times the longest time) multiplied by the number of rates. If the probabilities stop changing earlier,
+/// the computation ends early, based on a bound, not an estimate. Sources: \[Jensen1953\], \[FoxGlynn1988\].
 ///
 /// # Errors
 ///
@@ -297,8 +297,8 @@ pub fn transient(chain: &Chain, times: &[f64], settings: &TransientSettings<'_>)
     })
 }
 
-/// Weight of the distribution after `n` jumps at a time: as a probability, and as a stay \[s\]. If it also
-/// represents all later distributions, it gets all the remaining weight; `used` is the sum so far.
+/// Returns the weight of the distribution after `n` jumps at a time: for the probability, and for the time spent \[s\]. If the
+/// distribution also represents all later ones, it gets all the remaining weight; `used` is the sum of earlier weights.
 pub(crate) fn share(
     window: &PoissonWindow,
     above: &[f64],
@@ -321,13 +321,13 @@ pub(crate) fn share(
     share
 }
 
-/// The error of a walk that was stopped, or too long.
+/// Returns the error for a walk that was stopped or is too long.
 pub(crate) fn unfinished(rate: f64, times: &[f64], settings: &TransientSettings<'_>) -> TransientError {
     let time = times.iter().copied().fold(0.0, f64::max);
     if settings.watch.stopped() { TransientError::Stopped { time } } else { too_many(rate, times, settings) }
 }
 
-/// The error of a walk that is too long.
+/// Returns the error for a walk that is too long.
 pub(crate) fn too_many(rate: f64, times: &[f64], settings: &TransientSettings<'_>) -> TransientError {
     let time = times.iter().copied().fold(0.0, f64::max);
     TransientError::TooManyJumps { needed: rate * time, time, limit: settings.jumps }
@@ -371,7 +371,7 @@ mod tests {
         assert!(result.settled && result.jumps < 1_000, "{}", result.jumps);
     }
 
-    /// Against the spectral formula of M/M/1/K \[Stewart1994\], here for K = 1 with births and deaths alike and for the
+    /// Compared with the spectral formula of M/M/1/K \[Stewart1994\], for K = 1 with equal birth and death rates, and with the
     /// mean of an infinite-server queue, which is Poisson at all times.
     #[test]
     fn an_infinite_server_queue_is_poisson() {
@@ -391,7 +391,7 @@ mod tests {
         }
     }
 
-    /// Enough rates for several threads; the last block of states is a short one.
+    /// Enough rates for several threads; the last block of states is short.
     #[test]
     fn numbers_are_the_same_on_any_number_of_threads() {
         let chain = birth_death(30_000, 1.0, 1.1);

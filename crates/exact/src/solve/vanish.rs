@@ -1,10 +1,10 @@
-//! Settling in zero time: the markings that immediate transitions pass, and the probabilities of the final markings.
+//! Settling in zero time: the markings that immediate transitions pass through, and the probabilities of the final markings.
 //!
-//! From one vanishing marking a small graph is built, whose ends are tangible markings and goals. Probability mass is
-//! propagated through it in topological order; if immediate transitions form a loop, the loop's linear system is
+//! For a vanishing marking, a small graph is built, whose ends are tangible markings and goals. Probability mass is
+//! propagated through the graph in topological order. If immediate transitions form a loop, the loop's linear system is
 //! solved by elimination without subtraction \[Grassmann1985\], so that small probabilities keep their relative
-//! accuracy. If several groups of immediates are enabled, the first is resolved first: groups are independent, so no
-//! probability depends on their order.
+//! accuracy. If several groups of immediate transitions are enabled, they are resolved one after the other. Groups are
+//! independent, so no probability depends on the order.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -15,23 +15,23 @@ use crate::solve::canonical::Canonical;
 use crate::solve::components::components;
 use crate::solve::explore_error::ExploreError;
 
-/// Largest number of markings that zero time may lead through from one marking.
+/// Maximum number of markings that may follow one marking in zero time.
 pub(crate) const MOST_VANISHING: usize = 200_000;
 /// Maximum number of markings of a loop of immediate transitions.
 const MOST_LOOPING: usize = 2_000;
 
-/// A net, and the markings in which its play ends.
+/// A net, and the markings in which its replications end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules<'a> {
     pub(crate) program: &'a Program,
     /// The goal: in markings in which it is not 0, no transition fires.
     pub(crate) goal: Option<&'a Code>,
-    /// Parts that may be exchanged: markings are kept in their canonical form; none if every marking counts.
+    /// Parts that may be exchanged, in which case markings are stored in their canonical form; none if all markings are distinguished.
     pub(crate) canonical: Option<&'a Canonical>,
 }
 
 impl Rules<'_> {
-    /// Brings a marking into its canonical form.
+    /// Converts a marking to its canonical form.
     #[inline]
     pub(crate) fn sort(&self, marking: &mut [u32]) {
         if let Some(canonical) = self.canonical {
@@ -39,7 +39,7 @@ impl Rules<'_> {
         }
     }
 
-    /// Returns true if a marking, in its canonical form, is `target`.
+    /// Returns true if the canonical form of a marking is `target`.
     pub(crate) fn is_as(&self, marking: &[u32], target: &[u32]) -> bool {
         match self.canonical {
             None => marking == target,
@@ -58,7 +58,7 @@ impl Rules<'_> {
         if value.is_finite() { Ok(value != 0.0) } else { Err(Fault::BadExpression { what: "the goal".to_owned() }) }
     }
 
-    /// Returns true if an immediate transition of `groups` can fire in `marking`, which must not be a goal; `found` is
+    /// Returns true if an immediate transition of `groups` can fire in `marking`, and `marking` is not a goal; `found` is
     /// working memory.
     #[inline]
     pub(crate) fn is_vanishing(&self, marking: &[u32], groups: &[u32], found: &mut Candidates) -> Result<bool, Fault> {
@@ -74,7 +74,7 @@ impl Rules<'_> {
         Ok(false)
     }
 
-    /// Fills `found` with the choice in `marking`; false if it is tangible or a goal.
+    /// Fills `found` with the immediate transitions to choose from in `marking`; returns false if the marking is tangible or a goal.
     fn choice(&self, marking: &[u32], found: &mut Candidates) -> Result<bool, Fault> {
         if self.program.groups.rows() == 0 || self.is_goal(marking)? {
             return Ok(false);
@@ -92,7 +92,7 @@ impl Rules<'_> {
 /// One firing of an immediate transition.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
-    /// The marking that it leads to.
+    /// The marking to which it leads.
     pub(crate) to: u32,
     pub(crate) transition: u32,
     /// Probability of the step in its source marking.
@@ -103,7 +103,7 @@ pub(crate) struct Step {
 #[derive(Debug, Default)]
 pub(crate) struct Settling {
     counters: usize,
-    /// The markings one after the other; number 0 is the first.
+    /// The counters of all markings in sequence; marking 0 is the start.
     markings: Vec<u32>,
     table: HashTable<u32>,
     /// Per marking, the start of its steps; one more entry for the end.
@@ -117,7 +117,7 @@ pub(crate) struct Settling {
 }
 
 impl Settling {
-    /// Looks at everything that can happen in zero time from `start`, in canonical markings.
+    /// Explores all markings that can follow `start` in zero time, in canonical form.
     pub(crate) fn explore(&mut self, rules: &Rules<'_>, start: &[u32]) -> Result<(), ExploreError> {
         self.counters = start.len();
         self.markings.clear();
@@ -162,7 +162,7 @@ impl Settling {
         Ok(())
     }
 
-    /// The number of a marking; a new one records how it was reached.
+    /// Returns the number of a marking; for a new marking, records how it was reached.
     fn add(&mut self, marking: &[u32], before: (u32, u32)) -> u32 {
         let (markings, counters) = (&mut self.markings, self.counters);
         let row = |i: u32| i as usize * counters..(i as usize + 1) * counters;
@@ -179,27 +179,27 @@ impl Settling {
         }
     }
 
-    /// Number of markings, including the first.
+    /// Returns the number of markings, including the start.
     pub(crate) fn len(&self) -> usize {
         self.before.len()
     }
 
-    /// Marking `i`.
+    /// Returns marking `i`.
     pub(crate) fn marking(&self, i: usize) -> &[u32] {
         &self.markings[i * self.counters..(i + 1) * self.counters]
     }
 
-    /// Steps that can fire in marking `i`; empty if it is tangible or a goal.
+    /// Returns the steps that can fire in marking `i`; empty if it is tangible or a goal.
     pub(crate) fn steps(&self, i: usize) -> &[Step] {
         &self.steps[self.starts[i] as usize..self.starts[i + 1] as usize]
     }
 
-    /// Returns true if zero time ends in marking `i`.
+    /// Returns true if marking `i` is an end: tangible or a goal.
     pub(crate) fn is_end(&self, i: usize) -> bool {
         self.steps(i).is_empty()
     }
 
-    /// Appends the transitions that lead from the first marking to marking `i`, as few as possible.
+    /// Appends a shortest sequence of transitions that leads from the start to marking `i`.
     pub(crate) fn path(&self, i: usize, path: &mut Vec<u32>) {
         let from = path.len();
         let mut at = i;
@@ -211,7 +211,7 @@ impl Settling {
         path[from..].reverse();
     }
 
-    /// Expected number of visits to marking `i`, after [`Settling::visits`].
+    /// Returns the expected number of visits to marking `i`; requires an earlier call of [`Settling::visits`].
     pub(crate) fn visit(&self, i: usize) -> f64 {
         self.visits[i]
     }
@@ -244,7 +244,7 @@ impl Settling {
         Ok(())
     }
 
-    /// The number of steps from the members of a component, and the number of steps that stay in it; none if no step
+    /// Returns the number of steps from the members of a component, and the number of steps that stay in it; none if no step
     /// stays.
     fn as_loop(&self, members: &[u32], of: &[u32]) -> Option<(usize, usize)> {
         let own = of[members[0] as usize];
@@ -263,7 +263,7 @@ impl Settling {
         ExploreError::VanishingTrap { transitions: transitions.into_iter().map(name).collect() }
     }
 
-    /// Solves `x = visits + x P` for the members of a loop, by censoring one member after the other.
+    /// Solves `x = visits + x P` for the members of a loop, by eliminating (censoring) one member after the other.
     fn solve_loop(&self, members: &[u32], of: &[u32], visits: &mut [f64]) -> Result<(), ExploreError> {
         let size = members.len();
         if size > MOST_LOOPING {

@@ -11,18 +11,18 @@ use crate::solve::vanish::{Rules, Settling};
 /// "infinitely often" (L3) are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Liveness {
-    /// Never (L0).
+    /// It never fires (L0).
     Dead,
-    /// In some firing sequence, but in none infinitely often (L1).
+    /// It fires in some firing sequence, but in no sequence infinitely often (L1).
     Finite,
-    /// In some firing sequence infinitely often (L3), but after other sequences never again.
+    /// It fires infinitely often in some firing sequence (L3), but can never fire again after some other sequence.
     Repeated,
-    /// After any firing sequence again (L4).
+    /// It can fire again after any firing sequence (L4).
     Live,
 }
 
 impl Liveness {
-    /// The conventional number of the level: 0, 1, 3 or 4.
+    /// Returns the conventional number of the level: 0, 1, 3 or 4.
     pub fn level(self) -> u8 {
         match self {
             Self::Dead => 0,
@@ -38,7 +38,7 @@ impl Liveness {
 pub struct ClosedClass {
     /// First state of the class.
     pub first: u32,
-    /// Number of states; 1 is an absorbing state.
+    /// Number of states; a class of one state is absorbing.
     pub states: u32,
 }
 
@@ -49,14 +49,14 @@ pub struct Verdicts {
     pub recurrent: Vec<ClosedClass>,
     /// True if every marking leads back to the initial one.
     pub reversible: bool,
-    /// Per transition, how live it is.
+    /// Per transition: its level of liveness.
     pub liveness: Vec<Liveness>,
     /// Per transition: the first state after which it never fires again; none if it is live.
     pub lost: Vec<Option<u32>>,
 }
 
 impl Verdicts {
-    /// Number of home states: states that are reachable from every marking. 0 if there are several recurrent classes.
+    /// Returns the number of home states: states that are reachable from every marking. 0 if there are several recurrent classes.
     pub fn home_states(&self) -> u32 {
         match self.recurrent[..] {
             [only] => only.states,
@@ -71,13 +71,13 @@ impl Verdicts {
 }
 
 impl StateSpace {
-    /// Visits all states again and judges them; none if the state space is partial.
+    /// Visits all states again and returns the verdicts on them; none if the state space is partial.
     ///
     /// Exact. Source: strongly connected components after \[Tarjan1972\].
     ///
     /// # Errors
     ///
-    /// As [`explore`](crate::solve::explore).
+    /// The errors of [`explore`](crate::solve::explore).
     pub fn verdicts(&self, program: &Program) -> Result<Option<Verdicts>, ExploreError> {
         if self.stopped.is_some() {
             return Ok(None);
@@ -102,7 +102,7 @@ impl StateSpace {
         }
         recurrent.sort_unstable_by_key(|class| class.first);
         let (liveness, lost) = judge.liveness(recurrent.len());
-        // with exchangeable parts, a way back to the first state leads to each of the markings that it stands for
+        // with exchangeable parts, a path back to the first state leads to each of the markings that it represents
         let starts_alone = match self.chain.initial[..] {
             _ if self.canonical.is_none() => true,
             [(state, _)] => self.orbit(state as usize) < 1.5,
@@ -118,12 +118,12 @@ struct Judge<'a> {
     rules: Rules<'a>,
     components: &'a Components,
     fires: Vec<bool>,
-    /// Per transition: fires on a cycle within a component.
+    /// Per transition: true if it fires on a cycle within a component.
     returns: Vec<bool>,
-    /// Per transition: in how many terminal components it fires.
+    /// Per transition: number of terminal components in which it fires.
     terminals: Vec<usize>,
     lost: Vec<Option<u32>>,
-    /// Per transition: fires in the component at hand.
+    /// Per transition: true if it fires in the current component.
     here: Vec<bool>,
     settling: Settling,
     found: Candidates,
@@ -146,7 +146,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Firings before the first tangible marking.
+    /// Examines the firings before the first tangible marking.
     fn start(&mut self) -> Result<(), ExploreError> {
         let initial = self.rules.program.initial.clone();
         self.zero_time(&initial, u32::MAX, false)?;
@@ -220,7 +220,7 @@ impl<'a> Judge<'a> {
         self.space.find(marking).is_some_and(|state| self.components.of[state as usize] == component)
     }
 
-    /// Explores the immediate firings from a vanishing marking; returns true if some lead back to the component.
+    /// Explores the immediate firings from a vanishing marking; returns true if some of them lead back to the component.
     fn zero_time(&mut self, entry: &[u32], own: u32, terminal: bool) -> Result<bool, ExploreError> {
         self.settling.explore(&self.rules, entry)?;
         let count = self.settling.len();
@@ -240,7 +240,7 @@ impl<'a> Judge<'a> {
         Ok(back[0])
     }
 
-    /// Per marking of the settling: true if it leads to the component.
+    /// Returns for each marking of the settling true if it leads to the component.
     fn leading_to(&self, own: u32, terminal: bool) -> Vec<bool> {
         let count = self.settling.len();
         let is_back = |i: usize| terminal || (self.settling.is_end(i) && self.is_in(self.settling.marking(i), own));
@@ -342,7 +342,7 @@ mod tests {
         let space = space(&program);
         let found = space.verdicts(&program).unwrap().unwrap();
         let levels: Vec<u8> = found.liveness.iter().map(|liveness| liveness.level()).collect();
-        // spin comes back to where it was, so it can fire forever; turn only where left was chosen
+        // spin returns to its marking, so it can fire forever; turn can do so only after left was chosen
         assert_eq!(levels, [3, 3, 1, 1, 1, 3, 3, 0]);
         assert_eq!(found.recurrent.iter().map(|class| class.states).collect::<Vec<_>>(), [1, 1]);
         assert_eq!((found.home_states(), space.dead().len()), (0, 1));

@@ -1,4 +1,4 @@
-//! Firing sequences: how a marking is reached, immediate firings included.
+//! Firing sequences that lead to a marking, including immediate firings.
 
 use crate::compile::Program;
 use crate::semantics::{Candidates, Fault, find_candidates, fire, rate};
@@ -23,12 +23,12 @@ pub enum ReplayError {
     Fault(#[from] Fault),
 }
 
-/// Fires `transitions` one after the other from `marking`, which holds the last marking then.
+/// Fires `transitions` one after the other from `marking`; afterwards, `marking` holds the last marking.
 ///
 /// # Errors
 ///
-/// The first transition that cannot fire: a timed one that is disabled, has the rate 0, or must wait for an immediate
-/// one; or an immediate one that is disabled or has a lower priority.
+/// The first transition that cannot fire: a timed transition that is disabled, has the rate 0, or must wait for an immediate
+/// transition; or an immediate transition that is disabled or has too low a priority.
 pub fn replay(program: &Program, transitions: &[u32], marking: &mut [u32]) -> Result<(), ReplayError> {
     let mut found = Candidates::default();
     for (position, &t) in (1..).zip(transitions) {
@@ -53,7 +53,7 @@ pub fn replay(program: &Program, transitions: &[u32], marking: &mut [u32]) -> Re
     Ok(())
 }
 
-/// The transitions that lead from the initial marking to a state, each named as in the canonical marking that it fires in.
+/// Returns the transitions that lead from the initial marking to a state; each is numbered as in the canonical marking in which it fires.
 pub(crate) fn sequence(
     rules: &Rules<'_>,
     store: &Store,
@@ -81,7 +81,7 @@ pub(crate) fn sequence(
     Ok(path)
 }
 
-/// Appends to `path` the transitions in zero time from a marking to one with `is_there`; false if there are none.
+/// Appends to `path` the transitions that lead in zero time from a marking to a marking with `is_there`; returns false if there are none.
 pub(crate) fn settle_to(
     rules: &Rules<'_>,
     from: &[u32],
@@ -98,8 +98,8 @@ pub(crate) fn settle_to(
     Ok(true)
 }
 
-/// Appends to `path` one timed firing, and the following immediate ones, that lead to a marking with `is_there`;
-/// nothing if there are none.
+/// Appends to `path` one timed firing and the immediate firings after it that lead to a marking with `is_there`;
+/// appends nothing if there are none.
 pub(crate) fn step_to(
     rules: &Rules<'_>,
     from: &[u32],

@@ -1,29 +1,29 @@
-//! Rates of 0: transitions that have their tokens and still do not fire, which is rarely intended.
+//! Rates of 0: transitions that have all their tokens but do not fire, which is rarely intended.
 
 use crate::compile::{Firing, Program, Value};
 use crate::semantics::{is_enabled, rate};
 use crate::solve::explore_error::ExploreError;
 use crate::solve::space::StateSpace;
 
-/// Transitions that rates of 0 keep from firing.
+/// Transitions that do not fire because of rates of 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ZeroRates {
-    /// Dead states in which some timed transition is enabled, so that the net stops only because of rates of
+    /// Dead states in which some timed transition is enabled, so the net stops only because of rates of
     /// 0; in order.
     pub stuck: Vec<u32>,
-    /// Timed transitions that are enabled in one of these markings, in order.
+    /// Timed transitions that are enabled in one of these states, in order.
     pub held: Vec<u32>,
-    /// Timed transitions that are enabled in some state, and whose rate is 0 in all of these; in order.
+    /// Timed transitions that are enabled in some state, but whose rate is 0 in all such states; in order.
     pub never: Vec<u32>,
 }
 
 impl StateSpace {
-    /// The transitions that rates of 0 keep from firing. Exact for the explored states; visits every state only if a rate
-    /// of 0 is possible.
+    /// Returns the transitions that do not fire because of rates of 0. Exact for the explored states; visits every state only if
+    /// a rate of 0 is possible.
     ///
     /// # Errors
     ///
-    /// As [`explore`](crate::solve::explore).
+    /// The errors of [`explore`](crate::solve::explore).
     pub fn zero_rates(&self, program: &Program) -> Result<ZeroRates, ExploreError> {
         let can_be_zero = |t: u32| match &program.firing[t as usize] {
             Firing::Exponential { rate: Value::Constant(rate), .. } => *rate <= 0.0,
@@ -57,7 +57,7 @@ impl StateSpace {
         Ok(found)
     }
 
-    /// The transitions of `suspects` that are enabled in some state, but never with a rate above 0.
+    /// Returns the transitions of `suspects` that are enabled in some state, but never with a rate above 0.
     fn never(&self, program: &Program, suspects: Vec<u32>) -> Result<Vec<u32>, ExploreError> {
         let mut open: Vec<(u32, bool)> = suspects.into_iter().map(|t| (t, false)).collect();
         let mut marking = program.initial.clone();
@@ -91,7 +91,7 @@ mod tests {
     use crate::net::{Delay, Memory, NetBuilder, Servers, Timing};
     use crate::solve::cases::{queue, space};
 
-    /// `work` empties `p` with this rate; `off` could too, but has the rate 0; `none` lacks its token.
+    /// `work` empties `p` with the given rate; `off` has the same input but the rate 0; `none` lacks its token.
     fn held(rate: &str) -> Program {
         let mut b = NetBuilder::new("");
         let (p, q) = (b.place("p", 2), b.place("q", 0));

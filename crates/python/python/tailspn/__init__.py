@@ -1,6 +1,7 @@
-"""How long a data-parallel job takes, what its stragglers cost, and what would change that.
+"""Predict the time of data-parallel jobs, the cost of their stragglers, and the effect of changes.
 
-Every question of the command ``tailspn`` is a function with the options' names as keyword arguments. Same seed, same numbers.
+Every question of the command ``tailspn`` is a function; its keyword arguments have the names of the command's options. The same
+seed gives the same numbers.
 """
 
 from tailspn._ask import (

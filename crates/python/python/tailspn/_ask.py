@@ -1,4 +1,4 @@
-"""The questions: each is a command of ``tailspn`` with its options as keyword arguments."""
+"""The questions. Each function is a command of ``tailspn``, with the command's options as keyword arguments."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Input = "str | os.PathLike[str] | Net | Plan | Mapping[str, Any]"
 """A file, a net, a plan, or the sections of a plan."""
 
 Progress = Callable[[int, int, str], object]
-"""Called with the completed amount, the planned amount (0 if unknown), and the counted unit, such as ``replications``."""
+"""A function of the completed amount, the planned amount (0 if unknown), and the unit, such as ``replications``."""
 
-# options of the command line only: the form and the destination of its output
+# options that only the command line has, for the form and the destination of the output
 _PRINTING = {"json", "csv", "markdown", "all", "help", "force", "samples"}
 
 
 # commands that take a net object without a file
 _TAKE_NETS = {"query", "rare", "simulate", "solve"}
 
-# commands whose replications can be shared; `distributed` does it
+# commands whose replications `distributed` can divide among workers
 _SHARED = {"simulate", "estimate", "whatif", "sensitivity"}
 
 
@@ -62,7 +62,7 @@ def _values(value: Any) -> list[str]:
 
 
 def _arguments(command: str, options: Mapping[str, Any]) -> list[str]:
-    """Return the options in the form of the command line; an unknown name raises TypeError."""
+    """Return options as arguments of the command line. Raises TypeError for an unknown option."""
     known = _options(command)
     arguments: list[str] = []
     for name, value in options.items():
@@ -84,7 +84,7 @@ def _arguments(command: str, options: Mapping[str, Any]) -> list[str]:
 
 
 def _path_of(given: Any, folder: str) -> str:
-    """Return the file of an input; an input that is not a file is written into the folder."""
+    """Return the path of an input; an input that is not a file is written to the folder first."""
     if isinstance(given, Mapping):
         given = Plan.from_dict(dict(given))
     if isinstance(given, Plan):
@@ -139,36 +139,36 @@ def _ask(
 
 
 def check_shared(function: Callable[..., Any], options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the command of a shared question and its options; TypeError if it cannot be shared."""
+    """Return the command of a distributed question and its options. Raises TypeError if the question cannot be distributed."""
     command = getattr(function, "__name__", "")
     if command not in _SHARED or function is not globals()[command]:
-        raise TypeError(f"only {', '.join(sorted(_SHARED))} can be shared, not {function!r}")
+        raise TypeError(f"only {', '.join(sorted(_SHARED))} can be distributed, not {function!r}")
     left = {name: value for name, value in options.items() if name not in ("samples", "progress")}
     _arguments(command, left)
     return command, left
 
 
 def _shared(function: Callable[..., Any], inputs: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `_outcome` for a shared question."""
+    """Return the arguments of `_outcome` for a distributed question."""
     command, left = check_shared(function, options)
-    # the same net on all machines, without a file
+    # send the net itself, because other machines may not have its file
     inputs = [Net.parse(one.to_pipe()) if isinstance(one, Net) else one for one in inputs]
     return {"command": command, "inputs": inputs, "options": left, "samples": bool(options.get("samples"))}
 
 
 def part(function: Callable[..., Any], inputs: Sequence[Any], options: Mapping[str, Any], shard: str) -> bytes:
-    """Run a shard of a question, such as ``2/8``."""
+    """Run one shard of a question; ``shard`` is its number and the number of shards, such as ``2/8``."""
     outcome = _outcome(**_shared(function, inputs, options), shard=shard)
     if outcome.part is not None and not outcome.problems and outcome.interruption is None and outcome.exit == 0:
         return outcome.part
     _result(outcome)
-    raise InternalError([Problem("the shard has no part")])
+    raise InternalError([Problem("the shard gave no result")])
 
 
 def merged(
     function: Callable[..., Any], inputs: Sequence[Any], options: Mapping[str, Any], parts: Sequence[bytes]
 ) -> Result:
-    """Merge the first shards of a question, or all of them."""
+    """Merge all shards of a question, or the first shards."""
     if not parts:
         raise ValueError("no parts given")
     return _result(_outcome(**_shared(function, inputs, options), parts=parts))
@@ -195,7 +195,7 @@ def _result(outcome: _tailspn.Outcome) -> Result:
         problems = [Problem(message, help, *(place or ())) for message, help, place in outcome.problems]
         raise error_of(outcome.exit or 1, problems, result)
     if result is None:
-        raise InternalError([Problem("the command found nothing")])
+        raise InternalError([Problem("the command gave no result")])
     for remark in outcome.remarks:
         if remark.startswith("warning:"):
             warnings.warn(remark.removeprefix("warning:").strip(), stacklevel=4)
@@ -203,40 +203,41 @@ def _result(outcome: _tailspn.Outcome) -> Result:
 
 
 def simulate(net: Any, *, samples: bool = False, progress: Progress | None = None, **options: Any) -> Result:
-    """Replicate a net and return times, averages and rewards with intervals.
+    """Simulate a net and return times, averages and rewards with intervals.
 
-    ``net`` is a `Net` or a file. With ``samples`` the times of all replications that reached the goal are in
-    ``result.samples``: a NumPy array of float64, shape (reached,), in seconds and in the order of the replications.
+    ``net`` is a `Net` or a file. If ``samples`` is true, ``result.samples`` has the times of all replications that reached
+    the goal: a NumPy array of float64, shape (reached,), in seconds and in the order of the replications.
     """
     return _ask("simulate", [net], options, samples=samples, progress=progress)
 
 
 def solve(net: Any, *, progress: Progress | None = None, **options: Any) -> Result:
-    """Answer without replications: states, times to a goal, steady state, probabilities at given times."""
+    """Compute exact answers without simulation: states, times to a goal, the steady state, probabilities at given times."""
     return _ask("solve", [net], options, progress=progress)
 
 
 def query(net: Any, *formulas: str, progress: Progress | None = None, **options: Any) -> Result:
     """Answer queries in PRISM syntax, such as ``"P=? [ F<=10 #(done) >= 1 ]"``, on the states of a net.
 
-    ``net`` is a `Net` or a file. All formulas share one state space; ``result.queries`` has a record per formula, with its
-    ``value`` (None if it is infinite) and, if the formula has a bound, the verdict ``holds``. ``exit_code`` is 8 if a bound
-    does not hold. Raises RefusedError if a formula has no answer.
+    ``net`` is a `Net` or a file. The state space is explored once for all formulas. ``result.queries`` has a record per
+    formula, with its ``value`` (None if it is infinite) and, if the formula has a bound, the verdict ``holds``.
+    ``exit_code`` is 8 if a bound does not hold. Raises RefusedError if a formula has no answer.
     """
     return _ask("query", [net], options, words=formulas, progress=progress)
 
 
 def rare(net: Any, *, progress: Progress | None = None, **options: Any) -> Result:
-    """Estimate the probability of a rare event by splitting: ``until`` with ``avoid`` or ``within``, or ``beyond`` [s].
+    """Estimate the probability of a rare event by splitting.
 
-    ``net`` is a `Net` or a file. ``result.probability`` has the value and its interval, ``result.levels`` the share of the
-    walks that reached each level.
+    ``net`` is a `Net` or a file. The event is set by ``until`` with ``avoid`` or ``within``, or by ``beyond`` [s].
+    ``result.probability`` has the value and its interval, and ``result.levels`` has the share of the walks that reached
+    each level.
     """
     return _ask("rare", [net], options, progress=progress)
 
 
 def estimate(plan: Any = None, *, progress: Progress | None = None, **options: Any) -> Result:
-    """Estimate how long a planned job takes, its phases and its tail; without a plan, the default job."""
+    """Estimate the time of a planned job, its distribution and its phases; without a plan, of the default job."""
     return _ask("estimate", [plan], options, progress=progress)
 
 
@@ -246,7 +247,7 @@ def whatif(plan_or_log: Any = None, *, progress: Progress | None = None, **optio
 
 
 def sweep(plan: Any = None, *, progress: Progress | None = None, **options: Any) -> Result:
-    """Run a job or a net at many points."""
+    """Run a job or a net with many combinations of settings."""
     return _ask("sweep", [plan], options, progress=progress)
 
 
@@ -261,7 +262,7 @@ def optimize(*inputs: Any, progress: Progress | None = None, **options: Any) -> 
 
 
 def trace(log: Any, *, progress: Progress | None = None, **options: Any) -> Result:
-    """Read the log of a job: stages, tasks, stragglers."""
+    """Summarise the log of a job: stages, tasks, stragglers."""
     return _ask("trace", [log], options, progress=progress)
 
 
@@ -318,7 +319,7 @@ for _function in (
 
 
 def tqdm(**settings: Any) -> Progress:
-    """Return a progress callback that shows a bar of the package tqdm; ``settings`` are the settings of the bar."""
+    """Return a progress callback that shows a progress bar of the package tqdm; ``settings`` are passed to the bar."""
     from tqdm.auto import tqdm as bar_of
 
     bar = bar_of(**settings)

@@ -1,4 +1,4 @@
-"""Errors of questions without an answer."""
+"""Errors that are raised if a question has no answer."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Problem(NamedTuple):
 class Error(Exception):
     """A question has no answer.
 
-    ``problems`` lists all reasons; ``file``, ``line`` and ``column`` (both from 1) are the place of the first one, or None.
-    ``partial`` is the result so far, or None. ``exit_code`` is the command's.
+    ``problems`` lists all reasons. ``file``, ``line`` and ``column`` (numbered from 1) are the position of the first problem,
+    or None. ``partial`` is the result so far, or None. ``exit_code`` is the exit code of the command.
     """
 
     def __init__(self, problems: Sequence[Problem], exit_code: int = 1, partial: Result | None = None) -> None:
@@ -75,7 +75,7 @@ class FileError(Error, OSError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C. ``partial`` is the result so far, or None."""
+    """The user pressed Ctrl-C. ``partial`` is the result so far, or None."""
 
     def __init__(self, partial: Result | None = None) -> None:
         """Store the result so far."""

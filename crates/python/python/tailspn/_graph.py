@@ -51,7 +51,7 @@ def _add_node(graph: networkx.DiGraph[str], name: str, label: str, *, look: str)
 
 
 def _rates(label: str) -> dict[str, float]:
-    """Return the rates of a label: firings, each a transition and its rate."""
+    """Return the rates in a label, which lists firings: the name of a transition and its rate."""
     rates: dict[str, float] = {}
     for firing in re.split(r"(?<!\\)(?:\\\\)*\\n", label):
         transition, rate = _unescaped(firing).rsplit(" ", 1)

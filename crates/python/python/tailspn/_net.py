@@ -36,9 +36,9 @@ class Timing(NamedTuple):
     distribution: str
     """``immediate``, ``exponential``, or the name of another distribution of delays."""
     rate: Weight | None
-    """The weight of an immediate transition, the rate [1/s] of an exponential one; None for other distributions."""
+    """The weight of an immediate transition or the rate [1/s] of an exponential transition; None for other distributions."""
     numbers: tuple[float, ...]
-    """The numbers of another distribution, as in `Distribution`."""
+    """The parameters of another distribution, as in `Distribution`."""
     priority: int
     """The priority of an immediate transition."""
     servers: int | None
@@ -48,7 +48,7 @@ class Timing(NamedTuple):
 
 
 class Net:
-    """A generalized stochastic Petri net. Open one with `open`, or build one with `NetBuilder`."""
+    """A generalized stochastic Petri net, opened with `open` or built with `NetBuilder`."""
 
     def __init__(self, native: _tailspn.NativeNet, *, path: str | None = None) -> None:
         """Wrap a net. ``path`` is the file that it was read from."""
@@ -80,7 +80,7 @@ class Net:
 
     @property
     def places(self) -> dict[str, list[int]]:
-        """The places: by id, the initial tokens of each class."""
+        """The places: a dictionary from id to the initial tokens of each class."""
         return dict(self._native.places)
 
     @property
@@ -98,7 +98,7 @@ class Net:
 
     @property
     def timings(self) -> dict[str, Timing]:
-        """Timings of the transitions, by id."""
+        """The timings of the transitions: a dictionary from id to `Timing`."""
         rows = zip(self.transitions, self._native.timings)
         return {
             transition: Timing(
@@ -114,7 +114,7 @@ class Net:
 
     @property
     def parameters(self) -> dict[str, Weight]:
-        """The rate parameters: by name, a number or an expression."""
+        """The rate parameters: a dictionary from name to a number or an expression."""
         return {name: _weight(text) for name, text in self._native.parameters}
 
     @property
@@ -123,7 +123,7 @@ class Net:
         return self._native.classes
 
     def to_pipe(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the net as PIPE XML, and write it to a file if a path is given. Warns about each feature that PIPE lacks."""
+        """Return the net as PIPE XML, and write it to a file if a path is given. Warns about features that PIPE lacks."""
         text, remarks = self._native.pipe()
         for remark in remarks:
             warnings.warn(remark, stacklevel=2)
@@ -133,11 +133,11 @@ class Net:
         return text
 
     def to_networkx(self) -> networkx.MultiDiGraph[str]:
-        """Return the net as a directed graph with an edge per arc, keyed by its kind.
+        """Return the net as a directed graph with one edge per arc; the key of an edge is the kind of the arc.
 
-        Nodes have ``kind``: places with ``tokens`` (of all classes), ``marking`` (of each class) and ``capacity``, transitions
-        with the fields of `Timing`. Edges have ``kind``, ``weight`` (of all classes; an expression stays text) and
-        ``weights``. The graph has the ``parameters`` and ``classes`` of the net.
+        All nodes have ``kind``. Places also have ``tokens`` (of all classes), ``marking`` (of each class) and ``capacity``;
+        transitions have the fields of `Timing`. Edges have ``kind``, ``weight`` (of all classes; an expression stays text)
+        and ``weights``. The graph has the ``parameters`` and ``classes`` of the net.
         """
         import networkx
 
@@ -155,24 +155,25 @@ class Net:
         return graph
 
     def reachability_graph(self, *, vanishing: bool = False) -> networkx.DiGraph[str]:
-        """Return the markings and firings as a directed graph; at most 20,000 markings.
+        """Return the reachability graph: markings as nodes, at most 20,000, and firings as edges.
 
         Nodes have ``marking`` (a text), ``number`` (as in `solve`), ``initial``, ``dead`` and ``vanishing``. Edges have
-        ``rates``: by transition, its rate [1/s] from one marking to the other. With ``vanishing``, the markings that take no
-        time are nodes too, and the ``rates`` of an edge that is ``immediate`` are probabilities.
+        ``rates``: a dictionary from each transition that leads from one marking to the other to its rate [1/s]. If
+        ``vanishing`` is true, the markings that take no time are nodes too. An edge that leaves such a node is ``immediate``,
+        and its ``rates`` are probabilities.
         """
         from tailspn._graph import reachability_graph
 
         return reachability_graph(self, vanishing=vanishing)
 
     def simulate(self, **options: Any) -> Result:
-        """Replicate the net; see `tailspn.simulate`."""
+        """Simulate the net; see `tailspn.simulate`."""
         from tailspn._ask import simulate
 
         return simulate(self, **options)
 
     def solve(self, **options: Any) -> Result:
-        """Answer without replications; see `tailspn.solve`."""
+        """Compute exact answers; see `tailspn.solve`."""
         from tailspn._ask import solve
 
         return solve(self, **options)
@@ -232,7 +233,7 @@ def uniform(low: float, high: float) -> Distribution:
 
 
 def erlang(stages: int, mean: float) -> Distribution:
-    """Return an Erlang distribution: a number of exponential stages with this total mean [s]."""
+    """Return an Erlang distribution: the sum of equal exponential stages; ``mean`` is the mean of the sum [s]."""
     if stages < 1 or stages != int(stages):
         raise ValueError(f"{stages} stages; there must be a whole number of at least 1")
     return Distribution("erlang", (stages, mean))
@@ -249,22 +250,22 @@ def weibull(shape: float, scale: float) -> Distribution:
 
 
 def pareto(shape: float, scale: float) -> Distribution:
-    """Return a Pareto distribution; the scale, its minimum, is in seconds."""
+    """Return a Pareto distribution; the scale is the shortest delay, in seconds."""
     return Distribution("pareto", (shape, scale))
 
 
 def empirical(samples: Iterable[float]) -> Distribution:
-    """Return the distribution of measured times [s], each equally likely."""
+    """Return the distribution of measured times [s], which are equally likely."""
     return Distribution("empirical", tuple(samples))
 
 
 def hyperexponential(branches: Sequence[tuple[float, float]]) -> Distribution:
-    """Return a mixture of exponential distributions: pairs of probability and mean [s]."""
+    """Return a mixture of exponential distributions; each branch is a pair of probability and mean [s]."""
     return Distribution("hyperexponential", tuple(number for branch in branches for number in branch))
 
 
 class NetBuilder:
-    """Builds a net; every method but `build` returns the builder.
+    """Builds a net. Every method except `build` returns the builder.
 
     Weights, rates and capacities may be expressions in the text form of PIPE, such as ``"2 * #(queue)"``.
     """
@@ -279,7 +280,7 @@ class NetBuilder:
         return self
 
     def place(self, id: str, tokens: int = 0, *, capacity: int | None = None) -> NetBuilder:
-        """Add a place with this number of initial tokens."""
+        """Add a place with ``tokens`` initial tokens."""
         self._native.place(id, tokens, capacity)
         return self
 
@@ -292,9 +293,10 @@ class NetBuilder:
         servers: int | None = 1,
         memory: str = "enabling",
     ) -> NetBuilder:
-        """Add a timed transition: exponential by its rate [1/s], or with another distribution of its delay.
+        """Add a timed transition, with either the rate [1/s] of an exponential delay or another distribution of the delay.
 
-        ``servers`` is the number of enablings served at once, None for all of them; ``memory`` is ``enabling`` or ``age``.
+        ``servers`` is the number of enablings that are served simultaneously; None serves all. ``memory`` is ``enabling`` or
+        ``age``.
         """
         if (rate is None) == (delay is None):
             raise ValueError("a timed transition has either a rate or a delay")
@@ -306,7 +308,7 @@ class NetBuilder:
         return self
 
     def immediate(self, id: str, weight: float | str = 1, *, priority: int = 1) -> NetBuilder:
-        """Add an immediate transition. Among the enabled ones of the highest priority, the choice is random by weight."""
+        """Add an immediate transition. Of several enabled ones with the highest priority, one fires at random by weight."""
         self._native.immediate(id, str(weight), priority)
         return self
 
@@ -319,7 +321,7 @@ class NetBuilder:
         return self._arc("output", place, transition, weight)
 
     def inhibitor(self, place: str, transition: str, weight: float | str = 1) -> NetBuilder:
-        """Add an arc that disables the transition while the place has this many tokens."""
+        """Add an arc that disables the transition while the place has at least ``weight`` tokens."""
         return self._arc("inhibitor", place, transition, weight)
 
     def test(self, place: str, transition: str, weight: float | str = 1) -> NetBuilder:
@@ -331,5 +333,5 @@ class NetBuilder:
         return self
 
     def build(self) -> Net:
-        """Return the net. Raises ValueError with every problem of an invalid net."""
+        """Return the net. Raises ValueError, which lists all problems, if the net is not valid."""
         return Net(self._native.build())

@@ -15,11 +15,11 @@ class Plan:
     """A plan in TOML: of a job, a sweep, an optimization or a cluster.
 
     `open` reads a file, `from_dict` takes the sections, `with_` returns a changed plan. The plan is checked when it is
-    asked something.
+    first used in a question.
     """
 
     def __init__(self, text: str, *, name: str = "plan.toml", path: str | None = None) -> None:
-        """Store the text of a plan. ``path`` is the file with this text, if the plan is unchanged since it was read."""
+        """Store the text of a plan. ``path`` is the file that the plan was read from; None for a changed plan."""
         self.text = text
         """The plan as TOML."""
         self.name = name
@@ -79,7 +79,7 @@ def _set(plan: dict[str, Any], key: str, value: Any) -> None:
     for part in key.split("."):
         match = re.fullmatch(r"([^\[\]]+)((?:\[\d+\])*)", part)
         if match is None:
-            raise ValueError(f"not a key of a plan: {key!r}")
+            raise ValueError(f"{key!r} is not a valid key of a plan, such as 'job.reduces' or 'cluster.node[0].count'")
         steps.append(match[1])
         steps.extend(int(index) for index in re.findall(r"\d+", match[2]))
     at: Any = plan

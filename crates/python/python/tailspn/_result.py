@@ -1,4 +1,4 @@
-"""Results: numbers with intervals, tables, samples, and every form that the command prints."""
+"""Results: numbers with intervals, tables, samples, and all output formats of the command."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Measured(float):
-    """A number with its confidence interval; it is a float, its point estimate.
+    """A number with its confidence interval. The object is a float whose value is the point estimate.
 
-    ``low`` and ``high`` are None if there is no interval; ``note`` then says why. Other keys of its JSON are attributes too,
-    such as ``p`` of a quantile.
+    ``low`` and ``high`` are None if there is no interval; in that case, ``note`` explains why. Other keys of the JSON are
+    attributes too, such as ``p`` of a quantile.
     """
 
     _record: dict[str, Any]
@@ -42,12 +42,12 @@ class Measured(float):
 
     @property
     def low(self) -> float | None:
-        """Lower end of the interval; for an exact number with proven bounds, the lower bound."""
+        """Lower end of the interval; for an exact number with guaranteed bounds, the lower bound."""
         return self._end("low", 0)
 
     @property
     def high(self) -> float | None:
-        """Upper end of the interval; for an exact number with proven bounds, the upper bound."""
+        """Upper end of the interval; for an exact number with guaranteed bounds, the upper bound."""
         return self._end("high", 1)
 
     @property
@@ -107,7 +107,7 @@ class Record(Mapping[str, Any]):
             return self[name]
         except KeyError:
             known = ", ".join(self._values)
-            raise AttributeError(f"no `{name}`; there are {known}") from None
+            raise AttributeError(f"no `{name}`; available: {known}") from None
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the keys."""
@@ -142,8 +142,9 @@ def _view(value: Any) -> Any:
 class Table:
     """A table of a result.
 
-    ``pandas.DataFrame.from_arrow(table)``, ``polars.DataFrame(table)`` and ``pyarrow.table(table)`` read it; DuckDB does
-    through the latter. Numbers are float64 with nulls, with ``NAME_low`` and ``NAME_high`` if they have intervals.
+    ``pandas.DataFrame.from_arrow(table)``, ``polars.DataFrame(table)`` and ``pyarrow.table(table)`` read it; DuckDB reads
+    the result of the latter. A column of numbers is float64 with nulls; if the numbers have intervals, the columns
+    ``NAME_low`` and ``NAME_high`` hold the ends.
     """
 
     def __init__(self, native: _tailspn.NativeTable) -> None:
@@ -171,8 +172,8 @@ class Table:
 class Result(Record):
     """The answer to a question.
 
-    Its attributes are the keys of its JSON (docs/json.md): times in seconds, numbers with intervals as `Measured`. In a
-    notebook it shows itself; ``print`` shows the text of the command.
+    Its attributes are the keys of its JSON (docs/json.md). Times are in seconds, and numbers with intervals are `Measured`.
+    A notebook displays the result as a page; ``print`` shows the same text as the command.
     """
 
     def __init__(
@@ -201,7 +202,7 @@ class Result(Record):
 
     @property
     def samples(self) -> npt.NDArray[np.float64] | None:
-        """Times of all replications that reached the goal [s], shape (reached,), in order; None unless stored."""
+        """Times [s] of the replications that reached the goal, in order, shape (reached,); None unless requested."""
         return self._samples
 
     @property
@@ -219,15 +220,15 @@ class Result(Record):
         return self._json
 
     def text(self, width: int = 80, *, all: bool = False) -> str:
-        """Return the text for a terminal of this width; with all columns and rows if ``all`` is true."""
+        """Return the text for a terminal with ``width`` columns; if ``all`` is true, with all columns and rows of tables."""
         return self._found.text(width, all)
 
     def html(self) -> str:
-        """Return the page: one HTML file without scripts and without network."""
+        """Return the page: one HTML file without scripts that needs no network access."""
         return self._found.html()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page (``.html``), the text (``.txt``), or the JSON (any other extension)."""
+        """Write the page (if the name ends in ``.html``), the text (``.txt``), or the JSON (any other extension)."""
         name = str(path)
         form = self.html if name.endswith(".html") else self.text if name.endswith(".txt") else self.json
         with open(path, "w", encoding="utf-8") as file:
@@ -239,13 +240,13 @@ class Result(Record):
         return [Table(table) for table in self._found.tables()]
 
     def table(self, title: str | None = None) -> Table:
-        """Return the table with a title; without a title, the table of the CSV, otherwise the longest table."""
+        """Return the table with a title; without a title, the table that ``--csv`` prints, otherwise the longest table."""
         tables = self._found.tables()
         if title is not None:
             found = [table for table in tables if table.title == title]
             if not found:
                 known = ", ".join(repr(table.title) for table in tables)
-                raise KeyError(f"no table {title!r}; there are {known}")
+                raise KeyError(f"no table {title!r}; available: {known}")
             return Table(found[0])
         wide = [table for table in tables if table.wide]
         rows = {id(table): max((len(column) for column in table.to_dict().values()), default=0) for table in tables}
@@ -255,7 +256,7 @@ class Result(Record):
         return Table(chosen)
 
     def pictures(self) -> dict[str, str]:
-        """Return the pictures as SVG by their names."""
+        """Return the pictures: a dictionary from name to SVG."""
         return dict(self._found.pictures())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -263,7 +264,7 @@ class Result(Record):
         return self.table().__arrow_c_stream__(requested_schema)
 
     def _repr_html_(self) -> str:
-        # the page has styles of its own, which must not leak into the notebook
+        # the page has its own styles, which must not affect the notebook
         page = _html.escape(self.html(), quote=True)
         return f'<iframe srcdoc="{page}" sandbox width="100%" height="640" style="border:0"></iframe>'
 

@@ -1,4 +1,4 @@
-"""A simulator for calibrations: rows of parameters in, rows of simulated times out."""
+"""A simulator for calibration: takes rows of parameters and returns rows of simulated times."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ _NET_ENDINGS = (".xml", ".pnml", ".net", ".gspn", ".jani")
 
 
 class Simulator:
-    """Simulates a net or a job at many parameter values in one call; made by `tailspn.simulator`.
+    """Simulates a net or a job at many parameter values in one call. Created by `tailspn.simulator`.
 
-    Calling it with parameters of shape (n, p) returns summaries of shape (n, k); with shape (p,), of shape (k,). A torch
-    tensor gives a tensor of the same type. The package ``sbi`` can use it directly as a simulator.
+    A call with parameters of shape (n, p) returns summaries of shape (n, k); a call with shape (p,) returns shape (k,). If
+    the parameters are a torch tensor, the summaries are a tensor of the same type. The package ``sbi`` can use the object
+    directly as a simulator.
 
-    The rows run on all cores, without the GIL. Each row has its own random numbers. Without ``seed``, calls of one
-    simulator continue with new numbers, and a new simulator repeats them. With ``seed``, the same rows give the same
-    numbers.
+    The rows run on all cores, without the GIL. Each row has its own random numbers. Without ``seed``, every call of a
+    simulator uses new random numbers, and a new simulator with the same calls repeats them. With ``seed``, the same rows
+    give the same numbers.
     """
 
     def __init__(
@@ -49,27 +50,28 @@ class Simulator:
         """Prepare a simulator; `tailspn.simulator` explains the arguments."""
         native = _native(subject, until, stages)
         if isinstance(parameters, str) or not parameters:
-            raise ValueError("name at least one parameter, in a list")
+            raise ValueError("parameters must be a list of at least one name")
         if runs < 1:
-            raise ValueError(f"{runs} runs; there must be at least 1")
+            raise ValueError(f"runs is {runs}; it must be at least 1")
         if invalid not in ("raise", "nan"):
-            raise ValueError(f"invalid is {invalid!r}; there are 'raise' and 'nan'")
+            raise ValueError(f"invalid is {invalid!r}; it must be 'raise' or 'nan'")
         if stages and not native.stages:
-            raise ValueError("only a plan of stages has times of stages")
+            raise ValueError("only a plan of stages has stage times")
         self._native: _tailspn.NativeSimulator | None = native
         self._subject, self._until, self._stages = subject, until, stages
         self.parameters = tuple(parameters)
         """The names of the parameters, in the order of the columns."""
         self.columns = ("time_s", *(native.stages if stages else ()))
-        """What each number of a run is: the time of the job or net, then the times of the stages, all in seconds."""
+        """The names of the numbers of a run: the time of the job or net, then the times of the stages, all in seconds."""
         self.runs, self.seed = runs, seed
         self._summary, self._invalid = summary, invalid
         self._calls = 0
 
     def __call__(self, parameters: Any, *, seed: int | None = None, progress: Progress | None = None) -> Any:
-        """Return the summaries of the rows, shape (n, k), float64 unless the parameters are a tensor.
+        """Return the summaries of the rows, shape (n, k); float64 unless the parameters are a tensor.
 
-        Without a summary, k is the number of runs times `columns`, one run after the other [s].
+        Without a summary function, a row has the times [s] of all runs, one run after the other: k is the number of runs
+        multiplied by the number of `columns`.
         """
         rows = _array(parameters)
         found = self.samples(rows, seed=seed, progress=progress)
@@ -89,7 +91,7 @@ class Simulator:
         rows = np.ascontiguousarray(np.atleast_2d(_array(parameters)))
         width = len(self.parameters)
         if rows.ndim != 2 or rows.shape[1] != width:
-            raise ValueError(f"parameters of shape {rows.shape}; it must be (n, {width}): {', '.join(self.parameters)}")
+            raise ValueError(f"parameters have shape {rows.shape}; it must be (n, {width}): {', '.join(self.parameters)}")
         seeds = self._seeds(rows, seed)
         times, missing = self._simulator().times(list(self.parameters), rows, seeds, self.runs, progress)
         if missing and self._invalid == "raise":
@@ -108,7 +110,7 @@ class Simulator:
         return self._native
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle the net as PIPE XML, or the plan; other processes continue from it."""
+        """Pickle the net as PIPE XML, or the plan; the native simulator is created again from it."""
         subject = self._subject.to_pipe() if isinstance(self._subject, Net) else self._subject
         return {**self.__dict__, "_native": None, "_subject": subject}
 
@@ -118,9 +120,9 @@ class Simulator:
         self.__dict__.update(state, _subject=Net.parse(subject) if isinstance(subject, str) else subject)
 
     def _seeds(self, rows: Numbers, seed: int | None) -> npt.NDArray[np.uint64]:
-        """Return a seed for each row; without ``seed``, derived from this call and its parameters."""
+        """Return a seed for each row. Without ``seed``, the seeds depend on the number of this call and its parameters."""
         if seed is None:
-            # the parameters too: processes that got a copy of the simulator differ in them only
+            # include the parameters, because copies of the simulator in other processes have the same number of calls
             digest = hashlib.blake2b(rows.tobytes(), digest_size=16).digest()
             entropy = [self.seed, self._calls, int.from_bytes(digest, "little")]
             self._calls += 1
@@ -148,12 +150,12 @@ def simulator(
 
     ``subject`` is a `Net`, a `Plan`, the sections of a plan, or a file. ``parameters`` are rate parameters of the net, or
     keys of the plan such as ``"stage[0].warm.per_mb_s"``, ``"stage[*].warming"`` and ``"job.input_mb"``. ``until`` is the
-    goal of a net; without one, the dead marking. ``runs`` is the number of independent runs of each row.
+    goal of a net; the default is the dead marking. ``runs`` is the number of independent runs of each row.
 
-    ``summary`` takes the times of shape (n, runs) [s], and with ``stages`` of shape (n, runs, 1 + stages), and returns the
-    summaries of shape (n, k). With ``stages``, a run of a plan of stages also has the time of each stage, from the launch of
-    its first task to the end of its last one. ``invalid`` sets the result of rows that give no valid net or job, such as a
-    negative rate: an error, or NaN.
+    If ``stages`` is true, a run of a plan of stages also has the time of each stage, from the launch of its first task to the
+    end of its last task. ``summary`` takes the times [s], of shape (n, runs), or (n, runs, 1 + stages) if ``stages`` is true,
+    and returns the summaries of shape (n, k). If the values of a row do not form a valid net or job, such as a negative rate,
+    ``invalid`` selects the reaction: ``"raise"`` raises an error, ``"nan"`` returns NaN.
     """
     return Simulator(
         _subject(subject),
@@ -180,14 +182,14 @@ def _native(subject: Net | Plan, until: str | None, stages: bool) -> _tailspn.Na
         if isinstance(subject, Net):
             return _tailspn.NativeSimulator.of_net(subject._native, until)
         if until is not None:
-            raise ValueError("`until` is about a net; the goal of a job is its end")
+            raise ValueError("`until` applies only to a net; the goal of a job is its end")
         return _tailspn.NativeSimulator.of_plan(subject.text, stages)
     except ValueError as error:
         raise ModelError([Problem(str(error))]) from None
 
 
 def _array(parameters: Any) -> Numbers:
-    """Return the parameters as an array; a tensor leaves its graph and its device."""
+    """Return the parameters as an array; a tensor is detached and copied to the CPU."""
     if _is_tensor(parameters):
         parameters = parameters.detach().cpu().numpy()
     return np.asarray(parameters, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Native half of `tailspn`; use that package instead."""
+"""Native half of the package `tailspn`; use that package instead of this module."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, final
@@ -21,7 +21,7 @@ __all__ = [
 
 @final
 class Outcome:
-    """The end of a command in process."""
+    """The outcome of a command that ran in this process."""
 
     @property
     def exit(self) -> int | None: ...
@@ -104,7 +104,7 @@ class NativeBuilder:
 
 @final
 class NativeSimulator:
-    """A job or net that is simulated at many settings."""
+    """A job or net that is simulated with many settings."""
 
     @staticmethod
     def of_net(net: NativeNet, until: str | None = None) -> NativeSimulator: ...
@@ -123,7 +123,7 @@ class NativeSimulator:
 
 @final
 class NativeTable:
-    """A table of a result: columns of numbers (None for a missing one) or of words."""
+    """A table of a result: columns of numbers (None if missing) or of texts."""
 
     @property
     def title(self) -> str: ...

@@ -17,7 +17,7 @@ Seed = int | np.random.Generator | np.random.RandomState | None
 
 # points of the Gauss-Legendre rule between two points of a curve
 _NODES = 8
-# the tail beyond a curve: as many steps, each of this many mean residual times
+# the tail beyond a curve: number of steps, and length of a step in mean residual times
 _TAIL_STEPS, _TAIL_STEP = 40, 1.0
 
 
@@ -30,7 +30,7 @@ class Times(ABC):
     @property
     @abstractmethod
     def exact(self) -> bool:
-        """True if the distribution is computed, False if it comes from samples."""
+        """True if the distribution was computed exactly, False if it comes from simulation or samples."""
 
     @abstractmethod
     def mean(self) -> float:
@@ -63,7 +63,7 @@ class Times(ABC):
         return _mapped(lambda times: 1.0 - self._cdf(times), x)
 
     def ppf(self, q: npt.ArrayLike) -> Any:
-        """Return the shortest time [s] within which the probability is at least ``q``; NaN unless 0 <= q <= 1."""
+        """Return the ``q``-quantile [s], the shortest time with ``cdf(time) >= q``; NaN unless 0 <= q <= 1."""
         return _mapped(self._ppf, q)
 
     def isf(self, q: npt.ArrayLike) -> Any:
@@ -79,24 +79,24 @@ class Times(ABC):
         return float(np.sqrt(self.var()))
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return the central interval [s] that contains a time with this probability."""
+        """Return the central interval [s] that contains a time with probability ``confidence``."""
         if not 0 <= confidence <= 1:
             raise ValueError(f"confidence is {confidence}; it must be between 0 and 1")
         low, high = self.ppf([(1 - confidence) / 2, (1 + confidence) / 2])
         return float(low), float(high)
 
     def moment(self, order: int) -> float:
-        """Return the mean of the time to this power."""
+        """Return the mean of the time raised to the power ``order``."""
         return self.expect(lambda times: times**order)
 
     def rvs(self, size: int | Sequence[int] | None = None, random_state: Seed = None) -> Any:
-        """Draw times [s]: a float without ``size``, else an array of that shape."""
+        """Draw times [s]: an array of shape ``size``, or a float without ``size``."""
         uniform = _generator(random_state).uniform(size=size if size is None or isinstance(size, int) else tuple(size))
         return self.ppf(uniform)
 
 
 class EmpiricalTimes(Times):
-    """The distribution of equally likely samples: moments divide by their number, quantiles are samples."""
+    """The distribution of equally likely samples. Quantiles are samples; the variance divides by the number of samples."""
 
     def __init__(self, samples: npt.ArrayLike) -> None:
         """Take samples [s] of any shape. Raises ValueError without samples, and for NaN."""
@@ -108,7 +108,7 @@ class EmpiricalTimes(Times):
 
     @property
     def exact(self) -> bool:
-        """False: the distribution of samples."""
+        """False, because the distribution comes from samples."""
         return False
 
     @property
@@ -121,7 +121,7 @@ class EmpiricalTimes(Times):
         return float(self._samples.mean())
 
     def var(self) -> float:
-        """Return the variance [s²], divided by the number of samples."""
+        """Return the variance [s²]: the sum of squares divided by the number of samples."""
         return float(self._samples.var())
 
     def support(self) -> tuple[float, float]:
@@ -138,7 +138,7 @@ class EmpiricalTimes(Times):
 
     def _ppf(self, q: Numbers) -> Numbers:
         count = self._samples.size
-        # the least rank whose share is at least q, where the product is not a little above a whole number by rounding
+        # the least rank whose share is at least q; the factor removes rounding errors just above a whole number
         with np.errstate(invalid="ignore"):
             inside = (q >= 0) & (q <= 1)
         ranks = np.ceil(np.where(inside, q, 0) * count * (1 - 4 * np.finfo(float).eps)).astype(np.int64)
@@ -150,9 +150,9 @@ class EmpiricalTimes(Times):
 
 
 class CurveTimes(Times):
-    """A distribution through points of its distribution function: cubic between them, exponential beyond the last one.
+    """A distribution given by points of its distribution function, with cubics between points and an exponential tail.
 
-    If the goal may never be reached, ``probability`` is below 1: the rest of the time is infinite.
+    If the goal may never be reached, ``probability`` is below 1, and the time is infinite with the remaining probability.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class CurveTimes(Times):
     ) -> None:
         """Take points of the distribution function, shape (n,) each: times [s], probabilities, densities [1/s] if known.
 
-        ``mean`` and ``std`` [s] are integrated unless they are given.
+        ``mean`` and ``std`` [s] are computed from the curve unless they are given.
         """
         self._times, self._shares = _increasing(times, probabilities)
         slopes = None if densities is None else _at(times, densities, self._times)
@@ -181,7 +181,7 @@ class CurveTimes(Times):
 
     @property
     def exact(self) -> bool:
-        """True if the points are computed, not simulated."""
+        """True if the points were computed exactly, not simulated."""
         return self._exact
 
     def mean(self) -> float:
@@ -200,17 +200,17 @@ class CurveTimes(Times):
         return self.expect(lambda times: (times - mean) ** 2)
 
     def support(self) -> tuple[float, float]:
-        """Return the first time of the curve [s] and infinity, or the last time if the curve ends at 1."""
+        """Return the first time of the curve [s], and its last time if the curve ends at 1, otherwise infinity."""
         return float(self._times[0]), float("inf") if self._left > 0 else float(self._times[-1])
 
     def expect(self, func: Function | None = None) -> float:
-        """Return the mean of ``func(time)`` by quadrature of the curve; over the runs that reach the goal."""
+        """Return the mean of ``func(time)`` over the runs that reach the goal, by quadrature of the curve."""
         times, weights = self._quadrature()
         values = times if func is None else np.asarray(func(times), dtype=np.float64)
         return float(np.sum(weights * values) / np.sum(weights))
 
     def sf(self, x: npt.ArrayLike) -> Any:
-        """Return the probability that a time is longer than ``x`` [s], without the loss of digits of ``1 - cdf(x)``."""
+        """Return the probability that a time is longer than ``x`` [s]. Unlike ``1 - cdf(x)``, it does not lose digits."""
         return _mapped(self._sf, x)
 
     def _sf(self, x: Numbers) -> Numbers:
@@ -222,7 +222,7 @@ class CurveTimes(Times):
         return np.where(x > self._times[-1], self._shares[-1] + beyond, self._inside(x))
 
     def _inside(self, x: Numbers) -> Numbers:
-        """Return the curve up to its last point, shape of ``x``."""
+        """Return the values of the curve at ``x``, without the tail beyond the last point."""
         at = np.clip(np.searchsorted(self._times, x, side="right") - 1, 0, self._times.size - 2)
         width = self._times[at + 1] - self._times[at]
         u = np.clip((x - self._times[at]) / width, 0.0, 1.0)
@@ -239,7 +239,7 @@ class CurveTimes(Times):
         return np.where(inside, found, np.nan)
 
     def _bisected(self, q: Numbers) -> Numbers:
-        """Return where the curve is first at least ``q``, by halving the interval between two points."""
+        """Return the first time at which the curve reaches ``q``, by bisection between two points."""
         at = np.clip(np.searchsorted(self._shares, q, side="left") - 1, 0, self._times.size - 2)
         low, high = self._times[at], self._times[at + 1]
         for _ in range(60):
@@ -283,9 +283,9 @@ class CurveTimes(Times):
 def times(source: Result | npt.ArrayLike) -> Times:
     """Return the distribution of the times of a result, or of samples [s].
 
-    The exact curve of `solve` with ``until``, of `estimate` with an analytic answer, and of ``method="exact"``; else the
-    samples that ``simulate(..., samples=True)`` kept; else the points of the simulated curve. Raises ValueError if the
-    result has no time.
+    The first available source is used: the exact curve (of `solve` with ``until``, of `estimate` with an analytic answer, or
+    of ``method="exact"``); the samples of ``simulate(..., samples=True)``; the points of the simulated curve. Raises
+    ValueError if the result has no distribution of times.
     """
     if not isinstance(source, Result):
         return EmpiricalTimes(source)
@@ -366,7 +366,7 @@ def _at(times: npt.ArrayLike, values: npt.ArrayLike, kept: Numbers) -> Numbers:
 
 
 def _monotone(x: Numbers, y: Numbers, slopes: Numbers | None) -> Numbers:
-    """Return slopes with which the cubic between the points never falls [Fritsch, Carlson 1980], shape (n,)."""
+    """Return slopes for which the cubics between the points never decrease [Fritsch, Carlson 1980], shape (n,)."""
     secants = np.diff(y) / np.diff(x)
     if slopes is None:
         before, after = secants[:-1], secants[1:]
@@ -385,12 +385,12 @@ def _hermite(u: Numbers, y0: Numbers, y1: Numbers, d0: Numbers, d1: Numbers) -> 
 
 
 def _hermite_slope(u: Numbers, y0: Numbers, y1: Numbers, d0: Numbers, d1: Numbers) -> Numbers:
-    """Return the derivative of that cubic."""
+    """Return the derivative of the cubic of `_hermite`."""
     return 6 * u * (1 - u) * (y1 - y0) + d0 * (1 - u) * (1 - 3 * u) + d1 * u * (3 * u - 2)
 
 
 def _mapped(function: Callable[[Numbers], Numbers], values: npt.ArrayLike) -> Any:
-    """Apply a function to an array; a number gives a float."""
+    """Apply a function to an array, or to a number, for which the result is a float."""
     array = np.asarray(values, dtype=np.float64)
     found = function(array)
     return found if array.ndim else float(found)

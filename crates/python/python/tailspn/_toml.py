@@ -1,4 +1,4 @@
-"""Writing TOML, which Python's library only reads."""
+"""A writer of TOML; Python's standard library only has a reader."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def dumps(table: dict[str, Any]) -> str:
-    """Return a table as TOML. Sections go last, as TOML requires."""
+    """Return a table as TOML. Sections come last, as TOML requires."""
     lines: list[str] = []
     _table(table, [], lines)
     return "\n".join(lines) + "\n"
@@ -40,7 +40,7 @@ def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        # JSON's escapes are TOML's, as long as no surrogates appear
+        # JSON and TOML have the same escapes, except for surrogates
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{_key(key)} = {_value(one)}" for key, one in value.items()) + " }"

@@ -1,4 +1,4 @@
-"""Replications on many machines, by any executor: shards of a question, merged to the digits of one run."""
+"""Replications on many machines, with any executor. Shards of a question are merged to the same digits as a single run."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tailspn._errors import Error
 from tailspn._result import Result
 
 Question = partial[Result]
-"""A question that is not asked yet, such as ``functools.partial(tailspn.simulate, net, reps=10**8)``."""
+"""A question to ask later, such as ``functools.partial(tailspn.simulate, net, reps=10**8)``."""
 
 __all__ = ["Question", "Unfinished", "merge", "part", "run"]
 
 
 class Unfinished(RuntimeError):
-    """The workers failed before all shards were done.
+    """The workers failed before all shards were finished.
 
-    ``parts`` are the finished shards by their numbers from 1; `run` takes them as ``parts`` and continues. The cause is the last
-    failure.
+    ``parts`` are the finished shards by their numbers from 1. To continue, pass them to `run` as ``parts``. The cause
+    (``__cause__``) is the last failure.
     """
 
     def __init__(self, message: str, parts: Mapping[int, bytes]) -> None:
@@ -38,9 +38,10 @@ def part(question: Question, index: int, of: int) -> bytes:
 
 
 def merge(question: Question, parts: Mapping[int, bytes]) -> Result:
-    """Merge shards: all of them, or the first ones as a shorter run.
+    """Merge all shards, or the first shards, which give the result of a shorter run.
 
-    The result has the digits of ``question()``. Raises RefusedError if the parts belong to another question.
+    The result of all shards has the same digits as ``question()``. Raises RefusedError if the parts belong to another
+    question.
     """
     return _ask.merged(question.func, question.args, question.keywords, [parts[index] for index in sorted(parts)])
 
@@ -57,20 +58,22 @@ def run(
     folder: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int, str], object] | None = None,
 ) -> Result:
-    """Ask a question on the workers of an executor, a shard at a time.
+    """Ask a question on the workers of an executor, divided into shards.
 
     ``question`` is a ``functools.partial`` of `simulate`, `estimate`, `whatif` or `sensitivity` with the number of replications.
-    The result has the same digits as ``question()``, whatever the number of shards.
+    The result has the same digits as ``question()``, for any number of shards.
 
-    ``executor`` is any ``concurrent.futures.Executor``, or a function that makes one; with a function, a broken pool is
-    replaced. A shard whose worker fails runs again, at most ``retries`` times. After that, or if an executor breaks that cannot
-    be replaced, `Unfinished` carries the finished shards. An error in the question is raised at once.
+    ``executor`` is any ``concurrent.futures.Executor``, or a function that creates one. If a function was passed, a broken pool
+    is replaced. A shard whose worker fails runs again, at most ``retries`` times. If a shard fails again after that, or if a
+    broken executor cannot be replaced, `Unfinished` is raised; it holds the finished shards. An error in the question is raised
+    immediately.
 
-    With ``until``, shards run in rounds of ``round_shards`` (default: an eighth of them) until ``until(result)`` is true. The
-    result has the same rounds on any number of workers.
+    With ``until``, shards run in rounds of ``round_shards`` (default: an eighth of the shards) until ``until(result)`` is true.
+    The rounds, and so the result, do not depend on the number of workers.
 
-    ``folder`` keeps each shard in a file as soon as it is done, and reuses the files that exist; ``parts`` does the same with
-    shards in memory. ``progress`` is called with the number of finished shards, their total, and ``"shards"``.
+    If ``folder`` is given, each finished shard is immediately stored there in a file, and existing files are reused. ``parts``
+    are finished shards in memory, which are also reused. ``progress`` is called with the number of finished shards, the total
+    number of shards, and ``"shards"``.
     """
     work = _Work(question, executor, shards, retries, dict(parts or {}), folder, progress)
     size = shards if until is None else round_shards or max(1, shards // 8)
@@ -147,7 +150,9 @@ class _Work:
                 self._run(pool, missing)
             except BrokenExecutor as error:
                 if self._make is None:
-                    raise Unfinished("the pool of workers broke; give a function that makes one", self.parts) from error
+                    raise Unfinished(
+                        "the pool of workers broke; pass a function that creates one, so that it can be replaced", self.parts
+                    ) from error
                 for index in missing:
                     if index not in self.parts:
                         self._failed(index, error)
@@ -160,7 +165,7 @@ class _Work:
                 waiting[pool.submit(part, self.question, index, self.shards)] = index
             while waiting:
                 done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-                # what is done is kept, whatever else failed
+                # finished shards are kept, even if other shards failed
                 for future in sorted(done, key=lambda one: one.exception() is not None):
                     index = waiting.pop(future)
                     if self._take(index, future):
@@ -170,7 +175,7 @@ class _Work:
                 future.cancel()
 
     def _take(self, index: int, future: Future[bytes]) -> bool:
-        """Keep the result of a worker; return True if the shard has to run again."""
+        """Keep the result of a worker. Return True if the shard must run again."""
         try:
             self._keep(index, future.result())
         except (BrokenExecutor, Error):

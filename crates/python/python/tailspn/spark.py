@@ -12,10 +12,10 @@ __all__ = ["run"]
 
 
 def run(question: Question, sc: Any, shards: int | None = None) -> Result:
-    """Ask a question on a Spark cluster, with the digits of ``question()``.
+    """Ask a question on a Spark cluster; the result has the same digits as ``question()``.
 
-    ``sc`` is a ``SparkContext`` or a ``SparkSession``; ``shards`` is the number of tasks, by default two for each core that Spark
-    counts. Spark runs a lost task again.
+    ``sc`` is a ``SparkContext`` or a ``SparkSession``; ``shards`` is the number of tasks, by default twice Spark's default
+    parallelism. Spark runs a lost task again.
     """
     context = getattr(sc, "sparkContext", sc)
     of = shards or 2 * context.defaultParallelism

@@ -13,7 +13,7 @@ use crate::solve::{GridSettings, Limits, completion_time, explore, is_series_par
 use crate::watch::{Unwatched, Watch};
 
 /// States of the folded net up to which an exact answer costs less than a second, at about 0.1 ms
-/// per state, and little memory. Counting this many takes about 50 ms.
+/// per state, and little memory. Counting 5,000 states takes about 50 ms.
 const CHEAP: u64 = 5_000;
 /// Maximum number of states times transitions: exploring a large net must not take longer than simulating it.
 const WORK: u64 = 4_000_000;
@@ -29,7 +29,7 @@ pub struct Choice {
     pub no_exact: Option<String>,
 }
 
-/// Returns the kind of a question; otherwise why no exact method answers it.
+/// Returns the kind of a question, or the reason why no exact method answers it.
 fn kind(question: &Question, steady: bool) -> Result<Kind, NeedsReplications> {
     if steady {
         return Ok(Kind::Steady);
@@ -49,7 +49,7 @@ fn kind(question: &Question, steady: bool) -> Result<Kind, NeedsReplications> {
     }
 }
 
-/// Chooses between an exact answer and replications; `steady`: the question is about the long run.
+/// Chooses between an exact answer and replications; `steady` is true if the question is about the long run.
 ///
 /// # Examples
 ///
@@ -82,7 +82,7 @@ pub fn choose(net: &Net, program: &Program, question: &Question, steady: bool) -
     }
 }
 
-/// Returns the number of states if there are few; otherwise the reason.
+/// Returns the number of states if the net is cheap to solve; otherwise the reason why it is not.
 fn few_states(net: &Net, goal: Option<&Code>) -> Result<usize, String> {
     let net = with_phases(net).map_err(|all| all[0].to_string())?.net;
     let program = compile(&net).map_err(|all| all[0].to_string())?;
@@ -95,11 +95,11 @@ fn few_states(net: &Net, goal: Option<&Code>) -> Result<usize, String> {
     }
 }
 
-/// Returns the exact answer; `steady`: the question is about the long run.
+/// Returns the exact answer; `steady` is true if the question is about the long run.
 ///
 /// # Errors
 ///
-/// [`AnswerError::NeedsReplications`], or the obstacle to solving the net.
+/// [`AnswerError::NeedsReplications`], or the reason why the net cannot be solved.
 pub fn exact(
     net: &Net,
     program: &Program,
@@ -119,12 +119,12 @@ pub fn exact(
     states::answer(net, kind, question, watch)
 }
 
-/// Returns the exact answer about a net that was prepared for replications, in terms of the net. Equal parts
-/// of several tokens are also folded, such as tasks whose delays have phases.
+/// Returns the exact answer about a net that was prepared (folded) for replications, in terms of the original net.
+/// Equal parts that hold several tokens are also folded, such as tasks whose delays have phases.
 ///
 /// # Errors
 ///
-/// As [`exact`].
+/// The errors of [`exact`].
 pub fn exact_of_prepared(
     net: &Net,
     question: &Question,
@@ -150,7 +150,7 @@ pub fn exact_of_prepared(
     })
 }
 
-/// Averages of a folded net, or of a net with folded phases, in terms of the original net.
+/// Translates averages of a folded net, or of a net with folded phases, to places and transitions of the original net.
 fn unfolded(mut found: ExactAnswer, folding: &Folding, net: &Net) -> ExactAnswer {
     let total = |terms: &[(&f64, f64)]| terms.iter().map(|(mean, share)| *mean * share).sum();
     found.folded = FoldedParts::of(folding);
@@ -168,7 +168,7 @@ mod tests {
     use crate::net::{Law, Memory, NetBuilder, Timing};
     use crate::sim::{Goal, Reward};
 
-    /// Four machines with stages that outages stop, and a queue before each: averages of each machine equal the averages without folding.
+    /// Four machines whose stages are interrupted by outages, each with a queue: the averages of each machine with and without folding are equal.
     #[test]
     fn averages_of_counted_phases_are_those_of_all_states() {
         let mut b = NetBuilder::new("machines");

@@ -10,7 +10,7 @@
 //! | questions with an exact answer, and its cost | [`choice`] |
 //! | the answer as a value | [`value`] |
 //! | the exact answer from all states | `states` |
-//! | all states, or the parts of a schedule | [`route`] |
+//! | the choice between all states and the parts of a schedule | [`route`] |
 //!
 //! Every choice depends only on the question, the net and its number of states, so it is the same on every machine.
 

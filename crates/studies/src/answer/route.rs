@@ -6,13 +6,13 @@ use crate::net::Net;
 use crate::solve::{CompletionTime, GridSettings, Incomplete, Limits, completion_time, explore, is_series_parallel};
 use crate::watch::Watch;
 
-/// States up to which a schedule is solved by states rather than by its parts.
+/// Maximum number of states of a schedule that is solved by states; larger schedules are solved by their parts.
 const FEW: u64 = 10_000;
 
 /// The requested route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RouteMethod {
-    /// The parts of a schedule with too many states, otherwise the states.
+    /// The parts, if the net is a schedule with too many states; otherwise all states.
     #[default]
     Auto,
     /// All states.
@@ -21,12 +21,12 @@ pub enum RouteMethod {
     SeriesParallel,
 }
 
-/// The route to an answer.
+/// The way in which an answer is computed.
 #[derive(Debug)]
 pub enum Route {
     /// From all states.
     States {
-        /// Explains why not from the parts of a schedule, if that was checked.
+        /// Explains why the parts of a schedule are not used; none if that was not checked.
         no_parts: Option<String>,
     },
     /// From the parts of a schedule.
@@ -38,7 +38,7 @@ pub enum Route {
     },
 }
 
-/// A choice of the route; it depends only on the net and on these settings.
+/// Settings that choose the route; the choice depends only on the net and on these settings.
 #[derive(Clone, Debug, Default)]
 pub struct SolveRoute {
     /// The requested route.
@@ -52,11 +52,11 @@ pub struct SolveRoute {
 }
 
 impl SolveRoute {
-    /// Chooses the route; parts are solved at once.
+    /// Chooses the route; if it uses the parts, their solution is computed here.
     ///
     /// # Errors
     ///
-    /// Parts that were requested and cannot be solved, or states that cannot be explored.
+    /// The parts were requested but cannot be solved, or the states cannot be explored.
     pub fn choose(&self, net: &Net, program: &Program, watch: &dyn Watch) -> Result<Route, AnswerError> {
         match self.method {
             RouteMethod::SeriesParallel => {
@@ -78,7 +78,7 @@ impl SolveRoute {
     }
 }
 
-/// Returns the reason why the states of a schedule are not used; none if there are few.
+/// Returns the reason why the states of a schedule are not used; none if it has few states.
 pub(super) fn too_many(net: &Net, limits: Limits, watch: &dyn Watch) -> Result<Option<String>, AnswerError> {
     let net = match with_phases(net) {
         Ok(expanded) => expanded.net,
@@ -88,7 +88,7 @@ pub(super) fn too_many(net: &Net, limits: Limits, watch: &dyn Watch) -> Result<O
     let states = limits.states.min(FEW);
     let space = explore(&program, None, &Limits { states, ..limits }, watch)?;
     Ok(match space.stopped() {
-        // after an interruption, the caller sees the states that were found
+        // after an interruption, the caller receives the states that were found so far
         None | Some(Incomplete::Interrupted) => None,
         Some(Incomplete::States { .. }) => Some(format!("more than {} of them", grouped(states))),
         Some(other) => Some(other.to_string()),

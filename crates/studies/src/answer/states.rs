@@ -25,7 +25,8 @@ pub(super) fn answer(
     }
 }
 
-/// All states of a net, its general delays as phases: original places and transitions come before hidden ones.
+/// All states of a net whose general delays are replaced by phases. Original places and transitions come before the
+/// places and transitions of phases.
 struct Solved {
     program: Program,
     space: StateSpace,
@@ -64,7 +65,7 @@ impl Solved {
         ExactAnswer { time: Some(ExactTime::States { space: Box::new(self.space), targets }), ..empty }
     }
 
-    /// The long run: all requested quantities, by default tokens and throughputs.
+    /// Averages of the long run: all requested quantities, by default tokens and throughputs.
     fn steady(&self, question: &Question, watch: &dyn Watch) -> Result<ExactAnswer, AnswerError> {
         if !self.space.dead().is_empty() {
             return Err(can_stop(&self.space, &self.program));
@@ -74,7 +75,7 @@ impl Solved {
         self.means(&steady.probabilities, 1.0, question, all)
     }
 
-    /// Averages from the warm-up to the horizon, and snapshots.
+    /// Averages over the time from the end of the warm-up to the horizon, and snapshots.
     fn averages(&self, question: &Question, watch: &dyn Watch) -> Result<ExactAnswer, AnswerError> {
         let (start, end) = (question.warm_up, question.horizon.unwrap_or(0.0));
         let firings = question.throughput || question.rewards.iter().any(|reward| !reward.impulses.is_empty());
@@ -97,7 +98,7 @@ impl Solved {
         Ok(answer)
     }
 
-    /// Means under these shares of time; rewards are collected over `seconds`.
+    /// Means if each state has its share of the time; rewards are collected over `seconds`.
     fn means(&self, shares: &[f64], seconds: f64, question: &Question, all: bool) -> Result<ExactAnswer, AnswerError> {
         let averages = self.space.averages(&self.program, shares)?;
         let rewards = question.rewards.iter().map(|reward| Ok(seconds * self.reward(reward, shares)?));
@@ -109,7 +110,7 @@ impl Solved {
         })
     }
 
-    /// A reward per second.
+    /// Mean of a reward per second.
     fn reward(&self, reward: &Reward, shares: &[f64]) -> Result<f64, AnswerError> {
         let what = format!("reward `{}`", reward.name);
         let mut sum = match &reward.rate {

@@ -34,19 +34,19 @@ impl ExactMethod {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NeedsReplications {
-    /// First and last firings of groups.
+    /// The question asks for first and last firings of groups.
     #[error("firing times of groups are known only from replications")]
     Groups,
-    /// A limit of firings.
-    #[error("replications have a limit of firings")]
+    /// The question limits the number of firings.
+    #[error("the number of firings is limited")]
     MaxFirings,
-    /// Nothing except to run.
+    /// The question asks for no quantity.
     #[error("no quantity is requested")]
     Nothing,
-    /// The time to a goal with a horizon.
+    /// The question asks for the time to a goal, but ends at a horizon.
     #[error("the time to the goal is limited by a horizon")]
     Horizon,
-    /// Averages up to a goal.
+    /// The question asks for averages up to a goal, which ends replications at random times.
     #[error("averages are requested up to a goal")]
     AveragesToGoal,
 }
@@ -58,7 +58,7 @@ pub enum AnswerError {
     /// A question that only replications can answer.
     #[error("no exact method supports this: {0}")]
     NeedsReplications(#[from] NeedsReplications),
-    /// Delays without phases.
+    /// Delays that phases cannot represent.
     #[error(transparent)]
     Phases(#[from] Problems<PhaseObstacle>),
     /// A net that does not compile.
@@ -67,7 +67,7 @@ pub enum AnswerError {
     /// States that cannot be explored.
     #[error(transparent)]
     Explore(#[from] ExploreError),
-    /// Too many states, or stopped.
+    /// The net has too many states, or the exploration was stopped.
     #[error(transparent)]
     Incomplete(#[from] Incomplete),
     /// A net that is not a schedule of delays in series and in parallel.
@@ -93,11 +93,11 @@ pub enum AnswerError {
     CanStop {
         /// Dead markings.
         dead_markings: usize,
-        /// Transitions that do not fire in them only because of rates of 0.
+        /// Transitions that are enabled in these markings and do not fire only because of rates of 0.
         held: Vec<String>,
     },
     /// Firings of immediate transitions at time 0, which no exact method counts.
-    #[error("no exact method includes the immediate firings at time 0")]
+    #[error("immediate transitions fire at time 0, and no exact method counts these firings")]
     ImmediateAtStart,
     /// An expression that is infinite or not a number.
     #[error("{what} is infinite or not a number in a marking that the net reaches")]
@@ -105,7 +105,7 @@ pub enum AnswerError {
         /// The expression.
         what: String,
     },
-    /// A marking in which an expression makes no sense.
+    /// A marking in which an expression has no valid value.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
@@ -154,12 +154,12 @@ impl ExactTime {
 ///
 /// # Errors
 ///
-/// As [`passage`].
+/// The errors of [`passage`].
 pub fn time_to<'a>(space: &'a StateSpace, targets: &[bool], watch: &'a dyn Watch) -> Result<Passage<'a>, PassageError> {
     passage(space.partial_chain(), targets, &PassageSettings::watched(watch))
 }
 
-/// Exact numbers for the quantities of a question; empty for all others. Times in seconds.
+/// Exact numbers for the quantities of a question; quantities that it does not ask for are empty. Times in seconds.
 #[derive(Debug)]
 pub struct ExactAnswer {
     /// The method.
@@ -209,11 +209,11 @@ pub(super) enum Kind {
     Steady,
 }
 
-/// Returns the net with its Erlang and hyperexponential delays as phases; original places and transitions come first.
+/// Returns the net with phases in place of its Erlang and hyperexponential delays; original places and transitions come first.
 ///
 /// # Errors
 ///
-/// Every delay that has no phases.
+/// Every delay that phases cannot represent.
 pub fn with_phases(net: &Net) -> Result<Expanded, Problems<PhaseObstacle>> {
     let is_general = |timing: &Timing| matches!(timing, Timing::Timed { delay: Delay::General(_), .. });
     if !net.transitions().iter().any(|transition| is_general(&transition.timing)) {

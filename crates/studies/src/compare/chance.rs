@@ -4,7 +4,7 @@ use crate::compare::result::{ChanceTest, TimeDifference, Verdict};
 use crate::estimate::{Doubt, Measured, student_quantile, student_tail};
 use crate::runs::RunSpread;
 
-/// Returns the difference of the times \[s\] of the runs of two sides; none if a side has no run.
+/// Compares the times \[s\] of the runs of two sides; none if a side has no run.
 ///
 /// With two or more runs on each side: Welch's t-test on the logarithms, which compares geometric means and does not
 /// assume equal spreads. \[Welch1947\]
@@ -14,9 +14,9 @@ use crate::runs::RunSpread;
 /// ν = (v_a + v_b)² / (v_a²/(n_a − 1) + v_b²/(n_b − 1))
 /// ```
 ///
-/// Exact for lognormal times of equal spread, else approximate. With one run on a side there is no test;
-/// `assumed_p_value` is the probability of such a ratio if whole runs differ by the default spread
-/// ([`RunSpread::default`]).
+/// Exact for lognormal times of equal spread, otherwise approximate. If a side has only one run, there is no test:
+/// `assumed_p_value` is the probability of a ratio at least this far from 1 if whole runs vary by the default spread
+/// ([`RunSpread::default`]) and the sides do not differ.
 ///
 /// ```
 /// # use tailspn_studies::compare::{Verdict, time_difference};
@@ -54,7 +54,7 @@ pub fn time_difference(a_s: &[f64], b_s: &[f64], level: f64) -> Option<TimeDiffe
         let spread = RunSpread::default();
         let scale = spread.sigma * (1.0 / a_s.len() as f64 + 1.0 / b_s.len() as f64).sqrt();
         found.test = ChanceTest::AssumedSpread;
-        found.ratio = Some(unknown("a side has one run"));
+        found.ratio = Some(unknown("a side has only one run"));
         found.assumed_sigma = Some(spread.sigma);
         found.assumed_p_value = Some(2.0 * student_tail(log_ratio.abs() / scale, spread.degrees_of_freedom));
         return Some(found);
@@ -62,7 +62,7 @@ pub fn time_difference(a_s: &[f64], b_s: &[f64], level: f64) -> Option<TimeDiffe
     let [v_a, v_b] = [&logs_a, &logs_b].map(|logs| squared_error(logs, mean(logs)));
     let error = (v_a + v_b).sqrt();
     if error <= 0.0 {
-        found.ratio = Some(unknown("the runs of each side take the same time"));
+        found.ratio = Some(unknown("the runs of each side do not vary"));
         return Some(found);
     }
     let part = |v: f64, runs: usize| v * v / (runs as f64 - 1.0);

@@ -1,4 +1,4 @@
-//! Comparison of the runs of two sides: the job time, the origin of the difference, and the settings that differ.
+//! Comparison of the runs of two sides: the job time, the stages that account for the difference, and the settings that differ.
 
 use crate::compare::chance::time_difference;
 use crate::compare::matching::{Group, groups};
@@ -11,10 +11,10 @@ use crate::compare::settings::differing;
 
 /// Returns the comparison of the runs of side A with the runs of side B; none if a side has no run.
 ///
-/// Each run's time is divided into pieces: an instant is shared equally by the running stages, or belongs to no stage.
-/// A contribution is the mean piece of side B minus the mean piece of side A, so that contributions add up to the
-/// difference of the mean times. It shows where time was spent, not why: a stage that waits for another stage's slots
-/// shares its time.
+/// Each run's time is divided into pieces, one per stage: each instant is shared equally by the stages that run then. Times
+/// without a running stage are separate pieces. A contribution is the mean piece of side B minus the mean piece of side A,
+/// so contributions add up to the difference of the mean times. A contribution shows where time was spent, not why: a stage
+/// that is slow because another stage holds the slots also gets a share of the time.
 pub fn compare_logs(a: &[ComparedRun], b: &[ComparedRun], level: f64) -> Option<ComparisonReport> {
     let times = [a, b].map(|runs| runs.iter().map(|run| run.job_s).collect::<Vec<_>>());
     let time = time_difference(&times[0], &times[1], level)?;

@@ -1,20 +1,20 @@
-//! Stages of several runs that are the same stage.
+//! Matches the stages of several runs with each other.
 //!
-//! `fit` demands that runs have the same stages, in the same order of dependencies, and refuses other runs. A comparison
-//! must also cope with plans that differ: queries that adapt, other numbers of partitions, operators on a GPU. So two
-//! stages may match if they do the same (`collect`, `map`, wherever the program calls it). Among those the pairs keep
-//! the order of both runs and have shares of their run's data that are as close as possible.
+//! `fit` requires that runs have the same stages, in the same order of dependencies, and refuses other runs. A comparison
+//! must also cope with plans that differ: adaptive queries, other numbers of partitions, operators on a GPU. So two
+//! stages may match if their operation is the same (`collect` or `map`, wherever the program calls it). Among such pairs,
+//! the matching keeps the order of both runs and prefers stages with similar shares of their run's data.
 
 use crate::compare::run::{ComparedRun, ComparedStage};
 
 /// Maximum number of pairs for which the best alignment is sought; with more, stages match by name and data only.
 const MOST_PAIRS: usize = 16_000_000;
-/// Score of a pair in order, apart from how close the data are. Two poor pairs must not outweigh a good pair.
+/// Score of any matched pair, in addition to the similarity of its data. Small, so that two poor pairs do not outweigh a good one.
 const IN_ORDER: f32 = 0.2;
-/// Score of a pair whose call site is the same too: it only decides between stages that are otherwise alike.
+/// Additional score of a pair with the same call site: it only decides between stages that are otherwise alike.
 const SAME_NAME: f32 = 0.1;
 
-/// One stage as all runs have it: for each run the position of its stage.
+/// One stage in all runs: its position in each run; none if a run does not have it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Group {
     pub(super) members: Vec<Option<usize>>,
@@ -44,7 +44,7 @@ pub(super) fn groups(runs: &[&ComparedRun]) -> Vec<Group> {
             }
             place.push((next, *group));
         }
-        // from the back, so that positions before stay valid
+        // insert from the back, so that earlier positions stay valid
         for (k, (at, group)) in place.into_iter().enumerate().rev() {
             if group.is_none() {
                 let mut members = vec![None; runs.len()];
@@ -70,7 +70,7 @@ fn keys_of(run: &ComparedRun) -> Vec<Key<'_>> {
         .collect()
 }
 
-/// Name of a stage's operation, without the place in the program, and without the prefix of operators on a GPU.
+/// Name of a stage's operation, without the call site and without the prefix of operators on a GPU.
 fn action(name: &str) -> &str {
     let action = name.split_once(" at ").map_or(name, |(action, _)| action);
     action.strip_prefix("Gpu").unwrap_or(action)
@@ -93,7 +93,7 @@ fn score(a: &Key<'_>, b: &Key<'_>) -> Option<f32> {
     Some(IN_ORDER + same + (-off).exp() as f32)
 }
 
-/// For each stage of `b` the position in `a` of the stage that it matches.
+/// For each stage of `b`: the position in `a` of the stage that it matches; none if it matches none.
 fn matches(a: &[Key<'_>], b: &[Key<'_>]) -> Vec<Option<usize>> {
     let mut found = if a.len().saturating_mul(b.len()) <= MOST_PAIRS { aligned(a, b) } else { vec![None; b.len()] };
     // stages that do not wait for each other may run in any order: take the closest unmatched one
@@ -109,7 +109,7 @@ fn matches(a: &[Key<'_>], b: &[Key<'_>]) -> Vec<Option<usize>> {
     found
 }
 
-/// The pairs in the order of both lists whose scores have the largest sum.
+/// Returns the pairs that keep the order of both lists and have the largest total score.
 fn aligned(a: &[Key<'_>], b: &[Key<'_>]) -> Vec<Option<usize>> {
     let width = b.len() + 1;
     let mut best = vec![0.0_f32; (a.len() + 1) * width];

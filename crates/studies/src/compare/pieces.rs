@@ -1,10 +1,10 @@
-//! The elapsed time of a run, shared among its stages: each instant is shared equally by the running stages,
-//! or belongs to none. So the parts add up to the elapsed time.
+//! The elapsed time of a run, shared among its stages: each instant is shared equally by the running stages, or belongs
+//! to a gap if no stage runs. So the parts add up to the elapsed time.
 
 /// Parts of a run's time \[s\].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Pieces {
-    /// The piece of each stage.
+    /// Part of each stage.
     pub(super) stages: Vec<f64>,
     /// Before the first stage, between stages, after the last one.
     pub(super) gaps: [f64; 3],
@@ -22,7 +22,7 @@ pub(super) fn pieces(elapsed_s: f64, stages: &[&[[f64; 2]]]) -> Pieces {
         return Pieces { stages: vec![0.0; stages.len()], gaps: [elapsed_s, 0.0, 0.0] };
     };
     let mut gaps = [first.0, 0.0, elapsed_s - last.0];
-    // the time that a stage running from the start would have got until each change
+    // the total share, up to each change, of a stage that runs from the start
     let mut until: Vec<(f64, f64)> = Vec::new();
     let (mut sum, mut running, mut before) = (0.0, 0_i64, first.0);
     for &(time, change) in &changes {
@@ -45,7 +45,7 @@ pub(super) fn pieces(elapsed_s: f64, stages: &[&[[f64; 2]]]) -> Pieces {
 mod tests {
     use super::*;
 
-    /// Stage 0 runs from 1 to 5, stage 1 from 3 to 7, stage 2 from 8 to 12 of 10 s: 0 has 2 alone and half of 2, so does 1.
+    /// Of 10 s, stage 0 runs from 1 to 5, stage 1 from 3 to 7, and stage 2 from 8 to 12. Stages 0 and 1 each have 2 s alone and half of 2 s.
     #[test]
     fn instants_with_two_stages_are_shared_equally() {
         let found = pieces(10.0, &[&[[1.0, 5.0]], &[[3.0, 7.0]], &[[8.0, 12.0]], &[]]);

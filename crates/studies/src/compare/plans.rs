@@ -1,9 +1,9 @@
-//! Plans of two sides compared, key by key.
+//! Comparison of the plans of two sides, key by key.
 
 use crate::compare::result::{Compared, ComparedSide, ComparisonReport};
 use crate::compare::settings::{differing, flat};
 
-/// Returns the keys that differ between the plans of two sides, each a name and the plan's TOML.
+/// Returns the keys that differ between the plans of two sides. A plan is a file name and its TOML.
 ///
 /// Keys are compared as written; a key that a plan omits has its default.
 pub fn compare_plans(a: &[(String, toml::Table)], b: &[(String, toml::Table)], level: f64) -> ComparisonReport {

@@ -33,9 +33,9 @@ pub struct ComparedSide {
 pub enum ChanceTest {
     /// Welch's t-test on the logarithms of the times of two or more runs on each side.
     Welch,
-    /// No test: a side has one run. The assumed spread of whole runs gives the probability of the ratio by chance.
+    /// No test, because a side has only one run. The assumed spread of whole runs gives the probability of the ratio by chance.
     AssumedSpread,
-    /// The confidence intervals of the two means, as of independent normal variates.
+    /// The confidence intervals of the two means, treated as intervals of independent normal variates.
     Intervals,
     /// No test is needed: both times are exact.
     Exact,
@@ -51,7 +51,7 @@ pub enum Verdict {
     BeyondChance,
     /// The interval of the ratio includes 1.
     WithinChance,
-    /// The files do not decide it.
+    /// The files do not allow a verdict.
     Unknown,
 }
 
@@ -64,7 +64,7 @@ pub struct TimeDifference {
     pub b_s: f64,
     /// B minus A \[s\].
     pub difference_s: f64,
-    /// B over A: of geometric means if a side has several runs. None if a time is 0.
+    /// Time of B divided by time of A, of geometric means if a side has several runs. None if a time is 0.
     pub ratio: Option<Measured>,
     /// The method of the verdict.
     pub test: ChanceTest,
@@ -76,7 +76,7 @@ pub struct TimeDifference {
     pub verdict: Verdict,
     /// Assumed standard deviation of the logarithm of a run's time, if a side has one run.
     pub assumed_sigma: Option<f64>,
-    /// Probability of a ratio at least as far from 1 due to that spread only.
+    /// Probability of a ratio at least as far from 1 if only that spread makes the sides differ.
     pub assumed_p_value: Option<f64>,
 }
 
@@ -93,9 +93,9 @@ pub struct StageSide {
     pub tasks: f64,
     /// Input and shuffle data that its tasks read \[MB\].
     pub mb: f64,
-    /// Time in which it ran \[s\].
+    /// Time during which it ran \[s\].
     pub wall_s: f64,
-    /// Part of the job's time that it accounts for \[s\], over all runs of the side; time with k stages running counts 1/k for each.
+    /// Part of the job's time that it accounts for \[s\], averaged over all runs of the side; while k stages run, each gets 1/k of the time.
     pub share_s: f64,
 }
 
@@ -159,9 +159,9 @@ pub struct ComparisonReport {
     pub sides: [ComparedSide; 2],
     /// The difference of the times; none for plans.
     pub time: Option<TimeDifference>,
-    /// The stages, the largest absolute contribution first; empty except for logs.
+    /// The stages, the largest absolute contribution first; empty unless logs are compared.
     pub stages: Vec<StageDifference>,
-    /// Times without a running stage, in the order of time; empty except for logs.
+    /// Times without a running stage, in order of time; empty unless logs are compared.
     pub gaps: Vec<GapDifference>,
     /// Settings, sizes and plan keys that differ, by name.
     pub settings: Vec<SettingDifference>,

@@ -11,8 +11,8 @@ const MB: f64 = 1_048_576.0;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompareRunError {
-    /// The log has no application or several. Give one log per run.
-    #[error("{log}: {count} applications or jobs in one log; a comparison takes one run from each log")]
+    /// The log has no application, or several. Pass one log per run.
+    #[error("{log}: the log has {count} applications or jobs; a comparison needs logs with exactly one")]
     Applications {
         /// The log.
         log: String,
@@ -32,13 +32,13 @@ pub enum CompareRunError {
 pub struct ComparedStage {
     /// Number of the stage in the log.
     pub number: u32,
-    /// Name of the stage: the first line in the log, or the kind of its tasks.
+    /// Name of the stage: the first line of its name in the log, or the kind of its tasks.
     pub name: String,
     /// Finished tasks.
     pub tasks: u64,
-    /// Input and shuffle data that they read \[MB\].
+    /// Input and shuffle data that the finished tasks read \[MB\].
     pub mb: f64,
-    /// Time when it ran \[s\] since the start of the run: for each attempt of the stage from its first launch to its last end.
+    /// Intervals in which it ran, in seconds since the start of the run: one per attempt of the stage, from the first launch of a task to the last end.
     pub ran_s: Vec<[f64; 2]>,
 }
 
@@ -49,7 +49,7 @@ pub struct ComparedRun {
     pub log: String,
     /// The application's name.
     pub name: String,
-    /// From the first submission of a job to the last end of a job \[s\].
+    /// Job time: from the first submission of a job to the last end of a job \[s\].
     pub job_s: f64,
     /// Stages with tasks, in the order of their first launch.
     pub stages: Vec<ComparedStage>,
@@ -81,7 +81,7 @@ impl ComparedRun {
         let end = if whole { completed.or(application.end) } else { application.end.or(trace.last) };
         if !whole || (completed.is_none() && application.end.is_none()) {
             notes.push(format!(
-                "{log}: a job has no end in the log; its run is assumed to end at the last time in the log"
+                "{log}: the log does not record the end of a job; the last time in the log is used instead"
             ));
         }
         if jobs.iter().any(|job| job.succeeded == Some(false)) {
@@ -110,14 +110,14 @@ fn uses_gpu(application: &Application) -> bool {
         && !value("spark.rapids.sql.enabled").eq_ignore_ascii_case("false")
 }
 
-/// The stages that have tasks; attempts of one stage are one stage.
+/// The stages that have tasks; attempts of the same stage are combined.
 fn stages_of(trace: &JobTrace, application: ApplicationId, start: Moment) -> Vec<ComparedStage> {
     let mut stages: Vec<ComparedStage> = Vec::new();
     let of_application = trace.stages_with_ids().filter(|(_, stage)| stage.application == application);
     for (id, stage) in of_application {
         let attempts = trace.attempts_of(id);
         let launch = attempts.iter().filter_map(Attempt::launch).min();
-        // a copy that is killed later delays no other task
+        // a copy that is killed later does not delay other tasks
         let done = attempts.iter().filter(|attempt| attempt.succeeded()).filter_map(Attempt::finish).max();
         let end = done.or(attempts.iter().filter_map(Attempt::finish).max());
         let (Some(launch), Some(end)) = (launch, end) else { continue };

@@ -6,7 +6,7 @@ use toml::Value;
 
 use crate::compare::result::SettingDifference;
 
-/// Settings that differ between any two runs without effect: ids, times, addresses, ports, folders of the run.
+/// Settings that always differ between two runs but have no effect: ids, times, addresses, ports, folders of the run.
 const IGNORED: &[&str] = &[
     "spark.app.id",
     "spark.app.name",
@@ -43,8 +43,8 @@ pub(super) fn differing<'a>(
     differ.map(|(key, [a, b])| SettingDifference { key: key.to_owned(), a: list(&a), b: list(&b) }).collect()
 }
 
-/// Returns the values of a plan by the paths of their keys; a table of a list by its name, if it has one, otherwise by
-/// its number.
+/// Returns the values of a plan by the paths of their keys. In a path, a table of a list is identified by its name, or by
+/// its number if it has no name.
 pub(super) fn flat(plan: &toml::Table) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     plan.iter().for_each(|(key, value)| flatten(key.clone(), value, &mut all));

@@ -1,4 +1,4 @@
-//! Results of two sides compared: mean times with the error of each, and the keys of the plans in them.
+//! Comparison of results of two sides: mean times with the error of each, and the keys of the plans in the results.
 
 use crate::compare::result::{ChanceTest, Compared, ComparedSide, ComparisonReport, TimeDifference, Verdict};
 use crate::compare::settings::{differing, flat};
@@ -111,7 +111,7 @@ mod tests {
         result(Measured { value, doubt, level: 0.95, samples: 100 })
     }
 
-    /// Relative errors 3% and 4% of half width combine to 5%: a ratio of 1.06 is beyond chance (ln 1.06 = 0.0583), one of 1.04 is not.
+    /// Relative half widths of 3% and 4% combine to 5%: a ratio of 1.06 is beyond chance (ln 1.06 = 0.0583), one of 1.04 is not.
     #[test]
     fn half_widths_combine_as_of_independent_errors() {
         let verdict = |b: f64| {

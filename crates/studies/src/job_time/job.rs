@@ -19,16 +19,16 @@ use crate::watch::Watch;
 
 /// Replications unless another number is requested.
 pub const REPLICATIONS: u64 = 2_000;
-/// Replications whose critical paths are followed; more would not change the result.
+/// Maximum number of replications whose critical paths are traced; more would not change the result.
 const TRACED: u64 = 10_000;
 
 /// Method of a job time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EstimateMethod {
-    /// By simulation, and exactly by formula or from few states if possible.
+    /// By simulation, and also exactly if there is a formula or the net has few states.
     #[default]
     Auto,
-    /// By formula, otherwise from the parts of the net, otherwise from all its states.
+    /// By formula; if there is none, from the parts of the net; if that is not possible, from all its states.
     Exact,
     /// By simulation.
     Simulate,
@@ -39,12 +39,12 @@ pub enum EstimateMethod {
 pub struct EstimateSettings {
     /// Method of the job time.
     pub method: EstimateMethod,
-    /// True if equal tasks are counted, where they wait for slots.
+    /// True if equal tasks that wait for slots are folded (counted).
     pub fold: bool,
 }
 
 impl From<EstimateMethod> for EstimateSettings {
-    /// With equal tasks counted.
+    /// Settings with this method and with folding.
     fn from(method: EstimateMethod) -> Self {
         Self { method, fold: true }
     }
@@ -71,7 +71,7 @@ impl ExactJobTime {
         }
     }
 
-    /// Returns the mean \[s\] with its doubt, in a report whose intervals have confidence `level`.
+    /// Returns the mean \[s\] with its uncertainty, for a report whose intervals have confidence `level`.
     pub fn mean_measured(&self, level: f64) -> Measured {
         match self {
             Self::Formula(time) => Measured::exact(time.mean().get(), level),
@@ -90,7 +90,7 @@ impl ExactJobTime {
         })
     }
 
-    /// Returns the probability of finishing within `seconds`, in a report whose intervals have
+    /// Returns the probability of finishing within `seconds`, for a report whose intervals have
     /// confidence `level`; none if it cannot be computed.
     pub fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
         Some(match self {
@@ -113,7 +113,7 @@ fn bounded(Bounded { lower, value, upper }: Bounded, level: f64) -> Measured {
 pub struct SimulatedJob {
     /// The replications.
     pub run: Run,
-    /// The question: one group per phase, one reward per cost of an attempt.
+    /// The question: one group per phase, and one reward for each cost of stragglers and copies.
     pub question: Question,
     /// The costs of stragglers and copies, if the plan has any.
     pub rewards: Vec<AttemptReward>,
@@ -122,7 +122,7 @@ pub struct SimulatedJob {
 }
 
 impl SimulatedJob {
-    /// Returns the mean job time \[s\]; none if no replication was finished.
+    /// Returns the mean job time \[s\]; none if no replication finished.
     pub fn mean(&self) -> Option<f64> {
         let samples = &self.run.samples;
         samples.passage.mean_ticks().map(|ticks| ticks * samples.clock.tick())
@@ -162,7 +162,7 @@ pub struct JobEstimate {
     pub no_formula: Option<String>,
     /// The simulation, unless only the exact time was requested.
     pub simulated: Option<SimulatedJob>,
-    /// True if the exact job time follows from the parts of the net, without a formula.
+    /// True if the exact job time could be computed from the parts of the net, although there is no formula.
     pub has_parts: bool,
     /// The job time of the next run, if the plan states run-to-run variation.
     pub next_run: Option<JobTimes>,
@@ -182,8 +182,8 @@ impl JobEstimate {
         exact.or_else(|| self.simulated.as_ref()?.quantile(p, level))
     }
 
-    /// Returns the probability to finish within `seconds`: exactly if it is known, otherwise by simulation.
-    /// With run-to-run variation, it applies to the next run.
+    /// Returns the probability of finishing within `seconds`: exactly if it is known, otherwise by simulation.
+    /// With run-to-run variation, the probability is that of the next run.
     pub fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
         if self.next_run.is_some() {
             let DeadlineSection { exact, simulated, .. } = self.deadline(seconds, level);
@@ -195,8 +195,8 @@ impl JobEstimate {
 }
 
 impl JobEstimate {
-    /// Returns the probability of finishing within `deadline_s` \[s\] by each method; of the next run if the
-    /// plan states run-to-run variation.
+    /// Returns the probability of finishing within `deadline_s` \[s\] by each method; if the plan states run-to-run
+    /// variation, the probability is that of the next run.
     pub fn deadline(&self, deadline_s: f64, level: f64) -> DeadlineSection {
         let (exact, simulated) = (self.exact.as_ref(), self.simulated.as_ref());
         let Some(next) = &self.next_run else {
@@ -239,7 +239,7 @@ impl JobEstimate {
     }
 }
 
-/// Equally likely times that represent an exact distribution.
+/// Number of equally likely times that represent an exact distribution.
 const POINTS: u32 = 200;
 
 /// Estimates the time of a job. The plan uses the seed of `ensemble`, which also sets the simulation.
@@ -261,7 +261,8 @@ const POINTS: u32 = 200;
 /// # Errors
 ///
 /// [`StudyError::Model`] for a plan without a net, [`StudyError::NoExactTime`] if only an exact time was requested but
-/// none exists, [`StudyError::Part`] after a part of the replications, or an error of replications that cannot be run.
+/// none exists, [`StudyError::Part`] if this process ran only part of the replications, or the error of replications
+/// that cannot be run.
 pub fn estimate_job(
     plan: &Plan,
     settings: impl Into<EstimateSettings>,
@@ -272,7 +273,7 @@ pub fn estimate_job(
     let mut plan = plan.clone();
     plan.model.seed = ensemble.seed;
     let phases = seeded_phase_times(&plan).map_err(|error| StudyError::Model(error.to_string()))?;
-    // if no task waits, a net without slots: it has the same times and allows more exact answers
+    // if no task waits, the net needs no slots: the times are the same, and more exact methods apply
     plan.model.slots = plan.waits();
     let net = job_net(&plan, &phases).map_err(|error| StudyError::Model(error.to_string()))?;
     let mut estimate =
@@ -311,7 +312,7 @@ pub fn estimate_job(
     Ok(estimate)
 }
 
-/// The exact time at which a job's net is complete: from its parts, otherwise from all its states.
+/// The exact job time without a formula: from the parts of the job's net, otherwise from all its states.
 fn without_formula(net: &Net, formula: String, fold: bool, watch: &dyn Watch) -> Result<ExactJobTime, StudyError> {
     let failed = |problems: CompileError| StudyError::Model(problems.to_string());
     let parts = match completion_time(&compile(net).map_err(failed)?, &GridSettings::default()) {
@@ -321,7 +322,7 @@ fn without_formula(net: &Net, formula: String, fold: bool, watch: &dyn Watch) ->
     let prepared = Prepared::new(net, &Question::default(), fold).map_err(failed)?;
     let time = StatesTime::new(net, &prepared, fold, watch);
     let no_time = |error: AnswerError| {
-        // one of many equal delays is enough
+        // many delays have the same problem: report one
         let states = if let AnswerError::Phases(all) = &error { all[0].to_string() } else { error.to_string() };
         StudyError::NoExactTime { formula, parts, states }
     };
@@ -332,7 +333,7 @@ fn without_formula(net: &Net, formula: String, fold: bool, watch: &dyn Watch) ->
 ///
 /// # Errors
 ///
-/// [`StudyError::Model`]: the reason why there are none.
+/// [`StudyError::Model`] with the reason why the plan has no net.
 pub fn job_and_net(plan: &Plan) -> Result<(JobPhases, JobNet), StudyError> {
     let phases = seeded_phase_times(plan).map_err(|error| StudyError::Model(error.to_string()))?;
     let net = job_net(plan, &phases).map_err(|error| StudyError::Model(error.to_string()))?;
@@ -350,7 +351,7 @@ pub fn job_times(plan: &Plan, ensemble: &Ensemble, watch: &dyn Watch) -> Result<
     Ok(prepared.unfold(run(&prepared.program, &prepared.question, ensemble, watch)?))
 }
 
-/// A job's net and a question, compiled. With `fold`, tasks are counted where the question does not tell them apart.
+/// A job's net and a question, compiled. With `fold`, tasks are counted if the question does not distinguish them.
 fn prepared(job: &JobNet, question: &Question, fold: bool) -> Result<Prepared, StudyError> {
     Prepared::new(&job.net, question, fold).map_err(|problems| StudyError::Model(problems.to_string()))
 }
@@ -380,10 +381,11 @@ fn simulate(
     Ok((SimulatedJob { run: prepared.unfold(run), question, rewards, critical_path }, prepared))
 }
 
-/// Returns the critical shares in the first replications of the run, or the reason why the schedule engine cannot run the net.
+/// Returns the shares of the phases on the critical path, from the first replications of the run; or the reason why the
+/// schedule engine cannot run the net.
 fn critical_path(program: &Program, groups: &[Group], run: &Run) -> Result<CriticalPath, String> {
     let plan = plan_schedule(program).map_err(|obstacles| {
-        format!("the schedule engine, which computes it, cannot run this net: {}", obstacles[0])
+        format!("only the schedule engine computes the critical path, and it cannot run this net: {}", obstacles[0])
     })?;
     let samples = &run.samples;
     let traced = samples.replications.min(TRACED);

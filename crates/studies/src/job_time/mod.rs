@@ -3,7 +3,7 @@
 //! ```text
 //! Plan ──▶ phase means, net ──┬─▶ formula, parts or states of the net ──▶ ExactJobTime
 //!                             └─▶ replications ──▶ SimulatedJob (job time, phases, attempts, critical path)
-//! StagePlan ──▶ tasks ──▶ replications task by task (on a GPU: of the net), speculative copies ──▶ StagesEstimate
+//! StagePlan ──▶ tasks ──▶ replications task by task (of the net, on a GPU), speculative copies ──▶ StagesEstimate
 //! ```
 
 mod deadline;

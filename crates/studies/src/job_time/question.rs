@@ -1,4 +1,4 @@
-//! Groups and rewards of a job, as a simulation collects them.
+//! Translates the groups and rewards of a job to those of a simulation.
 
 use crate::compile::{Code, lower_reward};
 use crate::mapreduce::AttemptReward;

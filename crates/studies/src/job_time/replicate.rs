@@ -1,4 +1,4 @@
-//! Replications of a planned job of stages, task by task, in the form of a net's replications.
+//! Replications of a planned job of stages, task by task. The result has the same form as replications of a net.
 
 use std::num::NonZeroUsize;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use crate::sim::{Clock, Ensemble, GroupTimes, Placement, Provenance, Question, R
 use crate::stages::{PlannedJob, StageRun, StageSchedule};
 use crate::watch::Watch;
 
-/// Resolution of progress times: 2^-20 s, about a microsecond.
+/// Resolution of times: 2^-20 s, about a microsecond.
 const TICK: i32 = -20;
 /// Replications per thread between two checks of the clock.
 const ROUND: u64 = 4;
@@ -20,7 +20,7 @@ const ROUND: u64 = 4;
 ///
 /// # Errors
 ///
-/// [`StudyError::Threads`] if there are no threads.
+/// [`StudyError::Threads`] if threads cannot be started.
 pub(crate) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, StudyError> {
     let started = Instant::now();
     let schedule = StageSchedule::new(job);
@@ -83,7 +83,7 @@ pub(crate) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch
 
 /// A time in ticks.
 fn ticks_of(seconds: f64, clock: Clock) -> u64 {
-    // `as` is fine: rounded, and at most 2^64 ticks, which are 500,000 years
+    // `as` is safe: the value is rounded, and 2^64 ticks are 500,000 years
     (seconds / clock.tick()).round() as u64
 }
 

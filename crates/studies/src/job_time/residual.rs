@@ -1,8 +1,8 @@
-//! Fitted job plans compared with the jobs that they were fitted to, and the residual of the model.
+//! Comparison of fitted job plans with the jobs that they were fitted to, and the residual of the model.
 //!
-//! Each plan is estimated unchanged. What a job took beyond its estimate is its residual. The residual constants of a
-//! plan come from the other jobs of its history: a time per job and a time per wave of maps or reduces, which make the
-//! sum of the relative deviations least (weighted medians, which a few wild jobs do not move). A job's residual is
+//! Each plan is estimated unchanged. The residual of a job is its actual time minus its estimate. The residual constants
+//! of a plan come from the other jobs of its history: a time per job and a time per wave of maps or reduces. They minimise
+//! the sum of the relative deviations; as weighted medians, they are robust against a few outliers. A job's residual is
 //! never used for its own plan.
 
 use std::time::Duration;
@@ -15,23 +15,23 @@ use crate::runs::RunSpread;
 use crate::sim::Ensemble;
 use crate::watch::Unwatched;
 
-/// Replications of a check: the mean of a fitted job is known to 1% or so.
+/// Number of replications of a check; they determine the mean of a fitted job to about 1%.
 pub const CHECK_REPLICATIONS: u64 = 400;
-/// Wall time for a job's replications; a job of thousands of tasks gets fewer.
+/// Maximum wall time for a job's replications; a job of thousands of tasks gets fewer replications.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Smallest number of jobs that separates two constants.
+/// Minimum number of jobs to determine both constants.
 const ENOUGH_FOR_WAVES: usize = 8;
-/// Rounds of the two medians in turn; they settle in a few.
+/// Number of rounds in which the two medians are computed in turn; they converge in a few.
 const ROUNDS: usize = 20;
 
 /// A fitted job and its estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CheckedFit {
-    /// From the first launch of a task to the last end of one \[s\].
+    /// Actual time, from the first launch of a task to the last end of a task \[s\].
     pub actual_s: f64,
     /// Mean job time of the plan without residual constants \[s\].
     pub estimate_s: f64,
-    /// Waves of maps and of reduces.
+    /// Number of waves of maps and of reduces.
     pub waves: u64,
 }
 
@@ -39,19 +39,20 @@ pub struct CheckedFit {
 ///
 /// # Errors
 ///
-/// As [`estimate_job`].
+/// The errors of [`estimate_job`].
 pub fn check_fit(fitted: &FittedJob) -> Result<CheckedFit, StudyError> {
     let plan = Plan { residual: Residual::default(), ..fitted.plan.clone() };
     let estimate_s = mean_of(&plan)?;
     Ok(CheckedFit { actual_s: fitted.run_s, estimate_s, waves: plan.waves().iter().sum() })
 }
 
-/// Adds the residual to a fitted plan, and returns its estimates without that for each job. Of several jobs, residual constants
-/// and the spread between runs come from these jobs; of one, the constants come from `others`, and the spread is assumed.
+/// Adds the residual to a fitted plan, and returns for each job the estimate without the residual. If the plan was fitted
+/// to several jobs, the residual constants and the spread between runs come from these jobs; if it was fitted to one job,
+/// the constants come from `others`, and the spread is assumed.
 ///
 /// # Errors
 ///
-/// As [`estimate_job`].
+/// The errors of [`estimate_job`].
 pub fn add_residuals(fitted: &mut FittedJobs, others: &[CheckedFit]) -> Result<Vec<CheckedFit>, StudyError> {
     let checked = check_jobs(fitted)?;
     if fitted.jobs.len() == 1 {
@@ -104,13 +105,13 @@ pub fn run_spread(jobs: &[CheckedFit]) -> RunSpread {
 ///
 /// # Errors
 ///
-/// As [`estimate_job`]; [`StudyError::NoReplication`] if none was finished.
+/// The errors of [`estimate_job`]; [`StudyError::NoReplication`] if no replication finished.
 pub fn mean_of(plan: &Plan) -> Result<f64, StudyError> {
     let ensemble = Ensemble { replications: CHECK_REPLICATIONS, max_wall: Some(PATIENCE), ..Ensemble::default() };
     estimate_job(plan, EstimateMethod::Simulate, &ensemble, &Unwatched)?.mean().ok_or(StudyError::NoReplication)
 }
 
-/// The residual constants of a job from the *other* jobs of its history.
+/// Returns the residual constants of a job, from the *other* jobs of its history.
 ///
 /// # Examples
 ///
@@ -138,7 +139,7 @@ pub fn residual_of(others: &[CheckedFit]) -> Residual {
     Residual { jobs: others.len() as u64, wave_s, job_s }
 }
 
-/// The value that makes the weighted sum of distances least; 0 of none.
+/// The value with the least weighted sum of distances to the terms; 0 if there are no terms.
 fn weighted_median(mut terms: Vec<(f64, f64)>) -> f64 {
     terms.retain(|(value, weight)| value.is_finite() && weight.is_finite());
     terms.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -1,4 +1,4 @@
-//! The time of a job of stages: by simulation task by task, with the spread between whole runs; with speculative copies, task by task.
+//! The time of a job of stages, simulated task by task, with the spread between whole runs and optionally with speculative copies.
 
 use crate::cluster::{Comparison, Experiment, MAX_TASKS, PolicyRuns, Replications, compare};
 use crate::compile::compile;
@@ -10,39 +10,39 @@ use crate::sim::{Backend, Ensemble, Question, Run, run};
 use crate::stages::{JobTimes, PlannedJob, RunFactor, StagePlan, known_job, spark_policies, stage_net};
 use crate::watch::{TimeLimit, Watch};
 
-/// Speculative copies of Spark.
+/// Settings of Spark's speculative copies.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SpeculativeCopies {
-    /// A task is copied when it takes this many times the median; none for Spark's default.
+    /// A task is copied when it takes longer than this multiple of the median; none for Spark's default.
     pub multiplier: Option<f64>,
-    /// Share of the tasks that are finished before any is copied; none for Spark's default.
+    /// Share of a stage's tasks that must finish before any task is copied; none for Spark's default.
     pub quantile: Option<f64>,
 }
 
 /// The time of a job of stages.
 #[derive(Clone, Debug)]
 pub struct StagesEstimate {
-    /// The stages at the size of the plan.
+    /// The job's stages at the input size of the plan.
     pub job: PlannedJob,
-    /// The replications, without copies.
+    /// The replications without copies.
     pub run: Run,
     /// The job time of the next run, with copies if they were requested.
     pub times: JobTimes,
-    /// Job times of the replications of a typical run, with copies if they were requested, in their order \[s\]; empty unless
-    /// the ensemble keeps times.
+    /// Job times \[s\] of the replications of a typical run, in the order of the replications, with copies if they were
+    /// requested; empty unless the ensemble keeps times.
     pub times_s: Vec<f64>,
-    /// Runs without copies and with them, if they were requested.
+    /// Comparison of runs with and without copies; none unless copies were requested.
     pub comparison: Option<Comparison>,
 }
 
-/// Estimates the time of a job of stages. `ensemble` sets the simulation: task by task or, if it names a backend, by
-/// the job's net, with the same numbers on the CPU and on a GPU. `level` applies to the comparison's intervals.
-/// `watch` counts replications, and then replications with copies.
+/// Estimates the time of a job of stages. `ensemble` configures the simulation: it runs task by task or, if the ensemble
+/// names a backend, with the job's net, which gives the same numbers on the CPU and on a GPU. `level` applies to the
+/// comparison's intervals. `watch` counts the replications without copies first, then those with copies.
 ///
 /// # Errors
 ///
-/// [`StudyError::Model`] for a plan without a net, [`StudyError::NoReplication`] if none was finished, [`StudyError::Part`] after a part of
-/// the replications, or replications that cannot be run.
+/// [`StudyError::Model`] for a plan without a net, [`StudyError::NoReplication`] if no replication finished,
+/// [`StudyError::Part`] if this process ran only part of the replications, or the error of replications that cannot be run.
 pub fn estimate_stages(
     plan: &StagePlan,
     ensemble: &Ensemble,
@@ -51,7 +51,7 @@ pub fn estimate_stages(
     watch: &dyn Watch,
 ) -> Result<StagesEstimate, StudyError> {
     let job = PlannedJob::of(plan);
-    // the replications with copies have the other half of the time
+    // replications with copies get the other half of the time
     let parts = 1 + u32::from(copies.is_some());
     let ensemble = &Ensemble { max_wall: ensemble.max_wall.map(|wall| wall / parts), ..ensemble.clone() };
     let mut run = match ensemble.backend {
@@ -83,17 +83,17 @@ pub fn estimate_stages(
     Ok(StagesEstimate { job, run, times, times_s: kept, comparison })
 }
 
-/// A run whose time differs from the model's by more than this share has an effect that the model lacks.
+/// If the time of a run differs from the model's time by more than this share, the run has an effect that the model lacks.
 const MISFIT: f64 = 0.3;
-/// Number of replications that characterise the model's prediction of a run.
+/// Number of replications for the model's prediction of a run.
 const CHECK_REPLICATIONS: u64 = 200;
 
-/// Asks the model of a fit for the time of each run that it was fitted to, at the run's size and with its factor, and adds a note to the
-/// plan for each run that is far from it.
+/// Computes the model's time for each run that it was fitted to, at the run's size and with the run's factor. Adds a note
+/// to the plan for each run whose actual time is far from the model's.
 ///
 /// # Errors
 ///
-/// As [`estimate_stages`].
+/// The errors of [`estimate_stages`].
 pub fn check_stages(fitted: &mut FittedStages, watch: &dyn Watch) -> Result<(), StudyError> {
     let ensemble = Ensemble { replications: CHECK_REPLICATIONS, seed: 1, ..Ensemble::default() };
     for run in &mut fitted.runs {
@@ -107,7 +107,7 @@ pub fn check_stages(fitted: &mut FittedStages, watch: &dyn Watch) -> Result<(), 
         let ratio = model_s / run.job_s;
         if ratio.ln().abs() > MISFIT.ln_1p() {
             fitted.plan.notes.push(format!(
-                "{}: took {:.4} s, but the model predicts {model_s:.4} s; inspect the run with `tailspn trace` before planning",
+                "{}: took {:.4} s, but the model predicts {model_s:.4} s; inspect this run with `tailspn trace` before you rely on the plan",
                 run.log, run.job_s
             ));
         }
@@ -115,7 +115,7 @@ pub fn check_stages(fitted: &mut FittedStages, watch: &dyn Watch) -> Result<(), 
     Ok(())
 }
 
-/// Replications of the job's net.
+/// Runs replications of the job's net.
 pub(super) fn run_net(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, StudyError> {
     if let Some(why) = job.only_task_by_task() {
         return Err(StudyError::Model(why.to_owned()));

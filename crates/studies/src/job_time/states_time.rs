@@ -1,4 +1,4 @@
-//! The exact time of a job from all states of its net, in which equal tasks are counted.
+//! The exact time of a job from all states of its net, with equal tasks folded.
 
 use crate::answer::{AnswerError, ExactAnswer, ExactMethod, ExactTime, choose, exact, exact_of_prepared, time_to};
 use crate::estimate::Measured;
@@ -7,7 +7,7 @@ use crate::sim::{FoldedParts, NotFolded, Prepared, Question};
 use crate::solve::{Passage, PassageError, StateSpace};
 use crate::watch::{Unwatched, Watch};
 
-/// The time at which a job's net is complete, exact from all its states.
+/// The exact job time from all states of the job's net.
 #[derive(Clone, Debug)]
 pub struct StatesTime {
     space: Box<StateSpace>,
@@ -18,13 +18,13 @@ pub struct StatesTime {
 }
 
 impl StatesTime {
-    /// Solves a net, with `fold` folded if possible, from the input prepared for replications.
+    /// Solves a net from the input that was prepared for replications; with `fold`, the net is folded if possible.
     ///
     /// # Errors
     ///
     /// Too many states, delays without phases, or a chain that cannot be solved.
     pub(super) fn new(net: &Net, prepared: &Prepared, fold: bool, watch: &dyn Watch) -> Result<Self, AnswerError> {
-        // the question to the replications may have been larger
+        // the question of the replications may have asked for more
         let question = Question::default();
         let mut prepared = prepared.clone();
         prepared.question = question.clone();
@@ -37,7 +37,7 @@ impl StatesTime {
             Some(ExactTime::States { space, targets }) => {
                 let mut passage = time_to(&space, &targets, watch)?;
                 let mean = passage.moments_if_reached()?.mean;
-                // the tail of the distribution needs the most steps
+                // computes the tail first, because it needs the most steps
                 passage.quantile(0.9999)?;
                 Ok(Self { space, targets, mean, folded, not_folded })
             }
@@ -45,7 +45,7 @@ impl StatesTime {
         }
     }
 
-    /// The same if the net has so few states that this costs less than replications.
+    /// Solves a net as [`Self::new`] does, if it has so few states that solving costs less than replications; otherwise none.
     pub(super) fn if_cheap(net: &Net, prepared: &Prepared, fold: bool) -> Option<Self> {
         let choice = choose(prepared.net(net), &prepared.program, &Question::default(), false);
         if choice.exact == Some(ExactMethod::States) { Self::new(net, prepared, fold, &Unwatched).ok() } else { None }
@@ -75,12 +75,12 @@ impl StatesTime {
     ///
     /// # Errors
     ///
-    /// As [`time_to`].
+    /// The errors of [`time_to`].
     pub fn passage(&self) -> Result<Passage<'_>, PassageError> {
         time_to(&self.space, &self.targets, &Unwatched)
     }
 
-    /// Returns the time \[s\] within which the job is done with probability `p`; none unless `p` is above 0 and below 1.
+    /// Returns the time \[s\] within which the job finishes with probability `p`; none unless `p` is above 0 and below 1.
     pub(super) fn quantile(&self, p: f64, level: f64) -> Option<Measured> {
         Some(Measured::exact(self.passage().ok()?.quantile(p).ok()?, level))
     }

@@ -1,6 +1,6 @@
-//! Comparison of points whose cost depends on their time, and so is an estimate: until their intervals separate them.
+//! Search among points whose cost depends on their time and is therefore an estimate: compares intervals until they separate the costs.
 //!
-//! Contains this third search, and the share of the error for each look at a cost.
+//! Implements this third search, and divides the error probability among the looks at a cost.
 
 use crate::optimize::cost_estimate::CostEstimate;
 use crate::optimize::judge::{Judgement, Verdict};
@@ -9,20 +9,20 @@ use crate::optimize::search::{Answer, Candidate, Found, Look, no_faster};
 use crate::optimize::settings::Search;
 
 /// Searches candidates whose cost is `cost + per_s · E[T]`, with `per_s` >= 0; `judge(candidate, error)` as in
-/// [`search`](crate::optimize::search()), and `mean(candidate, replications, level)` gives lower end, estimate and upper end of the mean time
-/// \[s\] over the first replications, or none to stop.
+/// [`search`](crate::optimize::search()). `mean(candidate, replications, level)` returns lower end, estimate and upper end of the mean time
+/// \[s\] over the first `replications` replications, or none to stop.
 ///
 /// ```text
-/// each of n points, by rising fixed cost: deadline judged with error α / 2n, cost at look 1
-/// look k = 2, 3, ...: twice the replications, intervals of costs at level 1 − (α / 2n) / (k (k + 1)), of the best point and its rivals
-/// best: the point that meets the deadline with the lowest upper end;   rival: it may cost less than best by more than δ of its upper end
+/// each of n points, in order of fixed cost: deadline judged with error α / 2n, cost at look 1
+/// look k = 2, 3, ... at the best point and its rivals: twice the replications, intervals of costs at level 1 − (α / 2n) / (k (k + 1))
+/// best: meets the deadline, with the lowest upper end u of the cost;   rival: may meet the deadline, and may cost less than u (1 − δ)
 /// ```
 ///
 /// Only ends of intervals are compared, never estimates. Σ 1 / (k (k + 1)) = 1, so all verdicts and all intervals of
 /// costs are jointly valid with probability at least 1 − α, by Bonferroni, for any number of looks. If no rival
 /// remains, no point that meets the deadline is cheaper than the chosen point by more than the share δ
-/// (`indifference`) of its upper end. Points that are no faster than a failed point, or with a fixed cost above the
-/// upper cost bound of another point, are skipped. Approximate: intervals of means are Student's.
+/// (`indifference`) of its upper end. Points are skipped if they are no faster than a failed point, or if their fixed
+/// cost is above the upper cost bound of another point. Approximate, because intervals of means are Student's.
 ///
 /// # Errors
 ///
@@ -78,7 +78,7 @@ pub fn search_by_estimates<E>(
             let candidate = &candidates[found.looks[which].candidate];
             let Some(time) = mean(candidate, replications, level(look))? else { return Ok(found) };
             let new = candidate.cost_of(time, replications);
-            // all intervals hold together, so their intersection does too
+            // all intervals are jointly valid, so their intersection is valid too
             let old = found.looks[which].cost.unwrap_or(new);
             found.looks[which].cost =
                 Some(CostEstimate { low: old.low.max(new.low), high: old.high.min(new.high), ..new });
@@ -95,14 +95,14 @@ impl Candidate {
 }
 
 impl Found {
-    /// The look at the point that meets the deadline and has the lowest upper end of the cost.
+    /// Returns the point that meets the deadline and has the lowest upper end of the cost.
     fn best(&self) -> Option<usize> {
         let met = self.looks.iter().enumerate().filter(|(_, look)| look.judgement.verdict == Verdict::Meets);
         let high = |look: &Look| look.cost.map_or(f64::INFINITY, |cost| cost.high);
         met.min_by(|(_, a), (_, b)| high(a).total_cmp(&high(b))).map(|(i, _)| i)
     }
 
-    /// Looks at other points that may meet the deadline and cost less by more than a share of the best point's upper end.
+    /// Returns the other points that may meet the deadline and may cost less than the best point's upper end by more than a share of it.
     fn rivals(&self, best: usize, share: f64) -> Vec<usize> {
         let Some(most) = self.looks[best].cost.map(|cost| cost.high) else { return Vec::new() };
         let rival = |(i, look): &(usize, &Look)| {
@@ -165,7 +165,7 @@ mod tests {
         (found, order)
     }
 
-    /// A job of 2 s and 16 s shared out costs 2 a + 16: the cheapest that is done within 6.5 s has 4 workers, and costs 24 after 22 and 26.
+    /// A job of 2 s plus 16 s divided among `a` workers costs 2 a + 16: of the sizes that finish within 6.5 s, 4 workers are the cheapest.
     #[test]
     fn the_right_point_is_found_as_often_as_promised() {
         let plan = plan(0.01, 200_000);
@@ -183,8 +183,8 @@ mod tests {
         assert!(said >= 38 && right >= said - 4, "{right} of {said}");
     }
 
-    /// Half of the error goes to the deadline, half to the costs; over all candidates and all looks neither may spend more. Seen to fail
-    /// with the error not shared by the candidates.
+    /// Half of the error goes to the deadline, half to the costs; over all candidates and all looks neither may spend more. This test
+    /// fails if the error is not divided among the candidates.
     #[test]
     fn all_candidates_together_spend_the_error() {
         let plan = plan(0.0, 3200);
@@ -209,7 +209,7 @@ mod tests {
         assert!(compared < 0.05 && compared > 0.04, "{compared}");
     }
 
-    /// No number of replications separates equal costs, and the answer reports that the choice is open.
+    /// No number of replications separates equal costs, and the answer reports that another point may be as cheap.
     #[test]
     fn equal_costs_stay_open_beyond_the_indifference() {
         let equal = |a: f64| 12.0 / a;

@@ -3,7 +3,7 @@
 use crate::net::Expr;
 use crate::net::expr::{ExprError, NamedLeaf, parse};
 
-/// The name under which a cost finds the number of workers of a job.
+/// Name that stands for the number of workers of a job in a cost.
 pub const NODES: &str = "nodes";
 
 /// A cost, in a unit chosen by the user.

@@ -1,6 +1,6 @@
 //! An estimated cost with its interval.
 
-/// A cost that is known by estimates.
+/// A cost that is an estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CostEstimate {
     /// Lower end of its interval.

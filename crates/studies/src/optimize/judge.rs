@@ -1,6 +1,6 @@
-//! Decides whether one point meets a deadline, by replicating until an interval decides.
+//! Decides whether one point meets a deadline: replicates until a confidence interval is on one side of the deadline.
 //!
-//! Implements the sequential test. It does not simulate: the caller supplies times of replications.
+//! Implements the sequential test. It does not simulate; the caller supplies the times of replications.
 
 use crate::estimate::{
     EstimateError, FloatMoments, Interval, clopper_pearson, quantile_interval_of_sorted, quantile_of_sorted,
@@ -16,7 +16,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// `mean`, or `p` and a percentage above 0 and below 100: `p95`, `p99.9`.
+    /// Reads `mean`, or `p` and a percentage above 0 and below 100: `p95`, `p99.9`.
     pub fn parse(text: &str) -> Option<Self> {
         if text == "mean" {
             return Some(Self::Mean);
@@ -25,20 +25,20 @@ impl Measure {
         (percent > 0.0 && percent < 100.0).then_some(Self::Quantile(percent / 100.0))
     }
 
-    /// As [`Self::parse`] reads it.
+    /// Returns the text that [`Self::parse`] reads.
     pub fn name(self) -> String {
         match self {
             Self::Mean => "mean".to_owned(),
-            // a percentage as it was written, without the error of the division
+            // the percentage as it was written, without rounding errors of the division
             Self::Quantile(q) => format!("p{}", (q * 1e10).round() / 1e8),
         }
     }
 
-    /// Value of the statistic for some times \[s\].
+    /// Returns the value of the statistic for some times \[s\].
     ///
     /// # Errors
     ///
-    /// Without times.
+    /// There are no times.
     pub fn of(self, times: &[f64]) -> Result<f64, EstimateError> {
         match self {
             Self::Mean => {
@@ -61,30 +61,30 @@ pub enum Verdict {
     Meets,
     /// The measure is above the deadline.
     Fails,
-    /// The measure is so near to the deadline that neither the indifference zone nor the allowed replications decided.
+    /// Undecided: the interval is within the indifference zone around the deadline, or the allowed replications did not suffice.
     Undecided,
     /// The caller stopped before anything was decided.
     Stopped,
 }
 
-/// A verdict and the interval that shows it.
+/// A verdict and the interval that supports it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judgement {
     /// The decision.
     pub verdict: Verdict,
-    /// The measure over all replications \[s\]; none without a run.
+    /// The measure over all replications \[s\]; none without replications.
     pub value: Option<f64>,
     /// Lower end of the interval \[s\]; none if there were too few replications.
     pub low: Option<f64>,
     /// Upper end of the interval \[s\]; none if there were too few replications.
     pub high: Option<f64>,
-    /// Level of that interval, corrected for all looks at all points.
+    /// Confidence level of that interval, corrected for the number of looks and points.
     pub level: f64,
-    /// Replications.
+    /// Number of replications.
     pub replications: u64,
-    /// Number of times the interval was checked.
+    /// Number of looks: times that the interval was checked.
     pub looks: u32,
-    /// Probability of finishing by the deadline, at the level of the interval; none without a run.
+    /// Probability of finishing by the deadline, with an interval of the same level; none without replications.
     pub done_by_deadline: Option<Interval>,
 }
 
@@ -106,7 +106,7 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// Judges a point; `more(first, count)` gives the times \[s\] of these replications, or none to stop.
+    /// Judges a point. `more(first, count)` returns the times \[s\] of the replications `first .. first + count`, or none to stop.
     ///
     /// ```text
     /// look k = 1, 2, ...: interval at level 1 − 2 α / (k (k + 1))
@@ -172,7 +172,7 @@ impl Judge {
         }
     }
 
-    /// Low end, value, high end; none with too few times. Sorts the times if necessary.
+    /// Returns lower end, value and upper end of the interval; none with too few times. Sorts the times if necessary.
     fn interval(&self, times: &mut [f64], moments: &FloatMoments, level: f64) -> Option<[f64; 3]> {
         match self.measure {
             Measure::Mean => {
@@ -210,7 +210,7 @@ mod tests {
         judge.judge(more).unwrap()
     }
 
-    /// Exactly at the deadline, each verdict is wrong at most half the time: wrong verdicts are rare over all looks.
+    /// If the measure is exactly the deadline, wrong verdicts in each direction stay rare over all looks.
     #[test]
     fn looking_again_and_again_errs_no_more_often_than_allowed() {
         for (measure, truth) in [(Measure::Quantile(0.9), 10.0_f64.ln()), (Measure::Mean, 1.0)] {
@@ -227,8 +227,8 @@ mod tests {
         }
     }
 
-    /// The chance that any look errs is at most the sum of the looks' chances, (1 - level) / 2 on the wrong side of the deadline: all
-    /// looks together must not spend more than the error, nor much less. Seen to fail with 2 / k instead of 2 / (k (k + 1)).
+    /// The probability of an error at any look is at most the sum over the looks of (1 - level) / 2, for the wrong side of the deadline.
+    /// All looks together must not spend more than the error, nor much less. This test fails with 2 / k instead of 2 / (k (k + 1)).
     #[test]
     fn all_looks_together_spend_the_error() {
         let at_look = |looks: u32| {
@@ -241,8 +241,8 @@ mod tests {
         assert!(spent < 0.01 && spent > 0.008, "{spent}");
     }
 
-    /// Times of 199 s and 201 s around a deadline of 200 s: the interval is 0.3 s wide on each side at the first look, within 1% of the
-    /// deadline, which is 2 s. Seen to fail with the zone in seconds.
+    /// Times of 199 s and 201 s around a deadline of 200 s: at the first look, the half width of 0.3 s is within 1% of the deadline (2 s).
+    /// This test fails if the zone is in seconds.
     #[test]
     fn the_indifference_is_a_share_of_the_deadline() {
         let settings = Judge { measure: Measure::Mean, deadline_s: 200.0, indifference: 0.01, ..JUDGE };

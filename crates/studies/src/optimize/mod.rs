@@ -1,7 +1,7 @@
-//! The cheapest point that meets a deadline, shown with confidence.
+//! The cheapest point that meets a deadline, with a given confidence.
 //!
 //! ```text
-//! OptimizePlan ──▶ Candidates (by rising cost) ──▶ search ──▶ judge, one point after the other ──▶ Found
+//! OptimizePlan ──▶ Candidates (cheapest first) ──▶ search ──▶ judge, one point after the other ──▶ Found
 //!                                                                ▲
 //!                                       times of replications, of the Subject
 //! ```
@@ -10,11 +10,11 @@
 //! |---|---|
 //! | the whole search, from the plan to the answer | [`run`] |
 //! | the plan in TOML, and its checks | [`plan`] |
-//! | a price by time, and the sizes of a fitted job that are searched | `price`, `sizing` |
+//! | a price by time, and the candidate sizes of a fitted job | `price`, `sizing` |
 //! | the cost of a point | [`cost`] |
-//! | does this point meet the deadline, and how sure is that | [`judge`] |
+//! | the decision whether a point meets the deadline, with its confidence | [`judge`] |
 //! | the next point to evaluate, and the answer | [`search()`] |
-//! | the same where a cost depends on the time, and is an estimate | [`compare`] |
+//! | the same if costs depend on the time and are estimates | [`compare`] |
 //!
 //! No decision is based on a point estimate: each is made when a confidence interval is on one side of
 //! the deadline. The levels of all looks at all points are chosen so that all decisions are jointly

@@ -14,7 +14,7 @@ use crate::sweep::plan::{self, Axis, STUDY_RENAMES, Scale, SweepPlan, rename_key
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct OptimizePlan {
-    /// Settings of the points: `base`, `net`, `until`, `replications` (at the first look at a point; default 500),
+    /// Settings of the points: `base`, `net`, `until`, `replications` (for the first check of a point; default 500),
     /// `seed` and `max_points` (default 10,000). The other keys of a sweep have no effect and are refused.
     pub sweep: plan::Settings,
     /// The question, and the required confidence.
@@ -37,7 +37,7 @@ const MOST_AXES: u64 = 16;
 const MOST_VALUES: u64 = 1_000_000;
 
 impl OptimizePlan {
-    /// Reads a plan from TOML; keys left out keep their defaults.
+    /// Reads a plan from TOML; omitted keys have their defaults.
     ///
     /// # Errors
     ///
@@ -55,11 +55,11 @@ impl OptimizePlan {
         Self::read(text).map(|loaded| loaded.plan)
     }
 
-    /// Reads a plan from TOML, with the warnings about old names.
+    /// Reads a plan from TOML, and returns it with warnings about old names of keys.
     ///
     /// # Errors
     ///
-    /// As [`OptimizePlan::from_toml`].
+    /// The errors of [`OptimizePlan::from_toml`].
     pub fn read(text: &str) -> Result<Loaded<Self>, PlanError> {
         let mut document = Document::parse(text, &STUDY_RENAMES)?;
         plan::set_defaults_of_choices(&mut document);
@@ -70,28 +70,28 @@ impl OptimizePlan {
         Ok(loaded)
     }
 
-    /// The points, as in a sweep.
+    /// Returns the sweep plan that has the same points.
     pub fn as_sweep(&self) -> SweepPlan {
         let (sweep, axis) = (self.sweep.clone(), self.axis.iter().cloned().map(Axis::into_choice).collect());
         SweepPlan { sweep, optimize: Some(self.optimize.clone()), axis }
     }
 
-    /// A commented plan that shows every key.
+    /// Returns a commented plan that shows every key.
     pub fn example_toml() -> &'static str {
         include_str!("../../models/deadline.toml")
     }
 
-    /// The measure; the plan must be valid.
+    /// Returns the measure; the plan must be valid.
     pub fn measure(&self) -> Measure {
         Measure::parse(&self.optimize.measure).unwrap_or(Measure::Mean)
     }
 
-    /// Number of points.
+    /// Returns the number of points.
     pub fn count(&self) -> u64 {
         self.axis.iter().map(|axis| axis.clone().into_choice().levels().len() as u64).fold(1, u64::saturating_mul)
     }
 
-    /// All problems of the values; empty for a valid plan.
+    /// Returns all problems of the values; empty for a valid plan.
     pub fn problems(&self) -> Vec<PlanProblem> {
         let mut to = Checker::new();
         self.check_settings(&mut to);
@@ -156,7 +156,7 @@ fn check_choice(axis: &Axis, to: &mut Checker) {
     if axis.steps.is_none() && axis.whole == Some(false) {
         to.add("whole", "fractional values need `steps`");
     }
-    // one whole number is a choice too, if a poor one
+    // a single whole number is allowed as well
     let least = if axis.steps.is_some() { 2 } else { 1 };
     to.count("steps", axis.clone().into_choice().steps.unwrap_or(1), "values", least, MOST_VALUES);
 }

@@ -46,13 +46,13 @@ impl PriceUnit {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PriceError {
-    /// A text that is not a price. Write an amount above 0 and a unit.
+    /// A text that is not a price: an amount above 0, `/` and a unit.
     #[error("`{text}` is not a price, such as `0.30/executor-hour`, `$0.05/core-hour` or `0.40 EUR/node-hour`")]
     Text {
         /// The text.
         text: String,
     },
-    /// A price in a unit that the job does not count. Give a price in one of the job's units.
+    /// A price in a unit that the job does not count; use one of the job's units.
     #[error("a price per {} does not apply to {job}, which counts {counts}", .unit.key())]
     Unit {
         /// The unit of the price.
@@ -62,27 +62,27 @@ pub enum PriceError {
         /// The machines that such a job counts, with the units of prices.
         counts: &'static str,
     },
-    /// A cluster with several kinds of workers has no single number to choose. Write a plan with `[optimize]` and an axis for each kind.
+    /// A cluster with several kinds of workers, so there is no single number of workers to vary. A plan with `[optimize]` can have an axis for each kind.
     #[error("the job has {kinds} kinds of workers, but the search varies the number of only one kind")]
     SeveralKinds {
         /// The number of kinds.
         kinds: usize,
     },
     /// A job that only the cluster simulator can run.
-    #[error("a plan of single tasks has no number of machines to choose")]
+    #[error("the number of machines cannot be optimised for a plan that lists individual tasks")]
     Tasks,
-    /// Without a deadline, the cheapest size is the slowest one.
+    /// A job without a deadline, for which the cheapest size would be the slowest one.
     #[error("the job has no deadline")]
     NoDeadline,
 }
 
 impl Price {
-    /// The price of one unit, without a currency: the cost is then the number of units.
+    /// Returns a price of 1 per unit without a currency, so that the cost is the number of units.
     pub fn one(unit: PriceUnit) -> Self {
         Self { amount: 1.0, currency: String::new(), unit }
     }
 
-    /// Returns the cost of a job for each second, as an expression over `nodes` and, by the core, `cores`.
+    /// Returns the cost of each second of a job, as an expression over `nodes` and, for prices per core, `cores`.
     pub(in crate::optimize) fn per_second(&self) -> String {
         let counted = match self.unit {
             PriceUnit::ExecutorHour | PriceUnit::NodeHour => "nodes",
@@ -91,7 +91,7 @@ impl Price {
         format!("{counted} * {} / {HOUR}", self.amount)
     }
 
-    /// Returns the unit of a cost: the currency, or the counted unit for a price of 1 without a currency.
+    /// Returns the unit of a cost: the currency, or for a price of 1 without a currency, the unit of the price.
     pub fn cost_unit(&self) -> String {
         let is_one = (self.amount - 1.0).abs() < f64::EPSILON;
         if self.currency.is_empty() && is_one { format!("{}s", self.unit.key()) } else { self.currency.clone() }
@@ -101,7 +101,7 @@ impl Price {
 impl FromStr for Price {
     type Err = PriceError;
 
-    /// Reads an amount with or without a currency on one side of it, `/`, and a unit: `0.30/executor-hour`, `$1/core-hour`.
+    /// Reads an amount, optionally with a currency before or after it, then `/` and a unit: `0.30/executor-hour`, `$1/core-hour`.
     fn from_str(text: &str) -> Result<Self, PriceError> {
         let wrong = || PriceError::Text { text: text.to_owned() };
         let (amount, unit) = text.rsplit_once('/').ok_or_else(wrong)?;
@@ -160,7 +160,7 @@ mod tests {
         let price: Price = "$3.6/core-hour".parse().unwrap();
         assert_eq!((price.to_string(), price.cost_unit()), ("$3.6/core-hour".to_owned(), "$".to_owned()));
         let cost = crate::optimize::Cost::parse(&price.per_second()).unwrap();
-        // 5 executors of 4 cores: 20 core-hours an hour, 72 $ an hour
+        // 5 executors of 4 cores: 20 core-hours per hour, $72 per hour
         assert!((cost.at(&[("nodes", 5.0), ("cores", 4.0)]).unwrap() - 0.02).abs() < 1e-12);
         assert_eq!(Price::one(PriceUnit::CoreHour).cost_unit(), "core-hours");
         assert_eq!("EUR 2/node-hour".parse::<Price>().unwrap().to_string(), "EUR 2/node-hour");

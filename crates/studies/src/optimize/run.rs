@@ -1,4 +1,4 @@
-//! A complete search: candidates with their costs, judged by replications.
+//! A complete search: computes the costs of the candidates and judges candidates by replications.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -39,7 +39,7 @@ pub struct Optimization {
     pub plan: OptimizePlan,
     /// The job or net.
     pub subject: Subject,
-    /// Oddities of the input files.
+    /// Warnings about the input files.
     pub warnings: Vec<LoadWarning>,
     /// Threads; none for one per core.
     pub threads: Option<NonZeroUsize>,
@@ -48,13 +48,13 @@ pub struct Optimization {
 /// The result of a search.
 #[derive(Clone, Debug)]
 pub struct OptimizeOutcome {
-    /// All configurations with their costs, in order of preference.
+    /// All configurations with their costs, the most preferred first.
     pub candidates: Vec<Candidate>,
     /// The configurations that were judged, and the answer.
     pub found: Found,
     /// The folded parts of the base's net; none if it runs unfolded.
     pub folded: Option<FoldedParts>,
-    /// Parts of that net that look alike and are not folded.
+    /// Parts of that net that look alike but are not folded.
     pub not_folded: Vec<NotFolded>,
 }
 
@@ -71,14 +71,14 @@ impl Optimization {
     ///
     /// # Errors
     ///
-    /// As [`Subject::of_job`].
+    /// The errors of [`Subject::of_job`].
     pub fn of_job(job: impl Planning, deadline_s: f64) -> Result<Self, StudyError> {
         let mut plan = OptimizePlan::default();
         plan.optimize.deadline_s = Some(deadline_s);
         Ok(Self { plan, subject: Subject::of_job(job)?, warnings: Vec::new(), threads: None })
     }
 
-    /// Adds an axis: every whole number between its ends, unless the axis sets the number of values.
+    /// Adds an axis. It takes every whole number between its ends, unless it sets the number of values.
     #[must_use]
     pub fn axis(mut self, axis: Axis) -> Self {
         self.plan.axis.push(axis.into_choice());
@@ -108,11 +108,11 @@ impl Optimization {
         Self::planned(plan, folder, &[])
     }
 
-    /// The same with options in place of the values of the job's plan.
+    /// Reads the job or net of a plan as [`Optimization::new`] does; `options` replace values of the job's plan.
     ///
     /// # Errors
     ///
-    /// As [`Optimization::new`], and [`StudyError::Options`].
+    /// The errors of [`Optimization::new`], and [`StudyError::Options`].
     pub fn planned(mut plan: OptimizePlan, folder: &Path, options: &[PlanOption]) -> Result<Self, StudyError> {
         // a net has a deadline too
         let (deadlines, options): (Vec<_>, Vec<_>) =
@@ -148,7 +148,7 @@ impl Optimization {
         Ok(Self { warnings, ..search })
     }
 
-    /// Searches. `watch` counts the replications of the current configuration.
+    /// Runs the search. `watch` counts the replications of the current configuration.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ impl Optimization {
         Ok(OptimizeOutcome { candidates, found, folded, not_folded })
     }
 
-    /// Returns all points with their costs, in order of preference.
+    /// Returns all points with their costs, the most preferred first.
     fn priced(&self, sweep: &SweepPlan) -> Result<Vec<Candidate>, String> {
         let plan = &self.plan;
         let read = |text: &str| Cost::parse(text).map_err(|error| error.to_string());
@@ -196,7 +196,7 @@ impl Optimization {
         Ok(all)
     }
 
-    /// Returns the cost of a point: the expression over the axes that are numbers, and the number of workers.
+    /// Returns the cost of a point: the value of the expression over the numeric axes and the number of workers.
     fn cost_of(&self, cost: &Cost, sweep: &SweepPlan, point: &Point) -> Result<f64, String> {
         let axes = self.plan.axis.iter().zip(&point.values);
         let mut names: Vec<(&str, f64)> =
@@ -229,7 +229,7 @@ impl Optimization {
         })
     }
 
-    /// Returns the mean time of a point with its interval \[s\]: lower end, estimate, upper end; none if it was stopped.
+    /// Returns the mean time of a point with its interval \[s\]: lower end, estimate, upper end; none if the simulation was stopped.
     fn mean_time(
         &self,
         sweep: &SweepPlan,

@@ -1,4 +1,4 @@
-//! Replications of a configuration: of its net, or task by task of a job of stages.
+//! Replications of a configuration: of its net, or of a job of stages task by task.
 
 use crate::ask;
 use crate::error::StudyError;
@@ -14,7 +14,7 @@ use crate::watch::{Quiet, Watch};
 pub(in crate::optimize) enum Runs {
     /// A net.
     Net(Box<Model>),
-    /// A job of stages, whose net would be slower by the number of its tasks, and its run-to-run variation.
+    /// A job of stages, simulated task by task because its net would be slower, and its run-to-run variation.
     Tasks(PlannedJob, Spread),
 }
 
@@ -37,8 +37,8 @@ impl Runs {
         }
     }
 
-    /// Returns the times \[s\] of an ensemble, on the CPU; none if it was stopped. Quantiles include the spread between whole runs, means
-    /// do not.
+    /// Returns the times \[s\] of an ensemble, simulated on the CPU; none if the simulation was stopped. For quantiles the times include
+    /// the spread between whole runs, for means they do not.
     pub(in crate::optimize) fn times(
         &self,
         measure: Measure,

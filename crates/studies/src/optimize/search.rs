@@ -1,6 +1,6 @@
 //! Selection of the next point to evaluate, and the answer from all evaluated points.
 //!
-//! Contains the two searches, and the share of the error for each look.
+//! Implements two searches, and divides the error probability among the looks.
 
 use toml::Value;
 
@@ -13,7 +13,7 @@ use crate::sweep::Point;
 /// A point that may be chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// The point; its number is its position in the grid of the axes, from 1 on.
+    /// The point; its number is its position in the grid of the axes, starting at 1.
     pub point: Point,
     /// Index of the point's value on each axis.
     pub levels: Vec<usize>,
@@ -23,7 +23,7 @@ pub struct Candidate {
     pub per_s: f64,
 }
 
-/// A point that was evaluated.
+/// The evaluation of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Look {
     /// Position of the point among the candidates.
@@ -38,14 +38,14 @@ pub struct Look {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The point of this look meets the deadline, and every cheaper point was proved to miss it.
-    /// With estimated costs, this holds for every point that is cheaper by more than the
+    /// With estimated costs, a point counts as cheaper only if its cost is lower by more than the
     /// indifference.
     Cheapest(usize),
     /// The point of this look meets the deadline, but another point may be cheaper and also meet it.
     Meets(usize),
     /// No point meets the deadline.
     None,
-    /// No point was shown to meet the deadline, but some are undecided.
+    /// No point was proved to meet the deadline, but some points are undecided.
     Undecided,
     /// The caller stopped the search.
     Stopped,
@@ -56,20 +56,20 @@ pub enum Answer {
 pub struct Found {
     /// Search method that was used; not `auto`.
     pub search: Search,
-    /// Points that were evaluated, in that order.
+    /// The evaluated points, in the order of evaluation.
     pub looks: Vec<Look>,
-    /// Candidates that were not evaluated: they are worse on every axis than one that fails, or cost too much whatever
-    /// their time.
+    /// Candidates that were not evaluated, because they are no faster on any axis than a candidate that failed, or cost too
+    /// much regardless of their time.
     pub eliminated: Vec<usize>,
     /// The answer.
     pub answer: Answer,
 }
 
-/// All candidates of a valid plan in order of preference: by rising cost, then by number.
+/// Returns all candidates of a valid plan in order of preference: by ascending cost, then by number.
 ///
 /// # Errors
 ///
-/// As `cost`, for the first point that has none.
+/// The error of `cost` for the first point that has no cost.
 pub fn candidates<E>(plan: &OptimizePlan, mut cost: impl FnMut(&Point) -> Result<f64, E>) -> Result<Vec<Candidate>, E> {
     let values: Vec<Vec<Value>> = plan.axis.iter().map(|axis| axis.levels()).collect();
     let count: usize = values.iter().map(Vec::len).product();
@@ -88,8 +88,8 @@ pub fn candidates<E>(plan: &OptimizePlan, mut cost: impl FnMut(&Point) -> Result
     Ok(all)
 }
 
-/// Returns true if bisection applies: one axis with more than one value, along which cost rises
-/// while the job gets faster.
+/// Returns true if bisection applies: only one axis has more than one value, and along that axis the cost rises
+/// and the job gets faster.
 pub fn may_bisect(plan: &OptimizePlan, candidates: &[Candidate]) -> bool {
     let moves = |&which: &usize| candidates.iter().any(|candidate| candidate.levels[which] > 0);
     let moving: Vec<usize> = (0..plan.axis.len()).filter(moves).collect();
@@ -103,15 +103,15 @@ pub fn may_bisect(plan: &OptimizePlan, candidates: &[Candidate]) -> bool {
     }
 }
 
-/// Searches the candidates; `judge(candidate, error)` judges one with at most that probability of a wrong verdict.
+/// Searches the candidates. `judge(candidate, error)` judges a candidate, with probability at most `error` of a wrong verdict.
 ///
-/// * **Bisection**: the middle of the open range, until a point that meets the deadline is next to a point that does not. At most
-///   ⌈log₂(n + 1)⌉ points, each with that share of the error. Right if `faster` of the axis is true.
-/// * **Rising cost**: the cheapest remaining point, until one meets the deadline. Points that are no faster than a
-///   failed point, by `faster` of every axis, are skipped. Each of n points has the n-th part of the error.
+/// * **Bisection** evaluates the middle of the open range, until a point that meets the deadline is next to a point that does not. It
+///   evaluates at most k = ⌈log₂(n + 1)⌉ points, each with error α / k. Correct if `faster` of the axis is true.
+/// * **Rising cost** evaluates the cheapest remaining point, until a point meets the deadline. Points that are no faster than a
+///   failed point, by `faster` of every axis, are skipped. Each of n points has error α / n.
 ///
-/// The result is correct with probability at least 1 − `error`, by Bonferroni. An undecided point counts as
-/// not proved, and the search continues with more expensive points; the result states this.
+/// The result is correct with probability at least 1 − α, with α = `error`, by Bonferroni. After an undecided point, the
+/// search continues with more expensive points, and the result states that a cheaper point may also meet the deadline.
 ///
 /// # Errors
 ///
@@ -135,11 +135,11 @@ fn bisect<E>(
     error: f64,
     mut judge: impl FnMut(&Candidate, f64) -> Result<Judgement, E>,
 ) -> Result<Found, E> {
-    // most looks: bits of n
+    // maximum number of looks: the number of bits of n
     let most = (usize::BITS - candidates.len().leading_zeros()).max(1);
     let mut found =
         Found { search: Search::Bisection, looks: Vec::new(), eliminated: Vec::new(), answer: Answer::None };
-    // all before `from` were not shown to meet the deadline, all from `to` on do
+    // candidates before `from` were not proved to meet the deadline; all from `to` on meet it
     let (mut from, mut to) = (0, candidates.len());
     while from < to {
         let middle = from + (to - from) / 2;
@@ -202,8 +202,8 @@ pub(in crate::optimize) fn no_faster(plan: &OptimizePlan, one: &Candidate, other
 }
 
 impl Found {
-    /// The result, if `chosen` is the cheapest candidate that was proved to meet the deadline; none without
-    /// such a candidate.
+    /// Sets the answer, given that `chosen` is the cheapest candidate that was proved to meet the deadline; `chosen` is the
+    /// number of candidates if there is none.
     fn conclude(&mut self, chosen: usize) {
         let look = self.looks.iter().position(|look| look.candidate == chosen);
         let open =
@@ -216,8 +216,8 @@ impl Found {
         };
     }
 
-    /// The evaluation of the most expensive candidate that is cheaper than the chosen one; it shows
-    /// why that candidate was not chosen. With estimated costs, the evaluation of another candidate
+    /// Returns the evaluation of the most expensive candidate that is cheaper than the chosen one; it shows
+    /// why that candidate was not chosen. With estimated costs, returns the evaluation of another candidate
     /// that may meet the deadline and be cheapest.
     pub fn next_cheaper(&self) -> Option<&Look> {
         if self.search == Search::Comparison {
@@ -232,7 +232,7 @@ impl Found {
 }
 
 impl Found {
-    /// The look at the fastest candidate by the measure; none without a run.
+    /// Returns the evaluation of the candidate with the lowest measure; none if no candidate was simulated.
     pub fn closest(&self) -> Option<&Look> {
         let value = |look: &Look| look.judgement.value.unwrap_or(f64::INFINITY);
         let judged = self.looks.iter().filter(|look| look.judgement.value.is_some());
@@ -310,20 +310,20 @@ mod tests {
 
     #[test]
     fn costlier_points_come_later_and_worse_ones_not_at_all() {
-        // meets where a · b >= 6: of equal cost 5, (2, 3) comes before (3, 2), but by number
+        // points meet the deadline if a · b >= 6: (2, 3) and (3, 2) both cost 5, and (2, 3) comes first by its number
         let (found, all, errors) = found(&plan(TWO), |point| when(number(point, 0) * number(point, 1) >= 6.0));
         assert_eq!(found.search, Search::Rising);
         let Answer::Cheapest(look) = found.answer else { panic!("{found:?}") };
         let chosen = &all[found.looks[look].candidate];
         assert_eq!((chosen.cost, number(&chosen.point, 0)), (5.0, 2.0));
         assert!(errors.iter().all(|&error| (error - 0.05 / 12.0).abs() < 1e-12));
-        // nothing cheaper is better on any axis than all that fail
+        // no cheaper point is better on any axis than every failed point
         let costs: Vec<f64> = found.looks.iter().map(|look| all[look.candidate].cost).collect();
         assert!(costs.is_sorted());
     }
 
-    /// Level 1 of an axis against level 0: no faster where lower is faster, faster where higher is, and unknown otherwise. Seen to fail
-    /// with the comparison of falling axes turned round.
+    /// Level 1 of an axis compared with level 0: no faster if lower is faster, faster if higher is faster, otherwise unknown. This test
+    /// fails if the comparison of falling axes is reversed.
     #[test]
     fn no_faster_follows_the_direction_of_the_axis() {
         for (faster, one_over_zero, zero_over_one) in
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn what_is_no_faster_than_a_failure_is_left_out() {
-        // b costs nothing and `a` falls in cost: (4, 1) first
+        // `b` costs nothing, and the cost falls with `a`: (4, 1) comes first
         let plan = plan(TWO);
         let cost = |point: &Point| Ok::<_, Infallible>(-number(point, 0));
         let all = candidates(&plan, cost).unwrap();

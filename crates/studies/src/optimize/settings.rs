@@ -12,7 +12,7 @@ use crate::plan::Checker;
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Measure that must meet the deadline: `mean`, or a quantile such as `p95` or `p99.9`. The p95 meets the deadline
-    /// if the job finishes by then with a probability of 95%. Default `p95`.
+    /// if the job finishes by the deadline with a probability of at least 95%. Default `p95`.
     pub measure: String,
     /// The deadline \[s\], > 0. Default: `job.deadline_s` of the base.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -24,8 +24,8 @@ pub struct Settings {
     /// Cost of a point: an expression over `nodes` (workers of the job), keys that are names, and names of axes.
     /// Default `nodes`.
     pub cost: String,
-    /// Cost of a point for each second of its mean time, in addition to `cost`: an expression like `cost`, nowhere
-    /// below 0, such as `nodes / 3600` for node-hours. Default none.
+    /// Cost of a point for each second of its mean time, in addition to `cost`: an expression with the same names, never
+    /// negative, such as `nodes / 3600` for node-hours. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_per_s: Option<String>,
     /// Search method. Default `auto`.
@@ -54,28 +54,28 @@ impl Default for Settings {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Search {
-    /// Comparison if a cost depends on the time; bisection if it is valid; otherwise rising cost.
+    /// `comparison` if the cost depends on the time; `bisection` if it is valid; otherwise `rising`.
     #[default]
     Auto,
-    /// By bisection: one axis, along which cost rises and the job gets faster.
+    /// Bisection over a single axis along which the cost rises and the job gets faster.
     Bisection,
-    /// By rising cost, until a point meets the deadline.
+    /// The cheapest point first, until a point meets the deadline.
     Rising,
-    /// Points that meet the deadline, until intervals separate their costs: used if `cost_per_s` is given.
+    /// All points that may meet the deadline, until intervals separate their costs; used if `cost_per_s` is given.
     Comparison,
 }
 
-/// Direction of an axis in which the measure falls, whatever the values on other axes.
+/// Direction of an axis in which the job gets faster (the measure falls), whatever the values on other axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Faster {
-    /// Unknown: one value allows no conclusion about another.
+    /// Unknown: the result at one value allows no conclusion about other values.
     #[default]
     Unknown,
-    /// Never slower with a value later in the list.
+    /// A later value in the list is never slower.
     Up,
-    /// Never slower with a value earlier in the list.
+    /// An earlier value in the list is never slower.
     Down,
 }
 
@@ -86,7 +86,7 @@ impl Faster {
     }
 }
 
-/// Maximum number of replications of a point: its times are kept.
+/// Maximum number of replications of a point, limited because all times are kept in memory.
 const MOST_REPLICATIONS: u64 = 100_000_000;
 
 impl Settings {

@@ -1,6 +1,6 @@
-//! The cheapest size of a job that is known by its plan, such as the plan of fitted logs: executors and cores, or workers, at a price.
+//! The cheapest size (executors and cores, or workers) of a job at a price. The job is given by its plan, such as a plan that was fitted to logs.
 //!
-//! Implements the choice of candidate sizes. The search over them is the same as for any plan with `[optimize]`.
+//! Implements the choice of candidate sizes. The search over these sizes is the same as for any plan with `[optimize]`.
 
 use std::num::NonZeroUsize;
 
@@ -19,9 +19,9 @@ use crate::watch::Watch;
 
 /// A search for the cheapest size of a job that meets its deadline.
 ///
-/// Without given numbers of machines, a pilot of few replications doubles them until the job meets
-/// its deadline and becomes more expensive, or has as many as its widest stage can use. The search
-/// is over numbers around the pilot's answer. The result holds for the listed sizes: the pilot,
+/// If no numbers of machines are given, a pilot of few replications doubles the number until the job meets
+/// its deadline and becomes more expensive, or until the widest stage cannot use more machines. The search
+/// then evaluates numbers around the pilot's answer. The result applies to the listed sizes: the pilot,
 /// which has another seed, only proposes them.
 ///
 /// # Examples
@@ -42,9 +42,9 @@ pub struct Sizing {
     pub job: JobPlan,
     /// The price of its machines.
     pub price: Price,
-    /// Numbers of executors or workers to choose from; empty for a range that a pilot finds.
+    /// Numbers of executors or workers to choose from; if empty, a pilot finds a range.
     pub machines: Vec<u64>,
-    /// Cores of an executor to choose from; empty for the plan's number.
+    /// Numbers of cores per executor to choose from; if empty, the plan's number.
     pub cores: Vec<u64>,
     /// The measure that must be at most the deadline. Default: the p95.
     pub measure: Measure,
@@ -52,8 +52,7 @@ pub struct Sizing {
     pub seed: u64,
     /// Threads; none for one per core.
     pub threads: Option<NonZeroUsize>,
-    /// True if the job's plan has no slots, so its workers would not affect the times of tasks, and the
-    /// search adds slots.
+    /// True if the search adds slots, because the job's plan has no slots and workers would not affect the times of tasks.
     adds_slots: bool,
 }
 
@@ -66,41 +65,41 @@ pub struct SizingOutcome {
     pub outcome: OptimizeOutcome,
     /// The price.
     pub price: Price,
-    /// Doubts about the job at the chosen size, or at the fastest one: sizes far from the measured ones, and assumptions.
+    /// Reasons for doubt about the job at the chosen size, otherwise at the fastest size: sizes far from the measured ones, and assumptions.
     pub remarks: Vec<String>,
-    /// Assumptions of the fit in place of data that the logs do not have.
+    /// Assumptions of the fit that replace data missing from the logs.
     pub notes: Vec<String>,
 }
 
-/// Maximum number of machines that are tried by default.
+/// Maximum number of machines that the pilot tries.
 const MOST_MACHINES: u64 = 1024;
-/// Numbers that are tried on each side of the pilot's answer.
+/// Maximum number of sizes that are added on each side of the pilot's answer.
 const NEIGHBOURS: u64 = 6;
-/// Minimum and maximum replications of a size in the pilot and at the first look of the search.
+/// Minimum and maximum number of replications of a size, in the pilot and at the first look of the search.
 const PILOT: [u64; 2] = [60, 100];
 const FIRST: [u64; 2] = [150, 500];
-/// Confidence of the pilot: low, so that few replications have intervals of quantiles. It does not affect decisions.
+/// Confidence of the pilot: low, so that few replications suffice for an interval of a quantile. It does not affect decisions.
 const PILOT_CONFIDENCE: f64 = 0.05;
-/// A pilot is far within the deadline if its measure is at most this share of it.
+/// A pilot is far within the deadline if its measure is at most this share of the deadline.
 const CLEAR: f64 = 0.7;
-/// Tasks of all these replications of a size together, between the fewest and the most.
+/// Total number of simulated tasks of a size; it determines the number of replications within the limits above.
 const PILOT_TASKS: u64 = 2_000_000;
 const FIRST_TASKS: u64 = 5_000_000;
-/// Doublings after the cheapest one that are tried.
+/// Number of doublings after the cheapest size that are tried.
 const MOST_DEARER: u32 = 2;
-/// Replications of a size, times its tasks, after which it stays undecided.
+/// Maximum number of simulated tasks (replications times tasks) of a size; if it is reached, the size stays undecided.
 const MOST_TASKS: u64 = 100_000_000;
-/// Replications of a size after which it stays undecided, regardless of its tasks.
+/// Maximum number of replications of a size, regardless of its tasks; if it is reached, the size stays undecided.
 const MOST_REPLICATIONS: u64 = 200_000;
-/// Replications of a size that are always allowed.
+/// Number of replications of a size that are always allowed.
 const LEAST_REPLICATIONS: u64 = 500;
 
 impl Sizing {
-    /// Returns the search for a job; without a price the cost is in core-hours, or in node-hours of a MapReduce job.
+    /// Returns the search for a job. Without a price, the cost is in core-hours, or in node-hours for a MapReduce job.
     ///
     /// # Errors
     ///
-    /// [`StudyError::Options`] for options of the job that do not fit, and [`StudyError::Price`] for a price or job that cannot be used.
+    /// [`StudyError::Options`] for options that do not apply to the job, and [`StudyError::Price`] for a price or job that cannot be used.
     pub fn new(job: impl Planning, price: Option<Price>) -> Result<Self, StudyError> {
         let mut job = job.plan().map_err(StudyError::Options)?;
         let (counts, units, described): (_, &[PriceUnit], _) = match &job {
@@ -140,18 +139,18 @@ impl Sizing {
         self
     }
 
-    /// Sets the cores of an executor that may be chosen.
+    /// Sets the numbers of cores per executor that may be chosen.
     #[must_use]
     pub fn cores(mut self, cores: impl IntoIterator<Item = u64>) -> Self {
         self.cores = cores.into_iter().collect();
         self
     }
 
-    /// Searches. `watch` counts the replications of the current size.
+    /// Runs the search. `watch` counts the replications of the current size.
     ///
     /// # Errors
     ///
-    /// As [`Optimization::run`]. A stopped search is a result.
+    /// The errors of [`Optimization::run`]. A stopped search is a result.
     pub fn run(&self, watch: &dyn Watch) -> Result<SizingOutcome, StudyError> {
         if !self.machines.is_empty() {
             return self.outcome(self.search(&self.machines)?, watch);
@@ -178,10 +177,10 @@ impl Sizing {
         let OptimizePlan { sweep, optimize, .. } = &mut pilot.plan;
         // another seed, so that the pilot's result is independent of the search
         sweep.seed = self.seed.wrapping_add(1);
-        // so many that the interval of the quantile has an upper end at the level of the pilot
+        // enough replications that the quantile's interval has an upper end at the confidence of the pilot
         let share = 0.25 * (1.0 - PILOT_CONFIDENCE) / self.cores.len().max(1) as f64;
         let tail = if let Measure::Quantile(q) = self.measure { (share.ln() / q.ln()).ceil() + 1.0 } else { 0.0 };
-        // `as` stops at the ends of u64
+        // `as` saturates at the ends of u64
         sweep.replications = self.replications(PILOT_TASKS, PILOT).max((tail as u64).min(MOST_REPLICATIONS));
         optimize.max_replications = sweep.replications;
         optimize.confidence = PILOT_CONFIDENCE;
@@ -213,8 +212,8 @@ impl Sizing {
         SizingOutcome { search, outcome, price: self.price.clone(), remarks, notes }
     }
 
-    /// Returns 1, 2, 4, ... up to what the widest stage can use at the fewest cores, without numbers on which even evenly spread work takes
-    /// more than twice the deadline.
+    /// Returns 1, 2, 4, ... up to the number that the widest stage can use with the fewest cores. Omits numbers with which the work would
+    /// take more than twice the deadline even if it were spread evenly.
     fn doubled(&self) -> Vec<u64> {
         let mut least = 1;
         let most = match &self.job {
@@ -225,7 +224,7 @@ impl Sizing {
                 let job = PlannedJob::of(plan);
                 let work_s: f64 = job.stages.iter().map(|stage| stage.work_s()).sum();
                 let slots = work_s / (2.0 * plan.job.deadline_s.unwrap_or(f64::INFINITY));
-                // `as` stops at the ends of u64
+                // `as` saturates at the ends of u64
                 least = (slots / most as f64) as u64;
                 let widest = job.stages.iter().map(|stage| stage.tasks()).max().unwrap_or(1);
                 u64::from(widest).div_ceil(fewest)
@@ -242,7 +241,7 @@ impl Sizing {
         all.filter(|&n| 2 * n > least || n == most).collect()
     }
 
-    /// Returns the number of replications with this total number of tasks, within bounds.
+    /// Returns the number of replications that simulate `tasks` tasks in total, limited to the bounds.
     fn replications(&self, tasks: u64, [least, most]: [u64; 2]) -> u64 {
         let own = match &self.job {
             JobPlan::Stages(plan) => PlannedJob::of(plan).stages.iter().map(|stage| u64::from(stage.tasks())).sum(),
@@ -282,17 +281,17 @@ impl Sizing {
     }
 }
 
-/// The estimates of pilots with rising numbers of machines.
+/// The estimates of pilots with increasing numbers of machines.
 #[derive(Debug, Default)]
 struct Pilots {
     tried: Vec<u64>,
-    /// The machines that meet the deadline at the least cost, and the cost.
+    /// The number of machines that meets the deadline at the least cost, and this cost.
     best: Option<(u64, f64)>,
-    /// The fastest machines, and their measure \[s\].
+    /// The number of machines with which the job is fastest, and the measure \[s\].
     fastest: Option<(u64, f64)>,
-    /// The fewest machines that are far within the deadline.
+    /// The minimum number of machines with which the job is far within the deadline.
     clear: Option<u64>,
-    /// Numbers tried since the best one.
+    /// How many numbers were tried since the best one.
     dearer: u32,
 }
 
@@ -319,8 +318,8 @@ impl Pilots {
         self.best.is_some() && self.clear.is_some() && self.dearer >= MOST_DEARER
     }
 
-    /// Returns the numbers for the search: around the best one, and up to one that is far within the deadline;
-    /// otherwise around the fastest.
+    /// Returns the numbers of machines for the search: around the best number and up to one that is far within the deadline,
+    /// or around the fastest number if none meets the deadline.
     fn proposed(&self) -> Vec<u64> {
         let near = self.best.or(self.fastest).map_or(1, |(machines, _)| machines);
         let upto = (4 * near).max(self.clear.unwrap_or(near));
@@ -338,7 +337,7 @@ fn nearest(outcome: &OptimizeOutcome) -> Option<&Candidate> {
     outcome.chosen().or_else(|| outcome.candidates.get(outcome.found.closest()?.candidate))
 }
 
-/// The plan at the size of a candidate.
+/// Returns the plan with the size of a candidate.
 fn at(plan: &StagePlan, candidate: &Candidate) -> StagePlan {
     let number = |axis: usize| {
         let value = candidate.point.values.get(axis)?.as_ref()?.as_integer()?;
@@ -350,7 +349,7 @@ fn at(plan: &StagePlan, candidate: &Candidate) -> StagePlan {
     plan
 }
 
-/// Returns numbers between half and twice of one, as many on each side as are tried, at most `most`.
+/// Returns numbers between half and twice `near`, at most `most`, with up to [`NEIGHBOURS`] on each side.
 fn around(near: u64, most: u64) -> Vec<u64> {
     let between = |from: u64, to: u64| -> Vec<u64> {
         let gaps = (to - from).clamp(1, NEIGHBOURS + 1);

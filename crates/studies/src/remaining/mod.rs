@@ -8,8 +8,8 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | the factor between this run and the plan, from its tasks so far | `pace` |
-//! | the rest of the run, replicated from its present state | `time` |
+//! | the factor between this run and the plan, from the run's tasks so far | `pace` |
+//! | replications of the rest of the run, from its present state | `time` |
 
 mod pace;
 mod time;

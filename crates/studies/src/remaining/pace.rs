@@ -1,14 +1,14 @@
-//! Factor between the times of one run and its plan's, estimated from the tasks so far.
+//! Factor between the times of one run and the times of its plan, estimated from the tasks so far.
 //!
 //! ```text
 //! ln(time of a task / its mean in the plan) = F + G + e
 //! ```
 //!
-//! F is the run's: normal around 0 with the plan's spread between runs (Student's, by its degrees of freedom). G
-//! belongs to the first or the later tasks of one stage: normal with the error of the fitted times and
-//! [`STAGE_SPREAD`]. e belongs to the task, with the stage's distribution. Running tasks count with the
-//! probability of having reached their age, so that an early prediction, when only fast tasks have finished, is
-//! not too optimistic. A few tasks in a hundred may be delayed by other causes ([`HELD_UP`]) without affecting
+//! F belongs to the run: its prior is around 0 with the plan's spread between runs (Student's, with the plan's degrees of
+//! freedom). G belongs to the first or to the later tasks of one stage: normal, with the error of the fitted times and
+//! [`STAGE_SPREAD`]. e belongs to the task and has the stage's distribution. Running tasks contribute the
+//! probability of having reached their age; without them, an early prediction, when only fast tasks have finished, would
+//! be too optimistic. A few tasks in a hundred may be delayed by other causes ([`HELD_UP`]) without much effect on
 //! the result.
 
 use crate::estimate::{normal_quantile, student_quantile};
@@ -21,15 +21,14 @@ use crate::stages::Pace;
 const STAGE_SPREAD: f64 = 0.1;
 /// Share of tasks that are delayed for a reason outside the distribution.
 const HELD_UP: f64 = 0.02;
-/// Values of F + G that the likelihood is evaluated at: from -REACH to REACH.
+/// The likelihood is evaluated at values of F + G from -REACH to REACH.
 const REACH: f64 = 2.5;
 const STEPS: i32 = 100;
-/// Maximum number of tasks of a stage whose likelihood is evaluated, taken evenly.
+/// Maximum number of tasks of a stage that enter the likelihood; of more tasks, an even selection.
 const MOST_TASKS: usize = 1_000;
-/// Degrees of freedom of the distribution by which a task counts: as a normal one near the middle, hardly at all far
-/// away.
+/// Degrees of freedom of the likelihood of a finished task: Student's, so that outliers have little weight.
 const TASK_FREEDOM: f64 = 4.0;
-/// Minimum standard deviation of a task's logarithm: below it, rounding and launches decide.
+/// Minimum standard deviation of the logarithm of a task time; smaller differences come from rounding and launch delays.
 const LEAST_TASK_SPREAD: f64 = 0.03;
 /// Number of values that represent a distribution.
 const VALUES: usize = 256;
@@ -43,7 +42,7 @@ pub struct RunPace {
     pub scale: f64,
     /// Degrees of freedom of the pace.
     pub degrees_of_freedom: f64,
-    /// Tasks that have ended, by which it is known.
+    /// Number of finished tasks behind the estimate.
     pub tasks: usize,
     parts: Vec<[Part; 2]>,
 }
@@ -58,7 +57,7 @@ struct Part {
 }
 
 impl RunPace {
-    /// The posterior of a run's pace, with the plan's spread between runs as the prior.
+    /// Returns the posterior of a run's pace, with the plan's spread between runs as the prior.
     pub fn new(rest: &RestOfRun) -> Self {
         let (run, runs) = (&rest.plan.run, f64::from(rest.plan.run.runs.max(1)));
         let shared: f64 = rest.whole.shared_errors.iter().map(|error| error * error).sum();
@@ -90,15 +89,15 @@ impl RunPace {
         }
     }
 
-    /// The factor of the run within which it is with probability `p`.
+    /// Returns the `p`-quantile of the run's factor.
     pub fn quantile(&self, p: f64) -> f64 {
         (self.log_factor + self.scale * student_quantile(p, self.degrees_of_freedom)).exp()
     }
 
-    /// The factors of one replication.
+    /// Draws the factors of one replication.
     pub(super) fn draw(&self, key: [u32; 2], replication: u64) -> Pace {
         let uniform = |owner: usize| {
-            // `as` is fine: a plan has at most 10,000 stages
+            // `as` is exact: a plan has at most 10,000 stages
             let address = Address { purpose: Purpose::Run, owner: owner as u32, sample: 0 };
             (f64::from(address.words(key, replication)[0]) + 0.5) * (1.0 / 4_294_967_296.0)
         };
@@ -119,7 +118,7 @@ impl RunPace {
     }
 }
 
-/// The variation of the tasks of a stage in the likelihood.
+/// The distribution of the tasks of a stage, as the likelihood uses it.
 struct TaskLaw<'a> {
     law: &'a PhaseLaw,
     /// Median and spread of the logarithm.
@@ -131,7 +130,7 @@ impl<'a> TaskLaw<'a> {
     fn new(law: &'a PhaseLaw) -> Self {
         let values = law.equally_likely(VALUES);
         let at = |share: f64| values[((share * VALUES as f64) as usize).min(VALUES - 1)].max(1e-9).ln();
-        // between the quartiles of a normal distribution lie 1.349 standard deviations
+        // the quartiles of a normal distribution are 1.349 standard deviations apart
         let spread = ((at(0.75) - at(0.25)) / 1.349).max(LEAST_TASK_SPREAD);
         Self { law, middle: at(0.5), spread }
     }
@@ -150,8 +149,8 @@ impl<'a> TaskLaw<'a> {
         ended.iter().map(of_ended).sum::<f64>() + running.iter().map(of_running).sum::<f64>()
     }
 
-    /// Mean and variance of F + G from the tasks: the posterior for a prior around 0 with variance
-    /// `before`, without the prior's information. None if the tasks contain no information.
+    /// Mean and variance of F + G according to the tasks alone: the posterior for a prior around 0 with variance
+    /// `before`, with the prior's contribution removed. None if the tasks contain no information.
     fn seen(&self, shown: &Shown, before: f64) -> Option<(f64, f64)> {
         if shown.ended.is_empty() && shown.running.is_empty() {
             return None;
@@ -160,7 +159,7 @@ impl<'a> TaskLaw<'a> {
         let (step, run_step) = (thin(&shown.ended), thin(&shown.running));
         let ended: Vec<f64> = shown.ended.iter().step_by(step).map(|ratio| ratio.max(1e-9).ln()).collect();
         let running: Vec<f64> = shown.running.iter().step_by(run_step).copied().collect();
-        // only ages need the table of the distribution, which takes long
+        // only ages of running tasks need the table of the distribution, which takes long to compute
         let table = (!running.is_empty()).then(|| LawTable::new(self.law));
         let points = (-STEPS..=STEPS).map(|i| f64::from(i) * REACH / f64::from(STEPS));
         let scored: Vec<(f64, f64)> = points
@@ -170,7 +169,7 @@ impl<'a> TaskLaw<'a> {
         let all: f64 = scored.iter().map(|point| (point.1 - most).exp()).sum();
         let mean = scored.iter().map(|point| point.0 * (point.1 - most).exp()).sum::<f64>() / all;
         let square = scored.iter().map(|point| (point.0 - mean).powi(2) * (point.1 - most).exp()).sum::<f64>() / all;
-        // a few equal tasks do not make the run's factor known beyond the steps of the grid
+        // the grid's step limits the precision, even if a few tasks have equal times
         let variance = square.max((REACH / f64::from(STEPS)).powi(2) / 12.0);
         let precision = 1.0 / variance - 1.0 / before;
         (precision > 1e-3 / before).then(|| (mean / (variance * precision), 1.0 / precision))
@@ -197,8 +196,8 @@ mod tests {
         assert!((0.6..1.2).contains(&(variance / (sigma * sigma / 8.0))), "{variance}");
     }
 
-    /// Of four exponential tasks one has ended at a quarter of the mean; the others run for as long. The one alone says: four times as
-    /// fast. With the others, time under way over tasks that ended is the mean itself.
+    /// Of four exponential tasks, one has ended at a quarter of the mean, and the others have run for as long. The ended task alone suggests a
+    /// run four times as fast. With the others, the total time divided by the number of ended tasks is exactly the mean.
     #[test]
     fn running_tasks_keep_an_early_look_from_hope() {
         let law = TaskLaw::new(&PhaseLaw::Exponential);
@@ -208,7 +207,7 @@ mod tests {
         assert_eq!(law.seen(&Shown::default(), 1.0), None);
     }
 
-    /// A task that is delayed for twenty times its time carries little information about other tasks.
+    /// A task that is delayed to twenty times its time has little effect on the estimate.
     #[test]
     fn a_task_that_is_held_up_moves_little() {
         let law = PhaseLaw::Lognormal { cv: 0.2 };

@@ -1,4 +1,4 @@
-//! The rest of a run, replicated from its present state.
+//! Replications of the rest of a run, from its present state.
 
 use std::num::NonZeroUsize;
 
@@ -14,7 +14,7 @@ use crate::watch::Watch;
 
 /// Replications between two checks of the clock.
 const ROUND: u64 = 256;
-/// Default for the replications: this many draws of tasks, within these limits.
+/// The default number of replications is this number of task draws divided by the tasks, within the limits below.
 const DRAWS: u64 = 10_000_000;
 const FEWEST: u64 = 100;
 const MOST: u64 = 2_000;
@@ -30,16 +30,16 @@ pub struct RemainingSettings {
     pub seed: u64,
     /// Threads; none for all cores. Default none.
     pub threads: Option<NonZeroUsize>,
-    /// Input of the run \[MB\]; none to infer it from the log's tasks. Default none.
+    /// Input size of the run \[MB\]; none to infer it from the tasks in the log. Default none.
     pub input_mb: Option<f64>,
 }
 
-/// Scope of the remaining time, and the data behind it.
+/// Scope of the remaining time, and the data that it is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// The whole run, by a plan that was fitted to other runs.
+    /// The whole run, according to a plan that was fitted to other runs.
     Plan,
-    /// The jobs under way, by the run's own tasks.
+    /// Only the running jobs, according to the run's own tasks.
     RunItself,
     /// The application has ended.
     Ended,
@@ -52,20 +52,20 @@ pub struct StageRemaining {
     pub name: String,
     /// Number of the stage in the log; none if the log does not have it yet.
     pub number: Option<u32>,
-    /// Tasks of the stage.
+    /// Number of tasks of the stage.
     pub tasks: u32,
-    /// Tasks that have ended.
+    /// Number of tasks that have ended.
     pub ended: u32,
-    /// Tasks that run.
+    /// Number of tasks that are running.
     pub running: u32,
     /// Time when the stage ended \[s\], from the start of the first job; none while a task remains.
     pub end_s: Option<f64>,
-    /// Ends of the stage in the replications \[s\] from now, ascending; empty if it has ended.
+    /// Time until the end of the stage in each replication \[s\], ascending; empty if the stage has ended.
     ends_s: Vec<f64>,
 }
 
 impl StageRemaining {
-    /// The time from now \[s\] within which the stage ends with probability `p`; none if it has ended.
+    /// Returns the time from now \[s\] within which the stage ends with probability `p`; none if it has ended.
     pub fn quantile(&self, p: f64) -> Option<f64> {
         quantile_of_sorted(&self.ends_s, p).ok()
     }
@@ -93,23 +93,23 @@ pub struct Remaining {
 }
 
 impl Remaining {
-    /// The remaining time \[s\] within which the run ends with probability `p`.
+    /// Returns the time from now \[s\] within which the run ends with probability `p`.
     pub fn quantile(&self, p: f64) -> f64 {
         quantile_of_sorted(&self.left_s, p).unwrap_or(0.0)
     }
 
-    /// The mean remaining time \[s\].
+    /// Returns the mean remaining time \[s\].
     pub fn mean(&self) -> f64 {
         self.left_s.iter().sum::<f64>() / self.left_s.len() as f64
     }
 
-    /// Remaining times of the replications \[s\], ascending.
+    /// Returns the remaining times of the replications \[s\], ascending.
     pub fn samples(&self) -> &[f64] {
         &self.left_s
     }
 
-    /// The probability that the run has ended `seconds` after the start of its first job, with the interval of confidence `level` that the
-    /// number of replications leaves.
+    /// Returns the probability that the run ends within `seconds` after the start of its first job. The interval, of confidence `level`,
+    /// covers only the error from the finite number of replications.
     pub fn done_by(&self, seconds: f64, level: f64) -> Measured {
         if let Some(job_s) = self.progress.job_s {
             return Measured::exact(if job_s <= seconds { 1.0 } else { 0.0 }, level);
@@ -127,9 +127,8 @@ impl Remaining {
 ///
 /// # Errors
 ///
-/// [`StudyError::Log`] where the log is not of the plan's program, [`StudyError::TooEarly`] and [`StudyError::BetweenJobs`] where without a plan no
-/// task has finished or no job runs,
-/// [`StudyError::NoReplication`] if none was finished.
+/// [`StudyError::Log`] if the log is not of the plan's program; without a plan, [`StudyError::TooEarly`] if no task has finished and
+/// [`StudyError::BetweenJobs`] if no job is running; [`StudyError::NoReplication`] if no replication finished.
 pub fn remaining(
     progress: RunProgress,
     plan: Option<&StagePlan>,
@@ -166,7 +165,7 @@ pub fn remaining(
     })
 }
 
-/// A run that has ended.
+/// Returns the result for a run that has ended.
 fn ended(progress: RunProgress) -> Remaining {
     let row = |stage: &crate::fit::StageProgress| StageRemaining {
         name: stage.name.clone(),
@@ -193,7 +192,7 @@ fn ended(progress: RunProgress) -> Remaining {
     }
 }
 
-/// Replications of the remaining run, each at a separate pace.
+/// Runs replications of the rest of the run, each with its own draw of the pace.
 fn replicate(
     rest: &RestOfRun,
     pace: &RunPace,
@@ -217,7 +216,7 @@ fn replicate(
     Ok(runs)
 }
 
-/// The stages, and when they end in the replications.
+/// Returns the stages with their end times in the replications.
 fn stages(progress: &RunProgress, rest: &RestOfRun, runs: &[StageRun]) -> Vec<StageRemaining> {
     let row = |(k, planned): (usize, &crate::stages::PlannedStage)| {
         let own = rest.positions[k].map(|i| &progress.stages[i]);
@@ -242,10 +241,10 @@ fn notes(progress: &RunProgress, rest: &RestOfRun, pace: &RunPace, basis: Basis)
     let mut notes = Vec::new();
     if basis == Basis::RunItself {
         let jobs = progress.jobs_running.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-        notes.push(format!("this is the time to the end of job {jobs}: further jobs of the program are not included"));
+        notes.push(format!("this is the time to the end of job {jobs}; later jobs of the program are not included"));
     }
     if progress.elapsed_s.is_none() {
-        notes.push("no job has been submitted yet: times count from the submission of the first job".to_owned());
+        notes.push("no job has been submitted yet; times count from the submission of the first job".to_owned());
     }
     let ends = [1.0 - CLEARLY, CLEARLY].map(|p| pace.quantile(p));
     if basis == Basis::Plan && (ends[0] > 1.0 || ends[1] < 1.0) {

@@ -1,4 +1,4 @@
-//! Intervals of numbers that are made from independent rows, whatever the formula.
+//! Bootstrap intervals for numbers that any formula computes from independent rows.
 
 use rayon::prelude::*;
 
@@ -23,14 +23,14 @@ impl Default for Bootstrap {
 }
 
 impl Bootstrap {
-    /// Numbers that `formula` makes from rows, each with its interval.
+    /// Returns the numbers that `formula` computes from rows, each with its interval.
     ///
     /// ```text
     /// value ± z(level) · (standard deviation of the resampled values)
     /// ```
     ///
-    /// The same number of rows is drawn with replacement. `formula` receives the positions of the
-    /// drawn rows. Approximate: accurate if the formula's values are nearly normal, so not for a
+    /// Each resample draws `rows` rows with replacement, and `formula` receives the positions of the
+    /// drawn rows. Approximate: accurate if the resampled values are nearly normal, which needs more than a
     /// few rows. Source: \[Efron1982\].
     pub fn effects(&self, rows: usize, formula: impl Fn(&[usize]) -> Vec<f64> + Sync) -> Vec<Effect> {
         let all: Vec<usize> = (0..rows).collect();

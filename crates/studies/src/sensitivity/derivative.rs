@@ -7,20 +7,21 @@ use crate::estimate::{Estimate, EstimateError, FloatMoments, quantile_of_sorted}
 
 /// Derivative of the mean, from the derivative of each replication.
 ///
-/// No bias where differentiation and expectation may be exchanged, as for schedules \[Cassandras2008\]. Student's t.
+/// Unbiased if differentiation and expectation may be exchanged, as for schedules \[Cassandras2008\]. Interval by Student's t.
 ///
 /// # Errors
 ///
-/// As [`FloatMoments::mean_estimate`].
+/// The errors of [`FloatMoments::mean_estimate`].
 pub fn pathwise_mean(slopes: &[f64], level: f64) -> Result<Estimate, EstimateError> {
     slopes.iter().copied().collect::<FloatMoments>().mean_estimate(level)
 }
 
-/// Batches of a quantile's derivative. More batches determine the spread better, larger batches have less bias.
+/// Number of batches for a quantile's derivative. With more batches the spread is known better; with larger (fewer) batches the bias is smaller.
 const BATCHES: usize = 40;
-/// Minimum number of replications of a batch beyond the quantile.
+/// Minimum number of replications of a batch on the smaller side of the quantile.
 const FEWEST_BEYOND: f64 = 5.0;
-/// Neighbours of the order statistic that are averaged on each side, over the root of the number beyond it: a window that vanishes.
+/// Number of neighbours that are averaged on each side of the order statistic, divided by the square root of the number of replications
+/// on the smaller side. As a batch grows, the window becomes a vanishing share of it.
 const NEIGHBOURS: f64 = 0.5;
 
 /// Derivative of the `q` quantile, from each replication's time and derivative.
@@ -29,13 +30,13 @@ const NEIGHBOURS: f64 = 0.5;
 /// dξ_q/dθ = E[dT/dθ | T = ξ_q]
 /// ```
 ///
-/// In each of 40 batches the slopes of the replications next to the batch's quantile are averaged; the
-/// mean of the batches with Student's t. Approximate: the bias falls with the size of a batch. Source:
-/// \[Hong2009\]; the neighbours are ours.
+/// In each of 40 batches, the slopes of the replications next to the batch's quantile are averaged. The estimate is
+/// the mean over the batches, with an interval by Student's t. Approximate: the bias decreases with the size of a batch.
+/// Source: \[Hong2009\]; averaging over neighbours is our addition.
 ///
 /// # Errors
 ///
-/// [`EstimateError::TooFewSamples`] where a batch would have fewer than 5 replications beyond the quantile,
+/// [`EstimateError::TooFewSamples`] if a batch would have fewer than 5 replications above or below the quantile,
 /// [`EstimateError::QuantileOutOfRange`] unless 0 < `q` < 1.
 pub fn pathwise_quantile(times: &[f64], slopes: &[f64], q: f64, level: f64) -> Result<Estimate, EstimateError> {
     if !(q > 0.0 && q < 1.0) {
@@ -71,12 +72,12 @@ pub fn pathwise_quantile(times: &[f64], slopes: &[f64], q: f64, level: f64) -> R
 /// d E[T]/dθ = E[T S] = Cov(T, S),   since E[S] = 0
 /// ```
 ///
-/// The sample covariance; its interval from the spread of (T − T̄)(S − S̄). Bias of order 1/n of the covariance itself, divided out.
-/// Source: \[Glynn1990\].
+/// The estimate is the sample covariance, divided by n − 1 to remove the bias. Its interval comes from the spread of
+/// (T − T̄)(S − S̄). Source: \[Glynn1990\].
 ///
 /// # Errors
 ///
-/// As [`FloatMoments::mean_estimate`].
+/// The errors of [`FloatMoments::mean_estimate`].
 pub fn likelihood_ratio_mean(times: &[f64], scores: &[f64], level: f64) -> Result<Estimate, EstimateError> {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
     let (time, score) = (mean(times), mean(scores));
@@ -100,7 +101,7 @@ mod tests {
         assert!((found.value - truth).abs() < 5.0 * error && error < most, "{found:?} against {truth}");
     }
 
-    /// T = μ E: dT/dμ = T / μ; the mean moves by 1, the 95% quantile by −ln 0.05. By scores: S = −1/μ + T/μ².
+    /// T = μ E: dT/dμ = T / μ, so the derivative of the mean is 1 and that of the 95% quantile is −ln 0.05. The score is S = −1/μ + T/μ².
     #[test]
     fn derivatives_of_an_exponential_time() {
         let mut rng = StdRng::seed_from_u64(2);
@@ -113,8 +114,8 @@ mod tests {
         near(likelihood_ratio_mean(&times, &scores, 0.95).unwrap(), 1.0, 0.01);
     }
 
-    /// T = θ E1 + E2 with θ = 1: E[E1 | T = t] = t / 2, so that the median of the Erlang distribution moves by half of
-    /// itself.
+    /// T = θ E1 + E2 with θ = 1: E[E1 | T = t] = t / 2, so the derivative of the median of the Erlang distribution is half
+    /// the median.
     #[test]
     fn a_quantile_moves_with_the_mean_slope_beside_it() {
         let mut rng = StdRng::seed_from_u64(3);
@@ -128,8 +129,8 @@ mod tests {
         near(pathwise_quantile(&times, &slopes, 0.95, 0.95).unwrap(), 0.5 * 4.743_865, 0.08);
     }
 
-    /// T exponential with mean 1, S = T - 1: the product (T - 1)² has the variance 9 - 1, against 13 of T (T - 1). Seen to fail with
-    /// times that are not centred.
+    /// T exponential with mean 1, S = T - 1: the product (T - 1)² has the variance 9 - 1; without centring, T (T - 1) has the variance 13.
+    /// This test fails if times are not centred.
     #[test]
     fn the_interval_of_a_likelihood_ratio_is_that_of_centred_products() {
         let mut rng = StdRng::seed_from_u64(4);

@@ -1,4 +1,4 @@
-//! Derivatives of a job's or net's time by its parameters: choice of the estimator, and its results.
+//! Derivatives of a job's or net's time with respect to its parameters: chooses the estimator and collects its results.
 
 use std::fmt;
 
@@ -26,9 +26,9 @@ const REPLICATIONS: u64 = 20_000;
 const ROUND: u64 = 1 << 14;
 /// Default number of replications of each point of a difference.
 const FOR_DIFFERENCES: u64 = 2_000;
-/// Relative change of a parameter to each side, for a difference between simulated times.
+/// Relative change of a parameter in each direction, for a difference between simulated times.
 const WAY: f64 = 0.05;
-/// Relative shift of a parameter to each side; the error of a central difference grows with its square.
+/// Relative shift of a parameter in each direction, for slopes and scores; the error of a central difference grows with its square.
 const STEP: f64 = 1e-4;
 
 /// A parameter to differentiate by, or the reason why that is not possible.
@@ -38,7 +38,7 @@ struct Knob {
     shift: Result<Shift, String>,
 }
 
-/// Derivatives by all axes of a plan, all rate parameters of a net, or the means of all its timed transitions.
+/// Computes derivatives with respect to all axes of a plan, all rate parameters of a net, or the mean delays of all its timed transitions.
 pub(super) fn find(study: &Sensitivity, watch: &TimeLimit<'_>) -> Result<SensitivityReport, StudyError> {
     let (axes, seed) = (&study.plan.axis, study.plan.sweep.seed);
     let base = study.subject.unfolded_model(axes, &Point::base(axes.len()), seed).map_err(StudyError::Model)?;
@@ -53,13 +53,13 @@ pub(super) fn find(study: &Sensitivity, watch: &TimeLimit<'_>) -> Result<Sensiti
     let schedule = schedule_of(&base);
     match schedule.and_then(|plan| if typical { Ok(plan) } else { Err("whole runs differ".to_owned().into()) }) {
         Ok(schedule) => run.by_perturbation(&schedule, knobs),
-        // scores need a net of exponential delays with few firings, which a job that is no schedule hardly is
+        // scores need exponential delays and few firings, which jobs that are not schedules rarely have
         Err(_) if study.has_ranges() => run.by_differences(knobs),
         Err(reasons) => run.by_likelihood_ratio(knobs, reasons),
     }
 }
 
-/// The schedule for the schedule engine, or the reason why it cannot run the net.
+/// Returns the schedule for the schedule engine, or the reason why that engine cannot run the net.
 fn schedule_of(base: &Model) -> Result<SchedulePlan, UnfitError> {
     let plan = plan_schedule(&base.program).map_err(|obstacles| obstacles.map(|o| o.to_string()))?;
     let clock = Clock::choose(&base.program, None);
@@ -67,7 +67,7 @@ fn schedule_of(base: &Model) -> Result<SchedulePlan, UnfitError> {
     Ok(plan)
 }
 
-/// An axis of the plan, shifted to both sides.
+/// An axis of the plan, shifted in both directions.
 fn knob(study: &Sensitivity, which: usize) -> Knob {
     let axes = &study.plan.axis;
     let axis = axes[which].clone();
@@ -91,7 +91,7 @@ fn knob(study: &Sensitivity, which: usize) -> Knob {
     Knob { axis, at, shift }
 }
 
-/// The mean delay of each timed transition, shifted to both sides.
+/// The mean delay of each timed transition, shifted in both directions.
 fn transition_knobs(program: &Program) -> Vec<Knob> {
     let stretched = |t: usize, factor: f64| {
         let mut other = program.clone();
@@ -209,7 +209,7 @@ impl Run<'_> {
         }
     }
 
-    /// The measure itself.
+    /// Returns the value of the measure at the base.
     fn value(&self, times: &[f64]) -> Option<Effect> {
         match self.study.measure {
             Measure::Mean => {
@@ -225,7 +225,7 @@ impl Run<'_> {
         }
     }
 
-    /// Central differences with common random numbers, each over a short distance to both sides of the base.
+    /// Computes central differences with common random numbers, from points a short distance away from the base in both directions.
     fn by_differences(&self, knobs: Vec<Knob>) -> Result<SensitivityReport, StudyError> {
         let axes = &self.study.plan.axis;
         let replications = self.study.replications.unwrap_or(FOR_DIFFERENCES);
@@ -252,7 +252,7 @@ impl Run<'_> {
                     let change = one_at_a_time(low, high, report.level)?;
                     Ok(change.scaled(1.0 / (2.0 * WAY * way_of(knob.at))))
                 }
-                (Ok(_), _) => Err("it was not run".to_owned()),
+                (Ok(_), _) => Err("not simulated".to_owned()),
             };
             report.knobs.push(effect_row(&knob, effect));
         }
@@ -281,7 +281,7 @@ impl Run<'_> {
         Ok(report)
     }
 
-    /// Plays the replications `first .. end`: their times, and the scores of each by each shift.
+    /// Runs the replications `first .. end`; returns their times, and the score of each for each shift.
     fn scores(&self, shifts: &[Shift], first: u64, end: u64) -> Result<Columns, StudyError> {
         let ensemble = Ensemble {
             first,
@@ -302,7 +302,7 @@ impl Run<'_> {
         Ok((found.times, found.scores))
     }
 
-    /// The shifts that have scores; and for each setting its place among them, or why it has none.
+    /// Returns the shifts that have scores; and for each setting the position of its shift among them, or why it has none.
     fn scored(&self, knobs: &[Knob]) -> (Vec<Shift>, Vec<Result<usize, String>>) {
         let mut shifts = Vec::new();
         let place = |knob: &Knob| {
@@ -316,7 +316,7 @@ impl Run<'_> {
     }
 }
 
-/// The time of each replication, and for each parameter a number per replication.
+/// The time of each replication, and for each parameter one number per replication.
 type Columns = (Vec<f64>, Vec<Vec<f64>>);
 
 /// Replications of which this process runs a share.
@@ -351,7 +351,7 @@ impl Shared<'_> {
     }
 }
 
-/// The unit of the shifts to both sides of a value.
+/// Returns the length by which relative shifts of a value are multiplied: its absolute value, or 1 if it is 0.
 fn way_of(at: f64) -> f64 {
     if at == 0.0 { 1.0 } else { at.abs() }
 }

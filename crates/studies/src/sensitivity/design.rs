@@ -1,4 +1,4 @@
-//! Points of evaluation: rows of points in the unit cube, one coordinate per factor.
+//! Designs: rows of points in the unit cube at which the model is evaluated, with one coordinate per factor.
 //!
 //! Implements the designs. Rows are independent of each other and depend only on the seed and their number, so a longer
 //! design extends a shorter one.
@@ -8,7 +8,7 @@ use crate::rng::{Address, Purpose, split};
 /// A point of the unit cube.
 pub type Place = Vec<f64>;
 
-/// First owner of this module's words: axes of a Latin hypercube have the numbers below.
+/// First owner of this module's random words; smaller numbers belong to the axes of Latin hypercubes.
 const OWNER: u32 = 1 << 16;
 
 /// Random words of one row of one design, addressed by their numbers.
@@ -22,7 +22,7 @@ impl Words {
         Self { key: split(seed), row }
     }
 
-    /// Word `sample` of `owner`, uniform in [0, 1).
+    /// Returns word `sample` of `owner` as a uniform number in [0, 1).
     fn uniform(&self, owner: u32, sample: u32) -> f64 {
         let address = Address { purpose: Purpose::Design, owner: OWNER + owner, sample };
         let [high, low, ..] = address.words(self.key, self.row);
@@ -30,7 +30,7 @@ impl Words {
         (f64::from(high >> 5) * 67_108_864.0 + f64::from(low >> 6)) / 9_007_199_254_740_992.0
     }
 
-    /// A number below `most`.
+    /// Returns a uniform whole number below `most`.
     fn below(&self, owner: u32, sample: u32, most: usize) -> usize {
         ((self.uniform(owner, sample) * most as f64) as usize).min(most - 1)
     }
@@ -42,7 +42,7 @@ const SALTELLI: u32 = 1 << 8;
 /// A walk through a grid of the unit cube that moves each factor once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trajectory {
-    /// One point more than there are factors.
+    /// The points of the walk, one more than there are factors.
     pub points: Vec<Place>,
     /// The factor that each step moves.
     pub order: Vec<usize>,
@@ -50,14 +50,14 @@ pub struct Trajectory {
     pub steps: Vec<f64>,
 }
 
-/// Trajectory number `row` of \[Morris1991\]: from a random point of a grid with an even number of `levels` on each
-/// axis, by steps of Δ = levels / (2 (levels − 1)), so that every level occurs equally often.
+/// Returns trajectory number `row` of \[Morris1991\]. It starts at a random point of a grid with an even number of `levels`
+/// on each axis and makes steps of Δ = levels / (2 (levels − 1)), so that every level occurs equally often.
 pub fn trajectory(factors: usize, levels: u32, seed: u64, row: u64) -> Trajectory {
     let words = Words::new(seed, row);
     let half = levels.max(2) / 2;
     let unit = f64::from(2 * half - 1);
     let step = f64::from(half) / unit;
-    // a level from which the step goes up, or its mirror image, from which it goes down
+    // the start is a level from which the step goes up, or its mirror image, from which the step goes down
     let start = |factor: usize| {
         let level = words.below(MORRIS, 2 * factor as u32, half as usize) as f64 / unit;
         let down = words.uniform(MORRIS, 2 * factor as u32 + 1) < 0.5;
@@ -79,7 +79,7 @@ pub fn trajectory(factors: usize, levels: u32, seed: u64, row: u64) -> Trajector
     Trajectory { points, order, steps }
 }
 
-/// Row `row` of \[Saltelli2010\]: two random points A and B, then for each factor A with that coordinate of B.
+/// Returns row `row` of \[Saltelli2010\]: two random points A and B, then for each factor the point A with that coordinate taken from B.
 pub fn saltelli(factors: usize, seed: u64, row: u64) -> Vec<Place> {
     let words = Words::new(seed, row);
     let place = |which: u32| -> Place { (0..factors).map(|i| words.uniform(SALTELLI + which, i as u32)).collect() };
@@ -93,7 +93,7 @@ pub fn saltelli(factors: usize, seed: u64, row: u64) -> Vec<Place> {
     [a, b].into_iter().chain(mixed).collect()
 }
 
-/// A uniform number below `most` for a bootstrap: draw `draw` of resample `resample`.
+/// Returns a uniform whole number below `most` for a bootstrap: draw `draw` of resample `resample`.
 pub(in crate::sensitivity) fn resample(seed: u64, resample: u64, draw: u32, most: usize) -> usize {
     Words::new(seed, resample).below(SALTELLI + 16, draw, most)
 }

@@ -1,4 +1,4 @@
-//! Ranks many settings by how much each moves an answer.
+//! Ranks many settings by their effect on a result.
 //!
 //! ```text
 //! factors, seed ──▶ design: rows of points in the unit cube ──▶ the caller's answers ──▶ morris, sobol ──▶ Effect (value, low, high)
@@ -8,17 +8,17 @@
 //! | question | file |
 //! |---|---|
 //! | the whole study, from the plan to the ranking | [`study`], with derivatives in `derivatives` |
-//! | at which points to ask | [`design`] |
-//! | which settings matter at all, and which only together: elementary effects | [`morris`] |
+//! | the points at which the model is evaluated | [`design`] |
+//! | settings that matter at all, or only together with others: elementary effects | [`morris`] |
 //! | variance explained by each setting: Sobol's indices | [`sobol`] |
 //! | effects of small changes: derivatives of means and quantiles | [`derivative`] |
-//! | intervals of anything made from rows | [`bootstrap`] |
+//! | intervals of any number computed from rows | [`bootstrap`] |
 //! | answers that are themselves estimates | [`response`] |
 //!
-//! [`Sensitivity`] does all of it, from the plan to the [ranking]. The parts do not simulate: a result is a
-//! [`Response`]: independent values of one number, one value per group of replications, and group g of every point of a
-//! row has the same random numbers. So the noise of replications is known, and its contribution to squares and sizes is
-//! subtracted: it is not mistaken for an effect or an interaction.
+//! [`Sensitivity`] runs the whole study, from the plan to the [ranking]. The other parts do not simulate. Their input is a
+//! [`Response`] per point: independent values of one number, one value per group of replications. Group g has the same
+//! random numbers at every point of a row. The values show the noise of replications, so its contribution to squares and
+//! sizes can be subtracted, and noise is not mistaken for an effect or an interaction.
 
 pub mod bootstrap;
 pub mod derivative;
@@ -53,12 +53,12 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// Half of the interval's width.
+    /// Returns half of the interval's width.
     pub fn half_width(&self) -> f64 {
         0.5 * (self.high - self.low)
     }
 
-    /// Without its sign: an interval that contains 0 then starts at 0.
+    /// Returns the effect without its sign; an interval that contains 0 becomes one that starts at 0.
     #[must_use]
     pub fn size(self) -> Self {
         let [a, b] = [self.low.abs(), self.high.abs()];
@@ -66,12 +66,12 @@ impl Effect {
         Self { value: self.value.abs(), low, high: a.max(b) }
     }
 
-    /// Returns true if 0 is outside of the interval.
+    /// Returns true if the effect is statistically significant: 0 is outside of the interval.
     pub fn is_sure(&self) -> bool {
         self.low > 0.0 || self.high < 0.0
     }
 
-    /// The same number in another unit; a negative factor turns the interval around.
+    /// Returns the effect multiplied by a factor; a negative factor swaps the ends of the interval.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         let [a, b] = [self.low * factor, self.high * factor];
@@ -89,7 +89,7 @@ impl From<crate::estimate::Estimate> for Effect {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SensitivityError {
-    /// Too few rows for an interval. Ask for more.
+    /// Too few rows for an interval; more rows are needed.
     #[error("{got} rows of points are too few; at least {need} are needed")]
     TooFewRows {
         /// Number of rows.
@@ -97,7 +97,7 @@ pub enum SensitivityError {
         /// Smallest number of rows that suffices.
         need: usize,
     },
-    /// Rows that are not of one design.
+    /// Rows that do not belong to the same design.
     #[error("the rows have different numbers of points and groups")]
     Uneven,
     /// An answer that is infinite or not a number.

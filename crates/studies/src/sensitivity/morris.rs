@@ -1,6 +1,6 @@
-//! Elementary effects: screening of the settings that matter, along random walks.
+//! Elementary effects: screening for the settings that matter, along random walks.
 //!
-//! Implements the estimators of μ\*, μ and σ of \[Morris1991\] and \[Campolongo2007\], with the noise of replications taken out.
+//! Implements the estimators of μ\*, μ and σ of \[Morris1991\] and \[Campolongo2007\], corrected for the noise of replications.
 
 use crate::sensitivity::bootstrap::Bootstrap;
 use crate::sensitivity::design::Trajectory;
@@ -19,19 +19,19 @@ pub struct MorrisRow {
 /// Effect of a factor over its whole range, in the unit of the result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ElementaryEffects {
-    /// μ\*, mean size of the effect: how much the factor matters. At most biased towards 0 where noise hides signs.
+    /// μ\*, mean size of the effect: how much the factor matters. Biased towards 0 if noise hides the sign of effects, never upwards.
     pub size: Effect,
-    /// μ, mean effect with its sign, unbiased: far from ±μ\* if the effect changes its sign.
+    /// μ, mean effect with its sign; unbiased. It is far from ±μ\* if the sign of the effect varies.
     pub mean: Effect,
     /// σ, standard deviation of the effect over the walks: 0 for a linear factor without interactions,
     /// otherwise the factor is nonlinear or interacts with others.
     pub spread: Effect,
 }
 
-/// Minimum number of walks that have a spread and an interval.
+/// Minimum number of walks for a spread and an interval.
 const FEWEST: usize = 4;
 
-/// Effects of all factors, in their order.
+/// Returns the effects of all factors, in the order of the factors.
 ///
 /// ```text
 /// e_i = (f(x + Δ_i) − f(x)) / Δ_i on each walk;   μ*_i = mean |e_i|,   μ_i = mean e_i,   σ_i² = var e_i − mean noise of e_i

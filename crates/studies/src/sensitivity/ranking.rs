@@ -23,7 +23,7 @@ pub enum KnobEffect {
         /// Seconds for a one-percent increase of the setting.
         per_percent_s: Effect,
     },
-    /// One step from one end of the setting to the other, all other settings as in the base.
+    /// Change of the time from one end of the setting to the other, with all other settings as in the base.
     Change {
         /// One end.
         from: Value,
@@ -35,9 +35,9 @@ pub enum KnobEffect {
         at_from_s: Option<Effect>,
         /// Time at `to` minus the time of the base \[s\]; none in results older than this field.
         at_to_s: Option<Effect>,
-        /// Average over the range, in seconds per unit; none for settings that are not numbers and on log scales.
+        /// Average change over the range, in seconds per unit; none for settings that are not numbers or have a log scale.
         per_unit_s: Option<Effect>,
-        /// Seconds per percent of change in the middle of the range; none for settings that are not numbers.
+        /// Change in seconds for an increase of 1% at the middle of the range; none for settings that are not numbers.
         per_percent_s: Option<Effect>,
     },
     /// Elementary effects over the whole range.
@@ -50,11 +50,11 @@ pub enum KnobEffect {
         size_s: Effect,
         /// μ, mean with its sign \[s\].
         mean_s: Effect,
-        /// σ, standard deviation between places \[s\].
+        /// σ, standard deviation of the effect over the walks \[s\].
         spread_s: Effect,
-        /// μ per unit; none for settings that are not numbers and on log scales.
+        /// μ in seconds per unit; none for settings that are not numbers or have a log scale.
         per_unit_s: Option<Effect>,
-        /// μ for an increase of 1% at the middle of the range; none for settings that are not numbers.
+        /// μ in seconds for an increase of 1% at the middle of the range; none for settings that are not numbers.
         per_percent_s: Option<Effect>,
     },
     /// Sobol's indices over the whole range.
@@ -67,7 +67,7 @@ pub enum KnobEffect {
         first: Effect,
         /// S_T, total index.
         total: Effect,
-        /// √(S_T V), the standard deviation that the setting makes \[s\].
+        /// √(S_T V), the standard deviation of the time that is due to the setting \[s\].
         deviation_s: Effect,
     },
 }
@@ -100,13 +100,13 @@ pub struct SensitivityRow {
 /// A method for derivatives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Estimator {
-    /// From the replications of a schedule themselves.
+    /// Slopes of the replications of a schedule.
     #[serde(rename = "infinitesimal perturbation analysis")]
     Perturbation,
-    /// From replications on both sides of the base.
+    /// Differences between replications at points on both sides of the base.
     #[serde(rename = "differences with common random numbers")]
     Differences,
-    /// From the likelihood of each replication.
+    /// The likelihood of each replication.
     #[serde(rename = "likelihood ratio")]
     LikelihoodRatio,
 }
@@ -114,50 +114,50 @@ pub enum Estimator {
 /// The effects of all settings of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SensitivityReport {
-    /// The comparison of settings.
+    /// The method that compares the settings.
     pub method: Method,
     /// The estimator of derivatives; none for other methods.
     pub estimator: Option<Estimator>,
     /// Output that is analysed: `mean`, or a quantile such as `p95`.
     pub measure: String,
-    /// That number itself \[s\]: at the base, or the mean over the ranges.
+    /// Value of the measure \[s\]: at the base, or the mean over the ranges.
     pub value_s: Option<Effect>,
-    /// The probability to finish by the deadline at the base, if the job has one.
+    /// The probability of finishing by the deadline at the base, if the job has a deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<DeadlineSection>,
-    /// Variance over the ranges \[s²\], of Sobol's indices.
+    /// Variance of the measure over the ranges \[s²\]; only with Sobol's indices.
     pub variance_s2: Option<Effect>,
-    /// Variance that the replications would have added \[s²\], of Sobol's indices.
+    /// Variance due to the noise of replications \[s²\], already subtracted; only with Sobol's indices.
     pub noise_s2: Option<f64>,
-    /// The settings, the largest effect first, settings without an effect last.
+    /// The settings, the largest effect first; settings without a known effect come last.
     pub knobs: Vec<SensitivityRow>,
     /// Confidence level of all intervals.
     pub level: f64,
-    /// Rows of points; 0 for derivatives.
+    /// Number of rows of points; 0 for derivatives.
     pub rows: u64,
-    /// Points that were run.
+    /// Number of simulated points.
     pub points: u64,
-    /// Replications of each point.
+    /// Number of replications of each point.
     pub replications: u64,
-    /// Version of this crate that ran it.
+    /// Version of this crate that ran the study.
     pub version: Cow<'static, str>,
-    /// Seed of everything.
+    /// Seed of all random numbers.
     pub seed: u64,
     /// The folded parts of the base's net; none if the points run it unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// Parts of that net that look alike and are not folded.
+    /// Parts of that net that look alike but are not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
-    /// True if it was stopped before its end.
+    /// True if the study was stopped before its end.
     pub partial: bool,
-    /// The plan, every key written out.
+    /// The plan with all keys written out.
     #[serde(default)]
     pub plan: String,
 }
 
 impl SensitivityReport {
-    /// Sorts the settings: the largest effect first, settings without an effect last.
+    /// Sorts the settings: the largest effect first, settings without a known effect last.
     pub fn rank(&mut self) {
         let weight = |row: &SensitivityRow| row.effect.as_ref().map_or(-1.0, |effect| effect.weight().value);
         self.knobs.sort_by(|a, b| weight(b).total_cmp(&weight(a)));

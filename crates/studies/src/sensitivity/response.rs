@@ -1,49 +1,49 @@
-//! Answers that are estimates: some independent values of one number.
+//! Results that are estimates: several independent values of one number.
 //!
-//! Implements the arithmetic that takes the noise of such values away from squares, products and sizes.
+//! Implements squares, products and sizes of such results, corrected for the noise of the values.
 
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::{EstimateError, FloatMoments};
 use crate::sensitivity::Effect;
 
-/// Independent values of one number, one per group of replications; a single one is exact. Group g of every point of a row has the same
-/// random numbers.
+/// Independent values of one number, one per group of replications; a single value is exact. Group g has the same random numbers at
+/// every point of a row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Response(Vec<f64>);
 
 impl Response {
-    /// An answer without noise.
+    /// Returns a result without noise.
     pub fn exact(value: f64) -> Self {
         Self(vec![value])
     }
 
-    /// One value per group, for at least one group.
+    /// Returns a result with one value per group; none without a group.
     pub fn of_groups(values: Vec<f64>) -> Option<Self> {
         (!values.is_empty()).then_some(Self(values))
     }
 
-    /// One value per group.
+    /// Returns one value per group.
     pub fn groups(&self) -> &[f64] {
         &self.0
     }
 
-    /// The mean of the groups.
+    /// Returns the mean of the groups.
     pub fn mean(&self) -> f64 {
         self.0.iter().sum::<f64>() / self.0.len() as f64
     }
 
-    /// This minus another answer, group by group.
+    /// Returns the difference to another result, group by group.
     pub(in crate::sensitivity) fn minus(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(&other.0).map(|(a, b)| a - b).collect())
     }
 
-    /// The same, multiplied.
+    /// Returns the result multiplied by a factor.
     pub(in crate::sensitivity) fn times(&self, factor: f64) -> Self {
         Self(self.0.iter().map(|value| value * factor).collect())
     }
 
-    /// The variance of the mean, which is the noise's contribution to its square.
+    /// Returns the variance of the mean, which is the contribution of noise to the mean's square.
     ///
     /// ```text
     /// s² / G,   s² = Σ (x_g − x̄)² / (G − 1);   0 for an exact answer
@@ -52,21 +52,21 @@ impl Response {
         covariance_of_means(self, self)
     }
 
-    /// Unbiased estimate of the square of the true value: x̄² − s²/G, the mean of x_g x_h over g ≠ h. May be below 0.
+    /// Returns an unbiased estimate of the square of the true value: x̄² − s²/G, the mean of x_g x_h over g ≠ h. May be below 0.
     pub(in crate::sensitivity) fn square(&self) -> f64 {
         let mean = self.mean();
         mean * mean - self.noise()
     }
 
-    /// An unbiased estimate of the product of what this and `other` estimate, for any dependence
-    /// between their groups: the mean of x_g y_h over g ≠ h.
+    /// Returns an unbiased estimate of the product of the true values of this result and `other`, even if the groups of
+    /// the two results depend on each other: the mean of x_g y_h over g ≠ h.
     pub(in crate::sensitivity) fn product(&self, other: &Self) -> f64 {
         self.mean() * other.mean() - covariance_of_means(self, other)
     }
 
-    /// The size of the estimate: each group with the sign of the mean of the other groups. Its expectation is
-    /// 0 if the true value is 0, the size itself if the sign is certain, and never above it: noise is not
-    /// mistaken for an effect.
+    /// Returns an estimate of the absolute value: the mean over the groups, each multiplied by the sign of the mean of the
+    /// other groups. The expectation is 0 if the true value is 0, it is the true absolute value if the sign is certain, and
+    /// it is never larger. So noise is not mistaken for an effect.
     pub(in crate::sensitivity) fn size(&self) -> f64 {
         if let [exact] = self.0[..] {
             return exact.abs();
@@ -91,12 +91,12 @@ fn covariance_of_means(a: &Response, b: &Response) -> f64 {
     sum / ((groups - 1) * groups) as f64
 }
 
-/// Change from one point to another, with its interval by Student's t over the groups; for exact answers the interval
-/// has no width.
+/// Returns the change from one point to another, with an interval by Student's t over the groups; for exact results the
+/// interval has width 0.
 ///
 /// # Errors
 ///
-/// As [`FloatMoments::mean_estimate`].
+/// The errors of [`FloatMoments::mean_estimate`].
 pub fn one_at_a_time(from: &Response, to: &Response, level: f64) -> Result<Effect, EstimateError> {
     let difference = to.minus(from);
     if let [exact] = difference.0[..] {
@@ -112,7 +112,7 @@ mod tests {
     use rand::{SeedableRng, rngs::StdRng};
     use rand_distr::{Distribution, Normal};
 
-    /// Over many noisy answers, squares and products average to the true ones, and sizes to 0 if there is no effect.
+    /// Over many noisy results, squares and products average to the true values, and sizes average to 0 if there is no effect.
     #[test]
     fn noise_adds_nothing_to_squares_products_and_sizes() {
         let mut rng = StdRng::seed_from_u64(1);

@@ -1,4 +1,4 @@
-//! The settings of a study of sensitivities.
+//! The settings of a sensitivity study.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::share::Share;
 use crate::subject::{LoadWarning, Subject};
 use crate::sweep::SweepPlan;
 
-/// Groups of the replications of a point, each of which gives a value.
+/// Number of groups of the replications of a point; each group yields one value.
 pub(super) const GROUPS: u64 = 8;
 
 /// Method of the sensitivity analysis.
@@ -20,7 +20,7 @@ pub enum Method {
     /// Derivatives at the base: infinitesimal perturbation of schedules, differences of other jobs, likelihood ratios of other nets.
     #[default]
     Derivatives,
-    /// From one end of each axis to the other, with all others as in the base.
+    /// The change from one end of each axis to the other, with all other axes as in the base.
     Each,
     /// Elementary effects along random walks.
     Morris,
@@ -50,20 +50,20 @@ pub struct Sensitivity {
     pub plan: SweepPlan,
     /// The job or net.
     pub subject: Subject,
-    /// Oddities of the input files.
+    /// Warnings about the input files.
     pub warnings: Vec<LoadWarning>,
     /// True if the axes have ranges; a net without a plan has none.
     pub(super) has_ranges: bool,
     /// Method of the sensitivity analysis.
     pub method: Method,
-    /// The number that moves.
+    /// The measure of the time that is analysed.
     pub measure: Measure,
     /// True if derivatives of a net are with respect to the mean delays of its timed transitions, even if it
     /// has rate parameters.
     pub by_transition: bool,
-    /// Rows of points; none for 20 walks or 256 rows of Sobol's indices.
+    /// Number of rows of points; none for 20 walks or 256 rows of Sobol's indices.
     pub rows: Option<u64>,
-    /// Replications of each point; none for the default of the method.
+    /// Number of replications of each point; none for the default of the method.
     pub replications: Option<u64>,
     /// Confidence level of all intervals, in (0, 1).
     pub level: f64,

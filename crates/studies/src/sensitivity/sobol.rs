@@ -1,6 +1,6 @@
-//! Sobol's indices: the variance of an answer explained by each factor, alone and with interactions.
+//! Sobol's indices: the share of a result's variance that each factor explains, alone and with interactions.
 //!
-//! Implements the estimators, with the noise of replications taken out of every square and product.
+//! Implements the estimators; every square and product is corrected for the noise of replications.
 
 use crate::sensitivity::bootstrap::Bootstrap;
 use crate::sensitivity::response::Response;
@@ -9,20 +9,20 @@ use crate::sensitivity::{Effect, SensitivityError};
 /// Answers at the points of a row of [`saltelli`](crate::sensitivity::design::saltelli).
 #[derive(Clone, Debug, PartialEq)]
 pub struct SobolRow {
-    /// At A.
+    /// The answer at point A.
     pub a: Response,
-    /// At B.
+    /// The answer at point B.
     pub b: Response,
-    /// At A with one coordinate of B, factor by factor.
+    /// The answer at point A with one coordinate taken from B, factor by factor.
     pub mixed: Vec<Response>,
 }
 
 /// Contribution of a factor to the variance of the answer, with all factors uniform over their ranges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VarianceShare {
-    /// S, share of the variance that disappears on average when the factor is fixed.
+    /// S, the share of the variance that disappears on average if the factor is fixed.
     pub first: Effect,
-    /// S_T, share that remains on average when all other factors are fixed: S and every interaction with the factor.
+    /// S_T, the share of the variance that remains on average if all other factors are fixed: S and every interaction with the factor.
     pub total: Effect,
     /// √(S_T V), the effect of the factor on the answer, as a standard deviation in the unit of the answer.
     pub deviation: Effect,
@@ -35,9 +35,9 @@ pub struct SobolIndices {
     pub mean: Effect,
     /// V, variance of the true answer over the ranges, without the noise of replications.
     pub variance: Effect,
-    /// Mean variance of a result between replications: without correction, it would add to V and appear as interaction.
+    /// Mean variance of an answer due to replications; without correction, it would be part of V and look like interaction.
     pub noise: f64,
-    /// Per factor.
+    /// The contribution of each factor.
     pub factors: Vec<VarianceShare>,
 }
 
@@ -49,22 +49,23 @@ struct Parts {
     /// Answers at A and B, and their noise.
     values: [f64; 2],
     noise: [f64; 2],
-    /// Per factor: the square of f(A) − f(A_B), and the mixed answers minus those at A for the product with B.
+    /// Per factor: the square of f(A) − f(A_B), and the answers at the mixed points minus the answer at A, for the product with B.
     squares: Vec<f64>,
     products: Vec<[f64; 2]>,
 }
 
-/// Indices from rows of answers.
+/// Computes the indices from rows of answers.
 ///
 /// ```text
 /// V = mean of the sample variances of f(A) and f(B), minus the mean noise
 /// S_i V = mean (f(B) − c) (f(A_B^i) − f(A)),   S_Ti V = mean (f(A) − f(A_B^i))² / 2
 /// ```
 ///
-/// c is the mean answer. Squares and products are means over pairs of different groups of replications, so that their
-/// expectations are those of the true results: noise does not bias any index, with or without common random numbers.
-/// Ratios have a bias of order 1/rows. Sources: S_i \[Saltelli2010, Table 2 b\], S_Ti \[Jansen1999\]; the treatment of
-/// noise is derived in docs/sensitivity.md. Intervals by bootstrap over rows, which must be independent of each other.
+/// c is the mean answer. Squares and products are means over pairs of different groups of replications, so their
+/// expectations are those of noise-free answers: noise does not bias them, with or without common random numbers.
+/// The indices are ratios and have a bias of order 1/rows. Sources: S_i \[Saltelli2010, Table 2 b\], S_Ti \[Jansen1999\]; the
+/// treatment of noise is derived in docs/sensitivity.md. Intervals come from a bootstrap over rows, which must be independent
+/// of each other.
 ///
 /// # Errors
 ///
@@ -172,7 +173,7 @@ mod tests {
         assert_eq!(found.noise, 0.0);
     }
 
-    /// A constant added to every answer explains nothing: shares and variance stay. Seen to fail with answers that are not centred.
+    /// A constant added to every answer changes neither shares nor variance. This test fails if answers are not centred.
     #[test]
     fn indices_do_not_depend_on_a_constant() {
         let found = |constant: f64| {
@@ -203,8 +204,8 @@ mod tests {
         near(found.variance, all - 1.0, 0.015);
     }
 
-    /// Noise as large as the function itself, independent from point to point: the indices stay, while those of the bare means show
-    /// interaction that is not there.
+    /// Noise as large as the function itself, independent from point to point, does not change the indices, whereas indices of the plain
+    /// means show an interaction that does not exist.
     #[test]
     fn noise_is_not_mistaken_for_interaction() {
         let noise = Normal::new(0.0, 6.0).unwrap();

@@ -1,4 +1,4 @@
-//! A sensitivity study from the plan to the ranking: this module covers whole ranges, `derivatives` covers
+//! A sensitivity study, from the plan to the ranking. This module computes effects over whole ranges; `derivatives` computes
 //! derivatives at the base.
 
 use std::path::Path;
@@ -24,9 +24,9 @@ use crate::subject::{Loaded, Subject, as_number, load};
 use crate::sweep::{Axis, Point, Scale, Settings, SweepPlan};
 use crate::watch::{TimeLimit, Watch};
 
-/// Replications of the base for the probability to meet a deadline.
+/// Number of replications of the base for the probability of meeting a deadline.
 const OF_BASE: u64 = 2_000;
-/// Levels of the grid of random walks.
+/// Number of levels of the grid for random walks.
 const LEVELS: u32 = 4;
 
 impl Sensitivity {
@@ -34,7 +34,7 @@ impl Sensitivity {
     ///
     /// # Errors
     ///
-    /// As [`Subject::of_job`].
+    /// The errors of [`Subject::of_job`].
     pub fn of_job(job: impl Planning) -> Result<Self, StudyError> {
         let loaded = Loaded { subject: Subject::of_job(job)?, warnings: Vec::new() };
         Ok(Self::of(SweepPlan::default(), loaded, true))
@@ -47,7 +47,7 @@ impl Sensitivity {
         self
     }
 
-    /// Chooses how settings are compared. Default: derivatives at the base.
+    /// Sets the method by which settings are compared. Default: derivatives at the base.
     #[must_use]
     pub fn method(self, method: Method) -> Self {
         Self { method, ..self }
@@ -62,7 +62,7 @@ impl Sensitivity {
         Self::planned(plan, folder, &[])
     }
 
-    /// The same with options in place of the values of the job's plan.
+    /// Reads the job or net of a plan as [`Sensitivity::new`] does; `options` replace values of the job's plan.
     ///
     /// # Errors
     ///
@@ -117,12 +117,13 @@ impl Sensitivity {
         }
     }
 
-    /// Runs the study. `watch` counts points, or replications of derivatives. A stopped study is also a
+    /// Runs the study. `watch` counts points, or replications if derivatives are computed. A stopped study also returns a
     /// result, if it has enough rows.
     ///
     /// # Errors
     ///
-    /// Keys that cannot be used, replications that cannot be run, too few rows; [`StudyError::Part`] after a part of the work.
+    /// Keys that cannot be used, replications that cannot be run, or too few rows; [`StudyError::Part`] if this process ran only part of
+    /// the work.
     pub fn run(&self, watch: &dyn Watch) -> Result<SensitivityReport, StudyError> {
         self.check()?;
         let watch = TimeLimit::new(watch, self.max_time);
@@ -147,7 +148,7 @@ impl Sensitivity {
         let Some(deadline_s) = self.subject.number("job.deadline_s", axes, &base) else { return Ok(None) };
         let model = self.subject.model(axes, &base, seed).map_err(StudyError::Model)?;
         let ensemble = Ensemble { replications: OF_BASE, seed, threads: self.threads, ..Ensemble::default() };
-        // over all runs, as a quantile
+        // the probability covers all runs, as quantiles do
         let Some(times) = times(&model, Measure::Quantile(0.5), &ensemble, watch)? else { return Ok(None) };
         let done = times.iter().filter(|time| **time <= deadline_s).count() as u64;
         let simulated = clopper_pearson(done, times.len() as u64, self.level).ok().map(Measured::from);
@@ -159,7 +160,7 @@ impl Sensitivity {
         self.has_ranges
     }
 
-    /// Checks the axes: both ends of each, and the base. Most places between them are met by no list.
+    /// Checks the base and both ends of each axis; points between the ends are not checked.
     fn check(&self) -> Result<(), StudyError> {
         let axes = &self.plan.axis;
         if !self.has_ranges && self.method != Method::Derivatives {
@@ -173,14 +174,14 @@ impl Sensitivity {
             (0..).zip(&mut points).for_each(|(number, point)| point.number = number);
         }
         if !self.has_ranges {
-            // its own rate parameters need no check
+            // the net's own rate parameters need no check
             let plan = SweepPlan { axis: Vec::new(), ..self.plan.clone() };
             return self.subject.check(&plan, &[Point::base(0)]);
         }
         self.subject.check(&self.plan, &points)
     }
 
-    /// An empty result.
+    /// Returns a result without effects.
     pub(super) fn report(&self, method: Method, replications: u64) -> SensitivityReport {
         SensitivityReport {
             method,
@@ -217,7 +218,7 @@ impl Sensitivity {
         }
     }
 
-    /// Effects of going from one end of each axis to the other.
+    /// Computes the effects over whole ranges, by the method of the study.
     fn over_ranges(&self, watch: &dyn Watch) -> Result<SensitivityReport, StudyError> {
         let many = if matches!(self.measure, Measure::Quantile(_)) { 2000 } else { 0 };
         let (rows, replications) = match self.method {
@@ -229,7 +230,7 @@ impl Sensitivity {
         if replications < GROUPS {
             return Err(StudyError::TooFewReplications { need: GROUPS });
         }
-        // without rows to resample, the difference of each replication shows most of the noise
+        // there are no rows to resample, so the noise is estimated from the differences of single replications
         let paired = self.method == Method::Each && self.measure == Measure::Mean;
         let asker = self.asker(replications, if paired { replications } else { GROUPS });
         let bootstrap = Bootstrap { level: self.level, seed: asker.seed, ..Bootstrap::default() };
@@ -332,26 +333,26 @@ impl Sensitivity {
 }
 
 impl SensitivityRow {
-    /// The row of an axis: its effect, or why it is unknown.
+    /// Returns the row of an axis, with its effect or the reason why the effect is unknown.
     pub(super) fn new(axis: &Axis, effect: Result<KnobEffect, String>) -> Self {
         let (effect, note) = effect.map_or_else(|why| (None, Some(why)), |effect| (Some(effect), None));
         Self { key: axis.key.clone(), name: axis.title().to_owned(), effect, note }
     }
 }
 
-/// Notes how many rows are complete.
+/// Records how many rows are complete.
 fn count_rows(report: &mut SensitivityReport, answers: &[Vec<Response>], planned: usize) {
     report.partial = answers.len() < planned;
     report.rows = answers.len() as u64;
     report.points = answers.iter().map(|row| row.len() as u64).sum();
 }
 
-/// The ends of an axis.
+/// Returns the ends of an axis.
 fn ends(axis: &Axis) -> (Value, Value) {
     (axis.at(0.0), axis.at(1.0))
 }
 
-/// Returns the change per unit, and for one percent more in the middle, if the setting is a number between two ends.
+/// Returns the change per unit, and the change for an increase of 1% at the middle of the range, if the setting is a number between two ends.
 fn rates(axis: &Axis, change: Effect) -> (Option<Effect>, Option<Effect>) {
     let (from, to) = ends(axis);
     let (Some(from), Some(to)) = (as_number(&from), as_number(&to)) else { return (None, None) };
@@ -368,7 +369,7 @@ fn rates(axis: &Axis, change: Effect) -> (Option<Effect>, Option<Effect>) {
     }
 }
 
-/// Returns the points at places of the unit cube, numbered from 1.
+/// Returns the points for rows of coordinates in the unit cube, numbered from 1.
 fn rows_of(axes: &[Axis], places: impl Iterator<Item = Vec<Vec<f64>>>) -> Vec<Vec<Point>> {
     let mut numbers = 1..;
     let mut point = |place: &Vec<f64>| Point {

@@ -9,10 +9,10 @@ use crate::stages::StagePlan;
 use crate::subject::number::as_number;
 use crate::sweep::{Axis, Point, path};
 
-/// Reason why a point has no job or net.
+/// Reason why the values of a point do not form a valid job or net.
 #[derive(Debug)]
 pub(super) struct Misfit {
-    /// The key that is to blame, if that is known.
+    /// The key that causes the problem, if it is known.
     pub(super) key: Option<String>,
     pub(super) message: String,
     /// True if the subject has no such key.
@@ -44,7 +44,7 @@ pub(super) fn job_at(table: &Table, seed: u64, axes: &[Axis], point: &Point) -> 
     Ok(plan)
 }
 
-/// Returns a plan with the values of a point, as text.
+/// Returns the text of a plan with the values of a point.
 fn text_at(table: &Table, axes: &[Axis], point: &Point) -> Result<String, Misfit> {
     let mut table = table.clone();
     for (axis, value) in axes.iter().zip(&point.values) {
@@ -55,8 +55,8 @@ fn text_at(table: &Table, axes: &[Axis], point: &Point) -> Result<String, Misfit
     Ok(table.to_string())
 }
 
-/// Returns a plan with the values of some axes at a point. Unknown paths have no effect: the check of the
-/// axes reports them.
+/// Returns a plan with the values of the axes that `which` selects at a point. Unknown paths have no effect here; the check
+/// of the axes reports them.
 pub(super) fn table_at(table: &Table, axes: &[Axis], point: &Point, which: impl Fn(&Axis) -> bool) -> Table {
     let mut table = table.clone();
     for (axis, value) in axes.iter().zip(&point.values).filter(|(axis, _)| which(axis)) {
@@ -65,7 +65,7 @@ pub(super) fn table_at(table: &Table, axes: &[Axis], point: &Point, which: impl 
     table
 }
 
-/// Returns the first problem of a plan; lines of a point's plan have no meaning for users.
+/// Returns the first problem of a plan without its line, because users do not see the text of a point's plan.
 fn misfit(error: PlanError) -> Misfit {
     let Some(problem) = error.problems.first() else { return Misfit::plain(error) };
     let key = (problem.kind == ProblemKind::Value).then(|| problem.key.clone());
@@ -86,7 +86,7 @@ pub(super) fn net_at(net: &Net, axes: &[Axis], point: &Point) -> Result<Net, Mis
             return Err(Misfit::unknown(format!("unknown rate parameter; {known}")));
         }
         if let Some(value) = value {
-            let number = as_number(value).ok_or_else(|| Misfit::plain(format!("{value} is no number")))?;
+            let number = as_number(value).ok_or_else(|| Misfit::plain(format!("{value} is not a number")))?;
             values.push((axis.key.clone(), number));
         }
     }
@@ -103,7 +103,7 @@ pub enum ParameterError {
         /// The names.
         names: Vec<String>,
     },
-    /// Values that make no net.
+    /// Values with which the net is not valid.
     #[error(transparent)]
     Build(#[from] BuildError),
 }

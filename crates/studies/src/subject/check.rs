@@ -1,4 +1,4 @@
-//! Checks before anything is run: unknown keys, values that do not fit, constraints, nets that do not stop.
+//! Checks before any simulation: unknown keys, invalid values, constraints, nets that do not stop.
 
 use rayon::prelude::*;
 use toml::Value;
@@ -67,7 +67,7 @@ impl Subject {
         reject(self.axis_problems(&plan.axis, plan.sweep.seed))
     }
 
-    /// Runs one replication of a net: one that does not reach its goal would take all its firings in every replication.
+    /// Runs one replication of a net to check that it reaches its goal; otherwise every replication would run up to the maximum number of firings.
     fn check_end(&self, plan: &SweepPlan, base: &Point, seed: u64) -> Result<(), StudyError> {
         if !matches!(self.kind, Kind::Net { .. }) {
             return Ok(());
@@ -88,7 +88,7 @@ impl Subject {
             let alone = |(j, level): (usize, &Value)| {
                 let mut point = Point::base(axes.len());
                 point.values[i] = Some(level.clone());
-                // a value that is out of range may be valid together with another axis
+                // a value that is out of range may be valid in combination with another axis
                 self.misfit(axes, &point, seed).filter(|misfit| misfit.key.is_none()).map(|misfit| (j, misfit))
             };
             let levels = axis.levels();
@@ -127,7 +127,7 @@ impl Subject {
     }
 }
 
-/// Fails with the first of some problems, if there are any.
+/// Returns an error with the first problems, if there are any.
 fn reject(mut problems: Vec<KeyProblem>) -> Result<(), StudyError> {
     problems.truncate(MOST_PROBLEMS);
     Ok(Problems::check(problems)?)
@@ -142,7 +142,7 @@ fn value_key(axis: &Axis, i: usize, j: usize) -> String {
     }
 }
 
-/// Returns true if the path of an axis, perhaps with `[*]`, covers the key.
+/// Returns true if the path of an axis, which may contain `[*]`, covers the key.
 fn covers(axis: &str, key: &str) -> bool {
     let [axis, key] = [axis, key].map(|path| path.split(['.', '[', ']']).filter(|step| !step.is_empty()));
     let steps: Vec<_> = axis.collect();

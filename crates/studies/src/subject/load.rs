@@ -17,12 +17,12 @@ use crate::sweep::Settings;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum LoadWarning {
-    /// A plan without any key: every key has its default, and it may be the wrong file.
+    /// A plan without any key: all keys have their defaults, and the file may be the wrong one.
     Empty {
         /// The file.
         path: PathBuf,
     },
-    /// Old names of keys.
+    /// A plan that uses old names of keys.
     Renamed {
         /// The file.
         path: PathBuf,
@@ -31,7 +31,7 @@ pub enum LoadWarning {
         /// The warnings.
         warnings: Vec<PlanWarning>,
     },
-    /// Warnings of the reader of nets.
+    /// A net that was read with warnings.
     Net {
         /// The file.
         path: PathBuf,
@@ -42,12 +42,12 @@ pub enum LoadWarning {
     },
 }
 
-/// A job or net that was read, and the warnings about its file.
+/// A job or net, with the warnings about its file.
 #[derive(Debug)]
 pub struct Loaded {
     /// The job or net.
     pub subject: Subject,
-    /// The warnings, in the order of the files.
+    /// The warnings, in the order in which the files were read.
     pub warnings: Vec<LoadWarning>,
 }
 
@@ -65,11 +65,11 @@ impl Loaded {
         }
     }
 
-    /// The same with options in place of the values of the job's plan.
+    /// Returns the job or net with `options` in place of values of its plan.
     ///
     /// # Errors
     ///
-    /// As [`Subject::planned`].
+    /// The errors of [`Subject::planned`].
     pub fn planned(self, options: &[PlanOption]) -> Result<Self, StudyError> {
         Ok(Self { subject: self.subject.planned(options)?, ..self })
     }

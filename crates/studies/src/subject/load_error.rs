@@ -37,7 +37,7 @@ pub enum LoadError {
         error: PlanError,
     },
     /// A plan that only the cluster simulator can run, because it has no net.
-    #[error("`{}` is a plan of {described_by}, simulated task by task: it has no net", path.display())]
+    #[error("`{}` is a plan of {described_by}, which is simulated task by task and has no net", path.display())]
     Tasks {
         /// The file.
         path: PathBuf,
@@ -54,7 +54,7 @@ pub enum LoadError {
         /// The problems.
         error: ReadError,
     },
-    /// A goal that the net does not understand.
+    /// A goal that is not a valid expression of the net.
     #[error("`{until}`: {error}")]
     Goal {
         /// The goal.

@@ -1,4 +1,4 @@
-//! Subject of a study: a job or a net, with settings that every run changes.
+//! Subject of a study: a job or a net whose settings the study varies.
 //!
 //! ```text
 //! Subject + axes + Point ──▶ the job plan or net of one run ──▶ Model (a compiled net and its question)
@@ -8,9 +8,9 @@
 //! |---|---|
 //! | reading a job or net from files | [`load`] |
 //! | the job plan or net of one run | `at` |
-//! | which runs cannot be made, and which keys are to blame | `check` |
-//! | compiling and folding once per structure | `shapes` |
-//! | the same for a net with rate parameters | `rated_net` |
+//! | points that are not valid, and the keys that cause the problem | `check` |
+//! | nets of jobs, compiled and folded once per structure | `shapes` |
+//! | a net with rate parameters, compiled and folded once | `rated_net` |
 
 mod at;
 mod check;
@@ -44,11 +44,11 @@ pub use load::{LoadWarning, Loaded};
 pub use load_error::LoadError;
 pub(crate) use number::as_number;
 
-/// A job or a net whose settings a study changes.
+/// A job or a net whose settings a study varies.
 #[derive(Debug)]
 pub struct Subject {
     kind: Kind,
-    /// True if equal parts of the net are counted.
+    /// True if equal parts of the net are folded.
     fold: bool,
 }
 
@@ -60,9 +60,9 @@ impl From<Kind> for Subject {
 
 #[derive(Debug)]
 enum Kind {
-    /// A job plan, every key written out.
+    /// A job plan with all keys written out.
     Job { table: Table, shapes: Shapes },
-    /// A job of stages, every key written out.
+    /// The plan of a job of stages with all keys written out.
     Stages { table: Table },
     /// A net.
     Net {
@@ -71,13 +71,13 @@ enum Kind {
         until: Option<String>,
         /// The file's text.
         text: String,
-        /// The net that runs, made on demand: unfolded, and folded.
+        /// The net as it is simulated, unfolded and folded, each created when it is first used.
         forms: Box<[OnceLock<RatedNet>; 2]>,
     },
 }
 
 impl Subject {
-    /// A MapReduce job; axes are paths of keys of its plan.
+    /// Returns a MapReduce job as the subject; axes are paths of keys of its plan.
     ///
     /// # Errors
     ///
@@ -85,44 +85,44 @@ impl Subject {
     pub fn job(plan: &Plan) -> Result<Self, StudyError> {
         let mut table = Table::try_from(plan)?;
         if plan.phases.is_some() {
-            // given phase means leave no room for a profile
+            // a plan with phase means cannot also have a profile
             table.remove("profile");
         }
         Ok(Kind::Job { table, shapes: Shapes::default() }.into())
     }
 
-    /// A job of stages; axes are paths of keys of its plan.
+    /// Returns a job of stages as the subject; axes are paths of keys of its plan.
     ///
     /// # Errors
     ///
     /// [`StudyError::Written`] for a plan with numbers that TOML cannot hold.
     pub fn stages(plan: &StagePlan) -> Result<Self, StudyError> {
-        // notes are about the logs, not about runs
+        // notes describe the logs and have no effect on runs
         let plan = StagePlan { notes: Vec::new(), ..plan.clone() };
         Ok(Kind::Stages { table: Table::try_from(&plan)? }.into())
     }
 
-    /// A net whose goal is the expression `until`, or the dead marking; axes are its rate parameters.
+    /// Returns a net as the subject; its goal is the expression `until`, or the dead marking. Axes are its rate parameters.
     ///
     /// # Errors
     ///
-    /// An expression that the net does not understand.
+    /// `until` is not a valid expression of the net.
     pub fn net(net: Net, until: Option<&str>) -> Result<Self, ExprError> {
         until.map(|until| net.expression(until)).transpose()?;
         let text = write(&net, &WriteOptions::default()).xml;
         Ok(Self::net_of_text(net, until, text))
     }
 
-    /// A net that was read from `text`, by which stored results are recognised; its goal is valid.
+    /// Returns a net as the subject; its goal is valid. `text` is the net's file, which identifies the subject of stored results.
     fn net_of_text(net: Net, until: Option<&str>, text: String) -> Self {
         Kind::Net { net: Box::new(net), until: until.map(str::to_owned), text, forms: Box::default() }.into()
     }
 
-    /// A job by its plan; axes are paths of keys of the plan.
+    /// Returns the job of a plan as the subject; axes are paths of keys of the plan.
     ///
     /// # Errors
     ///
-    /// [`StudyError::Options`] for options that the plan has no meaning for, [`StudyError::Model`] for a plan of tasks, which has no net.
+    /// [`StudyError::Options`] for options that do not apply to the plan, [`StudyError::Model`] for a plan of tasks, which has no net.
     pub fn of_job(job: impl Planning) -> Result<Self, StudyError> {
         match job.plan().map_err(StudyError::Options)? {
             JobPlan::MapReduce(plan) => Self::job(&plan),
@@ -134,11 +134,11 @@ impl Subject {
         }
     }
 
-    /// Returns the job with options instead of its plan's values.
+    /// Returns the job with options in place of values of its plan.
     ///
     /// # Errors
     ///
-    /// [`StudyError::Options`]: an option that the job or net has no meaning for, or values out of range.
+    /// [`StudyError::Options`] for an option that does not apply to the job or net, or for values out of range.
     pub fn planned(self, options: &[PlanOption]) -> Result<Self, StudyError> {
         let Some(first) = options.first() else { return Ok(self) };
         let plan = match &self.kind {
@@ -151,18 +151,18 @@ impl Subject {
         Self::of_job(plan.with_all(options))
     }
 
-    /// Sets whether equal parts of the net are counted, which is the default, or kept apart.
+    /// Turns folding on or off: by default, equal parts of the net are counted; without folding they are kept apart.
     pub fn set_folding(&mut self, fold: bool) {
         self.fold = fold;
     }
 
-    /// Returns the job plan or net as text; equal texts mean the same.
+    /// Returns the job plan or net as text. Subjects with equal texts give equal results.
     pub fn text(&self) -> String {
         let text = match &self.kind {
             Kind::Job { table, .. } | Kind::Stages { table } => table.to_string(),
             Kind::Net { text, .. } => text.clone(),
         };
-        // other random numbers
+        // without folding, random numbers are used differently
         if self.fold { text } else { format!("{}\n# equal parts kept apart\n", text.trim_end()) }
     }
 
@@ -174,7 +174,7 @@ impl Subject {
         }
     }
 
-    /// Returns true if the job has run-to-run variation: means are then of a typical run, and quantiles are
+    /// Returns true if the job has run-to-run variation. In that case, means are those of a typical run, and quantiles are
     /// over all runs.
     pub fn whole_runs_differ(&self) -> bool {
         let (Kind::Stages { table } | Kind::Job { table, .. }) = &self.kind else { return false };
@@ -182,11 +182,11 @@ impl Subject {
         sigma.is_some_and(|sigma| sigma > 0.0)
     }
 
-    /// Returns the model to replicate at a point, with equal parts counted unless they are kept apart; `seed` draws the random parts of a job's net.
+    /// Returns the model to simulate at a point, folded unless folding is turned off. `seed` determines the random parts of a job's net.
     ///
     /// # Errors
     ///
-    /// Reason why the point's settings give no job or net.
+    /// Reason why the point's settings do not form a valid job or net.
     pub fn model(&self, axes: &[Axis], point: &Point, seed: u64) -> Result<Model, String> {
         self.model_as(axes, point, seed, self.fold)
     }
@@ -195,21 +195,21 @@ impl Subject {
     ///
     /// # Errors
     ///
-    /// Reason why the point's settings give no job.
+    /// Reason why the point's settings do not form a valid job.
     pub(crate) fn stages_at(&self, axes: &[Axis], point: &Point) -> Option<Result<StagePlan, String>> {
         let Kind::Stages { table } = &self.kind else { return None };
         Some(stages_at(table, axes, point).map_err(|misfit| misfit.message))
     }
 
-    /// The same without folding: its transitions are the transitions of the job or net.
+    /// Returns the model at a point without folding, so that its transitions are those of the job or net.
     pub(crate) fn unfolded_model(&self, axes: &[Axis], point: &Point, seed: u64) -> Result<Model, String> {
         self.model_as(axes, point, seed, false)
     }
 
-    /// Returns the folded parts of the base's net, none if it runs unfolded, and the parts that look alike and are not folded.
+    /// Returns the folded parts of the base's net (none if it runs unfolded), and the parts that look alike but are not folded.
     pub fn folded_parts(&self, axes: &[Axis], seed: u64) -> (Option<FoldedParts>, Vec<NotFolded>) {
         if let Kind::Stages { .. } = &self.kind {
-            // their nets have no replicas to count
+            // nets of jobs of stages have no replicas to fold
             return (None, Vec::new());
         }
         let model = self.model(axes, &Point::base(axes.len()), seed);
@@ -239,18 +239,18 @@ impl Subject {
                 let form =
                     |fold: bool| forms[usize::from(fold)].get_or_init(|| RatedNet::new(net, until.as_deref(), fold));
                 let model = form(fold).model(axes, point);
-                // a net that does not compile is reported by the names of its own transitions
+                // if a net does not compile, the report names the transitions of the unfolded net
                 if fold { model.or_else(|_| form(false).model(axes, point)) } else { model }
             }
         }
     }
 
-    /// Returns the value of an axis, a key of the job plan or a rate parameter at a point, if it is a number.
+    /// Returns the value at a point of an axis, of a key of the job plan or of a rate parameter, if it is a number.
     pub fn number(&self, name: &str, axes: &[Axis], point: &Point) -> Option<f64> {
         self.values(axes, point, &[name]).pop()?.as_ref().and_then(as_number)
     }
 
-    /// Returns the number of workers of the job at a point, or its executors; none for a net.
+    /// Returns the number of workers or executors of the job at a point; none for a net.
     pub fn nodes(&self, axes: &[Axis], point: &Point) -> Option<f64> {
         match &self.kind {
             Kind::Job { table, .. } => {
@@ -293,7 +293,7 @@ impl Subject {
         }
     }
 
-    /// Returns the number that an axis has at the base; of `[*]`, the number that all entries share.
+    /// Returns the number that an axis has at the base. For a key with `[*]`, all entries must have the same number.
     pub(crate) fn base_number(&self, key: &str) -> Option<f64> {
         match &self.kind {
             Kind::Job { table, .. } | Kind::Stages { table } => path::get(table, key).and_then(as_number),

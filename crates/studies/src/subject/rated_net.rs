@@ -1,4 +1,4 @@
-//! A net whose rate parameters a study changes: folded and compiled once for all values.
+//! A net whose rate parameters a study varies: folded and compiled once for all values.
 
 use crate::compile::{Compiled, Template, compile, lower};
 use crate::net::Net;
@@ -7,10 +7,10 @@ use crate::sim::{FoldedParts, Goal, NotFolded, Prepared, Question};
 use crate::subject::at::net_at;
 use crate::sweep::{Axis, Model, Point};
 
-/// Firings after which a replication of a net stops.
+/// Maximum number of firings of a replication of a net.
 pub(super) const MOST_FIRINGS: u64 = 10_000_000;
 
-/// The net that runs. Its rates are expressions of the rate parameters that the original net has.
+/// The net that is simulated. Its rates are expressions over the rate parameters of the original net.
 #[derive(Debug)]
 pub(super) struct RatedNet {
     net: Net,
@@ -23,7 +23,7 @@ pub(super) struct RatedNet {
 }
 
 impl RatedNet {
-    /// A net and its goal, which is valid; folded if `fold`, and if parts are alike whatever the rate parameters are.
+    /// Prepares a net and its goal, which must be valid. With `fold`, parts are folded if they are equal for all values of the rate parameters.
     pub(super) fn new(net: &Net, until: Option<&str>, fold: bool) -> Self {
         let goal = until.and_then(|until| net.expression(until).ok());
         let prepared = if fold { prepared(net, goal.as_ref()) } else { None };
@@ -38,7 +38,7 @@ impl RatedNet {
     ///
     /// # Errors
     ///
-    /// Reason why the values of the point give no net.
+    /// Reason why the values of the point do not form a valid net.
     pub(super) fn model(&self, axes: &[Axis], point: &Point) -> Result<Model, String> {
         let net = net_at(&self.net, axes, point).map_err(|misfit| misfit.message)?;
         let question = question(&net, self.goal.as_ref());
@@ -58,8 +58,8 @@ fn question(net: &Net, goal: Option<&Expr>) -> Question {
     Question { goal, max_firings: Some(MOST_FIRINGS), ..Question::default() }
 }
 
-/// The net, folded if possible. Rates stay expressions of rate parameters, but weights of arcs are taken as numbers: none if they
-/// depend on parameters.
+/// Prepares the net, folded if possible. Rates stay expressions of rate parameters, but arc weights are treated as constants; so
+/// none is returned if weights depend on parameters.
 fn prepared(net: &Net, goal: Option<&Expr>) -> Option<Prepared> {
     let mut arcs_vary = false;
     for weight in net.arcs().iter().flat_map(|arc| &arc.weights) {
@@ -88,7 +88,7 @@ mod tests {
     use crate::sim::{Ensemble, Unwatched, run};
     use toml::Value;
 
-    /// Six tasks of two kinds on two slots; the kinds have equal rates as the net is, but parameters of their own.
+    /// Six tasks of two kinds on two slots. The rates of the two kinds are separate parameters that have equal values here.
     fn tasks() -> Net {
         let mut b = NetBuilder::new("tasks");
         let (slots, done) = (b.place("slots", 2), b.place("done", 0));
@@ -112,7 +112,7 @@ mod tests {
         b.build().unwrap()
     }
 
-    /// Rates that are equal by chance must not fold: then a point that changes one of them would change both.
+    /// Tasks whose rates are equal by chance must not be folded, because a point that changes one rate would then change both.
     #[test]
     fn folded_rates_stay_expressions_of_their_own_parameters() {
         let net = tasks();

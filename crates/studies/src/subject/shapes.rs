@@ -1,4 +1,4 @@
-//! Nets of jobs, built, folded and compiled once for all runs of one structure; each run then sets its rates.
+//! Nets of jobs: built, folded and compiled once for all points of the same structure. Each point then only sets the rates.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,14 +10,14 @@ use crate::net::{Delay, Timing, TransitionId};
 use crate::sim::{FoldedParts, NotFolded, Prepared, Question};
 use crate::sweep::Model;
 
-/// Maximum number of structures that are kept. A sweep over numbers of tasks has many structures and returns to them.
+/// Maximum number of structures that are kept. A sweep over numbers of tasks has many structures, each needed repeatedly.
 const MOST_SHAPES: usize = 32;
 
-/// The compiled net of a structure, and which transitions are which.
+/// The compiled net of a structure, with the meaning of its transitions.
 #[derive(Debug)]
 struct Known {
     shape: JobShape,
-    /// True if equal tasks may be counted.
+    /// True if equal tasks may be folded.
     fold: bool,
     phases: PhaseMap,
     folding: Option<Folding>,
@@ -26,13 +26,13 @@ struct Known {
     template: Template,
 }
 
-/// Structures of jobs that were compiled, the newest last.
+/// The compiled structures of jobs, the newest last.
 #[derive(Debug, Default)]
 pub(super) struct Shapes(Mutex<Vec<Arc<Known>>>);
 
 impl Shapes {
-    /// Returns the compiled net of a job, bit for bit equal to a recompiled net. With `fold`, tasks
-    /// that wait for slots are counted.
+    /// Returns the compiled net of a job, bit for bit equal to a newly compiled net. With `fold`, tasks
+    /// that wait for slots are folded.
     pub(super) fn model(&self, plan: &Plan, fold: bool) -> Result<Model, String> {
         let phases = seeded_phase_times(plan).map_err(|error| error.to_string())?;
         let mut plan = plan.clone();
@@ -67,7 +67,7 @@ impl Shapes {
 
     fn add(&self, new: Known) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // another thread may have met it at the same time
+        // another thread may have added the same structure meanwhile
         if known.iter().all(|known| known.fold != new.fold || known.shape != new.shape) {
             if known.len() == MOST_SHAPES {
                 known.remove(0);
@@ -78,10 +78,10 @@ impl Shapes {
 }
 
 impl Known {
-    /// Timings of the simulated net, from the timings of the job's net; none if the net would have to be folded again.
+    /// Translates the timings of the job's net to timings of the simulated net; none if the net would have to be folded again.
     fn timings(&self, timings: Vec<(TransitionId, Timing)>) -> Option<Vec<(TransitionId, Timing)>> {
         let Some(folding) = &self.folding else { return Some(timings) };
-        // replicas have equal timings: that is part of the shape
+        // replicas have equal timings, because the shape requires it
         let became = |(id, own)| folding.transitions(id).into_iter().map(move |to| (to, Timing::clone(&own)));
         let first = timings.into_iter().flat_map(became).filter(|(to, _)| to.is_first);
         let of_class = |(to, own): (FoldedTransition, Timing)| {
@@ -93,7 +93,8 @@ impl Known {
     }
 }
 
-/// The timing of a task for all tasks of its class, as in `folded`: as many servers, or the rate times the tokens of a place.
+/// Turns the timing of one task into the timing of all tasks of its class, in the form of `folded`: with the same number of servers, or with
+/// the rate multiplied by the tokens of a place.
 fn counted(folded: &Timing, own: Timing) -> Option<Timing> {
     let (Timing::Timed { delay: like, servers, memory }, Timing::Timed { delay, .. }) = (folded, &own) else {
         return Some(own);
@@ -124,7 +125,7 @@ mod tests {
     use crate::compile::plan_schedule;
     use crate::sim::{Ensemble, Unwatched, run};
 
-    /// Points of several structures, met in turn: all are what compiling them anew gives.
+    /// Points of several structures, in turn: the result is the same as if each point were compiled separately.
     #[test]
     fn points_of_known_structures_are_compiled_as_if_anew() {
         let shapes = Shapes::default();
@@ -157,11 +158,11 @@ mod tests {
                 }
             }
         }
-        // a distribution is no structure but where equal tasks wait; slots, folding and the number of tasks are
+        // a distribution belongs to the structure only if equal tasks wait; slots, folding and the number of tasks always do
         assert_eq!(shapes.0.lock().unwrap().len(), 10);
     }
 
-    /// One worker of two kinds, then two equal ones: other tasks fold, although the net's structure is the same.
+    /// Two different workers, then two equal workers: other tasks are folded, although the net's structure is the same.
     #[test]
     fn tasks_fold_by_the_times_of_their_own_point() {
         let shapes = Shapes::default();

@@ -1,7 +1,7 @@
 //! All points of a sweep in one batch over all cores.
 //!
-//! Implements the grouping of points: waves that take about a quarter of a second each. Within a wave (`sweep::wave`) the
-//! cores share points and blocks of replications, so that a thousand small points keep all cores busy, and so does one large one.
+//! Implements the grouping of points into waves of about a quarter of a second each. Within a wave (`sweep::wave`), points and
+//! blocks of replications are divided among the cores, so that a thousand small points or one large point keep all cores busy.
 
 use std::time::{Duration, Instant};
 
@@ -27,19 +27,19 @@ pub struct Base {
 
 /// Target duration of a wave; results are stored and progress is shown between waves.
 const WAVE: Duration = Duration::from_millis(250);
-/// Number of single times that a wave may keep in memory, 8 bytes each: limits memory if points are short and many.
+/// Maximum number of single times that a wave keeps in memory, 8 bytes each: a limit for many short points.
 const MOST_TIMES: u64 = 1 << 24;
-/// Points of a wave for each core, and on a GPU: limits the memory for their nets.
+/// Maximum number of points of a wave, per core and on a GPU: limits the memory for the nets of the points.
 const MOST_PER_CORE: u64 = 16;
 const MOST_ON_CARD: u64 = 256;
 
 impl Batch {
-    /// Stops at the deadline, and whenever `watch` does.
+    /// Returns a watch that stops at the deadline, or earlier if `watch` stops.
     pub(super) fn limited<'w>(&self, watch: &'w dyn Watch) -> TimeLimit<'w> {
         TimeLimit::at(watch, self.deadline)
     }
 
-    /// The first replications that a point needs.
+    /// Returns the request for the first replications of a point.
     pub(super) fn wanted<'a>(&self, point: &'a Point) -> Wanted<'a> {
         let rule =
             |rel_error| StopRule { rel_error, level: self.level, max_reps: self.replications, ..StopRule::default() };
@@ -82,11 +82,11 @@ impl Base {
     }
 }
 
-/// Runs the base, which every part of a sweep needs for its differences; none if it was stopped.
+/// Runs the base, with which every part of a sweep compares its points; none if the run was stopped.
 ///
 /// # Errors
 ///
-/// The base is no model, or cannot be replicated.
+/// The base is not a valid model, or cannot be simulated.
 pub fn run_base<E: Send>(
     base: &Point,
     make: &MakeModel<'_>,
@@ -98,12 +98,12 @@ pub fn run_base<E: Send>(
     Ok(ran.into_iter().flatten().next().map(|ran| Base::new(base, &ran, batch.level)))
 }
 
-/// Runs points, and hands the results of each wave to `keep`, in the order of the points; returns the devices that ran them. Ends early, and without an
-/// error, when it is stopped or the deadline is over.
+/// Runs points, and passes the results of each wave to `keep`, in the order of the points; returns the devices that ran the points.
+/// If `watch` stops the run or the deadline passes, the function returns early, without an error.
 ///
 /// # Errors
 ///
-/// The first error ends the batch.
+/// The first error, which ends the batch.
 pub fn run_points<E: Send>(
     points: &[Point],
     base: &Base,
@@ -157,7 +157,7 @@ mod tests {
     use crate::sweep::model::Model;
     use std::num::NonZeroUsize;
 
-    /// A race for tokens that come back or not, until all are gone: not a schedule.
+    /// A race between transitions that return a token or remove it, until no token is left: not a schedule.
     fn race(speed: f64) -> Model {
         let mut b = NetBuilder::new("");
         let (p, q) = (b.place("p", 3), b.place("q", 0));
@@ -190,8 +190,8 @@ mod tests {
         found
     }
 
-    /// However the work is cut: the mean, the number of replications that a rule asks for, and the engine are those of a run of the
-    /// point alone.
+    /// However the work is divided, the mean, the number of replications under a stop rule, and the engine are the same as in a run of
+    /// the single point.
     #[test]
     fn points_are_what_a_run_of_each_alone_gives() {
         for relative_error in [None, Some(0.02)] {

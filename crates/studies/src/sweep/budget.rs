@@ -1,13 +1,13 @@
-//! A budget of replications, or of time, spent where the intervals are widest.
+//! A budget of replications or time that is spent on the points with the widest intervals.
 //!
 //! Implements the rule and the rounds. Each round depends only on the results of the previous round, so the rounds of a budget of
 //! replications are the same on any number of threads, and after an interruption. The rounds of a budget of time depend on the
 //! speed of the machine.
 //!
 //! ```text
-//! every point has `replications`;
-//! as long as there is something left: the tenth of the points whose intervals are widest, relative to their means,
-//! get as many replications again as they have, the base as many as the point that has most
+//! every point gets `replications`;
+//! while budget is left: the tenth of the points with the widest intervals, relative to their means, double their
+//! replications; the base gets the number of the point with the most replications
 //! ```
 
 use std::collections::BTreeMap;
@@ -24,34 +24,35 @@ use crate::sweep::result::PointResult;
 use crate::sweep::wave::{Crew, Wanted};
 use crate::watch::Watch;
 
-/// Points that ran together, each with its result.
+/// Points that were simulated together, each with its replications.
 type Together<'a> = Vec<(&'a Point, Replicated)>;
 
-/// Share of the points in a round: one in this many.
+/// A round has one in this number of points.
 const SHARE: usize = 10;
-/// Maximum number of replications of a point: the single times are kept for its differences.
+/// Maximum number of replications of a point; the limit exists because all times are kept for differences to the base.
 const MOST_REPLICATIONS: u64 = 100_000_000;
-/// Single times that are kept from round to round, 8 bytes each; points beyond them are replicated from the first again.
+/// Maximum number of single times that are kept between rounds, 8 bytes each; points whose times were not kept are simulated again from
+/// the first replication.
 const MOST_KEPT: usize = 1 << 25;
 
 /// The budget of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Budget {
-    /// Replications of all points together, the base among them.
+    /// Total number of replications of all points, including the base.
     pub replications: u64,
-    /// Half width over mean at which a point needs no more replications.
+    /// Half width of the mean's interval divided by the mean, at which a point needs no more replications.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relative_error: Option<f64>,
 }
 
 impl Budget {
-    /// A budget limited only by time.
+    /// Returns a budget that is limited only by time.
     pub fn endless(relative_error: Option<f64>) -> Self {
         Self { replications: u64::MAX, relative_error }
     }
 
-    /// Total number of replications of each point after the next round, by number of the point; empty if no
+    /// Returns the total number of replications of each point after the next round, by number of the point; empty if no
     /// work remains.
     pub fn next_round(&self, results: &BTreeMap<u64, PointResult>) -> BTreeMap<u64, u64> {
         let mut left = self.replications.saturating_sub(spent(results));
@@ -60,7 +61,7 @@ impl Budget {
         let mut base_has = base.replications;
         for point in self.widest(results) {
             let own = point.replications;
-            // from some number on, the base must keep up: it gets half of the remaining budget
+            // beyond the replications that the base already has, the base needs the same number: each gets half of the budget
             let free = base_has.saturating_sub(own);
             let most = if left <= free { left } else { free + (left - free) / 2 };
             let more = own.min(MOST_REPLICATIONS.saturating_sub(own)).min(most);
@@ -78,8 +79,8 @@ impl Budget {
         round
     }
 
-    /// The points of a round, the widest first, then by number. Points without an interval are never included, and the base is only
-    /// matched to the other points.
+    /// Returns the points of a round, those with the widest intervals first, equal ones by number. Points without an interval are never
+    /// included. The base is not included either; it only keeps up with the other points.
     fn widest<'a>(&self, results: &'a BTreeMap<u64, PointResult>) -> Vec<&'a PointResult> {
         let enough = self.relative_error.unwrap_or(0.0);
         let wide = results.values().filter(|point| point.point > 0 && point.replications < MOST_REPLICATIONS);
@@ -91,18 +92,18 @@ impl Budget {
     }
 }
 
-/// Replications of all points together.
+/// Returns the total number of replications of all points.
 pub fn spent(results: &BTreeMap<u64, PointResult>) -> u64 {
     results.values().map(|point| point.replications).fold(0, u64::saturating_add)
 }
 
-/// Half width of the mean's interval over the mean.
+/// Returns the half width of the mean's interval divided by the mean.
 fn relative_width(point: &PointResult) -> Option<f64> {
     let mean = point.mean_s?;
     Some(mean.half_width()? / mean.value.abs()).filter(|width| width.is_finite())
 }
 
-/// Rounds that spend a budget on points that all have results.
+/// Rounds that spend a budget on points, all of which already have results.
 #[derive(Clone, Copy)]
 pub struct Rounds<'a> {
     /// All points, the base first.
@@ -122,8 +123,8 @@ impl std::fmt::Debug for Rounds<'_> {
 }
 
 impl Rounds<'_> {
-    /// Continues from the results `have`, and hands each round to `keep` when it is complete. Ends early,
-    /// without an error, when it is stopped or the deadline has passed; the current round is then lost.
+    /// Continues from the results `have`, and passes each complete round to `keep`. If `watch` stops the run or the deadline
+    /// passes, the function returns early, without an error, and the current round is lost.
     ///
     /// # Errors
     ///
@@ -136,7 +137,7 @@ impl Rounds<'_> {
         keep: &mut dyn FnMut(Vec<PointResult>) -> Result<(), E>,
     ) -> Result<(), BatchError<E>> {
         let crew = self.batch.crew()?;
-        // rounds use a GPU only if one is requested
+        // rounds use a GPU only if the user requests one
         let backend = if self.batch.backend == Backend::Gpu { Backend::Gpu } else { Backend::Cpu };
         let mut place = self.batch.place(backend)?;
         let mut kept = Kept::default();
@@ -155,7 +156,7 @@ impl Rounds<'_> {
         }
     }
 
-    /// The results of one round; none if it was stopped.
+    /// Returns the results of one round; none if it was stopped.
     fn round<E: Send>(
         &self,
         round: &BTreeMap<u64, u64>,
@@ -198,8 +199,8 @@ impl Rounds<'_> {
     }
 }
 
-/// The points of a round with their target replications: first the base, because the others are compared with
-/// it, then batches that suit the number of cores.
+/// Returns the points of a round with their target numbers of replications, divided into waves: first the base alone, because the
+/// other points are compared with it, then waves of limited size.
 fn waves<'a>(points: &'a [Point], round: &BTreeMap<u64, u64>) -> Vec<Vec<(&'a Point, u64)>> {
     let wanted = points.iter().filter_map(|point| Some((point, *round.get(&point.number)?)));
     let (base, others): (Vec<_>, Vec<_>) = wanted.partition(|(point, _)| point.number == 0);
@@ -219,10 +220,10 @@ fn waves<'a>(points: &'a [Point], round: &BTreeMap<u64, u64>) -> Vec<Vec<(&'a Po
     waves
 }
 
-/// Points of a wave.
+/// Maximum number of points of a wave.
 const WAVE: usize = 256;
 
-/// Samples of previous rounds, as many as fit.
+/// Samples of previous rounds, up to the limit of memory.
 #[derive(Debug, Default)]
 struct Kept {
     samples: BTreeMap<u64, Samples>,
@@ -249,7 +250,7 @@ mod tests {
     use super::*;
     use crate::sweep::result::Number;
 
-    /// Points whose relative half width is that number over the root of the replications.
+    /// Points whose relative half width is the given number divided by the square root of the replications.
     fn results(points: &[(u64, f64)]) -> BTreeMap<u64, PointResult> {
         let result = |(point, &(replications, width)): (u64, &(u64, f64))| {
             let half = 10.0 * width / (replications as f64).sqrt();
@@ -283,19 +284,19 @@ mod tests {
         points[7].1 = 3.0;
         points[3].1 = 2.0;
         assert_eq!(round(10_000, &points), [(0, 200), (3, 200), (7, 200)]);
-        // equally wide ones by number; a point without an interval never
+        // points of equal width are ordered by number; a point without an interval is never included
         assert_eq!(round(10_000, &[(100, 1.0); 15]), [(0, 200), (1, 200), (2, 200)]);
         assert_eq!(round(10_000, &[(100, 1.0), (100, 0.0), (100, 1.0)]), [(0, 200), (2, 200)]);
-        // the base has enough already
+        // the base already has enough replications
         assert_eq!(round(10_000, &[(1000, 1.0), (100, 1.0)]), [(1, 200)]);
-        // no point wants more
+        // no point needs more replications
         assert_eq!(round(10_000, &[(100, 1.0), (100, 0.0)]), []);
         let contented = Budget { replications: 10_000, relative_error: Some(0.2) };
         assert!(contented.next_round(&results(&[(100, 1.0), (100, 1.9)])).is_empty());
         assert_eq!(contented.next_round(&results(&[(100, 1.0), (100, 2.1)])).len(), 2);
     }
 
-    /// Points of 100 s +- 3 s and 10 s +- 1 s: the second is wider for its size. Seen to fail with widths in seconds.
+    /// Points of 100 s ± 3 s and 10 s ± 1 s: the second has the wider relative interval. This test fails if widths are in seconds.
     #[test]
     fn wide_is_relative_to_the_mean() {
         let mut results = results(&[(100, 1.0); 3]);
@@ -328,7 +329,7 @@ mod tests {
                     own.replications = until;
                 }
             }
-            // a replication of a point needs one of the base
+            // each replication of a point needs a replication of the base
             assert!((budget.replications - 1..=budget.replications).contains(&spent(&points)), "{budget:?}");
         }
     }

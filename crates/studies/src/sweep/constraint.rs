@@ -1,6 +1,6 @@
 //! Constraints: expressions over the keys of a plan that every point must satisfy.
 //!
-//! Implements their text, their check, and the exclusion of points. The grammar comes from [`expr`](crate::net::expr); only the code that
+//! Parses and checks constraints, and excludes points. The grammar comes from [`expr`](crate::net::expr); only the code that
 //! builds the points' models knows the value of a key at a point.
 
 use std::ops::Range;
@@ -16,21 +16,21 @@ use crate::sweep::point::Point;
 #[derive(Clone, Debug)]
 pub struct Constraint {
     expr: Expr<NamedLeaf>,
-    /// The keys in it, left to right.
+    /// The keys in the expression, from left to right.
     names: Vec<Name>,
 }
 
-/// Reason why a text is not a constraint, or cannot be decided. Spans are bytes of its text.
+/// Reason why a text is not a constraint, or why it cannot be evaluated. Spans are byte ranges in the constraint's text.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConstraintFault {
     /// The text is not an expression.
     #[error(transparent)]
     Text(#[from] ExprError),
-    /// Tokens or a capacity.
-    #[error("a constraint uses keys of the plan; it has no marking for `{place}`")]
+    /// The text refers to tokens or a capacity.
+    #[error("a constraint can use only keys of the plan, not the marking of place `{place}`")]
     Marking {
-        /// The place.
+        /// The name of the place.
         place: String,
         /// Position in the text, in bytes.
         span: Range<usize>,
@@ -44,13 +44,13 @@ pub enum ConstraintFault {
         span: Range<usize>,
     },
     /// A key whose value is not a number.
-    #[error("`{name}` is {value} at point {point}, which is not a number")]
+    #[error("at point {point}, `{name}` is {value}, which is not a number")]
     NoNumber {
         /// The key.
         name: String,
         /// Value of the key.
         value: String,
-        /// Number of the point among all of the design.
+        /// Number of the point among all points of the design.
         point: u64,
         /// Position in the text, in bytes.
         span: Range<usize>,
@@ -58,7 +58,7 @@ pub enum ConstraintFault {
 }
 
 impl ConstraintFault {
-    /// The bytes of the constraint that it is about.
+    /// Returns the byte range of the problem in the constraint's text.
     pub fn span(&self) -> Range<usize> {
         match self {
             Self::Text(error) => error.span(),
@@ -86,12 +86,12 @@ impl Constraint {
         }
     }
 
-    /// Returns true if a point with these values of its names, left to right, satisfies the constraint. An undefined
-    /// value (0/0) does not.
+    /// Returns true if a point satisfies the constraint. `values` are the values of the constraint's names, from left to
+    /// right. An undefined result (0/0) does not satisfy it.
     fn holds(&self, values: &[Option<Value>], point: u64) -> Result<bool, ConstraintFault> {
         let mut at = self.names.iter().zip(values);
         let number = self.expr.try_replace(&mut |_| {
-            // leaves come in the order of the names
+            // leaves are visited in the order of the names
             let Some((name, value)) = at.next() else { return Ok(Expr::Number(f64::NAN)) };
             number(name, value.as_ref(), point).map(Expr::Number)
         })?;
@@ -114,22 +114,22 @@ fn number(name: &Name, value: Option<&Value>, point: u64) -> Result<f64, Constra
 /// The points of a design that satisfy all constraints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Admitted {
-    /// The base, always, and the points that satisfy the constraints, renumbered from 1.
+    /// The base (always included) and the points that satisfy the constraints, renumbered from 1.
     pub points: Vec<Point>,
     /// Number of points that were excluded.
     pub left_out: u64,
-    /// True if the base breaks a constraint.
+    /// True if the base violates a constraint.
     pub base_breaks: bool,
 }
 
-/// Values of the constraints' names at a point; none if a name has no value there.
+/// A function that returns the values of names at a point; none for a name that has no value there.
 pub type ValuesOf<'a> = dyn Fn(&Point, &[&str]) -> Vec<Option<Value>> + 'a;
 
-/// Excludes the points that violate a constraint; `values` gives the values of keys at a point.
+/// Excludes the points that violate a constraint; `values` returns the values of keys at a point.
 ///
 /// # Errors
 ///
-/// The first constraint, by its position, that cannot be decided.
+/// The position of the first constraint that cannot be evaluated, with the reason.
 pub fn admitted(
     points: Vec<Point>,
     constraints: &[Constraint],
@@ -155,7 +155,8 @@ pub fn admitted(
     Ok(found)
 }
 
-/// Position of bytes of constraint `number` in the text of a plan; the whole constraint if it is written with escapes.
+/// Returns the byte range in a plan's text that corresponds to the bytes `within` of constraint `number`; the whole constraint if it is
+/// written with escapes.
 pub fn place(plan: &str, number: usize, within: Range<usize>) -> Option<Range<usize>> {
     let whole = plan::place(plan, &format!("sweep.constraints[{number}]"))?;
     let text = plan.get(whole.clone())?;
@@ -174,7 +175,7 @@ mod tests {
         Point { number, values: vec![Some(Value::Integer(a))] }
     }
 
-    /// `x[0].a` is the value of the axis, `two` is 2, `word` a text.
+    /// `x[0].a` is the value of the axis, `two` is 2, `word` is a text.
     fn values(point: &Point, names: &[&str]) -> Vec<Option<Value>> {
         let value = |name: &&str| match *name {
             "x[0].a" | "x[*].a" => point.values[0].clone(),
@@ -200,7 +201,7 @@ mod tests {
         let both = left(&["x[0].a >= 1", "two * x[*].a <= 4 + x[0].a - x[0].a"]).unwrap();
         assert_eq!(both, (vec![(0, 0), (1, 1), (2, 2)], 3, true));
         assert_eq!(left(&["two % 2 == 0"]).unwrap().1, 0);
-        // 0/0 is neither
+        // 0/0 is neither true nor false
         assert_eq!(left(&["0 / 0"]).unwrap().1, 5);
     }
 
@@ -210,9 +211,12 @@ mod tests {
         assert_eq!((which, fault.span()), (1, 6..12));
         assert_eq!(fault.to_string(), "there is no key or axis `threee`");
         let (_, fault) = left(&["word"]).unwrap_err();
-        assert_eq!(fault.to_string(), "`word` is \"w\" at point 0, which is not a number");
+        assert_eq!(fault.to_string(), "at point 0, `word` is \"w\", which is not a number");
         let told = |text| Constraint::parse(text).unwrap_err();
-        assert_eq!(told("#(a b) > 1").to_string(), "a constraint uses keys of the plan; it has no marking for `a b`");
+        assert_eq!(
+            told("#(a b) > 1").to_string(),
+            "a constraint can use only keys of the plan, not the marking of place `a b`"
+        );
         assert_eq!(told("x[0.a > 1").span(), 3..4);
         assert_eq!(told("1 +").span(), 3..3);
     }

@@ -1,7 +1,7 @@
 //! Designs of sweeps: from axes to numbered lists of values.
 //!
-//! Implements the designs. The points and their order depend only on the plan; a Latin hypercube draws from the plan's seed,
-//! and a Sobol sequence is shifted by it. Constraints are checked [later](crate::sweep::constraint).
+//! Implements the designs. The points and their order depend only on the plan. The plan's seed determines the draws of a Latin
+//! hypercube and the shift of a Sobol sequence. Constraints are checked [later](crate::sweep::constraint).
 
 use toml::Value;
 
@@ -10,7 +10,8 @@ use crate::sweep::plan::{Axis, Design, STEPS, Scale, SweepPlan};
 use crate::sweep::point::Point;
 use crate::sweep::sobol::Sobol;
 
-/// All points of a valid plan, in the order of their numbers: the base, then the design's points. In a grid the last axis varies first.
+/// Returns all points of a valid plan in the order of their numbers: the base, then the design's points. In a grid, the last axis varies
+/// fastest.
 pub fn points(plan: &SweepPlan) -> Vec<Point> {
     let axes = plan.axis.len();
     let rows = match plan.sweep.design {
@@ -51,8 +52,8 @@ fn list(axes: &[Axis]) -> Vec<Row> {
     (0..points).map(|i| columns.iter().map(|column| column.get(i).cloned()).collect()).collect()
 }
 
-/// A Latin hypercube \[McKay1979\]: point i has, on each axis, a uniform place in part π(i) of as many equal parts as there are
-/// points, with a random permutation π for each axis.
+/// Returns a Latin hypercube \[McKay1979\]: each axis is divided into n equal parts for n points, and point i has a uniform coordinate in
+/// part π(i), with a random permutation π for each axis.
 fn latin(axes: &[Axis], points: u64, seed: u64) -> Vec<Row> {
     let count = u32::try_from(points).unwrap_or(u32::MAX);
     let places: Vec<Vec<f64>> = (0..).zip(axes).map(|(owner, _)| latin_places(owner, count, seed)).collect();
@@ -60,22 +61,22 @@ fn latin(axes: &[Axis], points: u64, seed: u64) -> Vec<Row> {
     (0..count as usize).map(row).collect()
 }
 
-/// The first points of a Sobol sequence with a digital shift.
+/// Returns the first points of a Sobol sequence with a digital shift.
 fn sobol(axes: &[Axis], points: u64, seed: u64) -> Vec<Row> {
-    // a valid plan has no more axes than the sequence
+    // a valid plan has at most as many axes as the sequence has coordinates
     let Some(sequence) = Sobol::shifted(axes.len(), seed) else { return Vec::new() };
     let row = |i: u32| axes.iter().enumerate().map(|(which, axis)| Some(axis.at(sequence.place(which, i)))).collect();
     (0..u32::try_from(points).unwrap_or(u32::MAX)).map(row).collect()
 }
 
-/// Places in [0, 1), one in each of `count` equal parts, in random order.
+/// Returns coordinates in [0, 1), one in each of `count` equal parts, in random order.
 fn latin_places(owner: u32, count: u32, seed: u64) -> Vec<f64> {
     let word = |sample: u32, which: usize| {
         let address = Address { purpose: Purpose::Design, owner, sample };
         address.words(split(seed), 0)[which]
     };
     let mut parts: Vec<u32> = (0..count).collect();
-    // Fisher and Yates; a word is spread over a range by its high part, with a bias below count / 2^32
+    // Fisher-Yates shuffle; the high part of a product maps a word to a range, with a bias below count / 2^32
     for i in (1..count).rev() {
         let j = (u64::from(word(i, 0)) * (u64::from(i) + 1)) >> 32;
         parts.swap(i as usize, j as usize);
@@ -94,19 +95,19 @@ impl Point {
 }
 
 impl Axis {
-    /// Values of the axis, in order.
+    /// Returns the values of the axis, in order.
     pub fn levels(&self) -> Vec<Value> {
         if let Some(values) = &self.values {
             return of_one_kind(values);
         }
         let steps = self.steps.unwrap_or(STEPS).max(2);
         let mut levels: Vec<Value> = (0..steps).map(|i| self.inside(i as f64 / (steps - 1) as f64)).collect();
-        // rounding may meet a whole number twice
+        // rounding may give the same whole number twice
         levels.dedup();
         levels
     }
 
-    /// The value at `u` of the way, 0 <= u < 1; listed values have equal shares of it.
+    /// Returns the value at coordinate `u`, 0 <= u < 1; listed values have equal shares of the range of `u`.
     pub fn at(&self, u: f64) -> Value {
         match &self.values {
             Some(values) => {
@@ -117,21 +118,21 @@ impl Axis {
         }
     }
 
-    /// The value at `u` of the way between the ends, 0 <= u <= 1.
+    /// Returns the value at the fraction `u` of the distance between the ends, 0 <= u <= 1.
     fn inside(&self, u: f64) -> Value {
         let (from, to) = (self.from.unwrap_or(0.0), self.to.unwrap_or(0.0));
         let value = match self.scale {
             _ if u <= 0.0 => from,
             _ if u >= 1.0 => to,
             Scale::Linear => from + (to - from) * u,
-            // functions of `libm` are the same on every machine
+            // functions of `libm` return the same bits on every machine
             Scale::Log => libm::exp(libm::log(from) * (1.0 - u) + libm::log(to) * u),
         };
         if self.whole == Some(true) { Value::Integer(value.round() as i64) } else { Value::Float(value) }
     }
 }
 
-/// Values as they are; numbers of which some have a point all get one, so that a column of results has one type.
+/// Returns the values unchanged; but if some numbers have a decimal point, all of them get one, so that a column of results has one type.
 fn of_one_kind(values: &[Value]) -> Vec<Value> {
     let number = |value: &Value| value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
     if values.iter().all(Value::is_integer) {
@@ -180,7 +181,7 @@ mod tests {
         assert_eq!(shown(&mixed)[1..], ["1.0", "2.5", "3.0"]);
     }
 
-    /// Each of n parts of each axis is met exactly once; and the two axes are not in the same order.
+    /// Each of n parts of each axis contains exactly one point, and the two axes are not in the same order.
     #[test]
     fn a_latin_hypercube_meets_every_part_once() {
         let n = 50;
@@ -204,7 +205,7 @@ mod tests {
         assert_eq!(parts(3, 0), parts(3, 0));
     }
 
-    /// Of 64 points each of 8 by 8 boxes has one, where an axis of values counts as eight equal parts.
+    /// With 64 points, each of 8 by 8 boxes contains one point; an axis of listed values counts as eight equal parts.
     #[test]
     fn a_sobol_sequence_is_even_over_both_axes_together() {
         let text = |seed| {

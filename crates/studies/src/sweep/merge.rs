@@ -1,13 +1,13 @@
 //! Merging the shards of one sweep.
 //!
-//! Implements the checks that they are all shards of one sweep and that no point is missing. The merged result is the unsharded one.
+//! Checks that all shards belong to one sweep and that no point is missing. The merged result is identical to the unsharded result.
 
 use std::path::{Path, PathBuf};
 
 use crate::share::Shard;
 use crate::sweep::store::{Store, StoreError, Stored, read};
 
-/// Reason why shards cannot be merged. Nothing was written.
+/// Reason why shards cannot be merged. In this case, nothing is written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
@@ -19,12 +19,12 @@ pub enum MergeError {
     Different {
         /// A folder.
         first: PathBuf,
-        /// Another one.
+        /// Another folder.
         other: PathBuf,
-        /// The difference.
+        /// Description of the difference.
         what: String,
     },
-    /// A shard that was not run to its end.
+    /// A shard that is not complete.
     #[error("`{}` is not complete; `tailspn sweep --resume` continues it", path.display())]
     Incomplete {
         /// The folder.
@@ -43,12 +43,12 @@ pub enum MergeError {
     Twice {
         /// A folder.
         first: PathBuf,
-        /// Another one.
+        /// Another folder.
         other: PathBuf,
     },
 }
 
-/// Puts the shards in `folders` together in `to`, a new or empty folder.
+/// Merges the shards in `folders` into `to`, a new or empty folder.
 ///
 /// # Errors
 ///

@@ -1,32 +1,32 @@
-//! Many points of one question: axes, designs, one batch over all cores, results that survive interruptions.
+//! Sweeps: many points of one question, with axes, designs, one batch over all cores, and results that survive interruptions.
 //!
 //! ```text
 //! SweepPlan ──▶ points ──▶ run_points ──▶ PointResult ──▶ Store (a folder) ──▶ report
 //!                              ▲
-//!         Point ──▶ Model (a program and its question), made of the Subject
+//!         Point ──▶ Model (a program and its question), built by the Subject
 //! ```
 //!
 //! | question | file |
 //! |---|---|
 //! | the whole sweep, from the plan to the results | [`run`] |
 //! | the plan in TOML, and its checks | [`plan`] |
-//! | the points of an experiment | [`design`], [`sobol`]; a [`constraint`] may leave some out |
-//! | how a point changes another plan | [`path`] |
+//! | the points of an experiment | [`design`], [`sobol`]; a [`constraint`] may exclude points |
+//! | setting the values of a point in a plan | [`path`] |
 //! | all points on all cores, or on a GPU | [`batch`]: waves of points |
-//! | which points get more replications | [`budget`] |
-//! | the result of one point | [`result`], and the differences between whole runs: [`mod@spread`] |
-//! | results in a folder, resumed and merged | [`store`], [`merge()`] |
-//! | which setting matters | [`tornado()`] |
+//! | the points that get more replications | [`budget`] |
+//! | the result of one point | [`result`]; variation between whole runs: [`mod@spread`] |
+//! | results in a folder: resuming and merging | [`store`], [`merge()`] |
+//! | the settings with the largest effect | [`tornado()`] |
 //!
-//! [`Sweep`] does all of it, from the plan to the results. The parts are independent of the subject
-//! of points: a [`Subject`](crate::subject::Subject) makes a [`Model`] of each.
+//! [`Sweep`] runs the whole sweep, from the plan to the results. The other parts do not depend on the kind of subject:
+//! a [`Subject`](crate::subject::Subject) builds the [`Model`] of each point.
 //!
 //! Guarantees:
 //!
-//! * The result of a point depends on the plan and the seed only: not on threads, on the other points, on the order in
+//! * The result of a point depends only on the plan and the seed: not on threads, on the other points, on the order in
 //!   which points run, on interruptions, or on how the sweep is split into shards.
-//! * **Common random numbers**: every point has the same seed, and its replications the same numbers from 0 on; since a draw is an address
-//!   ([`rng`](crate::rng)), a transition with the same number draws the same words in every point.
+//! * **Common random numbers**: all points have the same seed and number their replications from 0. Because a draw is determined by its
+//!   address ([`rng`](crate::rng)), a transition with the same number draws the same words at every point.
 
 pub mod batch;
 pub mod budget;

@@ -9,27 +9,27 @@ use crate::sim::{Backend, FoldedParts, NotFolded, Question, RunError};
 use crate::sweep::point::Point;
 use crate::sweep::spread::Spread;
 
-/// The input of a point's replications.
+/// Everything that is needed to simulate a point.
 #[derive(Clone, Debug)]
 pub struct Model {
     /// The net.
     pub program: Program,
-    /// Schedule of the net, if it is already known; otherwise it is derived.
+    /// Schedule of the net, if it is already known; if none, it is derived when needed.
     pub schedule: Option<Arc<SchedulePlan>>,
     /// The question.
     pub question: Question,
-    /// Differences between whole runs, in addition to the randomness of the net.
+    /// Variation between whole runs, in addition to the randomness of the net.
     pub spread: Spread,
     /// The folded parts of the net; none if it runs unfolded.
     pub folded: Option<FoldedParts>,
-    /// Parts of that net that look alike and are not folded.
+    /// Parts of that net that look alike but are not folded.
     pub not_folded: Vec<NotFolded>,
     /// The deadline \[s\], if there is one.
     pub deadline_s: Option<f64>,
 }
 
 impl Model {
-    /// A net that is run until it is dead, all of whose runs are usual.
+    /// Returns the model of a net that runs until its dead marking, without run-to-run variation.
     pub fn new(program: Program) -> Self {
         let (question, spread) = (Question::default(), Spread::default());
         let (folded, not_folded) = (None, Vec::new());
@@ -40,9 +40,9 @@ impl Model {
 /// Settings for running points.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    /// Replications of each point; with a relative error, the most.
+    /// Number of replications of each point; with a relative error, the maximum number.
     pub replications: u64,
-    /// Half width over mean at which a point has enough of them.
+    /// Half width of the mean's interval divided by the mean, at which a point has enough replications.
     pub relative_error: Option<f64>,
     /// Seed of every point.
     pub seed: u64,
@@ -50,7 +50,7 @@ pub struct Batch {
     pub level: f64,
     /// Threads; `None` is one per core.
     pub threads: Option<NonZeroUsize>,
-    /// Time after which no new point is started; running points are completed.
+    /// Time after which no new point starts; running points are completed.
     pub deadline: Option<Instant>,
     /// Backend of the points' replications; the base always runs on the CPU.
     pub backend: Backend,
@@ -59,7 +59,7 @@ pub struct Batch {
 }
 
 impl Default for Batch {
-    /// 2,000 replications of each point, seed 0, level 0.95, all cores, no deadline, and a GPU if it pays off.
+    /// Returns 2,000 replications of each point, seed 0, level 0.95, all cores, no deadline, and a GPU if it pays off.
     fn default() -> Self {
         Self {
             replications: 2_000,
@@ -74,11 +74,11 @@ impl Default for Batch {
     }
 }
 
-/// Reason why a sweep ended early. Points that were finished before are kept.
+/// Reason why a sweep ended early. Points that finished before are kept.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError<E> {
-    /// A point is no model.
+    /// The values of a point do not form a valid model.
     #[error("point {point}: {message}")]
     Model {
         /// Number of the point.
@@ -86,7 +86,7 @@ pub enum BatchError<E> {
         /// Why.
         message: String,
     },
-    /// A point cannot be replicated.
+    /// A point cannot be simulated.
     #[error("point {point}: {error}")]
     Run {
         /// Number of the point.
@@ -94,10 +94,10 @@ pub enum BatchError<E> {
         /// Why.
         error: RunError,
     },
-    /// A result cannot be kept.
+    /// A result cannot be stored.
     #[error(transparent)]
     Keep(E),
 }
 
-/// Makes the model of a point.
+/// A function that builds the model of a point.
 pub type MakeModel<'a> = dyn Fn(&Point) -> Result<Model, String> + Sync + 'a;

@@ -1,4 +1,4 @@
-//! In place of `table` in a build without Parquet: complete results stay lines of JSON.
+//! Replacement of `table` in a build without Parquet: complete results stay JSON lines.
 
 use std::io::Error;
 use std::path::Path;
@@ -13,5 +13,5 @@ pub(super) fn write(_: &[String], _: &[&PointResult]) -> Result<Vec<u8>, Error> 
 }
 
 pub(super) fn read(_: &Path, _: usize, _: bool) -> Result<Vec<PointResult>, String> {
-    Err("it is Parquet, which this build cannot read; build it with the feature `parquet`".to_owned())
+    Err("this build cannot read Parquet files; build tailspn with the feature `parquet`".to_owned())
 }

@@ -1,6 +1,6 @@
-//! The text of a part: finished points, one a line, and a last line with their checksum.
+//! The text of a part: finished points, one per line, and a last line with their checksum.
 //!
-//! Implements the text and its check. The choice of files, and the handling of damaged ones, belong to `sweep::store`.
+//! Writes, reads and checks the text. `sweep::store` chooses the files and handles damaged files.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ fn checksum(bytes: &[u8]) -> String {
 pub(super) fn write<'a>(results: impl Iterator<Item = &'a PointResult>) -> String {
     let (mut text, mut points) = (String::new(), 0);
     for result in results {
-        // numbers, text and lists of them: nothing that JSON cannot hold
+        // numbers, texts, and lists of numbers and texts, all of which JSON can hold
         text.extend(serde_json::to_string(result));
         text.push('\n');
         points += 1;
@@ -39,7 +39,7 @@ pub(super) fn write<'a>(results: impl Iterator<Item = &'a PointResult>) -> Strin
 ///
 /// # Errors
 ///
-/// Reason why the part is damaged, as text.
+/// The reason why the part is damaged.
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<PointResult>, String> {
     const CUT: &str = "it is truncated: its last line is not a checksum";
     let without_end = bytes.strip_suffix(b"\n").ok_or(CUT)?;
@@ -56,7 +56,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<PointResult>, String> {
     Ok(found)
 }
 
-/// Returns the points of lines without a checksum, as folders of format version 2 have them.
+/// Returns the points of lines without a checksum, which folders of format version 2 have.
 ///
 /// # Errors
 ///

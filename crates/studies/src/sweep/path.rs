@@ -15,7 +15,7 @@ pub enum PathError {
         path: String,
     },
     /// An entry that the list does not have.
-    #[error("no `{list}[{index}]`: the list has {len}, numbered from 0")]
+    #[error("there is no `{list}[{index}]`: the list has length {len} and is numbered from 0")]
     NoEntry {
         /// The list.
         list: String,
@@ -59,7 +59,7 @@ fn steps(path: &str) -> Option<Vec<Step>> {
     Some(steps)
 }
 
-/// Puts `value` at `path`; missing tables are created.
+/// Sets the value at `path`; missing tables are created.
 ///
 /// ```
 /// # use tailspn_studies::sweep::path::set;
@@ -72,7 +72,7 @@ fn steps(path: &str) -> Option<Vec<Step>> {
 ///
 /// # Errors
 ///
-/// [`PathError`]; the table may then be changed in part.
+/// [`PathError`]; after an error, part of the table may have been changed.
 pub fn set(table: &mut Table, path: &str, value: &Value) -> Result<(), PathError> {
     let malformed = || PathError::Malformed { path: path.to_owned() };
     let steps = steps(path).ok_or_else(malformed)?;
@@ -81,7 +81,7 @@ pub fn set(table: &mut Table, path: &str, value: &Value) -> Result<(), PathError
     put(place, first, rest, value)
 }
 
-/// The value at `path`; for several entries (`[*]`), the value that all of them share. None if there is no such value.
+/// Returns the value at `path`; for several entries (`[*]`), the value that all entries share. None if there is no such value.
 ///
 /// ```
 /// # use tailspn_studies::sweep::path::get;
@@ -109,7 +109,7 @@ fn found<'a>(value: &'a Value, steps: &[Step]) -> Option<&'a Value> {
     }
 }
 
-/// The empty value to create if part of the path is missing.
+/// Returns the empty value to create if part of the path is missing.
 fn empty(rest: &[Step]) -> Value {
     match rest.first() {
         Some(Step::Entry(_) | Step::Every) => Value::Array(Vec::new()),
@@ -161,7 +161,7 @@ mod tests {
         for path in ["", "a..b", "b[", "b[x]", ".a", "[0]"] {
             assert!(told(path).contains("is not a path"), "{path}: {}", told(path));
         }
-        assert_eq!(told("b[1].c"), "no `b[1]`: the list has 1, numbered from 0");
+        assert_eq!(told("b[1].c"), "there is no `b[1]`: the list has length 1 and is numbered from 0");
         assert_eq!(told("a.b"), "`a` is not a table");
         assert_eq!(told("a[0]"), "`a` is not a list");
     }

@@ -1,32 +1,32 @@
 //! Chooses the device for the waves of a sweep: the CPU, or a GPU if it pays off.
 //!
-//! Implements the decision to try a GPU, and to leave it again. The results are the same on both, so a sweep can
-//! move at any point.
+//! Decides when to try a GPU, and when to return to the CPU. The results are the same on both devices, so a sweep can
+//! move between any two waves.
 
 use std::time::Duration;
 
 use crate::sim::{Backend, Card, DeviceUse, Placement, RanOn, RunError};
 
-/// Time on the CPU before a GPU is considered, and remaining CPU time that makes it worthwhile: opening a GPU takes a
-/// second or two.
+/// Minimum time on the CPU before a GPU is considered, and minimum remaining CPU time for which a GPU is worthwhile: opening a GPU
+/// takes a second or two.
 const BEFORE_A_LOOK: Duration = Duration::from_secs(1);
 const WORTH_A_LOOK: Duration = Duration::from_secs(4);
-/// Waves on a GPU before its speed is measured, and the time of the measurement.
+/// Number of waves on a GPU before its speed is measured, and the duration of the measurement.
 const SETTLING: u32 = 2;
 const MEASURED: Duration = Duration::from_secs(1);
 
 /// State of the decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stage {
-    /// The device is settled.
+    /// The device does not change any more.
     Settled,
-    /// On the CPU, until the sweep turns out to take long.
+    /// On the CPU, until much work turns out to remain.
     Watching,
-    /// On a GPU, after this many waves.
+    /// On a GPU, with the number of waves so far.
     Trying(u32),
 }
 
-/// Number of replications on a device, and the time that they took.
+/// Number of replications on a device, and the time for them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pace {
     replications: u64,
@@ -53,14 +53,15 @@ pub(super) struct Place {
     required: bool,
     cpu: Pace,
     measured: Pace,
-    /// True if waves ran on the CPU before the GPU, and after it.
+    /// True if waves ran on the CPU before the GPU.
     before: bool,
+    /// True if waves ran on the CPU after the GPU.
     after: bool,
     placement: Placement,
 }
 
 impl Place {
-    /// The first device of a sweep.
+    /// Chooses the first device of a sweep.
     pub(super) fn new(backend: Backend, adapter: Option<&str>) -> Result<Self, RunError> {
         let reason = if backend == Backend::Auto { "the sweep is short" } else { "as requested" };
         let mut place = Self {
@@ -80,7 +81,7 @@ impl Place {
         Ok(place)
     }
 
-    /// The GPU of the next wave, if it runs on one.
+    /// Returns the GPU for the next wave; none if the wave runs on the CPU.
     pub(super) fn card(&mut self) -> Option<&mut Card> {
         self.card.as_mut()
     }
@@ -92,7 +93,7 @@ impl Place {
         Ok(())
     }
 
-    /// Returns to the CPU after a GPU has failed, or if a net does not fit it; an error if a GPU is required.
+    /// Returns to the CPU after an error of the GPU; fails if a GPU is required.
     pub(super) fn failed(&mut self, error: RunError) -> Result<(), RunError> {
         if self.required {
             return Err(error);
@@ -128,7 +129,7 @@ impl Place {
         }
     }
 
-    /// Looks for a GPU if much work remains.
+    /// Opens a GPU if much work remains.
     fn look(&mut self, left: u64) {
         let left_s = left as f64 / self.cpu.per_s();
         if self.cpu.time < BEFORE_A_LOOK || left_s < WORTH_A_LOOK.as_secs_f64() {
@@ -143,16 +144,16 @@ impl Place {
         }
     }
 
-    /// Leaves a GPU that is slower than the CPU was.
+    /// Returns to the CPU if the GPU is slower.
     fn compare(&mut self) {
         let (card, cpu) = (self.measured.per_s(), self.cpu.per_s());
         self.stage = Stage::Settled;
         if card < cpu {
-            self.leave(format!("the device ran {card:.3e} replications/s, the CPU runs {cpu:.3e}"));
+            self.leave(format!("the GPU was slower: {card:.3e} replications/s, compared with {cpu:.3e} on the CPU"));
         }
     }
 
-    /// Devices that ran the sweep, and the reason.
+    /// Returns the devices that ran the sweep, and the reason for the choice.
     pub(super) fn placement(mut self) -> Placement {
         let used = self.placement.device.as_ref().is_some_and(|device| device.replications > 0);
         self.placement.backend = match (self.before, used, self.after) {

@@ -1,7 +1,7 @@
-//! The plan of a sweep, written by a person in TOML: the question, and the axes along which it varies.
+//! The plan of a sweep in TOML: the question, and the axes along which its settings vary.
 //!
 //! Defines the plan's keys, their defaults and their checks. The points come from
-//! [`design`](crate::sweep::design); only the maker of the points' models knows the meaning of an axis's key.
+//! [`design`](crate::sweep::design); only the code that builds the points' models knows the meaning of an axis's key.
 
 use serde::{Deserialize, Serialize};
 use toml::Value;
@@ -34,7 +34,7 @@ pub struct SweepPlan {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// File of the job plan that the points change, in the folder of the sweep's plan. Default: the default job.
+    /// File of the job plan that the points change, relative to the folder of the sweep's plan. Default: the default job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     /// File of the net whose rate parameters the points change, instead of a job. Default none.
@@ -45,27 +45,28 @@ pub struct Settings {
     pub until: Option<String>,
     /// Design of the points. Default `grid`.
     pub design: Design,
-    /// Conditions that every point must satisfy: expressions over keys. Points that violate one are
+    /// Conditions that every point must satisfy: expressions over keys. Points that violate a condition are
     /// excluded. Default none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub constraints: Vec<String>,
-    /// Points of a Latin hypercube or a Sobol sequence, >= 2. Default 64.
+    /// Number of points of a Latin hypercube or a Sobol sequence, >= 2. Default 64.
     pub points: u64,
-    /// Replications of each point, 2 to 100,000,000; with `relative_error`, the most; with a budget, the fewest. Default 2,000.
+    /// Replications of each point, 2 to 100,000,000: the maximum if `relative_error` is set, the minimum if a budget is set. Default 2,000.
     pub replications: u64,
-    /// Half width of the mean's interval over the mean at which a point has enough replications, in (0, 1). Default none.
+    /// Relative error at which a point has enough replications: half width of the mean's interval divided by the mean, in (0, 1). Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relative_error: Option<f64>,
-    /// Total replications of all points: once each has `replications`, the remainder goes to the points with
-    /// the widest intervals. Default none.
+    /// Total replications of all points. After each point has `replications`, the remaining replications go to the points
+    /// with the widest intervals. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_replications: Option<u64>,
-    /// Wall time of each run \[s\], spent likewise. Default none.
+    /// Wall time of each run of the sweep \[s\]. After each point has `replications`, the remaining time is spent on the
+    /// points with the widest intervals. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_time_s: Option<f64>,
     /// Seed of the experiment, the same for every point. Default 0.
     pub seed: u64,
-    /// Points that the sweep may have. Default 100,000.
+    /// Maximum number of points. Default 100,000.
     pub max_points: u64,
 }
 
@@ -99,7 +100,7 @@ impl Settings {
         }
     }
 
-    /// The keys that have an effect on sweeps only, and whether they are set.
+    /// Returns the keys that affect only sweeps, each with true if it is set.
     pub(crate) fn set_for_sweeps(&self) -> [(&'static str, bool); 6] {
         let default = Self::default();
         [
@@ -127,7 +128,7 @@ pub enum Design {
     List,
     /// A Latin hypercube: each axis is divided into as many parts as there are points, and each part is used once.
     Latin,
-    /// A Sobol sequence, shifted by the seed: even over all axes jointly.
+    /// A Sobol sequence, shifted by the seed: evenly distributed over all axes jointly.
     Sobol,
 }
 
@@ -206,37 +207,37 @@ impl Axis {
     pub(crate) fn into_choice(mut self) -> Self {
         if let (None, Some(from), Some(to)) = (&self.values, self.from, self.to) {
             self.whole = self.whole.or(Some(true));
-            // `as` stops at the ends of u64, and 0 is refused by the check
+            // `as` saturates at the ends of u64, and the check refuses 0
             self.steps = self.steps.or(Some((to.round() - from.round()).abs() as u64 + 1));
         }
         self
     }
 
-    /// Name of the axis in results.
+    /// Returns the name of the axis in results.
     pub fn title(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.key)
     }
 }
 
-/// Maximum number of replications of a point: the single times are kept for its differences.
+/// Maximum number of replications of a point; the limit exists because all times are kept for differences to the base.
 const MOST_REPLICATIONS: u64 = 100_000_000;
 /// Maximum number of axes.
 const MOST_AXES: u64 = sobol::MOST_AXES as u64;
-/// Longest budget of time \[s\].
+/// Maximum budget of time \[s\].
 const LONGEST: f64 = 1e7;
-/// Points of a sweep, whatever it allows itself: they are held in memory.
+/// Maximum number of points of a sweep, even if its plan allows more, because points are held in memory.
 const MOST_POINTS: u64 = 10_000_000;
 /// Maximum number of values of an axis.
 const MOST_STEPS: u64 = 1_000_000;
 /// Default number of values between two ends.
 pub(in crate::sweep) const STEPS: u64 = 5;
 
-/// Replications at the first look at a configuration of an optimisation.
+/// Default number of replications at the first look at a configuration of an optimisation.
 pub(crate) const FIRST_LOOK: u64 = 500;
-/// Configurations that an optimisation may have.
+/// Default maximum number of configurations of an optimisation.
 pub(crate) const MOST_CHOICES: u64 = 10_000;
 
-/// Gives a plan with `[optimize]` the defaults of an optimisation: [`FIRST_LOOK`] and [`MOST_CHOICES`].
+/// Sets the defaults of an optimisation in a plan with `[optimize]`: [`FIRST_LOOK`] and [`MOST_CHOICES`].
 pub(crate) fn set_defaults_of_choices(document: &mut Document<'_>) {
     document.set_default("sweep.replications", "500");
     document.set_default("sweep.max_points", "10_000");
@@ -268,7 +269,7 @@ pub(crate) fn rename_keys<'k>(text: &str, keys: impl Iterator<Item = &'k mut Str
 }
 
 impl SweepPlan {
-    /// Reads a plan from TOML; keys left out keep their defaults.
+    /// Reads a plan from TOML; omitted keys have their defaults.
     ///
     /// # Errors
     ///
@@ -285,11 +286,11 @@ impl SweepPlan {
         Self::read(text).map(|loaded| loaded.plan)
     }
 
-    /// Reads a plan from TOML, with the warnings about old names.
+    /// Reads a plan from TOML, and returns it with warnings about old names of keys.
     ///
     /// # Errors
     ///
-    /// As [`SweepPlan::from_toml`].
+    /// The errors of [`SweepPlan::from_toml`].
     pub fn read(text: &str) -> Result<Loaded<Self>, PlanError> {
         let mut document = Document::parse(text, &STUDY_RENAMES)?;
         if document.table().contains_key("optimize") {
@@ -301,7 +302,7 @@ impl SweepPlan {
         Ok(loaded)
     }
 
-    /// The plan with the axes of an optimisation, if it has its section.
+    /// Returns the plan; if it has the section `[optimize]`, its axes get the defaults of an optimisation.
     fn completed(mut self) -> Self {
         for axis in &mut self.axis {
             match &self.optimize {
@@ -312,17 +313,17 @@ impl SweepPlan {
         self
     }
 
-    /// A commented plan that shows every key.
+    /// Returns a commented plan that shows every key.
     pub fn example_toml() -> &'static str {
         include_str!("../../models/which-knob.toml")
     }
 
-    /// All problems of the values; empty for a valid plan.
+    /// Returns all problems of the values; empty for a valid plan.
     pub fn problems(&self) -> Vec<PlanProblem> {
         self.problems_in("")
     }
 
-    /// The same, with places inside the constraints of the text.
+    /// Returns all problems of the values, with positions inside the constraints in the plan's text.
     fn problems_in(&self, text: &str) -> Vec<PlanProblem> {
         let mut to = Checker::new();
         self.check_settings(text, &mut to);
@@ -373,7 +374,7 @@ impl SweepPlan {
         }
     }
 
-    /// Checks that the axes make points, and not too many.
+    /// Checks that the axes form at least one point and not too many points.
     fn check_points(&self, to: &mut Checker) {
         if self.sweep.design == Design::List {
             let wanted = self.axis[0].count();
@@ -390,7 +391,7 @@ impl SweepPlan {
         to.count("max_points", self.count(), "points", 1, self.sweep.max_points.min(MOST_POINTS));
     }
 
-    /// Number of points without the base.
+    /// Returns the number of points without the base.
     pub fn count(&self) -> u64 {
         let counts = self.axis.iter().map(Axis::count);
         match self.sweep.design {
@@ -403,7 +404,7 @@ impl SweepPlan {
 }
 
 impl Axis {
-    /// Number of its values.
+    /// Returns the number of values of the axis.
     fn count(&self) -> u64 {
         self.levels().len() as u64
     }
@@ -415,7 +416,9 @@ impl Axis {
         let ends = self.from.is_some() || self.to.is_some();
         let finer = ends || self.steps.is_some() || self.scale != Scale::Linear || self.whole == Some(true);
         match &self.values {
-            Some(_) if finer => to.add("values", "`values` excludes `from`, `to`, `steps`, `scale` and `whole`"),
+            Some(_) if finer => {
+                to.add("values", "an axis with `values` cannot have `from`, `to`, `steps`, `scale` or `whole`")
+            }
             Some(values) => to.count("values", values.len() as u64, "values", 1, MOST_STEPS),
             None => self.check_ends(to),
         }

@@ -12,7 +12,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// The base itself, for a number of axes.
+    /// Returns the base, for a plan with the given number of axes.
     pub fn base(axes: usize) -> Self {
         Self { number: 0, values: vec![None; axes] }
     }

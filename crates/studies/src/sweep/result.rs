@@ -1,6 +1,6 @@
 //! Result of one point: numbers with their intervals, compared with the base if there is one.
 //!
-//! Defines the row that is stored and reported. Everything in it depends only on the point's replications and the base's.
+//! Defines the row that is stored and reported. A row depends only on the replications of its point and of the base.
 
 use serde::{Deserialize, Serialize};
 use toml::Value;
@@ -25,7 +25,7 @@ pub struct Number {
 }
 
 impl Number {
-    /// Half of the interval's width, if any.
+    /// Returns half of the interval's width; none without an interval.
     pub fn half_width(&self) -> Option<f64> {
         Some(0.5 * (self.high? - self.low?))
     }
@@ -57,9 +57,9 @@ pub struct PointResult {
     pub replications: u64,
     /// Number of replications that reached the goal.
     pub reached: u64,
-    /// Name of the engine that ran them.
+    /// Name of the engine that ran the replications.
     pub engine: String,
-    /// Mean time to the goal \[s\], of a typical run with run-to-run variation; none if it was never reached.
+    /// Mean time to the goal \[s\]; with run-to-run variation, the mean of a typical run. None if the goal was never reached.
     pub mean_s: Option<Number>,
     /// Median time \[s\]; this and the other quantiles are over all runs.
     pub p50_s: Option<Number>,
@@ -73,17 +73,18 @@ pub struct PointResult {
     /// Mean of the point's time minus the base's, replication by replication \[s\]; none for the base, and if
     /// not every replication of both reached the goal.
     pub difference_s: Option<Number>,
-    /// Mean of the point over mean of the base, from the same pairs; none likewise, and where the base's mean is not significantly different from 0.
+    /// Mean time of the point divided by the mean time of the base, from the same pairs of replications; none if `difference_s` is none,
+    /// or if the base's mean is not significantly different from 0.
     pub ratio: Option<Number>,
 }
 
-/// The times of replications that all reached the goal \[s\]; otherwise none.
+/// Returns the times of the replications \[s\]; none unless all replications reached the goal.
 pub(in crate::sweep) fn times(samples: &Samples) -> Option<Vec<f64>> {
     let all = samples.ended(Ending::Goal) == samples.replications;
     all.then(|| samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect())
 }
 
-/// The times of all runs \[s\], ascending, with run-to-run variation.
+/// Returns the times \[s\] of replications with run-to-run variation, ascending; none without such variation.
 fn spread_times(ran: &Replicated) -> Option<Vec<f64>> {
     let mut times = (!ran.spread.is_none()).then(|| times(&ran.samples)).flatten()?;
     ran.spread.spread(&mut times, ran.seed, 0);
@@ -91,8 +92,8 @@ fn spread_times(ran: &Replicated) -> Option<Vec<f64>> {
     Some(times)
 }
 
-/// The share of the replications that finish by a deadline \[s\]; `spread` contains the times of all runs
-/// with run-to-run variation.
+/// Returns the share of the replications that finish by a deadline \[s\]; `spread` holds the times with run-to-run
+/// variation, if the subject has such variation.
 fn done_by(deadline_s: f64, samples: &Samples, spread: Option<&[f64]>, level: f64) -> Option<Number> {
     let histogram = &samples.passage_histogram;
     let share = || histogram.cdf(samples.clock.ticks(deadline_s)).unwrap_or(0.0);
@@ -122,7 +123,7 @@ impl PointResult {
         let mean = samples.passage.mean_estimate(level).map(Interval::from);
         let own = base.and_then(|_| times(samples));
         let pairs = base.zip(own.as_deref()).map(|(base, own)| {
-            // with a relative error points have unequal numbers of replications
+            // if a relative error is set, points may have different numbers of replications
             let pairs = base.len().min(own.len());
             (&base[..pairs], &own[..pairs])
         });

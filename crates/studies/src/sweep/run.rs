@@ -1,4 +1,4 @@
-//! A sweep from the plan to the results: points, checks, the batch, the budget, and where results are kept.
+//! A sweep from the plan to the results: points, checks, the batch, the budget, and the destination of results.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -42,7 +42,7 @@ pub struct Sweep {
     pub plan: SweepPlan,
     /// The job or net.
     pub subject: Subject,
-    /// Oddities of the input files.
+    /// Warnings about the input files.
     pub warnings: Vec<LoadWarning>,
     /// Settings for running the sweep.
     pub settings: SweepSettings,
@@ -67,12 +67,12 @@ pub struct SweepSettings {
     pub max_points: Option<u64>,
     /// Folder in which results are stored; none to keep them in memory.
     pub output: Option<PathBuf>,
-    /// True to continue with the results in the folder.
+    /// If true, continues with the results that the folder already holds.
     pub resume: bool,
 }
 
 impl Default for SweepSettings {
-    /// All points on all cores, and on a GPU if it pays; intervals of 95%; results in memory.
+    /// Returns settings for all points on all cores, and on a GPU if it pays off, with 95% intervals and results in memory.
     fn default() -> Self {
         let Batch { level, threads, backend, adapter, .. } = Batch::default();
         let (max_time, max_points, output, resume) = (None, None, None, false);
@@ -83,33 +83,33 @@ impl Default for SweepSettings {
 /// The result of a sweep.
 #[derive(Clone, Debug)]
 pub struct SweepOutcome {
-    /// All results, including results that were stored before.
+    /// All results, including results of earlier runs.
     pub stored: Stored,
-    /// Points that this run added.
+    /// Number of points that this run added.
     pub added: u64,
-    /// Device that ran the points; none if at most the base was run.
+    /// Devices that ran the points; none if at most the base was simulated.
     pub placement: Option<Placement>,
 }
 
-/// Watches a sweep: its points in addition to the current work.
+/// Watches a sweep: its points, in addition to the progress of the current work.
 pub trait SweepWatch: Watch {
-    /// The constraints excluded `left_out` of `planned` points; `base_breaks`: true if the base also violates
-    /// one (it is kept).
+    /// The constraints excluded `left_out` of `planned` points. `base_breaks` is true if the base also violates a
+    /// constraint; it is kept nevertheless.
     fn constrained(&self, _left_out: u64, _planned: u64, _base_breaks: bool) {}
     /// A damaged part was removed from the stored results; its points are run again.
     fn damaged(&self, _part: &DamagedPart) {}
-    /// A run of `planned` points starts from these results.
+    /// A run of `planned` points starts; `stored` holds the results so far.
     fn started(&self, _stored: &Stored, _planned: u64) {}
-    /// A point is finished, number `done` of `planned`.
+    /// A point finished, as number `done` of `planned`.
     fn point(&self, _result: &PointResult, _done: u64, _planned: u64) {}
     /// The rounds of a budget start: from now on, progress counts replications.
     fn rounds(&self) {}
-    /// A round of this many points is finished; `done` of `planned` total replications, of which `before` ran
-    /// before the rounds.
+    /// A round finished, in which `points` points got more replications. `done` replications of `planned` have run in total,
+    /// `before` of them before the rounds.
     fn round(&self, _points: usize, _done: u64, _before: u64, _planned: Option<u64>) {}
 }
 
-/// Watches the work only.
+/// Watches only the progress of the work.
 struct WorkOnly<'a>(&'a dyn Watch);
 
 impl Watch for WorkOnly<'_> {
@@ -125,11 +125,11 @@ impl Watch for WorkOnly<'_> {
 impl SweepWatch for WorkOnly<'_> {}
 
 impl Sweep {
-    /// Returns a sweep over settings of a job, without axes. Each has 2,000 replications, and all combinations are run.
+    /// Returns a sweep over settings of a job, initially without axes. It simulates all combinations with 2,000 replications each.
     ///
     /// # Errors
     ///
-    /// As [`Subject::of_job`].
+    /// The errors of [`Subject::of_job`].
     pub fn of_job(job: impl Planning) -> Result<Self, StudyError> {
         let (plan, warnings, settings) = (SweepPlan::default(), Vec::new(), SweepSettings::default());
         Ok(Self { plan, subject: Subject::of_job(job)?, warnings, settings })
@@ -158,7 +158,7 @@ impl Sweep {
         Self::planned(plan, folder, &[])
     }
 
-    /// The same with options in place of the values of the job's plan.
+    /// Reads the job or net of a plan as [`Sweep::new`] does; `options` replace values of the job's plan.
     ///
     /// # Errors
     ///
@@ -180,7 +180,7 @@ impl Sweep {
         Ok(Self { warnings, ..sweep })
     }
 
-    /// Runs the sweep. A stopped sweep is a result too: it has the points that were finished.
+    /// Runs the sweep. A stopped sweep also returns a result, with the points that finished.
     ///
     /// # Errors
     ///
@@ -189,11 +189,11 @@ impl Sweep {
         self.run_watched(&WorkOnly(watch))
     }
 
-    /// The same with a watch that sees each point.
+    /// Runs the sweep with a watch that receives each point.
     ///
     /// # Errors
     ///
-    /// As [`Sweep::run`].
+    /// The errors of [`Sweep::run`].
     pub fn run_watched(&self, watch: &dyn SweepWatch) -> Result<SweepOutcome, StudyError> {
         let problems = self.plan.problems();
         if !problems.is_empty() {
@@ -211,14 +211,14 @@ impl Sweep {
         };
         let before = kept.stored().results.len();
         let ran = Run { sweep: self, points: &points, watch }.run(&mut kept);
-        // finished points are kept, whatever the error
+        // finished points are kept, whatever error occurred
         let stored = kept.close();
         let (placement, stored) = (ran?, stored?);
         let added = (stored.results.len() - before) as u64;
         Ok(SweepOutcome { stored, added, placement })
     }
 
-    /// Returns the points of the sweep, all checked: the base first, without the points that a constraint excludes.
+    /// Returns the checked points of the sweep, the base first, without the points that constraints exclude.
     ///
     /// # Errors
     ///
@@ -237,14 +237,15 @@ impl Sweep {
         Ok(all)
     }
 
-    /// Checks that a budget is enough for the first replications of every point, and that all points are
-    /// present to share it.
+    /// Checks that a budget suffices for the first replications of every point, and that it is not combined with shards.
     fn check_budget(&self, points: u64) -> Result<(), StudyError> {
         let settings = &self.plan.sweep;
         let refused = |message: String| StudyError::Plan(KeyProblem::at("sweep.budget_replications", message).into());
         let has_budget = settings.budget_replications.is_some() || settings.budget_time_s.is_some();
         if self.settings.shard != Shard::WHOLE && has_budget {
-            return Err(refused("a shard cannot have a budget: its rounds need all points".to_owned()));
+            return Err(refused(
+                "a shard cannot have a budget, because the budget is divided among all points".to_owned(),
+            ));
         }
         let first = points.saturating_mul(settings.replications);
         match settings.budget_replications {
@@ -256,10 +257,10 @@ impl Sweep {
         }
     }
 
-    /// Returns the identity of the sweep: plans with every key, so that comments and order do not matter.
+    /// Returns the identity of the sweep. It contains plans with all keys written out, so comments and the order of keys do not matter.
     fn header(&self, points: u64) -> Result<Header, StudyError> {
         let settings = &self.plan.sweep;
-        // the time that may be spent is not part of the question
+        // the budget of time is not part of the identity
         let mut named = self.plan.clone();
         named.sweep.budget_time_s = None;
         let (text, base) = (toml::to_string(&named)?, self.subject.text());
@@ -284,7 +285,7 @@ impl Sweep {
         let budget_time = settings.budget_time_s.and_then(|time| Duration::try_from_secs_f64(time).ok());
         Batch {
             replications: settings.replications,
-            // with a budget, rounds take care of it
+            // with a budget, the rounds apply the relative error
             relative_error: settings.relative_error.filter(|_| self.budget().is_none()),
             seed: settings.seed,
             level: self.settings.level,
@@ -347,7 +348,7 @@ impl Kept {
     }
 }
 
-/// A run over checked points.
+/// A run over points that were checked.
 struct Run<'a> {
     sweep: &'a Sweep,
     points: &'a [Point],
@@ -355,7 +356,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs the base, then the missing points, then the rounds of a budget; returns the devices that ran the points.
+    /// Runs the base, the missing points, and the rounds of a budget, in this order; returns the devices that ran the points.
     fn run(&self, kept: &mut Kept) -> Result<Option<Placement>, StudyError> {
         let missing = self.sweep.missing(self.points, kept.stored());
         let others: Vec<Point> = missing.iter().filter(|point| point.number > 0).cloned().collect();
@@ -388,7 +389,8 @@ impl Run<'_> {
         Ok((planned > 0).then_some(ran))
     }
 
-    /// Runs the base with as many replications as the stored base has; otherwise it is kept.
+    /// Runs the base and stores its result if there is none yet; if the base is already stored, it runs with the same number of
+    /// replications and must give the same result.
     fn base(&self, kept: &mut Kept, make: &MakeModel<'_>, batch: &Batch) -> Result<Option<Base>, StudyError> {
         let found = kept.stored().results.get(&0).cloned();
         let mut batch = batch.clone();

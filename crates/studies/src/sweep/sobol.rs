@@ -1,19 +1,19 @@
-//! Sobol sequences: points that fill a cube evenly, however many are taken.
+//! Sobol sequences: points that fill a cube evenly for any number of points.
 //!
 //! Defines the direction numbers and the digital shift. [`design`](crate::sweep::design)
-//! defines the meaning of the coordinates.
+//! translates coordinates to values.
 
 use crate::rng::{Address, Purpose, split};
 
 /// Maximum number of coordinates of a sequence.
 pub const MOST_AXES: usize = 64;
 
-/// Bits of a coordinate.
+/// Number of bits of a coordinate.
 const BITS: usize = 32;
 
 /// A Sobol sequence in base 2 \[Sobol1967\], in the order of Gray codes \[Antonov1979\], with the direction numbers of \[Joe2008\].
 ///
-/// Each coordinate may be shifted: its bits are flipped where a random word of the seed has ones. This
+/// A digital shift flips the bits of a coordinate at which a random word, derived from the seed, has ones. The shift
 /// preserves the evenness of the sequence (every elementary interval still contains its share of the points)
 /// and makes each single point uniform in the cube.
 ///
@@ -30,23 +30,23 @@ pub struct Sobol {
 }
 
 impl Sobol {
-    /// The sequence itself, starting at the origin; none for more than [`MOST_AXES`] coordinates.
+    /// Returns the sequence without a shift, which starts at the origin; none for more than [`MOST_AXES`] coordinates.
     pub fn new(axes: usize) -> Option<Self> {
         let directions = (axes <= MOST_AXES).then(|| (0..axes).map(directions).collect())?;
         Some(Self { directions, shifts: vec![0; axes] })
     }
 
-    /// The same with a digital shift by words of the seed.
+    /// Returns the sequence with a digital shift by words derived from the seed; none for more than [`MOST_AXES`] coordinates.
     pub fn shifted(axes: usize, seed: u64) -> Option<Self> {
         let shift = |owner| {
             let address = Address { purpose: Purpose::Design, owner, sample: 0 };
-            // the words of replication 0 are those of Latin hypercubes
+            // the words of replication 0 belong to Latin hypercubes
             address.words(split(seed), 1)[0]
         };
         Some(Self { shifts: (0..).take(axes).map(shift).collect(), ..Self::new(axes)? })
     }
 
-    /// Coordinate `axis` of point `index`, in [0, 1); the sequence repeats after 2^32 points.
+    /// Returns coordinate `axis` of point `index`, in [0, 1); the sequence repeats after 2^32 points.
     pub fn place(&self, axis: usize, index: u32) -> f64 {
         let gray = index ^ (index >> 1);
         let bits = (0..BITS).filter(|bit| gray >> bit & 1 == 1);
@@ -55,7 +55,7 @@ impl Sobol {
     }
 }
 
-/// The direction numbers of one coordinate: `v_k = m_k 2^-k`, where the first `m_k` are given and the others follow from the
+/// Returns the direction numbers of one coordinate, `v_k = m_k 2^-k`. The first s numbers `m_k` are given, and the others follow from the
 /// coefficients of a primitive polynomial of degree s \[Joe2008, Sec. 2\]:
 ///
 /// ```text
@@ -64,7 +64,7 @@ impl Sobol {
 fn directions(axis: usize) -> [u32; BITS] {
     let mut v = [0_u32; BITS];
     let Some((coefficients, given)) = axis.checked_sub(1).map(|row| JOE_KUO[row]) else {
-        // the first coordinate is the sequence of van der Corput
+        // the first coordinate is the van der Corput sequence
         return std::array::from_fn(|k| 1 << (BITS - 1 - k));
     };
     let degree = given.len();
@@ -81,7 +81,7 @@ fn directions(axis: usize) -> [u32; BITS] {
 }
 
 /// Coordinates 2 to 64 of the table `new-joe-kuo-6.21201` of \[Joe2008\]: the inner coefficients of the polynomial as bits, and the
-/// first m, as many as its degree.
+/// first s numbers m for a polynomial of degree s.
 const JOE_KUO: [(u32, &[u32]); MOST_AXES - 1] = [
     (0, &[1]),
     (1, &[1, 3]),
@@ -152,8 +152,8 @@ const JOE_KUO: [(u32, &[u32]); MOST_AXES - 1] = [
 mod tests {
     use super::*;
 
-    /// The first points in five dimensions as the program of \[Joe2008\] prints them, and a later point in eight of the coordinates
-    /// (from an implementation of others with the same table).
+    /// The first points in five dimensions, as the program of \[Joe2008\] prints them, and a later point in eight of the coordinates,
+    /// from another implementation with the same table.
     #[test]
     fn points_are_those_of_the_published_table() {
         let sequence = Sobol::new(MOST_AXES).unwrap();
@@ -185,8 +185,8 @@ mod tests {
         assert!(Sobol::new(MOST_AXES + 1).is_none());
     }
 
-    /// Of 2^k points each of 2^k equal parts of each axis has one; and of the first two axes together each of the 2^k boxes of
-    /// 2^i by 2^(k-i) parts. A shift changes nothing of that.
+    /// With 2^k points, each of 2^k equal parts of each axis contains one point, and so does each of the 2^k boxes of 2^i by 2^(k-i)
+    /// parts of the first two axes. A shift does not change this.
     #[test]
     fn every_part_of_every_axis_is_met_once() {
         let bits = 6;

@@ -1,21 +1,21 @@
-//! Differences between whole runs: one factor makes all times of a run longer or shorter, in addition to the
+//! Variation between whole runs: a common factor multiplies all times of a run, in addition to the
 //! randomness of the net.
 //!
-//! Defines the factor of each replication. The caller supplies the factors' distribution.
+//! Assigns a factor to each replication. The caller supplies the distribution of the factors.
 
 use std::sync::Arc;
 
 use crate::rng::{Address, Purpose, split};
 
-/// Equally likely factors between the next run and a typical run. By default, there is no variation, and all
-/// runs are typical.
+/// Equally likely factors between the time of the next run and the time of a typical run. By default, there is no
+/// variation, and all runs are typical.
 ///
 /// A mean is the mean of a typical run, since the mean over factors may not exist; quantiles are over all runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spread(Arc<[f64]>);
 
 impl Spread {
-    /// A spread with these factors, > 0.
+    /// Returns a spread with these factors, > 0.
     pub fn of(factors: &[f64]) -> Self {
         Self(factors.into())
     }
@@ -25,16 +25,16 @@ impl Spread {
         self.0.is_empty()
     }
 
-    /// The factor of a replication; the same at every point of a sweep.
+    /// Returns the factor of a replication, which is the same at every point of a sweep.
     pub fn factor(&self, seed: u64, replication: u64) -> f64 {
         if self.0.is_empty() {
             return 1.0;
         }
-        // the high part of the product: a bias below count / 2^32
+        // the high part of the product, with a bias below count / 2^32
         self.0[((u64::from(Self::word(seed, replication)) * self.0.len() as u64) >> 32) as usize]
     }
 
-    /// The share, in [0, 1), of the factors below the replication's factor.
+    /// Returns the uniform number in [0, 1) that selects the replication's factor.
     pub(crate) fn share(seed: u64, replication: u64) -> f64 {
         f64::from(Self::word(seed, replication)) / 4_294_967_296.0 // 2^32
     }
@@ -43,7 +43,7 @@ impl Spread {
         Address { purpose: Purpose::Run, owner: 0, sample: 0 }.word(split(seed), replication)
     }
 
-    /// Times \[s\] of typical runs, the replications from `first` on, as times of runs that differ.
+    /// Multiplies the times \[s\] of typical runs by the factors of the replications from `first` on.
     pub fn spread(&self, times: &mut [f64], seed: u64, first: u64) {
         if self.0.is_empty() {
             return;

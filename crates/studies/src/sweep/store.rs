@@ -2,19 +2,19 @@
 //!
 //! ```text
 //! RESULT/sweep.json           the question: the identity of the sweep
-//! RESULT/part-000001.jsonl    finished points, one per line, and their checksum, while other points are missing
-//! RESULT/points.parquet       all points by number, once none is missing; the parts are then gone
+//! RESULT/part-000001.jsonl    finished points, one per line, and their checksum; exists while other points are missing
+//! RESULT/points.parquet       all points by number, once no point is missing; it replaces the parts
 //! ```
 //!
-//! Parts are JSON lines because they are small, many and short-lived, and can be read line by line. The points are a
-//! table (`sweep::table`) for other programs, and hold the same bits.
+//! Parts are JSON lines because they are small, many and short-lived, and can be read line by line. The complete points
+//! form a table (`sweep::table`) that other programs can read; its numbers are bit for bit the same.
 //!
 //! Every file is written under a temporary name and then renamed, so that a kill or a full disk
-//! leaves complete files. A complete folder holds the same bytes however often the sweep was
+//! leaves complete files. The bytes of a complete folder do not depend on how often the sweep was
 //! interrupted.
 //!
 //! Checksums reveal other damage to files (by disks, copies, editors): [`read`] refuses the folder and names the file;
-//! [`Store::open`] removes a damaged part, names it, and runs its points again. With a budget it also removes the later
+//! [`Store::open`] removes a damaged part and reports it; its points run again. With a budget it also removes the later
 //! parts, since rounds build on earlier rounds.
 
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ use crate::whole_file;
 const FORMAT_VERSION: u32 = 3;
 /// First version whose files have checksums.
 const CHECKSUMS: u32 = 3;
-/// Shortest time between two parts, and the largest share of the time for writing them.
+/// Minimum time between two parts; together with `PART_SHARE` it limits the share of time spent on writing parts.
 const PART: Duration = Duration::from_millis(250);
 const PART_SHARE: u32 = 100;
 
@@ -54,11 +54,11 @@ pub(crate) fn has(shard: Shard, point: u64) -> bool {
 pub struct Header {
     /// Version of the files.
     pub format_version: u32,
-    /// Version of this crate that ran it.
+    /// Version of this crate that ran the sweep.
     pub version: String,
     /// The shard of these points.
     pub shard: Shard,
-    /// Points of the whole sweep, including the base.
+    /// Number of points of the whole sweep, including the base.
     pub points: u64,
     /// Seed of every point.
     pub seed: u64,
@@ -70,16 +70,16 @@ pub struct Header {
     /// The folded parts of the base's net; none if it runs unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// Parts of that net that look alike and are not folded.
+    /// Parts of that net that look alike but are not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
-    /// The sweep's plan, every key written out.
+    /// The sweep's plan with all keys written out.
     pub plan: String,
     /// Text of the subject of the sweep: a job's plan or a net.
     pub base: String,
 }
 
-/// The first line in which two texts differ, as each has it, in quotes.
+/// Returns the first line in which two texts differ: the quoted line of each text, or "nothing" if a text has ended. None if they are equal.
 fn first_change(one: &str, other: &str) -> Option<[String; 2]> {
     let [mut one, mut other] = [one, other].map(str::lines);
     loop {
@@ -96,7 +96,7 @@ fn first_change(one: &str, other: &str) -> Option<[String; 2]> {
 }
 
 impl Header {
-    /// The identity of a sweep that this version runs.
+    /// Returns the identity of a sweep that this version runs.
     pub fn new(shard: Shard, points: u64, seed: u64, level: f64, plan: String, base: String) -> Self {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         Self {
@@ -137,7 +137,7 @@ impl Header {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// An error of the operating system.
+    /// The operating system reported an error.
     #[error("cannot {verb} `{}`: {error}", path.display())]
     Io {
         /// The action that failed.
@@ -148,12 +148,12 @@ pub enum StoreError {
         error: io::Error,
     },
     /// The folder already holds a sweep, and resuming was not requested.
-    #[error("`{}` holds a sweep already", path.display())]
+    #[error("`{}` already holds a sweep", path.display())]
     Exists {
         /// The folder.
         path: PathBuf,
     },
-    /// A folder of something else.
+    /// A folder that holds something other than a sweep.
     #[error("`{}` is not the result of a sweep: {why}", path.display())]
     Foreign {
         /// The folder or file.
@@ -172,7 +172,7 @@ pub enum StoreError {
     /// A damaged part. Resuming the sweep runs its points again.
     #[error("{0}")]
     DamagedPart(DamagedPart),
-    /// A damaged table of points. Without the file, resuming the sweep runs all points again.
+    /// A damaged table of points. If the file is removed, resuming the sweep runs all points again.
     #[error("`{}` is damaged: {why}", path.display())]
     DamagedPoints {
         /// The file.
@@ -204,7 +204,7 @@ impl StoreError {
     }
 }
 
-/// The results of a sweep, or of a shard of it, as stored.
+/// The stored results of a sweep or of one shard.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
     /// The identity of the sweep.
@@ -214,7 +214,7 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// Number of planned points, including the base.
+    /// Returns the number of planned points, including the base.
     pub fn planned(&self) -> u64 {
         (0..self.header.points).filter(|&point| has(self.header.shard, point)).count() as u64
     }
@@ -244,7 +244,7 @@ fn part_path(folder: &Path, number: u32) -> PathBuf {
     folder.join(format!("part-{number:06}.jsonl"))
 }
 
-/// The parts of a folder with their numbers, in order.
+/// Returns the parts of a folder with their numbers, in order.
 fn parts(folder: &Path) -> Result<Vec<(u32, PathBuf)>, StoreError> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(StoreError::io("read", folder))? {
@@ -257,7 +257,7 @@ fn parts(folder: &Path) -> Result<Vec<(u32, PathBuf)>, StoreError> {
     Ok(found)
 }
 
-/// Files that a complete result no longer needs: its parts, and temporary files left by a kill.
+/// Returns the files that a complete result no longer needs: its parts, and temporary files that a killed process left.
 fn leftovers(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let mut found: Vec<PathBuf> = parts(folder)?.into_iter().map(|(_, path)| path).collect();
     for entry in std::fs::read_dir(folder).map_err(StoreError::io("read", folder))? {
@@ -276,7 +276,7 @@ fn read_part(path: &Path, header: &Header) -> Result<Result<Vec<PointResult>, Da
     Ok(found.map_err(|why| DamagedPart { path: path.to_owned(), why }))
 }
 
-/// The results of a folder, and its damaged files.
+/// The results in a folder, and the folder's damaged files.
 struct Contents {
     stored: Stored,
     damaged: Vec<DamagedPart>,
@@ -323,10 +323,10 @@ fn contents(folder: &Path) -> Result<Contents, StoreError> {
         results.extend(found.into_iter().map(|result| (result.point, result)));
     }
     let (mut damaged, mut worthless) = (Vec::new(), Vec::new());
-    // a part is newer than the points and the parts before it
+    // a part is newer than the table of points and the parts before it
     for (_, path) in parts(folder)? {
         match read_part(&path, &header)? {
-            // a round of a budget is decided from all points before it
+            // a round of a budget depends on all results before it
             Ok(_) if header.budget.is_some() && !damaged.is_empty() => worthless.push(path),
             Ok(found) => results.extend(found.into_iter().map(|result| (result.point, result))),
             Err(part) => {
@@ -344,7 +344,7 @@ fn contents(folder: &Path) -> Result<Contents, StoreError> {
     Ok(Contents { stored: Stored { header, results }, damaged, worthless })
 }
 
-/// Keys of the axes of a sweep; none if its plan cannot be read.
+/// Returns the keys of the axes of a sweep; empty if its plan cannot be read.
 fn axes(header: &Header) -> Vec<String> {
     SweepPlan::from_toml(&header.plan)
         .map_or_else(|_| Vec::new(), |plan| plan.axis.into_iter().map(|axis| axis.key).collect())
@@ -364,12 +364,12 @@ pub struct Store {
 }
 
 impl Store {
-    /// Starts a result in a new or empty folder; with `resume`, continues with existing data, if
-    /// any. Damaged parts are then removed: see [`Self::damaged`].
+    /// Starts a result in a new or empty folder. With `resume`, continues with the results in the folder, if it has any, and
+    /// removes damaged parts; see [`Self::damaged`].
     ///
     /// # Errors
     ///
-    /// The folder already holds this sweep, another one, or something else; or it is not writable.
+    /// The folder already holds a sweep and `resume` is false, or it holds another sweep or something else, or it is not writable.
     pub fn open(folder: &Path, header: Header, resume: bool) -> Result<Self, StoreError> {
         std::fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
         let mut files = std::fs::read_dir(folder).map_err(StoreError::io("read", folder))?;
@@ -402,14 +402,14 @@ impl Store {
             return Err(StoreError::Changed { path: folder.to_owned(), what });
         }
         let next_part = parts(folder)?.last().map_or(1, |(number, _)| number + 1);
-        // the newest first: what a kill leaves begins with the damaged part
+        // the newest first: if the process is killed, the remaining files still begin with the damaged part
         for path in worthless.iter().rev() {
             std::fs::remove_file(path).map_err(StoreError::io("remove", path))?;
         }
         Ok(Self { damaged, ..Self::new(folder, stored, next_part) })
     }
 
-    /// The damaged parts that were removed; their points are missing.
+    /// Returns the damaged parts that were removed; their points are missing.
     pub fn damaged(&self) -> &[DamagedPart] {
         &self.damaged
     }
@@ -421,30 +421,30 @@ impl Store {
         whole_file::replace(&path, text.as_bytes()).map_err(StoreError::io("write", &path))
     }
 
-    /// The stored results.
+    /// Returns the stored results.
     pub fn stored(&self) -> &Stored {
         &self.stored
     }
 
-    /// Keeps a result; it is on the disk a moment later, at the latest with [`Self::close`].
+    /// Stores a result; it is on the disk a moment later, or after [`Self::close`] at the latest.
     ///
     /// # Errors
     ///
-    /// An error of the operating system; the result is then kept in memory only.
+    /// An error of the operating system; in this case, the result stays in memory only.
     pub fn keep(&mut self, result: PointResult) -> Result<(), StoreError> {
         self.put(result);
-        // in a long sweep parts become rarer, so that there are never very many
+        // in a long sweep, parts are written less often, so that their number stays small
         let pause = PART.max(self.began.elapsed() / PART_SHARE);
         if self.next_part == 1 || self.written.elapsed() >= pause { self.write_part() } else { Ok(()) }
     }
 
-    /// Stores results that belong together: all of them are on the disk afterwards, or none of them.
+    /// Stores results that belong together: either all results reach the disk, or none.
     ///
     /// # Errors
     ///
-    /// As [`Self::keep`].
+    /// The errors of [`Self::keep`].
     pub fn keep_together(&mut self, results: Vec<PointResult>) -> Result<(), StoreError> {
-        // results without a part go first, so that no later part contains them
+        // results that are not in a part yet are written first, so that the part below holds only these results
         if !self.unwritten.is_empty() {
             self.write_part()?;
         }
@@ -471,7 +471,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// An error of the operating system; parts that were written before stay.
+    /// An error of the operating system; parts that were already written remain.
     pub fn close(mut self) -> Result<Stored, StoreError> {
         if self.stored.is_complete() && table::IS_BUILT {
             let path = points_path(&self.folder);
@@ -479,7 +479,7 @@ impl Store {
             let bytes = table::write(&axes(&self.stored.header), &results).map_err(io::Error::other);
             let written = bytes.and_then(|bytes| whole_file::replace(&path, &bytes));
             written.map_err(StoreError::io("write", &path))?;
-            // the oldest first: what a kill leaves is not older than the points
+            // the oldest first: if the process is killed, the remaining parts are not older than the points
             for leftover in leftovers(&self.folder)? {
                 std::fs::remove_file(&leftover).map_err(StoreError::io("remove", &leftover))?;
             }
@@ -513,7 +513,7 @@ mod tests {
         }
     }
 
-    /// A sweep over three axes, the first of which has this key.
+    /// A sweep over three axes; the first axis has the given key.
     fn header(key: &str) -> Header {
         let axis = |key| format!("[[axis]]\nkey = '{key}'\nvalues = [1]\n");
         Header::new(Shard::WHOLE, 4, 1, 0.95, [key, "a", "b"].map(axis).concat(), String::new())
@@ -555,7 +555,7 @@ mod tests {
         let path = folder.path().join("r");
         Store::open(&path, header("p"), true).unwrap().close().unwrap();
         let told = |header, resume| Store::open(&path, header, resume).unwrap_err().to_string();
-        assert!(told(header("p"), false).ends_with("holds a sweep already"));
+        assert!(told(header("p"), false).ends_with("already holds a sweep"));
         assert!(
             told(header("q"), true).ends_with("the plan of the sweep (from `key = 'p'` to `key = 'q'`) has changed")
         );
@@ -618,7 +618,7 @@ mod tests {
         }
     }
 
-    /// A round builds on what was there before it: without that it is worth nothing.
+    /// A round builds on the results before it; without these results it is useless.
     #[test]
     fn damaged_part_of_a_budget_takes_the_later_parts_along() {
         let header = Header { budget: Some(Budget { replications: 60, relative_error: None }), ..header("p") };
@@ -651,7 +651,7 @@ mod tests {
         }
     }
 
-    /// Results of a round are all there or none; a later part counts, also where older parts are left of it.
+    /// Either all results of a round are stored, or none. A newer part replaces results of older parts, even if older parts remain.
     #[test]
     fn the_newest_part_counts_until_the_parts_are_gone() {
         let folder = tempfile::tempdir().unwrap();
@@ -667,12 +667,12 @@ mod tests {
         let store = Store::open(folder.path(), header(), true).unwrap();
         let counts: Vec<u64> = store.stored().results.values().map(|result| result.replications).collect();
         assert_eq!(counts, [20, 10, 20, 10]);
-        // nothing is left of the budget
+        // the budget is used up
         assert!(store.stored().is_complete());
         store.close().unwrap();
         let after = files(folder.path());
         assert_eq!(after.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["points.parquet", "sweep.json"]);
-        // a kill while parts are removed leaves the newest ones
+        // a process that is killed while it removes parts leaves the newest parts
         let newest = before.iter().rfind(|(name, _)| name.starts_with("part")).unwrap();
         std::fs::write(folder.path().join(&newest.0), &newest.1).unwrap();
         Store::open(folder.path(), header(), true).unwrap().close().unwrap();

@@ -1,8 +1,8 @@
-//! The points of a sweep as one Parquet file: a row per point, typed columns, with all data of the JSON lines.
+//! The points of a sweep as one Parquet file: one row per point, typed columns, the same data as the JSON lines.
 //!
-//! Defines the columns. An axis is a column of the type that its values have; values of several kinds,
-//! and tables, are text in TOML. The kind of an axis is in the file's metadata, so that reading
-//! gives the rows that were written, bit for bit. The metadata also contain a checksum of the whole
+//! Defines the columns. Each axis is a column with the type of its values; values of mixed types,
+//! and tables, are TOML text. The file's metadata store the kind of each axis, so that the rows are read
+//! back bit for bit. The metadata also contain a checksum of the whole
 //! file, computed with zeros in place of the checksum.
 
 use std::fs::File;
@@ -33,7 +33,7 @@ const KINDS: &str = "tailspn.axes";
 const CHECKSUM: &str = "tailspn.checksum";
 /// The text before the eight hexadecimal digits of the checksum.
 const CRC: &[u8] = b"tailspn.crc32=";
-/// The digits before the checksum is known, and while it is taken.
+/// Digits in place of the checksum while it is computed.
 const NO_DIGITS: &[u8; 8] = b"00000000";
 
 /// The type of an axis's values.
@@ -44,7 +44,7 @@ enum Kind {
     Float,
     Boolean,
     String,
-    /// Anything else, as TOML.
+    /// Any other value, as TOML text.
     Toml,
 }
 
@@ -59,7 +59,7 @@ impl Kind {
         }
     }
 
-    /// The kind of all these values; of none at all, a float.
+    /// Returns the common kind of values; a float if there are no values.
     fn of_all<'a>(mut values: impl Iterator<Item = &'a Value>) -> Self {
         let first = values.next().map_or(Self::Float, Self::of);
         if values.all(|value| Self::of(value) == first) { first } else { Self::Toml }
@@ -74,7 +74,7 @@ impl Kind {
         }
     }
 
-    /// The value in a field; none if it has another type.
+    /// Returns the value in a field; none if the field has another type.
     fn value(self, field: &Field) -> Option<Value> {
         Some(match (self, field) {
             (Self::Integer, Field::Long(number)) => Value::Integer(*number),
@@ -89,7 +89,7 @@ impl Kind {
     }
 }
 
-/// The numbers of a point, by the names of their columns. The last one has columns only if there are deadlines.
+/// Names of the columns of a point's numbers. The last number has columns only if there are deadlines.
 const NUMBERS: [&str; 7] = ["mean_s", "p50_s", "p95_s", "p99_s", "difference_s", "ratio", "done_by_deadline"];
 
 fn numbers(result: &PointResult) -> [Option<Number>; 7] {
@@ -97,13 +97,13 @@ fn numbers(result: &PointResult) -> [Option<Number>; 7] {
     [mean_s, p50_s, p95_s, p99_s, difference_s, ratio, done_by_deadline]
 }
 
-/// The names of the numbers that some rows have.
+/// Returns the names of the numbers that at least one row has.
 fn names(results: &[&PointResult]) -> &'static [&'static str] {
     let deadline = results.iter().any(|result| result.done_by_deadline.is_some());
     &NUMBERS[..NUMBERS.len() - usize::from(!deadline)]
 }
 
-/// The file with these points; `axes` are the keys of the axes.
+/// Returns the bytes of a file with these points; `axes` are the keys of the axes.
 ///
 /// # Errors
 ///
@@ -134,7 +134,7 @@ pub(super) fn write(axes: &[String], results: &[&PointResult]) -> Result<Vec<u8>
     Ok(bytes)
 }
 
-/// The place of the checksum's digits: the metadata follows the columns, so the last occurrence counts.
+/// Returns the position of the checksum's digits. The metadata follows the columns, so the last occurrence counts.
 fn digits(bytes: &[u8]) -> Option<usize> {
     let at = bytes.windows(CRC.len()).rposition(|window| window == CRC)? + CRC.len();
     (at + NO_DIGITS.len() <= bytes.len()).then_some(at)
@@ -217,7 +217,7 @@ impl Columns<'_> {
         self.column::<T>(&all.into_iter().flatten().collect::<Vec<_>>(), Some(&there))
     }
 
-    /// The next column; `there` marks the rows that have a value.
+    /// Writes the next column; `there` marks the rows that have a value.
     fn column<T: DataType>(&mut self, values: &[T::T], there: Option<&[i16]>) -> Result<(), ParquetError> {
         let Some(mut column) = self.0.next_column()? else {
             return Err(ParquetError::General("more columns than the schema has".to_owned()));
@@ -227,11 +227,11 @@ impl Columns<'_> {
     }
 }
 
-/// The points in a file; files of format version 2 have no checksum.
+/// Reads the points in a file; files of format version 2 have no checksum.
 ///
 /// # Errors
 ///
-/// A description of why it is not a file of points.
+/// The reason why the file is not a valid file of points.
 pub(super) fn read(path: &Path, axes: usize, has_checksum: bool) -> Result<Vec<PointResult>, String> {
     let told = |error: ParquetError| error.to_string();
     if has_checksum {
@@ -254,7 +254,7 @@ pub(super) fn read(path: &Path, axes: usize, has_checksum: bool) -> Result<Vec<P
     rows.collect()
 }
 
-/// A row; none if a column is missing or has another type.
+/// Returns the point of a row; none if a column is missing or has another type.
 fn result<'a>(kinds: &[Kind], fields: &mut impl Iterator<Item = &'a Field>) -> Option<PointResult> {
     let point = count(fields.next()?)?;
     let value = |kind: &Kind| match fields.next()? {
@@ -321,7 +321,7 @@ mod tests {
         }
     }
 
-    /// Every kind of axis, and rows without values: what is read is what was written.
+    /// For every kind of axis, and for rows without values, the rows that are read equal the rows that were written.
     #[test]
     fn rows_are_read_as_they_were_written() {
         let table = Value::try_from(toml::Table::from_iter([("erlang".to_owned(), Value::Integer(3))])).unwrap();

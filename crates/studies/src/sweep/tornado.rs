@@ -1,6 +1,6 @@
 //! Ranking of settings: one axis at a time against the base.
 //!
-//! Implements the ranking. The numbers come from the points; under common random numbers their differences have narrow intervals.
+//! Implements the ranking. The numbers come from the points; common random numbers make the intervals of differences narrow.
 
 use serde::{Deserialize, Serialize};
 use toml::Value;
@@ -15,7 +15,7 @@ pub struct Level {
     pub value: Value,
     /// Mean time at that value minus the base's mean time \[s\].
     pub difference_s: Number,
-    /// Mean time at that value over the base's mean time.
+    /// Mean time at that value divided by the base's mean time.
     pub ratio: Option<Number>,
 }
 
@@ -28,12 +28,12 @@ pub struct Knob {
     pub best: Level,
     /// The value with the longest mean time.
     pub worst: Level,
-    /// From the shortest mean time to the longest, the base among them \[s\].
+    /// Difference between the longest and the shortest mean time, including the base \[s\].
     pub swing_s: f64,
 }
 
-/// The settings of a one-at-a-time sweep, the one with the widest swing first; empty for other designs. Axes
-/// without a finished point are omitted. The ranking is about the values that the plan tries: a setting with a
+/// Returns the settings of a one-at-a-time sweep, the setting with the widest swing first; empty for other designs. Axes
+/// without a finished point are omitted. The ranking depends on the values in the plan: a setting with a
 /// wide range has a wide swing.
 pub fn tornado(plan: &SweepPlan, results: &[PointResult]) -> Vec<Knob> {
     if plan.sweep.design != Design::Each {

@@ -1,7 +1,7 @@
-//! Some points simultaneously on all cores: first their models, then blocks of their replications.
+//! Runs several points simultaneously on all cores: first builds their models, then runs blocks of their replications.
 //!
-//! Divides the work. Many small points fill the cores as points, few large ones as blocks; the division does
-//! not affect the samples, whose blocks are merged in the order of the replications.
+//! Divides the work. Many small points are divided among the cores as points, few large points as blocks. The division does
+//! not affect the samples, because blocks are merged in the order of the replications.
 
 use std::num::NonZeroUsize;
 
@@ -14,34 +14,34 @@ use crate::sweep::point::Point;
 use crate::sweep::replicated::Replicated;
 use crate::watch::Watch;
 
-/// Blocks that each core should have at least, so that no core waits long for the last block.
+/// Minimum number of blocks per core, so that no core waits long for the last block.
 const BLOCKS_PER_CORE: u64 = 8;
-/// Blocks are multiples of the block size of vectorised engines, and no longer than this, because Ctrl-C
-/// takes effect between blocks.
+/// Block size of vectorised engines, of which blocks are multiples, and maximum length of a block, which is limited
+/// because Ctrl-C takes effect between blocks.
 const STEP: u64 = 64;
 const LONGEST_BLOCK: u64 = 1 << 16;
-/// Replications of a point per GPU call, for the same reason.
+/// Maximum number of replications of a point per GPU call, because Ctrl-C takes effect between calls.
 const LONGEST_ON_CARD: u64 = 1 << 20;
 
 /// The replications that a point needs.
 #[derive(Debug)]
 pub(super) struct Wanted<'a> {
     pub(super) point: &'a Point,
-    /// First replications of the point, if they exist already.
+    /// First replications of the point, if they were simulated before.
     pub(super) have: Option<Samples>,
-    /// Total number of replications that the point needs; with a rule, the rule decides.
+    /// Total number of replications that the point needs; if there is a stop rule, the rule decides.
     pub(super) until: u64,
     pub(super) rule: Option<StopRule>,
 }
 
-/// The cores.
+/// The thread pool.
 #[derive(Debug)]
 pub(super) struct Crew {
     pool: rayon::ThreadPool,
     pub(super) cores: u64,
 }
 
-/// A point while its replications are run.
+/// A point while its replications are running.
 struct UnderWay<'a> {
     ready: Ready<'a>,
     model: &'a Model,
@@ -51,7 +51,7 @@ struct UnderWay<'a> {
 }
 
 impl Crew {
-    /// As many threads as a batch may have.
+    /// Starts the thread pool, with at most the number of threads that the batch allows.
     pub(super) fn new(batch: &Batch) -> Result<Self, RunError> {
         let available = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let cores = batch.threads.map_or(available, |threads| threads.min(available)).get();
@@ -60,12 +60,13 @@ impl Crew {
         Ok(Self { pool, cores: cores as u64 })
     }
 
-    /// Runs something with all cores.
+    /// Runs a closure in the thread pool.
     pub(super) fn with<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.pool.install(work)
     }
 
-    /// Runs the replications of all points, in their order; none if `watch` stopped them before a point was complete.
+    /// Runs the replications of all points, and returns them in the order of the points; none for a point that `watch` stopped before it
+    /// was complete.
     pub(super) fn replicate<E: Send>(
         &self,
         wanted: Vec<Wanted<'_>>,
@@ -115,7 +116,7 @@ impl Crew {
         for ((which, from, _), part) in blocks.into_iter().zip(parts) {
             let part = part.map_err(|error| BatchError::Run { point: numbers[which], error })?;
             let Some(point) = &mut points[which] else { continue };
-            // replications after a gap are of no use
+            // blocks after a missing block cannot be used
             match part {
                 Some(part) if point.samples.replications == 0 && from == 0 => point.samples = part,
                 Some(part) if point.samples.replications == from => point.samples.append(&part),
@@ -125,7 +126,7 @@ impl Crew {
         Ok(())
     }
 
-    /// The missing replications of all points: which point, from where on, how many.
+    /// Returns the missing replications of all points as blocks: position of the point, first replication, number of replications.
     fn blocks(&self, points: &[Option<UnderWay<'_>>]) -> Vec<(usize, u64, u64)> {
         let missing = |point: &UnderWay<'_>| point.until.saturating_sub(point.samples.replications);
         let all: u64 = points.iter().flatten().map(missing).sum();
@@ -134,7 +135,7 @@ impl Crew {
         for (which, point) in points.iter().enumerate() {
             let Some(point) = point else { continue };
             let mut from = point.samples.replications;
-            // at most a share of the cores each, as a run of its own has it
+            // at most an equal share per core, as in a run of the single point
             let share = missing(point).div_ceil(self.cores).next_multiple_of(STEP);
             let size = even.max(point.ready.batch().min(share).next_multiple_of(STEP));
             while from < point.until {
@@ -147,7 +148,7 @@ impl Crew {
     }
 }
 
-/// The same on a GPU: points that request the same replications run in one batch.
+/// Runs the current requests of all points on a GPU; points that request the same replications run in one batch.
 fn round_on_card<E>(
     card: &mut Card,
     points: &mut [Option<UnderWay<'_>>],
@@ -169,7 +170,7 @@ fn round_on_card<E>(
     Ok(())
 }
 
-/// Runs of neighbours for which `key` is the same.
+/// Returns the groups of neighbours with the same `key`.
 fn alike<'a, T, K: PartialEq>(
     numbers: &'a [u64],
     mut points: &'a mut [T],
@@ -186,18 +187,18 @@ fn alike<'a, T, K: PartialEq>(
     runs
 }
 
-/// Applies the rules of points that have the replications they needed; returns true if any point needs more.
+/// Applies the stop rules of points that have the requested replications; returns true if any point needs more.
 fn wants_more(points: &mut [Option<UnderWay<'_>>]) -> bool {
     let mut more = false;
     for point in points.iter_mut().flatten() {
-        // apply each rule, even after one that wants more
+        // apply every rule, even if an earlier point already needs more
         more |= point.wants_more();
     }
     more
 }
 
 impl UnderWay<'_> {
-    /// Returns true if the point needs more; applies the rule once the point has the replications it needed.
+    /// Returns true if the point needs more replications; applies the stop rule if the point has the requested replications.
     fn wants_more(&mut self) -> bool {
         let count = self.samples.replications;
         if count < self.until {
@@ -230,7 +231,7 @@ fn bound<'a, E>(
     Ok(UnderWay { ready, model, samples, until, rule: wanted.rule })
 }
 
-/// All results, or the first one's error, independent of the order of the threads.
+/// Returns all results, or the first error in the order of the results, independent of the order of the threads.
 fn in_order<T, E>(all: Vec<Result<T, E>>) -> Result<Vec<T>, E> {
     all.into_iter().collect()
 }

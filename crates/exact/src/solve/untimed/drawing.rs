@@ -1,4 +1,4 @@
-//! The markings of a net without time for drawing.
+//! The graph of the markings of a net without time, for drawing.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::solve::state_graph::{DrawError, GraphEdge, GraphNode, Shown, StateGra
 use crate::solve::untimed::rules::Priorities;
 use crate::solve::untimed::space::MarkingGraph;
 
-/// Returns the graph of all markings. Where priorities count, markings in which immediate transitions fire are shown as vanishing.
+/// Returns the graph of all markings. If priorities are kept, markings in which immediate transitions fire are shown as vanishing.
 ///
 /// # Errors
 ///

@@ -7,13 +7,13 @@ use crate::solve::untimed::formula::{Formula, Node};
 use crate::solve::untimed::known::Known;
 use crate::solve::untimed::space::{MarkingGraph, Step, path};
 
-/// A firing sequence from the initial marking, as long as one sequence can be evidence: an operator on all
-/// paths that holds, or an operator on some path that does not hold, ends it.
+/// A firing sequence from the initial marking that is evidence for a verdict. It ends at an operator for which no single
+/// sequence is evidence: an operator on all paths that holds, or an operator on some path that does not hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// Transitions from the initial marking.
     pub path: Vec<u32>,
-    /// Transitions that are then repeated forever; none if the path ends.
+    /// Transitions that are repeated forever after the path; none if the path ends.
     pub cycle: Option<Vec<u32>>,
     /// The state after `path`.
     pub state: u32,
@@ -24,14 +24,14 @@ pub struct Evidence {
     pub decides: Option<(String, bool)>,
 }
 
-/// Finds evidence from the markings where each part of a formula holds.
+/// Finds evidence, given the markings in which each part of a formula holds.
 pub(crate) struct Guide<'a> {
     pub(crate) graph: &'a MarkingGraph,
     pub(crate) formula: &'a Formula,
     pub(crate) known: &'a [Known],
 }
 
-/// Not visited.
+/// Marks a state that was not visited.
 const NEW: Step = Step { transition: u32::MAX, to: u32::MAX };
 
 impl Guide<'_> {
@@ -47,7 +47,7 @@ impl Guide<'_> {
             match *part {
                 Node::Not(of) => (node, holds) = (of, !holds),
                 Node::And(a, b) | Node::Or(a, b) => {
-                    // either both parts are needed, or one is enough
+                    // either both parts are needed, or one part suffices
                     let both = matches!(part, Node::And(..)) == holds;
                     let shows = |&of: &usize| {
                         if both { self.is_about_paths(of) } else { self.known[of].is(found.state, holds) }
@@ -92,7 +92,7 @@ impl Guide<'_> {
         false
     }
 
-    /// A shortest path to a goal, and its end.
+    /// Returns a shortest path to a goal, and the state at its end.
     fn walk(&self, from: u32, through: impl Fn(u32) -> bool, goal: impl Fn(u32) -> bool) -> Option<(Vec<u32>, u32)> {
         if goal(from) {
             return Some((Vec::new(), from));

@@ -1,4 +1,4 @@
-//! Breadth first over the markings of a net without time.
+//! Exploration of the markings of a net without time, breadth first.
 
 use std::time::Instant;
 
@@ -25,12 +25,12 @@ impl<E: Into<ExploreError>> From<E> for Halt {
     }
 }
 
-/// Explores all markings that `program` can reach when time does not matter: in each marking, every transition that
-/// `priorities` allow fires.
+/// Explores all markings that `program` can reach if time is ignored: in each marking, every transition that
+/// `priorities` allow may fire.
 ///
-/// Exact for the net without time. Delays other than exponential ones and loops of immediate
-/// transitions are no obstacle. Rates and weights matter only if they are 0: such a transition does
-/// not fire, so that an expression as a rate is a guard. If a limit is reached, the graph is
+/// Exact for the net without time. Non-exponential delays and loops of immediate transitions are
+/// allowed. Rates and weights matter only if they are 0: such a transition does
+/// not fire, so an expression as a rate acts as a guard. If a limit is reached, the graph is
 /// partial ([`MarkingGraph::stopped`]).
 ///
 /// # Errors
@@ -111,7 +111,7 @@ impl<'a> Explorer<'a> {
         Ok(())
     }
 
-    /// Ends the exploration at its limits.
+    /// Stops the exploration if a limit is exceeded or a stop is requested.
     fn look(&mut self) -> Result<(), Halt> {
         self.watch.progress(self.store.len() as u64, 0);
         if self.watch.stopped() {
@@ -128,7 +128,7 @@ impl<'a> Explorer<'a> {
         Ok(())
     }
 
-    /// The number of a state; a new state, found by `parent`, is checked for growth.
+    /// Returns the number of a state; a new state, found by the step `parent`, is checked for unbounded growth.
     fn state(&mut self, parent: Step, marking: &[u32]) -> Result<u32, Halt> {
         let (state, new) = self.store.insert(marking);
         if !new {
@@ -156,7 +156,7 @@ impl<'a> Explorer<'a> {
 
     fn finish(mut self, stopped: Option<Incomplete>) -> MarkingGraph {
         let explored = self.offsets.len() - 1;
-        // an unfinished row has no successors, and neither have later rows
+        // the unfinished row and later rows have no successors
         self.steps.truncate(self.offsets[explored] as usize);
         self.offsets.resize(self.store.len() + 1, self.offsets[explored]);
         MarkingGraph {
@@ -172,7 +172,7 @@ impl<'a> Explorer<'a> {
     }
 }
 
-/// The proof that the firings from one state to a later one that covers it can be repeated, if they can.
+/// Returns a proof that the firings from a state to a later state that covers it can be repeated; none if they cannot.
 fn prove(
     rules: &Rules<'_>,
     store: &Store,

@@ -1,13 +1,13 @@
-//! Formulas of CTL: a list of nodes without recursion, in which each comes after its parts.
+//! CTL formulas as lists of nodes, in which each node comes after its parts, so that no recursion is needed.
 
 use std::ops::Range;
 
 use crate::compile::Code;
 use crate::net::expr::ExprError;
 
-/// Levels that a formula may nest.
+/// Maximum nesting depth of a formula.
 pub(crate) const MAX_DEPTH: usize = 200;
-/// Operators that a formula may have.
+/// Maximum number of operators of a formula.
 pub(crate) const MAX_NODES: usize = 4_000;
 
 /// A part of a formula; the numbers are positions of earlier parts. Other operators are composed of these parts.
@@ -18,26 +18,26 @@ pub(crate) enum Node {
     Atom(Code),
     /// Nothing can fire.
     Deadlock,
-    /// The transition fires next.
+    /// The transition can fire next.
     Enabled(u32),
     Not(usize),
     And(usize, usize),
     Or(usize, usize),
     /// EX: after some firing.
     Next(usize),
-    /// E\[a U b\]: on some path b holds at last, and a until then.
+    /// E\[a U b\]: on some path, b holds eventually, and a holds until then.
     Until(usize, usize),
-    /// EG: always on some path.
+    /// EG: in every marking of some path.
     Always(usize),
 }
 
-/// A formula of CTL over the markings of a net.
+/// A CTL formula over the markings of a net.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Formula {
     pub(crate) text: String,
-    /// The last one is the formula.
+    /// The nodes; the last node is the whole formula.
     pub(crate) nodes: Vec<Node>,
-    /// Per node: the bytes of the corresponding text; none for nodes that are only a part of an operator.
+    /// Per node: the byte range of its text; none for nodes that are only part of the expansion of an operator.
     pub(crate) sources: Vec<Option<Range<usize>>>,
 }
 
@@ -57,20 +57,20 @@ impl Formula {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormulaError {
-    /// Something else was expected here.
+    /// The text does not continue as expected.
     #[error("expected {expected}")]
     Expected {
-        /// The expected text.
+        /// Description of the expected text.
         expected: &'static str,
-        /// Bytes of the text.
+        /// Byte range in the text.
         span: Range<usize>,
     },
-    /// A marking expression that is wrong.
+    /// A marking expression that is not valid.
     #[error("{error}")]
     Expression {
-        /// The error; its span counts from `start`.
+        /// The error; its span is relative to `start`.
         error: ExprError,
-        /// Where the expression starts, in bytes.
+        /// Start of the expression in the text, in bytes.
         start: usize,
     },
     /// A transition that the net does not have.
@@ -78,10 +78,10 @@ pub enum FormulaError {
     UnknownTransition {
         /// Name of the transition.
         name: String,
-        /// Bytes of the text.
+        /// Byte range in the text.
         span: Range<usize>,
     },
-    /// The formula nests deeper, or has more operators, than allowed.
+    /// The formula is nested too deeply or has too many operators.
     #[error("the formula is nested deeper than {MAX_DEPTH} levels or has more than {MAX_NODES} operators")]
     TooLong {
         /// Bytes of the text.
@@ -90,7 +90,7 @@ pub enum FormulaError {
 }
 
 impl FormulaError {
-    /// Returns the bytes of the text that the error is about.
+    /// Returns the byte range of the problem in the text.
     pub fn span(&self) -> Range<usize> {
         match self {
             Self::Expected { span, .. } | Self::UnknownTransition { span, .. } | Self::TooLong { span } => span.clone(),

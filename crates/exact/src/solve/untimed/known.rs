@@ -1,4 +1,4 @@
-//! The markings where a part of a formula holds.
+//! The markings in which a part of a formula holds.
 
 use fixedbitset::FixedBitSet;
 
@@ -6,7 +6,7 @@ use fixedbitset::FixedBitSet;
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
     surely: FixedBitSet,
-    /// `None` if both sets are the same.
+    /// The markings in which it may hold; `None` if they are the same.
     perhaps: Option<FixedBitSet>,
 }
 
@@ -15,17 +15,17 @@ impl Known {
         Self { surely, perhaps }
     }
 
-    /// The states where the part certainly holds; with `perhaps`, the states where it may.
+    /// Returns the states in which the part certainly holds; with `perhaps`, the states in which it may hold.
     pub(crate) fn states(&self, perhaps: bool) -> &FixedBitSet {
         self.perhaps.as_ref().filter(|_| perhaps).unwrap_or(&self.surely)
     }
 
-    /// Returns true if it is certain that the part holds, or does not hold, in a state.
+    /// Returns true if it is certain that the part holds (`holds` is true) or does not hold (false) in a state.
     pub(crate) fn is(&self, state: u32, holds: bool) -> bool {
         self.states(!holds).contains(state as usize) == holds
     }
 
-    /// The other markings.
+    /// Returns the markings in which the negation of the part holds.
     pub(crate) fn negated(&self) -> Self {
         let not = |set: &FixedBitSet| {
             let mut set = set.clone();

@@ -1,8 +1,8 @@
-//! Labelling of markings with formulas: each part of a formula is a set of markings, computed from the sets
-//! of its subformulas in time linear in the firings.
+//! Labelling of markings with formulas: the markings in which a part of a formula holds are computed from those of
+//! its subformulas, in time linear in the number of firings.
 //!
 //! A path continues as long as a transition can fire, so a deadlock ends it. If markings are missing,
-//! each part has two sets: the markings in which it certainly holds, and those in which it may hold.
+//! each part has two sets: the markings in which it certainly holds, and the markings in which it may hold.
 //! Source: \[Clarke1986\].
 
 use fixedbitset::FixedBitSet;
@@ -17,7 +17,7 @@ use crate::solve::untimed::space::MarkingGraph;
 /// The verdict on a formula in the initial marking, with a firing sequence that shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// True if the formula holds; none if undecided because of missing markings.
+    /// True if the formula holds, false if not; none if missing markings leave it undecided.
     pub holds: Option<bool>,
     /// A witness of a formula that holds, or a counterexample of a formula that does not hold; none if no
     /// single path is evidence.
@@ -29,7 +29,7 @@ pub struct Checked {
 pub struct Checker<'a> {
     graph: &'a MarkingGraph,
     program: &'a Program,
-    /// Per state: the states before it, one for each firing.
+    /// Per state: the previous states, one entry per firing.
     before: Csr<u32>,
 }
 
@@ -96,7 +96,7 @@ impl<'a> Checker<'a> {
         Ok(Known::new(set(false), self.graph.stopped().map(|_| set(true))))
     }
 
-    /// The explored states with a property; with `perhaps`, also all other states.
+    /// Returns the explored states with a property; with `perhaps`, also all unexplored states.
     fn states(&self, perhaps: bool, is: impl Fn(usize) -> bool) -> FixedBitSet {
         let explored = self.graph.explored();
         let mut set = FixedBitSet::with_capacity(self.graph.states());
@@ -143,8 +143,8 @@ impl<'a> Checker<'a> {
         set
     }
 
-    /// The largest part of the set in which every marking is dead or has a firing that stays in the part. An unexplored
-    /// marking belongs to it only if `perhaps` is true. Works by counting the firings that stay.
+    /// Returns the largest subset in which every marking is dead or has a firing that stays in the subset. An unexplored
+    /// marking belongs to the subset only if `perhaps` is true. The algorithm counts the firings that stay.
     fn always(&self, of: &FixedBitSet, perhaps: bool) -> FixedBitSet {
         let mut set = of.clone();
         let mut ways = vec![0_u32; self.graph.states()];

@@ -1,4 +1,4 @@
-//! Nets without time: all markings, every firing between them, and formulas of CTL.
+//! Nets without time: all markings, every firing between them, and CTL formulas.
 //!
 //! ```text
 //! Program ──explore_untimed──▶ MarkingGraph ──▶ verdicts, firing sequences, drawing
@@ -6,9 +6,9 @@
 //! text ──Formula::parse──▶ Formula ─┴─Checker──▶ Checked: holds or not, and Evidence
 //! ```
 //!
-//! Delays do not matter: deterministic delays and loops of immediate transitions are allowed. Which transitions fire in
-//! a marking: `rules`. Formulas: `formula`, `parse`; their truth values: `label`; firing sequences as evidence:
-//! `evidence`. A deadlock ends a path (docs/solve.md).
+//! Delays are ignored, so deterministic delays and loops of immediate transitions are allowed. A deadlock ends a path
+//! (docs/solve.md). `rules` determines the transitions that fire in a marking; `formula` and `parse` implement formulas,
+//! `label` their truth values, and `evidence` firing sequences as evidence.
 
 mod drawing;
 mod evidence;

@@ -14,7 +14,7 @@ impl Formula {
     ///
     /// # Errors
     ///
-    /// The first thing that does not fit the grammar or names nothing in the net, with its span.
+    /// The first part of the text that violates the grammar or contains an unknown name, with its span.
     pub fn parse(net: &Net, text: &str) -> Result<Self, FormulaError> {
         let mut parser = Parser { net, text, at: 0, depth: 0, nodes: Vec::new(), sources: Vec::new() };
         let root = parser.implication()?;
@@ -23,7 +23,7 @@ impl Formula {
             return Err(parser.expected("`&&`, `||`, `->` or the end"));
         }
         let Parser { mut nodes, mut sources, .. } = parser;
-        // the formula is the last node, also where parentheses of a part end it
+        // the formula must be the last node, even if it ends with a part in parentheses
         nodes.truncate(root + 1);
         sources.truncate(root + 1);
         Ok(Self { text: text.to_owned(), nodes, sources })
@@ -39,10 +39,10 @@ struct Parser<'a> {
     sources: Vec<Option<Range<usize>>>,
 }
 
-/// An operator of CTL on one formula.
+/// A CTL operator with one operand.
 type Temporal = fn(&mut Parser<'_>, usize) -> Result<usize, FormulaError>;
 
-/// All of them.
+/// All CTL operators with one operand.
 const TEMPORAL: [(&str, Temporal); 6] = [
     ("EX", |parser, of| parser.push(Node::Next(of))),
     ("EF", |parser, of| parser.possible(of)),
@@ -74,7 +74,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Takes a word that no letter follows.
+    /// Reads a word, unless a letter follows it.
     fn take_word(&mut self, word: &str) -> bool {
         self.skip_blanks();
         let found = self.rest().strip_prefix(word).is_some_and(|rest| !rest.starts_with(is_of_word));
@@ -114,13 +114,13 @@ impl<'a> Parser<'a> {
         node
     }
 
-    /// EF
+    /// Adds EF: on some path, the operand holds eventually.
     fn possible(&mut self, of: usize) -> Result<usize, FormulaError> {
         let anything = self.push(Node::True)?;
         self.push(Node::Until(anything, of))
     }
 
-    /// The negation of an operator on the negation.
+    /// Adds the negation of an operator on the negated operand.
     fn never(
         &mut self,
         of: usize,
@@ -170,7 +170,7 @@ impl<'a> Parser<'a> {
         Ok(left)
     }
 
-    /// A formula with its prefixes.
+    /// Reads a formula with its prefix operators.
     fn operand(&mut self) -> Result<usize, FormulaError> {
         self.deeper()?;
         self.skip_blanks();
@@ -190,7 +190,7 @@ impl<'a> Parser<'a> {
         Ok(self.named(node, start))
     }
 
-    /// Takes the `E` or `A` of an until; returns true if it is about all paths.
+    /// Reads the `E` or `A` of an until operator; returns true for `A` (all paths).
     fn path_quantifier(&mut self) -> Option<bool> {
         let quantifier = self.rest().chars().next().filter(|letter| matches!(letter, 'E' | 'A'))?;
         let bracket = self.rest()[1..].trim_start();
@@ -200,7 +200,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// `[a U b]`; with round brackets as well.
+    /// Reads `[a U b]` or `(a U b)`.
     fn until(&mut self, on_all: bool) -> Result<usize, FormulaError> {
         let (close, expected) = if self.take("[") {
             ("]", "`]`")
@@ -217,7 +217,7 @@ impl<'a> Parser<'a> {
         if !on_all {
             return self.push(Node::Until(first, last));
         }
-        // some path breaks it: both fail before b holds, or b never holds
+        // the negation: on some path, a and b both fail before b holds, or b never holds
         let no_first = self.push(Node::Not(first))?;
         let no_last = self.push(Node::Not(last))?;
         let neither = self.push(Node::And(no_first, no_last))?;
@@ -267,7 +267,7 @@ impl<'a> Parser<'a> {
         self.push(Node::Enabled(t))
     }
 
-    /// A marking expression, up to text that can only belong to the formula.
+    /// Reads a marking expression, up to text that can only belong to the formula.
     fn expression(&mut self) -> Result<usize, FormulaError> {
         let start = self.at;
         let length = expression_length(self.rest());
@@ -282,7 +282,7 @@ impl<'a> Parser<'a> {
         self.push(Node::Atom(code))
     }
 
-    /// The tokens of a place, written as the place's name alone.
+    /// Interprets the name of a place without `#(…)` as the tokens of this place.
     fn tokens_of(&self, leaf: &NamedLeaf) -> NamedLeaf {
         match leaf {
             NamedLeaf::Parameter(name)
@@ -295,8 +295,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Returns true if the parenthesis here belongs to a marking expression: arithmetic or a comparison follows the
-    /// closing one.
+    /// Returns true if the next parenthesis belongs to a marking expression, which is the case if arithmetic or a comparison
+    /// follows the closing parenthesis.
     fn is_of_expression(&self) -> bool {
         let inside = &self.rest()[1..];
         let mut end = 0;
@@ -314,7 +314,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Bytes of the marking expression that a text starts with: up to a connective, `U` or a closing bracket outside of parentheses.
+/// Returns the number of bytes of the marking expression at the start of a text: up to a connective, `U` or a closing bracket outside
+/// of parentheses.
 fn expression_length(text: &str) -> usize {
     let mut at = 0;
     while let Some(next) = text[at..].chars().next() {
@@ -329,13 +330,13 @@ fn expression_length(text: &str) -> usize {
     at
 }
 
-/// Bytes of a word, of `#(place)` or other parentheses with their content, or of one letter.
+/// Returns the number of bytes of the next token: a word, `#(place)`, other parentheses with their content, or one character.
 pub(crate) fn token_length(text: &str) -> usize {
     let first = text.chars().next();
     if first.is_some_and(is_of_word) {
         return text.find(|letter| !is_of_word(letter)).unwrap_or(text.len());
     }
-    // a place's name may hold nearly anything
+    // a place's name may contain almost any character
     if let Some(reference) = text.strip_prefix('#') {
         return reference.trim_start().starts_with('(').then(|| text.find(')')).flatten().map_or(1, |end| end + 1);
     }

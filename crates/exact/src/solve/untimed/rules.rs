@@ -1,4 +1,4 @@
-//! Transitions that fire in a marking of a net without time.
+//! Determines the transitions that fire in a marking of a net without time.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use crate::semantics::{Fault, can_fire};
 /// The use of priorities to decide which transition fires next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Priorities {
-    /// Enabled immediate transitions have precedence over timed ones, and among them the highest
-    /// priority of the whole net: as in PIPE's reachability graph, and with the tangible markings
+    /// Enabled immediate transitions have precedence over timed transitions, and of these only the ones with the highest
+    /// priority in the whole net may fire. This is the rule of PIPE's reachability graph, and it gives the tangible markings
     /// of [`explore`](crate::solve::explore).
     #[default]
     Kept,
@@ -31,7 +31,7 @@ impl<'a> Rules<'a> {
         for (t, firing) in (0..).zip(&program.firing) {
             let level = match firing {
                 _ if priorities == Priorities::Ignored => 0,
-                // priorities start at 0, and timed transitions come after all of them
+                // priorities start at 0, and timed transitions come after all priorities
                 Firing::Immediate { priority, .. } => u64::from(*priority) + 1,
                 Firing::Exponential { .. } | Firing::General { .. } => 0,
             };

@@ -11,16 +11,16 @@ use crate::solve::store::Store;
 pub struct Step {
     /// The transition.
     pub transition: u32,
-    /// The state that it leads to.
+    /// The state to which it leads.
     pub to: u32,
 }
 
-/// All markings of a net that an exploration found, numbered from 0, the initial one: breadth first, so that the number of
-/// firings from the start never falls.
+/// All markings of a net that an exploration found. They are numbered breadth first, from 0 for the initial marking, so the number
+/// of firings from the start never decreases.
 #[derive(Clone, Debug)]
 pub struct MarkingGraph {
     pub(crate) store: Store,
-    /// Per state: the state and the transition from which it was found; the initial state has itself.
+    /// Per state: the state and the transition from which it was found; for the initial state, the state itself.
     pub(crate) parents: Vec<Step>,
     pub(crate) steps: Csr<Step>,
     pub(crate) explored: usize,
@@ -36,7 +36,7 @@ impl MarkingGraph {
         self.store.len()
     }
 
-    /// Returns the number of initial markings in the numbering whose firings were all found.
+    /// Returns the number of explored markings, whose firings were all found; they have the smallest numbers.
     pub fn explored(&self) -> usize {
         self.explored
     }
@@ -66,7 +66,7 @@ impl MarkingGraph {
         &self.dead
     }
 
-    /// Returns for each place the most tokens that it held, and the first state with that number.
+    /// Returns for each place the maximum number of tokens that it held, and the first state with this number.
     pub fn peaks(&self) -> &[(u64, u32)] {
         &self.peaks
     }
@@ -76,13 +76,13 @@ impl MarkingGraph {
         path(&self.parents, 0, state)
     }
 
-    /// Returns the bytes of markings and firings.
+    /// Returns the number of bytes of markings and firings.
     pub fn bytes(&self) -> u64 {
         let steps = size_of_val(self.steps.items()) + size_of_val(self.steps.offsets());
         self.store.bytes() + (steps + size_of_val(&self.parents[..])) as u64
     }
 
-    /// Returns the bits of one packed marking.
+    /// Returns the number of bits of a packed marking.
     pub fn marking_bits(&self) -> u32 {
         self.store.marking_bits()
     }
@@ -93,7 +93,7 @@ impl MarkingGraph {
     }
 }
 
-/// The transitions from one state to a later one; each state has the step by which it was found.
+/// Returns the transitions from one state to a later state; `parents` holds the step by which each state was found.
 pub(crate) fn path(parents: &[Step], from: u32, to: u32) -> Vec<u32> {
     let mut path = Vec::new();
     let mut at = to;

@@ -6,7 +6,7 @@ use crate::solve::untimed::space::MarkingGraph;
 use crate::solve::verdict::{ClosedClass, Liveness, Verdicts};
 
 impl MarkingGraph {
-    /// Judges all markings; none if some are missing.
+    /// Returns the verdicts on all markings; none if markings are missing.
     ///
     /// Exact. Source: strongly connected components after \[Tarjan1972\].
     pub fn verdicts(&self, program: &Program) -> Option<Verdicts> {
@@ -45,8 +45,8 @@ impl MarkingGraph {
         })
     }
 
-    /// Per transition: the first state of a class that is never left in which it never fires; none if it fires in every
-    /// class.
+    /// Returns for each transition the first state of a recurrent class in which it never fires; none if it fires in every
+    /// recurrent class.
     fn lost(&self, recurrent: &[&[u32]], transitions: usize) -> Vec<Option<u32>> {
         let mut lost = vec![None; transitions];
         let mut kept: Vec<usize> = (0..transitions).collect();
