@@ -338,7 +338,9 @@ impl<'a> Relay<'a> {
         self.since = None;
         let (speed, other) = ((done - first) as f64 / measured.as_secs_f64(), cpu.pace().1);
         if speed < other {
-            self.go_back(format!("the device ran {speed:.3e} replications/s, the CPU runs {other:.3e}"));
+            self.go_back(format!(
+                "the GPU was slower: {speed:.3e} replications/s, compared with {other:.3e} on the CPU"
+            ));
         }
     }
 }
