@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A single finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The method that produced it.
     pub method: FindingMethod,
@@ -54,6 +55,7 @@ impl Finding {
 
 /// A method that produces findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingMethod {
     /// Rules for the features of a straggler, compared with its peers.
@@ -89,6 +91,7 @@ impl FindingMethod {
 
 /// Subject of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Subject {
     /// An attempt of a task.
@@ -125,6 +128,7 @@ pub enum Subject {
 
 /// Cause of a slow task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// The evidence does not point to a cause.
@@ -163,6 +167,7 @@ pub enum Cause {
 
 /// One number behind a finding, with its reference value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// The measured quantity, as text.
     pub what: String,

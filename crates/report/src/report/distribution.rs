@@ -16,6 +16,7 @@ const MOST_BARS: f64 = 100_000.0;
 
 /// A quantile with its interval \[s\].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuantileRow {
     /// Probability of the quantile, in (0, 1).
     pub p: f64,
@@ -26,6 +27,7 @@ pub struct QuantileRow {
 
 /// Samples from `low` to `high`, the latter not included.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bar {
     /// Lower edge \[s\].
     pub low: f64,
@@ -37,6 +39,7 @@ pub struct Bar {
 
 /// Bars of equal width over most of a distribution; the far tail is one number.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Histogram {
     /// The bars, ascending.
     pub bars: Vec<Bar>,
@@ -46,6 +49,7 @@ pub struct Histogram {
 
 /// Statistics of the distribution of a time. All times in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Distribution {
     /// Unit of all numbers.
     pub unit: Word,

@@ -14,6 +14,7 @@ use crate::stages::{StagePlan, TaskTime};
 
 /// One stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FitStageRow {
     /// Name of the stage.
     pub name: String,
@@ -25,9 +26,11 @@ pub struct FitStageRow {
     pub task_mb: f64,
     /// Time of a cold task with these data \[s\].
     #[serde(with = "ends")]
+    #[cfg_attr(feature = "schema", schemars(with = "ends::Ends"))]
     pub cold_s: Measured,
     /// Time of a steady task with these data \[s\].
     #[serde(with = "ends")]
+    #[cfg_attr(feature = "schema", schemars(with = "ends::Ends"))]
     pub warm_s: Measured,
     /// Extra time of the second task of a slot compared with steady ones.
     pub warming: f64,
@@ -43,6 +46,7 @@ pub struct FitStageRow {
 
 /// Result of a fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FitReport {
     /// The program.
     pub name: String,

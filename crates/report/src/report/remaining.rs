@@ -21,6 +21,7 @@ const QUANTILES: [f64; 8] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 
 /// The subject of the remaining time, and the source of its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RemainingBasis {
     /// The whole run, by a plan that was fitted to other runs.
@@ -33,6 +34,7 @@ pub enum RemainingBasis {
 
 /// The probability that a run finishes by a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DoneByRow {
     /// The time \[s\], from the start of the first job.
     pub by_s: f64,
@@ -42,6 +44,7 @@ pub struct DoneByRow {
 
 /// A stage of a run that has not ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RemainingStageRow {
     /// Name of the stage.
     pub name: String,
@@ -61,6 +64,7 @@ pub struct RemainingStageRow {
 
 /// The remaining time of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RemainingReport {
     /// The application's name.
     pub name: String,

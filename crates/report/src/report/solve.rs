@@ -17,6 +17,7 @@ use crate::solve::{Coverability, ExploreError, Liveness, Pump, StateSpace, Unbou
 
 /// All results of the solution of a net.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SolveReport {
     /// The net.
     pub net: NetSummary,
@@ -63,6 +64,7 @@ pub struct SolveReport {
 
 /// The answer to a property of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PropertyRow {
     /// Name of the property.
     pub name: String,
@@ -76,6 +78,7 @@ pub struct PropertyRow {
 
 /// Method of an answer, and why other methods were not used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MethodRow {
     /// `states`, `fixed-delays` or `series-parallel`.
     pub used: Word,
@@ -104,9 +107,11 @@ impl MethodRow {
 
 /// Size of the state space.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StateSpaceRow {
     /// Number of tangible markings.
     #[serde(serialize_with = "whole")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub tangible: f64,
     /// Number of these states whose successors were all found.
     pub explored: usize,
@@ -126,11 +131,13 @@ pub struct StateSpaceRow {
 
 /// The states that were solved, if replicas were folded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoldedStates {
     /// States of the folded net.
     pub states: usize,
     /// Number of states of the original net that they represent; rounded above 2^40.
     #[serde(serialize_with = "whole")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub stand_for: f64,
     /// Places of the folded net.
     pub places: usize,
@@ -143,6 +150,7 @@ pub struct FoldedStates {
 
 /// Parts of a net of which any two may be exchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExchangedParts {
     /// Number of parts.
     pub parts: usize,
@@ -166,6 +174,7 @@ impl ExchangedParts {
 
 /// A proof that the net is unbounded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnboundedRow {
     /// Places that grow with each round of the cycle.
     pub places: Vec<String>,
@@ -179,6 +188,7 @@ pub struct UnboundedRow {
 
 /// The unbounded places.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CoverabilityRow {
     /// Markings of the graph.
     pub markings: usize,
@@ -191,6 +201,7 @@ pub struct CoverabilityRow {
 
 /// The most tokens of a place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MarkingBound {
     /// The place.
     pub name: String,
@@ -202,9 +213,11 @@ pub struct MarkingBound {
 
 /// Markings in which nothing can fire.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeadMarkings {
     /// Number of dead markings.
     #[serde(serialize_with = "whole")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub count: f64,
     /// The first: its marked places with their tokens.
     pub marking: Vec<(String, u32)>,
@@ -214,6 +227,7 @@ pub struct DeadMarkings {
 
 /// Effects of rates that are 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ZeroRateRow {
     /// Dead markings in which a timed transition has its tokens, but the rate 0.
     pub dead_markings: usize,
@@ -225,6 +239,7 @@ pub struct ZeroRateRow {
 
 /// Verdicts that need every marking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VerdictRow {
     /// True if every transition is live.
     pub live: bool,
@@ -238,6 +253,7 @@ pub struct VerdictRow {
 
 /// Liveness of a transition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LivenessRow {
     /// The transition.
     pub name: String,

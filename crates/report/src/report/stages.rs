@@ -27,6 +27,7 @@ const QUANTILES: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95];
 
 /// One stage of a typical run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageTimes {
     /// Name of the stage.
     pub name: String,
@@ -46,6 +47,7 @@ pub struct StageTimes {
 
 /// Effect of speculative copies in a typical run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpeculationSection {
     /// Multiple of the median time beyond which a task is too slow.
     pub multiplier: f64,
@@ -89,6 +91,7 @@ pub fn speculation_section(comparison: &Comparison) -> Option<SpeculationSection
 
 /// Result of an estimate for a job of stages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StagesReport {
     /// The job.
     pub name: String,

@@ -13,6 +13,7 @@ use crate::report::whatif_document::{Words, compared};
 
 /// Result of a what-if on a log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LogWhatIfReport {
     /// The log.
     pub log: String,

@@ -13,6 +13,7 @@ const LEAST_START_S: f64 = 1.0;
 
 /// Kind of remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Remedy {
     /// Spread the data more evenly.
@@ -39,6 +40,7 @@ pub enum Remedy {
 
 /// A piece of advice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Advice {
     /// Recommended remedy.
     pub remedy: Remedy,
@@ -65,6 +67,7 @@ pub struct Advice {
 
 /// The cost of executors that had just started: the wait for the first task, and slow first waves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WarmUp {
     /// Time from the submission of the job to its first task \[s\].
     pub start_s: f64,
