@@ -207,6 +207,7 @@ fn a_result_of_each_kind_fits_until_it_is_damaged() {
     let study = "[sweep]\nreplications = 50\n[[axis]]\nkey = \"job.reduces\"\nvalues = [20, 40]\n";
     std::fs::write(at("sweep.toml"), study).unwrap();
     std::fs::write(at("optimize.toml"), format!("[optimize]\ndeadline_s = 1000\n{study}")).unwrap();
+    std::fs::write(at("reports.tsv"), crate::cli_watch::reports(30)).unwrap();
     let commands: [&[&str]; 26] = [
         &["estimate", "models/mapreduce/all-at-once.toml", "--reps=100"],
         &["estimate", &at("stages.toml"), "--reps=50"],
@@ -233,7 +234,7 @@ fn a_result_of_each_kind_fits_until_it_is_damaged() {
         &["diagnose", "tests/data/diagnose/job"],
         &["compare", small, larger],
         &["fit", small, larger],
-        &["watch", "--learn", larger],
+        &["watch", "--learn", &at("reports.tsv")],
     ];
     let mut texts: Vec<String> = commands.iter().map(|args| data(&[*args, &["--json", "--quiet"]].concat())).collect();
     let runs = crate::cli_syscalls::prepared();
@@ -260,6 +261,8 @@ fn a_result_of_each_kind_fits_until_it_is_damaged() {
     all.sort_unstable();
     kinds.sort_unstable();
     assert_eq!(kinds, all);
+    // values of settings are of any type
+    unnoticed.retain(|place| !place.contains("/values/") && !place.ends_with("/from") && !place.ends_with("/to"));
     assert_eq!(unnoticed, Vec::<String>::new());
 }
 

@@ -101,12 +101,6 @@ fn stage_row(fitted: &FittedStages, stage: &FittedStage, level: f64) -> FitStage
     }
 }
 
-/// The start of a name, up to the width of a column.
-pub(super) fn short_name(name: &str) -> String {
-    const MOST: usize = 28;
-    if name.chars().count() <= MOST { name.to_owned() } else { name.chars().take(MOST - 1).chain(['~']).collect() }
-}
-
 impl Report for FitReport {
     const KIND: &'static str = "fit";
 

@@ -11,7 +11,6 @@ use crate::estimate::{Measured, student_quantile};
 use crate::job_time::DeadlineSection;
 use crate::report::deadline::add_deadline;
 use crate::report::distribution::mean_time;
-use crate::report::fit::short_name;
 use crate::report::next_run::{PREDICTION, StageQuantile, predicted, prediction, prediction_interval, quantile_rows};
 use crate::report::number::{counted, plain};
 use crate::report::passage::line;
@@ -342,7 +341,7 @@ impl StagesReport {
             };
             let after: Vec<String> = stage.after.iter().map(ToString::to_string).collect();
             table.rows.push(vec![
-                Cell::named(format!("{i} {}", short_name(&stage.name)), &*stage.name),
+                Cell::named(format!("{i} {}", stage.name), &*stage.name),
                 after.join(", ").into(),
                 Number::count(at("tasks"), stage.tasks.into()).into(),
                 format!("{:.1}", f64::from(stage.tasks) / slots as f64).into(),

@@ -84,8 +84,8 @@ pub struct WarmUp {
 impl RootCauses {
     /// Returns a piece of advice for each cause that any method found, ordered by the time lost by the job, then by the
     /// time lost by its tasks. Stragglers without a cause come last; those of a first wave are excluded. A task with
-    /// several findings of the same cause counts once, and a task with a cause from any method is not listed among
-    /// those without.
+    /// several findings of the same cause counts once, and a task with a cause from any method is not
+    /// listed as a task without a cause.
     pub fn advice(&self) -> Vec<Advice> {
         let mut by_cause: BTreeMap<Cause, Vec<usize>> = BTreeMap::new();
         for (i, finding) in self.counted().filter(|(_, finding)| finding.cause != Cause::Unknown || !finding.first_wave)
