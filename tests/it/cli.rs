@@ -6,6 +6,8 @@ use std::process::{Command, Output, Stdio};
 use tailspn::formats::pipe::{WriteOptions, write};
 use tailspn::net::{Law, NetBuilder, Timing};
 
+use crate::schemas::check_result;
+
 /// The tool, in the folder of the package, with a terminal that shows Unicode without colours.
 pub(crate) fn tool(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tailspn"));
@@ -25,6 +27,7 @@ pub(crate) fn shown(args: &[&str]) -> String {
 
 pub(crate) fn show(output: &Output) -> String {
     let exit = output.status.code().map_or_else(|| "none".to_owned(), |code| code.to_string());
+    check_result(&text(&output.stdout));
     format!("exit {exit}\n--- stdout\n{}--- stderr\n{}", text(&output.stdout), text(&output.stderr))
 }
 
@@ -32,7 +35,9 @@ pub(crate) fn show(output: &Output) -> String {
 pub(crate) fn data(args: &[&str]) -> String {
     let output = tool(args).output().expect("the tool runs");
     assert!(output.status.success(), "{}", show(&output));
-    text(&output.stdout)
+    let text = text(&output.stdout);
+    check_result(&text);
+    text
 }
 
 /// Compares with a snapshot, after taking out what differs between machines and moments.

@@ -244,7 +244,7 @@ fn an_example_that_runs_uses_each_group_of_options() {
 fn groups_of_options_are_found() {
     let found = groups(&help("sweep"));
     let names: Vec<&str> = found.iter().map(|(heading, _)| &heading[..]).collect();
-    assert_eq!(names, ["In place of the plan's values", "Output", "Run"]);
+    assert_eq!(names, ["In place of the plan's values", "Output", "Run", "Plan"]);
     assert!(found[0].1.contains(&"--input-size".to_owned()), "{found:?}");
     assert!(found[1].1.contains(&"-o".to_owned()) && found[1].1.contains(&"--output".to_owned()), "{found:?}");
 }

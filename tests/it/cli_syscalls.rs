@@ -17,7 +17,7 @@ pub(crate) fn write(folder: &Path, run: u32, fault: Option<(usize, Fault)>) {
 }
 
 /// A folder with three control runs, their profile, and two runs with a fault.
-fn prepared() -> tempfile::TempDir {
+pub(crate) fn prepared() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for run in 0..3 {
         write(&folder.path().join(format!("control{run}")), run, None);

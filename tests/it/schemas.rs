@@ -4,12 +4,25 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tailspn::plan::{JobPlan, Work};
-use tailspn::report::{NamedSchema, PLAN_SCHEMAS};
+use tailspn::report::{KINDS, NamedSchema, PLAN_SCHEMAS, RESULT_SCHEMAS};
 
-use crate::cli::data;
+use crate::cli::{data, tool};
 
 /// The keywords that only describe.
 const SILENT: [&str; 5] = ["$schema", "title", "description", "default", "definitions"];
+
+/// Checks a result in JSON against the schema of its kind, and returns the kind; none if the text is not a result.
+pub(crate) fn check_result(text: &str) -> Option<String> {
+    let kind = text.strip_prefix("{\n  \"format_version\": 1,\n  \"kind\": \"")?.split('"').next()?;
+    let schema = result_schema(kind)?;
+    let found = problems(&schema, &schema, &serde_json::from_str(text).unwrap(), "");
+    assert!(found.is_empty(), "{kind}: {found:#?}");
+    Some(kind.to_owned())
+}
+
+fn result_schema(kind: &str) -> Option<Value> {
+    RESULT_SCHEMAS.iter().find(|schema| schema.name == kind).map(NamedSchema::schema)
+}
 
 /// The problems of a value, each with its place. Panics on a keyword that it does not check.
 fn problems(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
@@ -177,8 +190,97 @@ fn a_misspelt_key_does_not_fit() {
 #[test]
 fn the_tool_prints_the_schemas() {
     let list = data(&["schema"]);
-    for schema in PLAN_SCHEMAS {
+    for schema in PLAN_SCHEMAS.iter().chain(RESULT_SCHEMAS) {
         assert!(list.contains(schema.name), "{list}");
         assert_eq!(serde_json::from_str::<Value>(&data(&["schema", schema.name])).unwrap(), schema.schema());
+    }
+}
+
+/// One result of each kind, and the same results damaged. All other tests that print JSON check it in the same way.
+#[test]
+fn a_result_of_each_kind_fits_until_it_is_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (small, larger) = ("tests/data/trace/sort-32mb.spark.gz", "tests/data/trace/sort-64mb.spark.gz");
+    let (net, queue) = ("models/textbook/forkjoin_retry.xml", "models/textbook/mm1k.xml");
+    data(&["fit", small, "-o", &at("stages.toml"), "--quiet"]);
+    let study = "[sweep]\nreplications = 50\n[[axis]]\nkey = \"job.reduces\"\nvalues = [20, 40]\n";
+    std::fs::write(at("sweep.toml"), study).unwrap();
+    std::fs::write(at("optimize.toml"), format!("[optimize]\ndeadline_s = 1000\n{study}")).unwrap();
+    std::fs::write(at("reports.tsv"), crate::cli_watch::reports(30)).unwrap();
+    let commands: [&[&str]; 26] = [
+        &["estimate", "models/mapreduce/all-at-once.toml", "--reps=100"],
+        &["estimate", &at("stages.toml"), "--reps=50"],
+        &["simulate", net, "--reps=300", "--method=simulate"],
+        &["simulate", queue, "--steady", "--steady-firings=2e4", "--throughput", "--tokens"],
+        &["solve", net, "--until=#(a2) > 0", "--at=2"],
+        &["solve", queue, "--untimed"],
+        &["query", queue, "P=? [ F<=0.5 #(queue) >= 5 ]"],
+        &["rare", queue, "--until=#(queue) >= 5", "--within=0.5"],
+        &["structure", net],
+        &["check", net, "--pipe", "--against", queue],
+        &["devices"],
+        &["bench", "--seconds=20ms", "--backend=cpu"],
+        &["sweep", &at("sweep.toml")],
+        &["sensitivity", &at("sweep.toml"), "--method=each"],
+        &["optimize", &at("optimize.toml")],
+        &["whatif", "--reps=3"],
+        &["whatif", small, "--reps=3"],
+        &["detectors"],
+        &["detectors", "--on", "tests/data/trace/speculation.spark.gz"],
+        &["fit", "tests/data/trace/plain-unions.jhist", "tests/data/trace/count_conf.xml"],
+        &["remaining", larger, "--plan", &at("stages.toml"), "--reps=50"],
+        &["trace", small],
+        &["diagnose", "tests/data/diagnose/job"],
+        &["compare", small, larger],
+        &["fit", small, larger],
+        &["watch", "--learn", &at("reports.tsv")],
+    ];
+    let mut texts: Vec<String> = commands.iter().map(|args| data(&[*args, &["--json", "--quiet"]].concat())).collect();
+    let runs = crate::cli_syscalls::prepared();
+    let args = ["syscalls", "diagnose", "slow", "-p", "usual.json", "--json", "--quiet"];
+    let output = tool(&args).current_dir(runs.path()).output().unwrap();
+    texts.push(String::from_utf8(output.stdout).unwrap());
+    let mut kinds = Vec::new();
+    let mut unnoticed = Vec::new();
+    for text in texts {
+        let kind = check_result(&text).unwrap_or_else(|| panic!("{text}"));
+        let schema = result_schema(&kind).unwrap();
+        let value = serde_json::from_str(&text).unwrap();
+        let mut places = Vec::new();
+        damages(&value, "", &mut places);
+        let misses = places.into_iter().filter(|(place, damage)| {
+            let mut damaged = value.clone();
+            damage(damaged.pointer_mut(place).unwrap());
+            problems(&schema, &schema, &damaged, "").is_empty()
+        });
+        unnoticed.extend(misses.map(|(place, _)| format!("{kind}{place}")));
+        kinds.push(kind);
+    }
+    let mut all = KINDS.to_vec();
+    all.sort_unstable();
+    kinds.sort_unstable();
+    assert_eq!(kinds, all);
+    // values of settings are of any type
+    unnoticed.retain(|place| !place.contains("/values/") && !place.ends_with("/from") && !place.ends_with("/to"));
+    assert_eq!(unnoticed, Vec::<String>::new());
+}
+
+/// A change of a value after which it should not fit its schema.
+type Damage = fn(&mut Value);
+
+/// Lists damages of a value: a further key in each object, and a list instead of each text, number or truth value. Of a
+/// list, only the first item is damaged.
+fn damages(value: &Value, at: &str, places: &mut Vec<(String, Damage)>) {
+    match value {
+        Value::Object(keys) => {
+            places.push((at.to_owned(), |value| value["no_key"] = 0.into()));
+            for (key, inner) in keys {
+                damages(inner, &format!("{at}/{}", key.replace('~', "~0").replace('/', "~1")), places);
+            }
+        }
+        Value::Array(items) => items.iter().take(1).for_each(|item| damages(item, &format!("{at}/0"), places)),
+        Value::Null => {}
+        _ => places.push((at.to_owned(), |value| *value = Value::Array(vec![Value::Array(Vec::new())]))),
     }
 }

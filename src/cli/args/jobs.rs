@@ -127,7 +127,7 @@ pub(crate) struct EstimateArgs {
     #[arg(long, requires = "written", help_heading = "Output")]
     pub(crate) force: bool,
     /// Print the default plan with its comments and exit
-    #[arg(long, exclusive = true)]
+    #[arg(long, exclusive = true, help_heading = "Plan")]
     pub(crate) print_plan: bool,
 }
 
@@ -196,7 +196,7 @@ pub(crate) struct WhatIfArgs {
     #[arg(long, requires = "written", help_heading = "Output")]
     pub(crate) force: bool,
     /// Print the default plan with its comments and exit
-    #[arg(long, exclusive = true)]
+    #[arg(long, exclusive = true, help_heading = "Plan")]
     pub(crate) print_plan: bool,
 }
 

@@ -80,7 +80,7 @@ pub(crate) struct SensitivityArgs {
     #[arg(long, requires = "written", help_heading = "Output")]
     pub(crate) force: bool,
     /// Print a plan with a comment on every key and exit
-    #[arg(long, exclusive = true)]
+    #[arg(long, exclusive = true, help_heading = "Plan")]
     pub(crate) print_plan: bool,
 }
 
@@ -153,7 +153,7 @@ pub(crate) struct OptimizeArgs {
     #[arg(long, requires = "plots", help_heading = "Output")]
     pub(crate) force: bool,
     /// Print a plan with a comment on every key and exit
-    #[arg(long, exclusive = true)]
+    #[arg(long, exclusive = true, help_heading = "Plan")]
     pub(crate) print_plan: bool,
 }
 

@@ -143,7 +143,7 @@ pub(crate) enum Command {
     /// Serve a local web page of a net, a planned job or a log
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
-    /// Print the JSON Schema of a plan
+    /// Print the JSON Schema of a plan or a result
     Schema(SchemaArgs),
     /// List the graphics adapters, and the one to be used
     #[cfg(feature = "gpu")]

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use tailspn::report::PLAN_SCHEMAS;
+use tailspn::report::{PLAN_SCHEMAS, RESULT_SCHEMAS};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-With a schema, an editor completes and explains the keys of a plan. docs/plans.md lists all keys, and shows how an \
-editor finds the schema.
+With the schema of a plan, an editor completes and explains its keys. docs/plans.md lists all keys, and shows how an \
+editor finds the schema. The schema of a result describes what `--json` prints (docs/json.md).
 
 Examples:
     # the names
@@ -17,10 +17,13 @@ Examples:
 
     # for an editor
     tailspn schema plan > job.schema.json
+
+    # what `tailspn estimate --json` prints
+    tailspn schema estimate
 ")]
 pub(crate) struct SchemaArgs {
     /// Name of the schema [default: the list of names]
-    #[arg(hide_possible_values = true, value_parser = PossibleValuesParser::new(PLAN_SCHEMAS.map(|schema| schema.name)))]
+    #[arg(hide_possible_values = true, value_parser = PossibleValuesParser::new(PLAN_SCHEMAS.iter().chain(RESULT_SCHEMAS).map(|schema| schema.name)))]
     pub(crate) name: Option<String>,
 }
 

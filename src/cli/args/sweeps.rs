@@ -80,7 +80,7 @@ pub(crate) struct SweepArgs {
     #[command(flatten)]
     pub(crate) print: SweepPrintArgs,
     /// Print a plan with a comment on every key and exit
-    #[arg(long, exclusive = true)]
+    #[arg(long, exclusive = true, help_heading = "Plan")]
     pub(crate) print_plan: bool,
 }
 

@@ -9,6 +9,7 @@ use crate::estimate::mean::{Estimate, EstimateError, Interval};
 /// In JSON: `value`, `low`, `high`, `level`, `samples`, then `note`, `exact` and `bounds` if they apply. Structs that
 /// state their level once use [`ends`] instead.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "Flat", into = "Flat")]
 pub struct Measured {
     /// The point estimate, in the unit that the field's documentation states.
@@ -152,20 +153,29 @@ impl From<Interval> for Measured {
     }
 }
 
-/// The layout in JSON.
+/// A number with its interval, or with the reason why it has none.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Measured"))]
 struct Flat {
+    /// Point estimate.
     value: f64,
+    /// Lower end of the confidence interval.
     low: Option<f64>,
+    /// Upper end of the confidence interval.
     high: Option<f64>,
+    /// Confidence level, such as 0.95.
     level: f64,
+    /// Independent samples behind the number; 0 without samples.
     samples: u64,
+    /// Reason why there is no interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     note: Option<String>,
+    /// True if the number is exact.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     exact: bool,
+    /// Proven bounds of an exact number; an open bound is null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    bounds: Option<[f64; 2]>,
+    bounds: Option<[Option<f64>; 2]>,
 }
 
 impl From<Measured> for Flat {
@@ -174,7 +184,10 @@ impl From<Measured> for Flat {
         let mut flat = Self { value, low: None, high: None, level, samples, note: None, exact: false, bounds: None };
         match doubt {
             Doubt::Exact => flat.exact = true,
-            Doubt::Bounds { low, high } => (flat.exact, flat.bounds) = (true, Some([low, high])),
+            Doubt::Bounds { low, high } => {
+                (flat.exact, flat.bounds) =
+                    (true, Some([low, high].map(|end| Some(end).filter(|end| end.is_finite()))));
+            }
             Doubt::Interval { low, high } => (flat.low, flat.high) = (Some(low), Some(high)),
             Doubt::Unknown(reason) => flat.note = Some(reason).filter(|reason| !reason.is_empty()),
         }
@@ -185,7 +198,9 @@ impl From<Measured> for Flat {
 impl From<Flat> for Measured {
     fn from(flat: Flat) -> Self {
         let doubt = match (flat.exact, flat.bounds, flat.low.zip(flat.high)) {
-            (true, Some([low, high]), _) => Doubt::Bounds { low, high },
+            (true, Some([low, high]), _) => {
+                Doubt::Bounds { low: low.unwrap_or(f64::NEG_INFINITY), high: high.unwrap_or(f64::INFINITY) }
+            }
             (true, None, _) => Doubt::Exact,
             (false, _, Some((low, high))) => Doubt::Interval { low, high },
             (false, _, None) => Doubt::Unknown(flat.note.unwrap_or_default()),
@@ -200,10 +215,15 @@ pub mod ends {
 
     use crate::estimate::measured::Measured;
 
-    #[derive(Serialize, Deserialize)]
-    struct Ends {
+    /// A number with its interval.
+    #[derive(Debug, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    pub struct Ends {
+        /// Point estimate.
         value: f64,
+        /// Lower end of the confidence interval.
         low: Option<f64>,
+        /// Upper end of the confidence interval.
         high: Option<f64>,
     }
 
@@ -239,6 +259,10 @@ mod tests {
             (
                 Doubt::Bounds { low: 1.0, high: 3.0 },
                 r#"{"value":2.0,"low":null,"high":null,"level":0.95,"samples":7,"exact":true,"bounds":[1.0,3.0]}"#,
+            ),
+            (
+                Doubt::Bounds { low: 1.0, high: f64::INFINITY },
+                r#"{"value":2.0,"low":null,"high":null,"level":0.95,"samples":7,"exact":true,"bounds":[1.0,null]}"#,
             ),
             (Doubt::Interval { low: 1.0, high: 3.0 }, r#"{"value":2.0,"low":1.0,"high":3.0,"level":0.95,"samples":7}"#),
             (

@@ -40,6 +40,7 @@ pub struct Provenance {
 
 /// Similar parts that are not folded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NotFolded {
     /// Number of parts.
     pub parts: usize,
@@ -51,6 +52,7 @@ pub struct NotFolded {
 
 /// Numbers of places and transitions of a net, before it was folded and after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoldedParts {
     /// Places of the net.
     pub places_before: usize,

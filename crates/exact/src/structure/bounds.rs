@@ -11,6 +11,7 @@ use crate::structure::semiflows::Flows;
 
 /// Source of a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum BoundSource {
     /// A P-semiflow: a weighted sum of tokens that never changes.

@@ -99,6 +99,7 @@ pub fn obstacles(extended: &Incidence, program: &Program, no_room: &[u32]) -> Ve
 
 /// Method of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Method {
     /// A transition without inputs can always fire.
     #[serde(rename = "a transition without inputs")]

@@ -12,6 +12,7 @@ use crate::net::ArcKind;
 
 /// An entry whose weight depends on the marking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OpenEntry {
     /// Number of the row.
     pub row: u32,
@@ -23,6 +24,7 @@ pub struct OpenEntry {
 
 /// Direction of an arc with an open weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum OpenKind {
     /// Consumes tokens.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A single finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The method that produced the finding.
     pub method: FindingMethod,
@@ -55,6 +56,7 @@ impl Finding {
 
 /// A method that produces findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingMethod {
     /// Rules for the features of a straggler, compared with its peers.
@@ -90,6 +92,7 @@ impl FindingMethod {
 
 /// Subject of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Subject {
     /// An attempt of a task.
@@ -126,6 +129,7 @@ pub enum Subject {
 
 /// Cause of a slow task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// The evidence does not point to a cause.
@@ -164,6 +168,7 @@ pub enum Cause {
 
 /// One number behind a finding, with its reference value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// The measured quantity, as text.
     pub what: String,

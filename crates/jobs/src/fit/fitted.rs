@@ -23,6 +23,7 @@ pub struct FittedStage {
 
 /// A run, compared with the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FittedRun {
     /// The log.
     pub log: String,

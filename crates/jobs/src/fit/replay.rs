@@ -36,6 +36,7 @@ const DATA_MATTERS_MB: f64 = 0.5;
 
 /// A node of a replay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplayNode {
     /// Name in the log.
     pub name: String,
@@ -49,6 +50,7 @@ pub struct ReplayNode {
 
 /// A stage of a replay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplayStage {
     /// Number in the log.
     pub number: u32,

@@ -17,6 +17,12 @@ use toml::Value;
 /// Maximum number of rows of a long table.
 pub(crate) const MOST: usize = 20;
 
+/// An amount of memory in kB or MB.
+pub(crate) fn memory(at: &str, bytes: u64) -> Number {
+    let (unit, factor) = if bytes < 1_000_000 { ("kB", 1e-3) } else { ("MB", 1e-6) };
+    Number::new(at, bytes as f64, "B").shown_in(unit, factor).rounded(1.0 / factor)
+}
+
 /// A time with a known distribution, and its position in the result's JSON.
 pub(crate) struct TimeFound {
     pub(crate) mean: Number,

@@ -15,6 +15,12 @@ const STYLE: &str = include_str!("style.css");
 /// Content security policy of the page: the browser loads nothing. Styles and pictures are part of the page.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
+/// Bytes of a heading that stays on one line, such as `> 1.5 m`.
+const BRIEF: usize = 8;
+
+/// Bytes of a name that needs little room.
+const SHORT_NAME: usize = 12;
+
 /// Number of columns from which a table becomes a list of cards on a phone.
 const MANY_COLUMNS: usize = 4;
 
@@ -116,7 +122,7 @@ fn result(i: usize, shown: &Part<'_>) -> Result<Markup, PlotError> {
             h3 { "Where the numbers come from" }
             dl {
                 @for [name, value] in &document.provenance {
-                    div { dt { (name) } dd { (value) } }
+                    div { dt { (name) } dd { (breakable(value)) } }
                 }
             }
         }
@@ -133,7 +139,7 @@ fn head(document: &Document<'_>) -> Markup {
             @if !document.answer.is_empty() {
                 p.answer { @for piece in &document.answer { (piece_of(piece)) } }
             }
-            @for remark in &document.remarks { p.remark { (prose(remark)) } }
+            @for remark in &document.remarks { p.remark { (prose(&sentence(remark))) } }
         }
     }
 }
@@ -179,7 +185,7 @@ fn table_of(table: &Table) -> Markup {
             @if !note.is_empty() { p.note { (prose_as(&note, typographic)) } }
             table.cards[many].few[few] {
                 @if table.form != Form::Fields {
-                    thead { tr { @for &i in &columns { th.text[words[i]] scope="col" { (table.columns[i].header()) } } } }
+                    thead { tr { @for &i in &columns { (header_of(&table.columns[i], words[i])) } } }
                 }
                 tbody {
                     @for row in rows {
@@ -215,9 +221,24 @@ fn is_of_words(table: &Table, column: usize) -> bool {
 /// Returns true if no word of a cell needs breaking: paths and program names may be longer than a column.
 fn is_whole(cell: &Cell) -> bool {
     match cell {
-        Cell::Text { text, .. } => text.split_whitespace().all(|word| word.chars().count() <= LONGEST_WORD),
+        Cell::Text { text, .. } => has_short_words(text),
         Cell::Number(_) | Cell::Empty => true,
     }
+}
+
+/// Returns true if a cell needs less room than columns of words have.
+fn is_short(cell: &Cell) -> bool {
+    matches!(cell, Cell::Text { text, .. } if text.len() <= SHORT_NAME && has_short_words(text))
+}
+
+fn has_short_words(text: &str) -> bool {
+    text.split_whitespace().all(|word| word.chars().count() <= LONGEST_WORD)
+}
+
+/// The heading of a column; a short one stays on one line.
+fn header_of(column: &Column, words: bool) -> Markup {
+    let header = column.header();
+    html! { th.text[words].brief[header.len() <= BRIEF] scope="col" { (header) } }
 }
 
 /// Returns a cell. On a phone, the title of its column is next to it.
@@ -225,9 +246,9 @@ fn cell_of(cell: &Cell, column: &Column, first: bool, words: bool) -> Markup {
     let name = column.header();
     html! {
         @match cell {
-            _ if first => th.whole[is_whole(cell)] scope="row" { (content(cell, column)) },
+            _ if first => th.whole[is_whole(cell)].short[is_short(cell)] scope="row" { (content(cell, column)) },
             Cell::Empty => td data-name=(name) {},
-            _ => td.text[words].whole[is_whole(cell)] data-name=(name) { (content(cell, column)) },
+            _ => td.text[words].whole[is_whole(cell)].short[is_short(cell)] data-name=(name) { (content(cell, column)) },
         }
     }
 }
@@ -237,7 +258,7 @@ fn content(cell: &Cell, column: &Column) -> Markup {
         @match cell {
             Cell::Empty => {},
             Cell::Text { text, prose: true, .. } => (prose(text)),
-            Cell::Text { text, .. } => (text),
+            Cell::Text { text, .. } => (breakable(text)),
             Cell::Number(number) => (number_of(number, column.unit.is_empty())),
         }
     }
@@ -262,6 +283,38 @@ fn number_of(number: &Number, with_unit: bool) -> Markup {
             @if let Some(interval) = number.interval() { " " small { (typographic(&interval)) } }
         }
     }
+}
+
+/// A text in which long words break after punctuation and before capital letters.
+fn breakable(text: &str) -> Markup {
+    html! { @for (i, piece) in pieces(text).into_iter().enumerate() { @if i > 0 { wbr; } (piece) } }
+}
+
+/// Splits a text at the places where its long words may break.
+fn pieces(text: &str) -> Vec<&str> {
+    if has_short_words(text) {
+        return vec![text];
+    }
+    let (mut pieces, mut start, mut last) = (Vec::new(), 0, ' ');
+    for (at, letter) in text.char_indices() {
+        let is_start = letter.is_alphanumeric() && matches!(last, '/' | '.' | ':' | '_' | '-');
+        if is_start || (last.is_lowercase() && letter.is_uppercase()) {
+            pieces.push(&text[start..at]);
+            start = at;
+        }
+        last = letter;
+    }
+    pieces.push(&text[start..]);
+    pieces
+}
+
+/// Starts a remark that starts with a word with a capital letter.
+fn sentence(text: &str) -> String {
+    let word = text.split(' ').next().unwrap_or_default();
+    if !word.bytes().all(|letter| letter.is_ascii_lowercase()) {
+        return text.to_owned();
+    }
+    text[..word.len().min(1)].to_ascii_uppercase() + &text[word.len().min(1)..]
 }
 
 /// Returns prose by tailspn, with text between backticks as code.
@@ -334,11 +387,20 @@ mod tests {
         let table = Table::new("", "See `y`.", ["about", "note"]).row(["`name`".into(), Cell::prose("Use `z`.")]);
         document.table(table);
         let html = html(&[Part { document, net: None }]).unwrap();
-        for part in ["Does <code>a &lt; b</code> hold?", "an odd ` stays", "Set <code>x</code>.", "See <code>y</code>."]
+        for part in ["Does <code>a &lt; b</code> hold?", "An odd ` stays", "Set <code>x</code>.", "See <code>y</code>."]
         {
             assert!(html.contains(part), "{part}: {html}");
         }
         assert!(html.contains(">`name`<") && html.contains(">Use <code>z</code>.<"), "{html}");
+    }
+
+    #[test]
+    fn long_words_break_at_their_parts() {
+        assert_eq!(
+            pieces("0 save at NativeMethodAccessorImpl.java:0"),
+            ["0 save at Native", "Method", "Accessor", "Impl.", "java:", "0"]
+        );
+        assert_eq!(pieces("GPU speed = 1.375"), ["GPU speed = 1.375"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::report::number::{counted, plain};
 
 /// Result of a benchmark of a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchReport {
     /// Time of each measurement \[s\].
     pub seconds: f64,
@@ -25,6 +26,7 @@ pub struct BenchReport {
 
 /// The GPU of a benchmark.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchAdapter {
     /// Name.
     pub name: String,
@@ -38,6 +40,7 @@ pub struct BenchAdapter {
 
 /// A net.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchRow {
     /// Name.
     pub net: String,
@@ -57,6 +60,7 @@ pub struct BenchRow {
 
 /// A speed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchSpeed {
     /// The engine.
     pub engine: Word,
@@ -78,6 +82,7 @@ pub struct BenchSpeed {
 
 /// Shares of the time, and the time of the setup, which is not part of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchTimes {
     /// Time of the setup \[s\].
     pub setup_s: f64,
@@ -91,6 +96,7 @@ pub struct BenchTimes {
 
 /// An upper bound of a GPU's speed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchBound {
     /// The bound \[1/s\].
     pub per_s: f64,

@@ -15,6 +15,7 @@ const MOST_OBSTACLES: usize = 5;
 
 /// Result of a check of a net.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckReport {
     /// Name of the net; may be empty.
     pub name: String,
@@ -80,6 +81,7 @@ pub struct CheckReport {
 
 /// A token class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassRow {
     /// Name.
     pub name: String,
@@ -89,6 +91,7 @@ pub struct ClassRow {
 
 /// A rate parameter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ParameterRow {
     /// Name.
     pub name: String,
@@ -98,6 +101,7 @@ pub struct ParameterRow {
 
 /// A warning about the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileWarningRow {
     /// File, line and column.
     pub place: Option<String>,
@@ -107,6 +111,7 @@ pub struct FileWarningRow {
 
 /// An engine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EngineRow {
     /// Name.
     pub name: Word,
@@ -116,6 +121,7 @@ pub struct EngineRow {
 
 /// A difference between two nets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DifferenceRow {
     /// `place`, `transition` and so on.
     pub part: Word,

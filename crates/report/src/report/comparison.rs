@@ -7,7 +7,6 @@ use crate::compare::{
 };
 use crate::document::{Cell, Column, Document, Number, Piece, Report, Show, Table};
 use crate::estimate::Measured;
-use crate::report::fit::short_name;
 use crate::report::number::{counted, plain, within};
 
 /// Maximum number of stages and settings that readers see; JSON and CSV have all.
@@ -249,7 +248,7 @@ impl<'a> Parts<'a> {
             let speedup = part.stage.and_then(|stage| stage.speedup);
             let speedup =
                 speedup.map(|value| Number::new(format!("{}/speedup", part.at), value, "").rounded(0.02 * value));
-            let name = part.name.strip_prefix("stage ").map_or_else(|| part.name.clone(), short_name);
+            let name = part.name.strip_prefix("stage ").unwrap_or(&part.name);
             let contribution = Number::new(format!("{}/contribution_s", part.at), part.contribution_s, "s").brief();
             table.rows.push(vec![
                 Cell::named(name, part.key.clone()),
@@ -279,12 +278,14 @@ impl<'a> Parts<'a> {
         for (i, row) in self.0.stages.iter().enumerate() {
             let number = |side: usize, key: &str, value: &dyn Fn(&StageSide) -> f64| -> Cell {
                 let (found, name) = [(&row.a, "a"), (&row.b, "b")][side];
-                let number =
-                    |stage: &StageSide| Number::new(format!("/stages/{i}/{name}/{key}"), value(stage), "").brief();
+                let number = |stage: &StageSide| {
+                    let number = Number::new(format!("/stages/{i}/{name}/{key}"), value(stage), "");
+                    if matches!(key, "number" | "tasks") { number } else { number.brief() }
+                };
                 found.as_ref().map(number).into()
             };
             let name = stage_name(row);
-            let mut cells = vec![Cell::named(short_name(&name), format!("stage {name}"))];
+            let mut cells = vec![Cell::named(&*name, format!("stage {name}"))];
             for (key, value) in [
                 ("number", &(|stage: &StageSide| f64::from(stage.number)) as &dyn Fn(&StageSide) -> f64),
                 ("tasks", &|stage: &StageSide| stage.tasks),

@@ -7,8 +7,8 @@ use plotters::style::text_anchor::{HPos, VPos};
 use crate::report::number::plain;
 use crate::report::optimize::{LookRow, OptimizeReport, cost_words, words};
 use crate::report::plot::{
-    self, Area, Axes, DrawError, Picture, PlotError, Width, axes, begun, can_be_axis, fine_svg, label, line, px,
-    shortened, text_width,
+    self, Area, Axes, DrawError, Picture, PlotError, Width, axes, begun, can_be_axis, fine_svg, label, letters_in,
+    line, px, shortened, text_width,
 };
 use crate::report::point_labels::{Label, placed};
 
@@ -197,7 +197,8 @@ impl<'r> Deadline<'r> {
         let mut rows: Vec<_> = self.points.iter().zip(places).map(|(row, (at, _))| (rank(row), *row, *at)).collect();
         rows.retain(|(rank, ..)| rank.is_some() || self.labels_all());
         rows.sort_by_key(|(rank, ..)| rank.unwrap_or(mentioned.len()));
-        let text = |row: &LookRow| begun(&words(report, row), width.of(44, 24));
+        let room = i32::try_from(width.pixels()).unwrap_or(i32::MAX) / 3 * 2;
+        let text = |row: &LookRow| begun(&words(report, row), letters_in(room, LETTERS));
         let size = |text: &str| [px(text_width(text, LETTERS)), px(LETTERS + 2)];
         let labels: Vec<Label> = rows
             .iter()

@@ -17,6 +17,7 @@ const MOST_TASKS: usize = 20;
 
 /// A part of a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartOf {
     /// The part.
     pub part: u64,
@@ -32,6 +33,7 @@ impl From<Share> for PartOf {
 
 /// Stragglers by a rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShareRow {
     /// The rule, such as `1.5 medians`.
     pub rule: String,
@@ -46,6 +48,7 @@ pub struct ShareRow {
 
 /// A stage that was judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DetectionStage {
     /// The run, from 0.
     pub run: usize,
@@ -63,6 +66,7 @@ pub struct DetectionStage {
 
 /// A detector and its measures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JudgedRow {
     /// Name of the policy.
     pub name: String,
@@ -88,6 +92,7 @@ pub struct JudgedRow {
 
 /// A straggler, or a task that was flagged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DetectionTask {
     /// Index of the task's stage in `stages`.
     pub stage: usize,
@@ -107,6 +112,7 @@ pub struct DetectionTask {
 
 /// Detectors judged on runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DetectionReport {
     /// Logs of the runs.
     pub runs: Vec<String>,

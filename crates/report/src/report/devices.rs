@@ -10,6 +10,7 @@ const MIB: f64 = 1_048_576.0;
 
 /// The adapters of a machine, and the adapter used by a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DevicesReport {
     /// The adapters, best first.
     pub adapters: Vec<AdapterRow>,
@@ -21,6 +22,7 @@ pub struct DevicesReport {
 
 /// An adapter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AdapterRow {
     /// Name.
     pub name: String,

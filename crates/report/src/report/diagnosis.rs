@@ -8,6 +8,7 @@ use crate::report::json::Word;
 
 /// An input that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsedRow {
     /// Kind of input: `log`, `samples`, `progress`, `syscalls`.
     pub kind: Word,
@@ -19,6 +20,7 @@ pub struct UsedRow {
 
 /// Data examined in one stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagnosedStageRow {
     /// Name of the stage in findings.
     pub stage: String,
@@ -38,6 +40,7 @@ pub struct DiagnosedStageRow {
 
 /// Findings, the evidence for each, and advice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagnosisReport {
     /// The run or data that was diagnosed.
     pub subject: String,

@@ -17,6 +17,7 @@ const MOST_BARS: f64 = 100_000.0;
 
 /// A quantile with its interval \[s\].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuantileRow {
     /// Probability of the quantile, in (0, 1).
     pub p: f64,
@@ -27,6 +28,7 @@ pub struct QuantileRow {
 
 /// A bar of a histogram: samples from `low` (included) to `high` (excluded).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bar {
     /// Lower edge \[s\].
     pub low: f64,
@@ -38,6 +40,7 @@ pub struct Bar {
 
 /// Bars of equal width over most of a distribution, and the number of samples in the far tail.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Histogram {
     /// The bars, ascending.
     pub bars: Vec<Bar>,
@@ -47,6 +50,7 @@ pub struct Histogram {
 
 /// Statistics of the distribution of a time. All times in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Distribution {
     /// Unit of all numbers.
     pub unit: Word,

@@ -11,6 +11,7 @@ use crate::solve::{Checked, Coverability, Evidence, Formula, Liveness, MarkingGr
 
 /// All results of the exploration of a net without time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExplorationReport {
     /// The net.
     pub net: NetSummary,
@@ -42,9 +43,11 @@ pub struct ExplorationReport {
 
 /// Size of the marking graph.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MarkingGraphRow {
     /// Number of markings.
     #[serde(serialize_with = "whole")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub markings: f64,
     /// Number of markings whose firings were all found.
     pub explored: usize,
@@ -60,6 +63,7 @@ pub struct MarkingGraphRow {
 
 /// A CTL formula, and whether it holds in the initial marking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FormulaRow {
     /// Text of the formula.
     pub formula: String,
@@ -71,6 +75,7 @@ pub struct FormulaRow {
 
 /// A firing sequence that shows whether a formula holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EvidenceRow {
     /// Transitions from the initial marking.
     pub path: Vec<String>,

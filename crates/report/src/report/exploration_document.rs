@@ -1,5 +1,6 @@
 //! The document of a net without time: formulas with their firing sequences, verdicts, bounds, liveness.
 
+use crate::document::parts::memory;
 use crate::document::{Cell, Column, Document, Number, Piece, Report, Show, Table};
 use crate::report::exploration::{EvidenceRow, ExplorationReport, FormulaRow, MarkingGraphRow};
 use crate::report::verdict_tables::{Findings, listed, marking, steps};
@@ -125,8 +126,7 @@ fn state_space(document: &mut Document<'_>, space: &MarkingGraphRow) {
     }
     table.rows.push(vec!["firings".into(), firings]);
     table.rows.push(vec!["bits per marking".into(), at("marking_bits", space.marking_bits.into())]);
-    let memory = Number::new("/state_space/bytes", space.bytes as f64, "B").shown_in("MB", 1e-6).rounded(1e6);
-    table.rows.push(vec!["memory".into(), memory.into()]);
+    table.rows.push(vec!["memory".into(), memory("/state_space/bytes", space.bytes).into()]);
     let wall = Number::new("/state_space/wall_s", space.wall_s, "s").shown_in("ms", 1e3);
     table.rows.push(vec!["time".into(), wall.into()]);
     document.table(table);

@@ -14,6 +14,7 @@ use crate::stages::{StagePlan, TaskTime};
 
 /// One stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FitStageRow {
     /// Name of the stage.
     pub name: String,
@@ -25,9 +26,11 @@ pub struct FitStageRow {
     pub task_mb: f64,
     /// Time of a cold task with these data \[s\].
     #[serde(with = "ends")]
+    #[cfg_attr(feature = "schema", schemars(with = "ends::Ends"))]
     pub cold_s: Measured,
     /// Time of a steady task with these data \[s\].
     #[serde(with = "ends")]
+    #[cfg_attr(feature = "schema", schemars(with = "ends::Ends"))]
     pub warm_s: Measured,
     /// Extra time of the second task of a slot compared with steady ones.
     pub warming: f64,
@@ -43,6 +46,7 @@ pub struct FitStageRow {
 
 /// Result of a fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FitReport {
     /// The program.
     pub name: String,
@@ -95,12 +99,6 @@ fn stage_row(fitted: &FittedStages, stage: &FittedStage, level: f64) -> FitStage
         laws: stage.laws.iter().map(|law| (law.law.to_owned(), law.score)).collect(),
         held_up: stage.held_up,
     }
-}
-
-/// Shortens a name to the width of a column; keeps the start.
-pub(super) fn short_name(name: &str) -> String {
-    const MOST: usize = 28;
-    if name.chars().count() <= MOST { name.to_owned() } else { name.chars().take(MOST - 1).chain(['~']).collect() }
 }
 
 impl Report for FitReport {

@@ -12,6 +12,7 @@ use crate::report::number::counted;
 
 /// A value of the plan that the log or the configuration determines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FitValueRow {
     /// Key of the value in the plan.
     pub key: Word,
@@ -27,6 +28,7 @@ pub struct FitValueRow {
 
 /// One of several jobs that a plan was fitted to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FitJobRun {
     /// The log.
     pub log: String,
@@ -46,6 +48,7 @@ pub struct FitJobRun {
 
 /// Result of a fit to a MapReduce job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FitJobReport {
     /// The log.
     pub log: String,

@@ -22,6 +22,7 @@ use crate::units::{Probability, Seconds};
 
 /// The job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobSummary {
     /// Name of the job.
     pub name: String,
@@ -37,6 +38,7 @@ pub struct JobSummary {
 
 /// One of the nine phases. Times in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PhaseRow {
     /// The paper's number, 1 to 9.
     pub number: usize,
@@ -62,6 +64,7 @@ pub struct PhaseRow {
 
 /// Contribution of a phase to the job time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CriticalShare {
     /// Time on the critical path \[s\].
     pub time: Measured,
@@ -77,6 +80,7 @@ pub struct CriticalShare {
 
 /// The exact distribution of the job time \[s\].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnalyticSummary {
     /// Unit of all numbers here.
     pub unit: Word,
@@ -98,6 +102,7 @@ pub struct AnalyticSummary {
 
 /// Cost of the estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimeCost {
     /// Wall time of the estimate, from the plan to the numbers \[s\].
     pub estimate_s: f64,
@@ -109,6 +114,7 @@ pub struct TimeCost {
 
 /// All results of a job estimate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobReport {
     /// The job.
     pub job: JobSummary,

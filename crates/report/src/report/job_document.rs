@@ -147,7 +147,13 @@ fn phases(report: &JobReport) -> Table {
         seconds("on the critical path", "critical_time"),
         Column::new("s per s"),
     ];
-    let note = "`s per s`: increase of the job time in seconds if the phase's mean increases by one second.";
+    let has_sensitivity =
+        report.phases.iter().any(|phase| phase.critical.as_ref().is_some_and(|share| share.sensitivity.is_some()));
+    let note = if has_sensitivity {
+        "`s per s`: by how many seconds the job gets longer if the phase's mean gets one second longer."
+    } else {
+        ""
+    };
     let mut table = Table::new("The nine phases", note, columns).level(report.level);
     for (i, phase) in report.phases.iter().enumerate() {
         let at = |key: &str| format!("/phases/{i}/{key}");

@@ -9,6 +9,7 @@ use crate::report::number::counted;
 
 /// Progress model learned from earlier runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgressModelReport {
     /// Runs that were read.
     pub runs: u64,
@@ -22,6 +23,7 @@ pub struct ProgressModelReport {
 
 /// The profile of a kind of task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProfileRow {
     /// The kind.
     pub kind: String,

@@ -9,6 +9,7 @@ use crate::sim::{FoldedParts, NotFolded};
 
 /// The method of an answer, and the cost of an exact one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnswerMethod {
     /// `simulation`, `exact`, or `both`.
     pub used: Word,

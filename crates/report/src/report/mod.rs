@@ -160,6 +160,8 @@ pub use png::{PngError, png};
 pub use points::{CdfPoint, QUANTILES, QuantilePoint};
 pub use query::{QueryBound, QueryReport, QueryRow};
 pub use rare::{LevelRow, RareReport, RareSettings};
+#[cfg(feature = "schema")]
+pub use read::RESULT_SCHEMAS;
 pub use read::{Found, KINDS, ReadError, Shown, page, read_json};
 pub use remaining::{DoneByRow, RemainingBasis, RemainingReport, RemainingStageRow, remaining_report};
 #[cfg(feature = "schema")]

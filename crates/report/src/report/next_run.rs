@@ -12,6 +12,7 @@ pub(super) const PREDICTION: f64 = 0.9;
 
 /// A quantile of the job time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageQuantile {
     /// The probability.
     pub p: f64,
@@ -21,6 +22,7 @@ pub struct StageQuantile {
 
 /// The job time of the next run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NextRun {
     /// The median job time of a future run \[s\].
     pub median_s: f64,

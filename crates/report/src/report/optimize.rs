@@ -14,10 +14,12 @@ use crate::sim::{FoldedParts, NotFolded};
 
 /// A point that was evaluated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LookRow {
     /// Number of the point in the grid of the axes.
     pub point: u64,
     /// The value of each axis.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Value>"))]
     pub values: Vec<Option<Value>>,
     /// Cost of the point.
     pub cost: f64,
@@ -48,6 +50,7 @@ pub struct LookRow {
 
 /// All results of an optimisation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OptimizeReport {
     /// `cheapest`, `meets` (a cheaper one is undecided), `none`, `undecided` or `stopped`.
     pub answer: Word,

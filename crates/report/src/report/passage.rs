@@ -8,6 +8,7 @@ use crate::solve::{Bounded, CompletionTime, GridError, Passage, PassageError};
 
 /// The time to a goal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PassageSection {
     /// The goal as text.
     pub goal: String,

@@ -9,6 +9,8 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use crate::report::number::plain;
+
 /// The picture could not be drawn; this is a mistake in the report.
 #[derive(Debug, thiserror::Error)]
 #[error("the picture cannot be drawn: {0}")]
@@ -126,6 +128,17 @@ pub(crate) fn shortened(text: &str, letters: usize) -> String {
     "…".chars().chain(text.chars().skip(length + 1 - letters)).collect()
 }
 
+/// Largest part of a picture that names next to bars take \[%\].
+pub(crate) const NAMES: i32 = 45;
+
+/// Shortens names to the room next to the bars of a picture. Returns the names and the width of the longest one in pixels.
+pub(crate) fn names_beside<'a>(names: impl Iterator<Item = &'a str>, pixels: i32, width: Width) -> (Vec<String>, i32) {
+    let room = i32::try_from(width.pixels()).unwrap_or(i32::MAX) / 100 * NAMES;
+    let names: Vec<String> = names.map(|name| shortened(name, letters_in(room, pixels))).collect();
+    let widest = names.iter().map(|name| text_width(name, pixels)).max().unwrap_or(0);
+    (names, widest)
+}
+
 /// A chart with times to the right.
 pub(crate) type Chart<'a, 'b, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, Y>>;
 
@@ -137,6 +150,12 @@ const FARTHEST: f64 = 1e15;
 /// Returns true if an axis between two numbers is possible.
 pub(crate) fn can_be_axis(from: f64, to: f64) -> bool {
     to - from >= SHORTEST && from.abs().max(to.abs()) <= FARTHEST
+}
+
+/// Returns the text of a mark on an axis, with a minus sign in place of a hyphen. A mark at a rounding error from 0 is 0.
+pub(crate) fn mark_text(value: f64, axis: &std::ops::Range<f64>) -> String {
+    let is_zero = value.abs() < 1e-9 * (axis.end - axis.start);
+    plain(if is_zero { 0.0 } else { value }).replace('-', "\u{2212}")
 }
 
 /// Labels of the axes of a chart.
@@ -156,6 +175,7 @@ pub(crate) fn axes<Y>(
 where
     Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
 {
+    let across = chart.x_range();
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
@@ -164,7 +184,7 @@ where
         .set_all_tick_mark_size(px(5))
         .x_labels(axes.labels[0])
         .y_labels(axes.labels[1])
-        .x_label_formatter(&|value| crate::report::number::plain(*value))
+        .x_label_formatter(&|value| mark_text(*value, &across))
         .y_label_formatter(&|value| y_text(value))
         .x_desc(axes.x)
         .y_desc(axes.y)
@@ -180,6 +200,7 @@ pub(crate) fn axis_of_rows(
     shows: &str,
     letters: i32,
 ) -> Result<(), DrawError> {
+    let across = chart.x_range();
     chart
         .configure_mesh()
         .disable_y_mesh()
@@ -190,7 +211,7 @@ pub(crate) fn axis_of_rows(
         .set_tick_mark_size(LabelAreaPosition::Left, 0)
         .x_labels(marks)
         .y_labels(0)
-        .x_label_formatter(&|value| crate::report::number::plain(*value))
+        .x_label_formatter(&|value| mark_text(*value, &across))
         .x_desc(shows)
         .axis_desc_style(font(15))
         .label_style(font(letters))

@@ -7,6 +7,7 @@ pub const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
 /// A point of a distribution that is known exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuantilePoint {
     /// The probability, in (0, 1).
     pub p: f64,
@@ -29,6 +30,7 @@ impl QuantilePoint {
 
 /// A probability at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CdfPoint {
     /// The time \[s\].
     pub time_s: f64,

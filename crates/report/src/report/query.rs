@@ -10,6 +10,7 @@ use crate::solve::CslQuery;
 
 /// Answers to questions about a net.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueryReport {
     /// The net.
     pub net: NetSummary,
@@ -26,6 +27,7 @@ pub struct QueryReport {
 
 /// A question and its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueryRow {
     /// The text of the query.
     pub query: String,
@@ -43,6 +45,7 @@ pub struct QueryRow {
 
 /// A bound of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueryBound {
     /// `<`, `<=`, `>` or `>=`.
     pub sign: Word,

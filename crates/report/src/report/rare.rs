@@ -14,6 +14,7 @@ use crate::sim::{FoldedParts, NotFolded, RareEstimate};
 
 /// The probability of a rare event, and the levels of splitting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RareReport {
     /// The net.
     pub net: NetSummary,
@@ -53,6 +54,7 @@ pub struct RareReport {
 
 /// A level of splitting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelRow {
     /// Value of the importance, or time \[s\]; none for the event itself.
     pub at: Option<f64>,

@@ -22,6 +22,8 @@ use crate::report::plot::PlotError;
 use crate::report::query::QueryReport;
 use crate::report::rare::RareReport;
 use crate::report::remaining::RemainingReport;
+#[cfg(feature = "schema")]
+use crate::report::schema::{self, NamedSchema};
 use crate::report::solve::SolveReport;
 use crate::report::stages::StagesReport;
 use crate::report::steady::SteadyReport;
@@ -34,20 +36,35 @@ use crate::report::whatif::{DetectorsReport, WhatIfReport};
 use crate::report::whatif_log::LogWhatIfReport;
 use crate::sensitivity::SensitivityReport;
 
+/// Returns a doc comment without the space before it and the full stop.
+#[cfg(feature = "schema")]
+const fn sentence(doc: &'static str) -> &'static str {
+    let text = doc.trim_ascii();
+    text.split_at(text.len() - 1).0
+}
+
 /// The kinds of reports.
 macro_rules! kinds {
     (
-        $($(#[$doc:meta])* $name:ident($report:ty),)*
+        $(#[doc = $doc:literal] $name:ident($report:ty),)*
     ) => {
         /// A report that was read.
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
         pub enum Found {
-            $($(#[$doc])* $name(Box<$report>),)*
+            $(#[doc = $doc] $name(Box<$report>),)*
         }
 
         /// The kinds that are read.
         pub const KINDS: &[&str] = &[$(<$report as Report>::KIND,)*];
+
+        /// The schemas of results, one for each kind.
+        #[cfg(feature = "schema")]
+        pub const RESULT_SCHEMAS: &[NamedSchema] = &[$(NamedSchema {
+            name: <$report as Report>::KIND,
+            about: sentence($doc),
+            make: schema::result::<$report>,
+        },)*];
 
         impl Found {
             /// Returns the document of the result.

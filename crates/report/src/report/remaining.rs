@@ -7,7 +7,6 @@ use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, R
 use crate::estimate::Measured;
 use crate::remaining::{Basis, Remaining, RemainingSettings, StageRemaining};
 use crate::report::deadline::chance;
-use crate::report::fit::short_name;
 use crate::report::json::{JsonError, json_line};
 use crate::report::next_run::{StageQuantile, predicted, quantile_rows};
 use crate::report::number::{counted, plain};
@@ -15,12 +14,14 @@ use crate::report::passage::line;
 use crate::report::points::CdfPoint;
 use crate::report::rows_plot::BarRow;
 use crate::report::times_plot::Times;
+use crate::trace::utc_text;
 
 /// Probabilities whose quantiles are shown.
 const QUANTILES: [f64; 8] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 
 /// The subject of the remaining time, and the source of its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RemainingBasis {
     /// The whole run, by a plan that was fitted to other runs.
@@ -33,6 +34,7 @@ pub enum RemainingBasis {
 
 /// The probability that a run finishes by a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DoneByRow {
     /// The time \[s\], from the start of the first job.
     pub by_s: f64,
@@ -42,6 +44,7 @@ pub struct DoneByRow {
 
 /// A stage of a run in progress.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RemainingStageRow {
     /// Name of the stage.
     pub name: String,
@@ -61,6 +64,7 @@ pub struct RemainingStageRow {
 
 /// The remaining time of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RemainingReport {
     /// The application's name.
     pub name: String,
@@ -275,7 +279,7 @@ impl RemainingReport {
             let total = Number::new("/total", self.total.value, "s").rounded(0.01 * self.total.value);
             answer.extend([", and that of the total time is ".into(), total.into()]);
         }
-        answer.push(".".into());
+        answer.push(format!(". The median end is {}.", utc_text(self.now_unix_s + self.median_s)).into());
         for (i, row) in self.done_by.iter().enumerate() {
             answer.push(format!(" The probability of finishing within {} s is ", plain(row.by_s)).into());
             answer.push(chance(format!("/done_by/{i}/probability"), &row.probability).into());
@@ -353,7 +357,7 @@ impl RemainingReport {
                 if stage.is_finished { number.brief() } else { number }
             });
             table.rows.push(vec![
-                Cell::named(format!("{i} {}", short_name(&stage.name)), format!("{i} {}", stage.name)),
+                format!("{i} {}", stage.name).into(),
                 stage.number.map_or_else(|| "not yet".to_owned(), |number| number.to_string()).into(),
                 Number::count(at("tasks"), stage.tasks.into()).into(),
                 Number::count(at("finished"), stage.finished.into()).into(),

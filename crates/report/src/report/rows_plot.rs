@@ -18,8 +18,6 @@ const EDGE: i32 = 8;
 const LETTERS: i32 = 13;
 /// Space between the axis and a name above a bar \[px\].
 const ASIDE: i32 = 4;
-/// Maximum share of a picture for names next to bars \[%\].
-const NAMES: i32 = 45;
 /// Maximum number of rows that are drawn.
 pub(crate) const MOST: usize = 60;
 /// Caption for bars that do not all start at 0.
@@ -86,7 +84,7 @@ impl Layout {
             |texts: &mut dyn Iterator<Item = &str>| texts.map(|text| text_width(text, LETTERS)).max().unwrap_or(0);
         let names = widest(&mut rows.iter().map(|row| row.name.as_str()));
         let right = (widest(&mut rows.iter().map(|row| row.text.as_str())) + 12).max(14);
-        let above = names > (pixels - right) * NAMES / 100;
+        let above = names > (pixels - right) * plot::NAMES / 100;
         let (left, room) = if above { (EDGE, pixels - 3 * EDGE - ASIDE) } else { (names + 2 * EDGE, names) };
         let letters = letters_in(room, LETTERS);
         let mut top = 0;

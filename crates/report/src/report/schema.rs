@@ -1,16 +1,18 @@
-//! JSON Schemas of plans, generated from the types that read them.
+//! JSON Schemas of plans and results, generated from their types.
 //!
-//! The schemas have no references, so that an editor shows the description of each key. They keep to draft 7, which editors support best.
+//! The schemas of plans have no references, so that an editor shows the description of each key. All schemas keep to draft 7, which editors support best.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::cluster;
+use crate::document::Report;
 use crate::mapreduce;
 use crate::optimize::OptimizePlan;
 use crate::plan::JobPlan;
+use crate::report::json::FORMAT_VERSION;
 use crate::stages::StagePlan;
 use crate::sweep::SweepPlan;
 
@@ -21,7 +23,7 @@ pub struct NamedSchema {
     pub name: &'static str,
     /// The files that the schema describes.
     pub about: &'static str,
-    make: fn() -> Schema,
+    pub(in crate::report) make: fn() -> Schema,
 }
 
 impl NamedSchema {
@@ -50,6 +52,36 @@ pub const PLAN_SCHEMAS: [NamedSchema; 6] = [
 fn plan<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
     settings.with_transform(drop_null).with_transform(tidy).into_generator().into_root_schema_for::<T>()
+}
+
+/// Returns the schema of the JSON of a kind of results.
+pub(in crate::report) fn result<R: Report + JsonSchema>() -> Schema {
+    let settings = SchemaSettings::draft07().for_serialize();
+    let mut schema = settings.with_transform(tidy).with_transform(close).into_generator().into_root_schema_for::<R>();
+    let version = json!({
+        "description": "Version of the layout; it increases when a key changes its meaning or disappears.",
+        "const": FORMAT_VERSION,
+    });
+    let kind = json!({ "description": "Kind of the result.", "const": R::KIND });
+    let mut properties = Map::from_iter([("format_version".to_owned(), version), ("kind".to_owned(), kind)]);
+    let mut required = vec![Value::from("format_version"), Value::from("kind")];
+    if let Some(Value::Object(own)) = schema.remove("properties") {
+        properties.extend(own);
+    }
+    if let Some(Value::Array(own)) = schema.remove("required") {
+        required.extend(own);
+    }
+    schema.insert("properties".to_owned(), properties.into());
+    schema.insert("required".to_owned(), required.into());
+    schema
+}
+
+/// Refuses keys that are not listed.
+fn close(schema: &mut Schema) {
+    if schema.get("type").is_some_and(|name| name == "object") && schema.get("properties").is_some() {
+        schema.ensure_object().entry("additionalProperties").or_insert(false.into());
+    }
+    transform_subschemas(&mut close, schema);
 }
 
 /// Drops the `null` of optional values, because TOML has no `null`.

@@ -268,7 +268,7 @@ fn cells(at: &str, effect: &KnobEffect) -> Vec<Cell> {
 /// Returns the settings without an effect, and why.
 fn without(report: &SensitivityReport) -> Table {
     let notes = report.knobs.iter().filter_map(|row| Some((row, row.note.as_ref()?)));
-    let rows = notes.map(|(row, note)| vec![row.name.clone().into(), note.clone().into()]);
+    let rows = notes.map(|(row, note)| vec![row.name.clone().into(), Cell::prose(note)]);
     Table::new("Settings without an effect", "", ["setting", "why"]).rows(rows)
 }
 

@@ -17,6 +17,7 @@ use crate::solve::{Coverability, ExploreError, Liveness, Pump, StateSpace, Unbou
 
 /// All results of the solution of a net.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SolveReport {
     /// The net.
     pub net: NetSummary,
@@ -63,6 +64,7 @@ pub struct SolveReport {
 
 /// The answer to a property of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PropertyRow {
     /// Name of the property.
     pub name: String,
@@ -76,6 +78,7 @@ pub struct PropertyRow {
 
 /// Method of an answer, and why other methods were not used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MethodRow {
     /// `states`, `fixed-delays` or `series-parallel`.
     pub used: Word,
@@ -104,9 +107,11 @@ impl MethodRow {
 
 /// Size of the state space.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StateSpaceRow {
     /// Number of tangible markings.
     #[serde(serialize_with = "whole")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub tangible: f64,
     /// Number of these states whose successors were all found.
     pub explored: usize,
@@ -126,11 +131,13 @@ pub struct StateSpaceRow {
 
 /// The states that were solved, if replicas were folded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoldedStates {
     /// States of the folded net.
     pub states: usize,
     /// Number of states of the original net that the folded states represent; rounded above 2^40.
     #[serde(serialize_with = "whole")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub stand_for: f64,
     /// Places of the folded net.
     pub places: usize,
@@ -144,6 +151,7 @@ pub struct FoldedStates {
 
 /// Parts of a net that are pairwise exchangeable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExchangedParts {
     /// Number of parts.
     pub parts: usize,
@@ -167,6 +175,7 @@ impl ExchangedParts {
 
 /// A proof that the net is unbounded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnboundedRow {
     /// Places that grow with each round of the cycle.
     pub places: Vec<String>,
@@ -180,6 +189,7 @@ pub struct UnboundedRow {
 
 /// The unbounded places.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CoverabilityRow {
     /// Markings of the graph.
     pub markings: usize,
@@ -192,6 +202,7 @@ pub struct CoverabilityRow {
 
 /// The maximum number of tokens in a place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MarkingBound {
     /// The place.
     pub name: String,
@@ -203,9 +214,11 @@ pub struct MarkingBound {
 
 /// Markings in which nothing can fire.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeadMarkings {
     /// Number of dead markings.
     #[serde(serialize_with = "whole")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub count: f64,
     /// The first dead marking: marked places with their tokens.
     pub marking: Vec<(String, u32)>,
@@ -215,6 +228,7 @@ pub struct DeadMarkings {
 
 /// Effects of rates that are 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ZeroRateRow {
     /// Dead markings in which a timed transition has enough tokens, but the rate 0.
     pub dead_markings: usize,
@@ -226,6 +240,7 @@ pub struct ZeroRateRow {
 
 /// Verdicts that need every marking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VerdictRow {
     /// True if every transition is live.
     pub live: bool,
@@ -239,6 +254,7 @@ pub struct VerdictRow {
 
 /// Liveness of a transition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LivenessRow {
     /// The transition.
     pub name: String,

@@ -1,6 +1,6 @@
 //! The document of a solution: the time to the goal, averages, verdicts, and, with all details, the states.
 
-use crate::document::parts::{TimeFound, add_times, not_folded_words};
+use crate::document::parts::{TimeFound, add_times, memory, not_folded_words};
 use crate::document::{Cell, Column, Document, Number, Piece, Report, Show, Table};
 use crate::report::number::{count, counted, plain, quantile_name};
 use crate::report::passage::PassageSection;
@@ -271,10 +271,9 @@ fn state_space(document: &mut Document<'_>, space: &StateSpaceRow) {
     }
     let repeats = if space.vanishing_is_exact { "" } else { " (some counted more than once)" };
     table.rows.push(vec![format!("vanishing states{repeats}").into(), at("vanishing", space.vanishing)]);
-    let memory = Number::new("/state_space/bytes", space.bytes as f64, "B").shown_in("MB", 1e-6).rounded(1e6);
     table.rows.push(vec!["edges".into(), edges]);
     table.rows.push(vec!["bits per state".into(), at("marking_bits", space.marking_bits.into())]);
-    table.rows.push(vec!["memory".into(), memory.into()]);
+    table.rows.push(vec!["memory".into(), memory("/state_space/bytes", space.bytes).into()]);
     let wall = Number::new("/state_space/wall_s", space.wall_s, "s").shown_in("ms", 1e3);
     table.rows.push(vec!["time".into(), wall.into()]);
     document.table(table);

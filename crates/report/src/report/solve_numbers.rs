@@ -11,6 +11,7 @@ const MOST_STATES: usize = 200;
 
 /// A number with the name of its node or reward.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NumberRow {
     /// The node or reward of the number.
     pub name: String,
@@ -22,6 +23,7 @@ pub struct NumberRow {
 
 /// Probability of each number of tokens in a place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DistributionRow {
     /// The place.
     pub name: String,
@@ -31,6 +33,7 @@ pub struct DistributionRow {
 
 /// One tangible state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StateRow {
     /// Number of the state.
     pub state: usize,
@@ -44,6 +47,7 @@ pub struct StateRow {
 
 /// Averages of places and transitions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AverageSection {
     /// Mean tokens per place and class.
     pub tokens: Vec<NumberRow>,
@@ -57,6 +61,7 @@ pub struct AverageSection {
 
 /// The long run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SteadySection {
     /// Solution method.
     pub method: Word,
@@ -75,6 +80,7 @@ pub struct SteadySection {
 
 /// A given time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimeSection {
     /// The time \[s\].
     pub time_s: f64,

@@ -11,7 +11,6 @@ use crate::estimate::{Measured, student_quantile};
 use crate::job_time::DeadlineSection;
 use crate::report::deadline::add_deadline;
 use crate::report::distribution::mean_time;
-use crate::report::fit::short_name;
 use crate::report::next_run::{PREDICTION, StageQuantile, predicted, prediction, prediction_interval, quantile_rows};
 use crate::report::number::{counted, plain};
 use crate::report::passage::line;
@@ -27,6 +26,7 @@ const QUANTILES: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95];
 
 /// One stage of a typical run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageTimes {
     /// Name of the stage.
     pub name: String,
@@ -46,6 +46,7 @@ pub struct StageTimes {
 
 /// Effect of speculative copies in a typical run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpeculationSection {
     /// Multiple of the median time beyond which a task is too slow.
     pub multiplier: f64,
@@ -90,6 +91,7 @@ pub fn speculation_section(comparison: &Comparison) -> Option<SpeculationSection
 
 /// Result of an estimate for a job of stages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StagesReport {
     /// The job.
     pub name: String,
@@ -341,7 +343,7 @@ impl StagesReport {
             };
             let after: Vec<String> = stage.after.iter().map(ToString::to_string).collect();
             table.rows.push(vec![
-                Cell::named(format!("{i} {}", short_name(&stage.name)), &*stage.name),
+                Cell::named(format!("{i} {}", stage.name), &*stage.name),
                 after.join(", ").into(),
                 Number::count(at("tasks"), stage.tasks.into()).into(),
                 format!("{:.1}", f64::from(stage.tasks) / slots as f64).into(),

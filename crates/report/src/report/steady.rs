@@ -12,6 +12,7 @@ use crate::sim::{BatchAverages, FoldedParts, NotFolded};
 
 /// A mean in the long run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SteadyRow {
     /// The node or reward that the number belongs to.
     pub name: String,
@@ -26,6 +27,7 @@ pub struct SteadyRow {
 
 /// A transition that could fire, but fired too rarely for an estimate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RareTransition {
     /// Id of the transition.
     pub name: String,
@@ -35,6 +37,7 @@ pub struct RareTransition {
 
 /// All results of long runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SteadyReport {
     /// The net.
     pub net: NetSummary,

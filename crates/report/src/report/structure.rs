@@ -10,6 +10,7 @@ use crate::structure::{
 
 /// All results of structural analysis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StructureReport {
     /// Name of the net.
     pub net: String,
@@ -75,6 +76,7 @@ impl Default for Sections {
 
 /// The matrices, by their entries that are not 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Matrices {
     /// Tokens produced.
     pub forward: Vec<Entry>,
@@ -92,6 +94,7 @@ pub struct Matrices {
 
 /// One entry of a matrix; numbers of row and transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entry {
     /// Number of the row.
     pub row: u32,
@@ -103,6 +106,7 @@ pub struct Entry {
 
 /// A verdict on a property, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
     /// Name of the property.
     pub name: Word,
@@ -114,6 +118,7 @@ pub struct Verdict {
 
 /// A name and its weight.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Weight {
     /// Row or transition.
     pub name: String,
@@ -123,6 +128,7 @@ pub struct Weight {
 
 /// Vectors of weights.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowRows {
     /// The vectors.
     pub vectors: Vec<FlowRow>,
@@ -136,6 +142,7 @@ pub struct FlowRows {
 
 /// One vector.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowRow {
     /// Names and weights, in the order of the net.
     pub weights: Vec<Weight>,
@@ -145,6 +152,7 @@ pub struct FlowRow {
 
 /// The maximum number of tokens in a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BoundRow {
     /// Name of the row.
     pub name: String,
@@ -162,6 +170,7 @@ pub struct BoundRow {
 
 /// The maximum firings per second of a transition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThroughputRow {
     /// Name of the transition.
     pub name: String,
@@ -171,6 +180,7 @@ pub struct ThroughputRow {
 
 /// Sets of rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetRows {
     /// The sets.
     pub sets: Vec<SetRow>,
@@ -180,6 +190,7 @@ pub struct SetRows {
 
 /// A siphon or a trap.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetRow {
     /// Rows of the set.
     pub names: Vec<String>,
@@ -191,6 +202,7 @@ pub struct SetRow {
 
 /// Deadlocks and liveness.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeadlockRow {
     /// True if every minimal siphon contains a marked trap.
     pub property: Option<bool>,

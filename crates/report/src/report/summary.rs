@@ -36,6 +36,7 @@ impl<'a> Subject<'a> {
 
 /// The net that was simulated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NetSummary {
     /// Name of the net; may be empty.
     pub name: String,
@@ -54,6 +55,7 @@ impl NetSummary {
 
 /// The question of the simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuestionSummary {
     /// The goal as text.
     pub goal: String,
@@ -81,6 +83,7 @@ impl QuestionSummary {
 
 /// Number of replications by ending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EndingCounts {
     /// At the goal.
     pub goal: u64,
@@ -94,6 +97,7 @@ pub struct EndingCounts {
 
 /// A named number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
     /// The node, group or reward of the row.
     pub name: String,
@@ -106,6 +110,7 @@ pub struct Row {
 
 /// First and last firing of a group of transitions \[s\].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupRow {
     /// The group's name.
     pub name: String,
@@ -117,6 +122,7 @@ pub struct GroupRow {
 
 /// The mean of an expression at a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SnapshotRow {
     /// The time \[s\].
     pub time_s: f64,
@@ -128,6 +134,7 @@ pub struct SnapshotRow {
 
 /// The part of a run that was executed on a GPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceSummary {
     /// Name according to the driver.
     pub adapter: String,
@@ -155,6 +162,7 @@ impl DeviceSummary {
 
 /// All data needed to identify and repeat a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProvenanceSummary {
     /// Version of this crate.
     pub version: Word,
@@ -190,6 +198,7 @@ pub struct ProvenanceSummary {
 
 /// All results of a simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SimulationReport {
     /// The net.
     pub net: NetSummary,

@@ -8,6 +8,7 @@ use crate::sweep::{Design, Knob, Level, PointResult, Stored, SweepPlan, tornado}
 
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AxisRow {
     /// Key of the axis.
     pub key: String,
@@ -17,6 +18,7 @@ pub struct AxisRow {
 
 /// A setting, from its best to its worst value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KnobRow {
     /// Key of the axis.
     pub key: String,
@@ -32,6 +34,7 @@ pub struct KnobRow {
 
 /// All results of a sweep or of one of its shards.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SweepReport {
     /// Design of the points.
     pub design: Word,

@@ -5,7 +5,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use toml::Value;
 
 use crate::report::number::{plain, value_text, within};
-use crate::report::plot::{self, Area, DrawError, Picture, PlotError, Width, shortened};
+use crate::report::plot::{self, Area, DrawError, Picture, PlotError, Width};
 use crate::report::sweep::{KnobRow, SweepReport};
 use crate::sweep::{Level, Number, PointResult};
 
@@ -16,8 +16,8 @@ fn size(width: Width) -> (u32, u32) {
 
 /// Height of a row of a tornado, and the room above and below.
 const TORNADO: [u32; 2] = [52, 110];
-/// Characters of a setting's name that are written.
-const NAME: usize = 26;
+/// Letters of a setting's name \[px\].
+const LETTERS: i32 = 13;
 /// Maximum number of cells of a heat map with numbers in them.
 const MOST_NUMBERS: usize = 150;
 
@@ -255,28 +255,32 @@ fn draw_tornado(area: &Area<'_>, knobs: &[KnobRow], measure: &str, width: Width)
     let x = roomy(ends.iter().copied()).unwrap_or(-1.0..1.0);
     // room for the values next to the bars
     let room = width.of(0.12, 0.25) * (x.end - x.start);
+    let (names, widest) = plot::names_beside(knobs.iter().map(|knob| &*knob.name), LETTERS, width);
+    let across = x.start - room..x.end + room;
     let mut chart = ChartBuilder::on(area)
         .margin(14)
         .x_label_area_size(46)
-        .y_label_area_size(width.of(230, 118))
-        .build_cartesian_2d(x.start - room..x.end + room, 0.0..rows as f64)?;
+        .y_label_area_size(widest + 16)
+        .build_cartesian_2d(across.clone(), 0.0..rows as f64)?;
     let name = |at: &f64| {
         let middle = (at.fract() - 0.5).abs() < 1e-6;
-        let knob = rows.checked_sub(1 + *at as usize).and_then(|row| knobs.get(row));
-        knob.filter(|_| middle).map_or_else(String::new, |knob| shortened(&knob.name, width.of(NAME, 14)))
+        let name = rows.checked_sub(1 + *at as usize).and_then(|row| names.get(row));
+        // without tick marks, spaces keep the names off the axis
+        name.filter(|_| middle).map_or_else(String::new, |name| format!("{name}\u{a0}\u{a0}"))
     };
     chart
         .configure_mesh()
         .disable_y_mesh()
         .light_line_style(TRANSPARENT)
         .bold_line_style(plot::GREY.mix(0.2))
+        .set_tick_mark_size(LabelAreaPosition::Left, 0)
         .x_labels(width.of(11, 4))
         .y_labels(2 * rows + 1)
-        .x_label_formatter(&|value| plain(*value))
+        .x_label_formatter(&|value| plot::mark_text(*value, &across))
         .y_label_formatter(&name)
         .x_desc(format!("change of the {measure} time{} [s]", width.of(" against the base", "")))
         .axis_desc_style(("sans-serif", 16))
-        .label_style(("sans-serif", 13))
+        .label_style(("sans-serif", LETTERS))
         .draw()?;
     for (number, knob) in knobs.iter().enumerate() {
         let middle = (rows - number) as f64 - 0.5;
@@ -295,7 +299,7 @@ fn draw_tornado(area: &Area<'_>, knobs: &[KnobRow], measure: &str, width: Width)
         }
         for (at, shift, text) in value_labels(knob) {
             let side = if shift < 0 { HPos::Right } else { HPos::Left };
-            let style = ("sans-serif", 13).into_text_style(area).pos(Pos::new(side, VPos::Center));
+            let style = ("sans-serif", LETTERS).into_text_style(area).pos(Pos::new(side, VPos::Center));
             chart.draw_series([EmptyElement::at((at, middle)) + Text::new(text, (shift, 0), style)])?;
         }
     }

@@ -7,6 +7,7 @@ use crate::report::json::Word;
 
 /// A diagnosis of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SyscallsReport {
     /// The run.
     pub run: String,
@@ -28,6 +29,7 @@ pub struct SyscallsReport {
 
 /// The log of a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SyscallNodeRow {
     /// Name of the node.
     pub node: String,
@@ -45,6 +47,7 @@ pub struct SyscallNodeRow {
 
 /// Comparison of a mean time with the control runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SyscallVerdict {
     /// Within the range of the control runs.
@@ -59,6 +62,7 @@ pub enum SyscallVerdict {
 
 /// One class of calls on one node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SyscallRow {
     /// The node.
     pub node: String,
@@ -80,6 +84,7 @@ pub struct SyscallRow {
 
 /// A warning about a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SyscallWarningRow {
     /// The log.
     pub file: String,

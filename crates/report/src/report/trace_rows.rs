@@ -10,6 +10,7 @@ use crate::trace::analysis::Times;
 
 /// A log and its analysis. Times are in seconds since the start of its first application.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceReport {
     /// The format's key.
     pub format: Word,
@@ -52,6 +53,7 @@ pub struct TraceReport {
 
 /// The attempts of a log as bars in lanes: a lane for each slot of each node.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimelineRow {
     /// Start of the picture.
     pub from_s: f64,
@@ -65,6 +67,7 @@ pub struct TimelineRow {
 
 /// A lane of a timeline.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneRow {
     /// Name of the node.
     pub node: Option<String>,
@@ -76,6 +79,7 @@ pub struct LaneRow {
 
 /// An application.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApplicationRow {
     /// Id of the application.
     pub id: String,
@@ -101,6 +105,7 @@ pub struct ApplicationRow {
 
 /// Lower bounds of an application's time \[s\].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BoundsRow {
     /// From the first submission of a job to the last end of a job.
     pub span_s: f64,
@@ -122,6 +127,7 @@ pub struct BoundsRow {
 
 /// A job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceJobRow {
     /// Application of the job, by position.
     pub application: usize,
@@ -141,6 +147,7 @@ pub struct TraceJobRow {
 
 /// An attempt to run a stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageRow {
     /// Application of the stage, by position.
     pub application: usize,
@@ -192,6 +199,7 @@ pub struct StageRow {
 
 /// Total times of attempts on GPUs. A measure missing from the log is `None`, not 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GpuRow {
     /// Time in which attempts waited for a permit \[s\].
     pub wait_s: Option<f64>,
@@ -215,6 +223,7 @@ pub struct GpuRow {
 
 /// A node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NodeRow {
     /// Name of the node.
     pub name: String,
@@ -231,6 +240,7 @@ pub struct NodeRow {
 
 /// Attempts with one outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutcomeRow {
     /// Outcome.
     pub outcome: Word,
@@ -240,6 +250,7 @@ pub struct OutcomeRow {
 
 /// A sum over attempts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AmountRow {
     /// Name of the amount, with its unit.
     pub metric: Word,
@@ -251,6 +262,7 @@ pub struct AmountRow {
 
 /// Copies of running attempts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CopiesRow {
     /// Number of copies that were started.
     pub started: u64,
@@ -272,6 +284,7 @@ pub struct CopiesRow {
 
 /// A straggler.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StragglerRow {
     /// Application of the straggler, by position.
     pub application: usize,
@@ -303,6 +316,7 @@ pub struct StragglerRow {
 
 /// One kind of oddity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WarningRow {
     /// Kind of the warning.
     pub kind: WarningKind,

@@ -16,6 +16,7 @@ use crate::sim::Run;
 
 /// A quantile of the job time \[s\].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TailRow {
     /// Probability of the quantile, in (0, 1).
     pub p: f64,
@@ -26,6 +27,7 @@ pub struct TailRow {
 
 /// Effect of a policy compared with the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangeRow {
     /// Mean of the differences, replication by replication, in the unit of the value.
     pub difference: Measured,
@@ -35,6 +37,7 @@ pub struct ChangeRow {
 
 /// Detector quality on the maps; none if it cannot be determined.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MetricRow {
     /// Name of the metric.
     pub name: Word,
@@ -44,6 +47,7 @@ pub struct MetricRow {
 
 /// A policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PolicyRow {
     /// Name of the policy.
     pub name: String,
@@ -80,6 +84,7 @@ pub struct PolicyRow {
 
 /// The job time of the same plan as a net.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NetRow {
     /// `no copies`, or `copies of [speculation]`.
     pub name: String,
@@ -91,6 +96,7 @@ pub struct NetRow {
 
 /// All results of a what-if.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WhatIfReport {
     /// Nodes of the cluster.
     pub nodes: u64,
@@ -275,6 +281,7 @@ fn policy_row(row: &PolicySummary, level: f64) -> PolicyRow {
 
 /// A detector, in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DetectorRow {
     /// Name of the detector in plans.
     pub name: Word,
@@ -288,6 +295,7 @@ pub struct DetectorRow {
 
 /// All detectors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DetectorsReport {
     /// In the order of the catalogue.
     pub detectors: Vec<DetectorRow>,

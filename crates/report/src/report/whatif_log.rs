@@ -13,6 +13,7 @@ use crate::report::whatif_document::{Words, compared};
 
 /// Result of a what-if on a log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LogWhatIfReport {
     /// The log.
     pub log: String,
@@ -120,7 +121,8 @@ impl LogWhatIfReport {
                     "the log has copies or unknown times; with the run's own settings, the replay is off by {off:.1} s"
                 )
             };
-            let difference = 100.0 * (self.replayed_s / self.actual_s - 1.0);
+            // rounded first: a small negative difference is no -0.0
+            let difference = (1e3 * (self.replayed_s / self.actual_s - 1.0)).round() / 10.0 + 0.0;
             let replayed = time("/replayed_s", self.replayed_s).into();
             pieces.extend(["; the replay without copies takes ".into(), replayed]);
             pieces.push(format!(" ({difference:+.1}%): {what}").into());

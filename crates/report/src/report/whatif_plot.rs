@@ -4,9 +4,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use crate::report::number::plain;
-use crate::report::plot::{
-    self, Area, DrawError, Picture, PlotError, Width, fine_svg, font, label, line, px, shortened,
-};
+use crate::report::plot::{self, Area, DrawError, Picture, PlotError, Width, fine_svg, font, label, line, px};
 use crate::report::whatif::{PolicyRow, WhatIfReport};
 
 /// Height of one policy's row, in pixels.
@@ -40,12 +38,13 @@ fn draw(area: &Area<'_>, report: &WhatIfReport, width: Width) -> Result<(), Draw
     let inside = |value: f64| value.clamp(0.0, 1e15);
     let longest = report.policies.iter().flat_map(times).map(inside).fold(1e-9, f64::max);
     let most = report.policies.iter().map(kilo).map(inside).fold(1e-9, f64::max);
+    let (names, widest) = plot::names_beside(report.policies.iter().map(|row| &*row.name), LETTERS, width);
     let mut chart = ChartBuilder::on(area)
         .margin(px(10))
         .margin_right(px(20))
         .x_label_area_size(px(44))
         .top_x_label_area_size(px(44))
-        .y_label_area_size(px(width.of(220, 120)))
+        .y_label_area_size(px(widest + 12))
         .build_cartesian_2d(0.0..1.05 * longest, 0.0..rows as f64)?
         .set_secondary_coord(0.0..1.05 * most, 0.0..rows as f64);
     plot::axis_of_rows(
@@ -65,7 +64,7 @@ fn draw(area: &Area<'_>, report: &WhatIfReport, width: Width) -> Result<(), Draw
         .axis_desc_style(font(15))
         .label_style(font(LETTERS))
         .draw()?;
-    for (number, row) in (0_u32..).zip(&report.policies) {
+    for ((number, row), name) in (0_u32..).zip(&report.policies).zip(names) {
         let middle = rows as f64 - f64::from(number) - 0.5;
         let mean = &row.job_time_s;
         let bar = [(0.0, middle - 0.28), (inside(mean.value), middle + 0.28)];
@@ -80,7 +79,6 @@ fn draw(area: &Area<'_>, report: &WhatIfReport, width: Width) -> Result<(), Draw
         let energy = Circle::new((inside(kilo(row)), middle), px(5), plot::ORANGE.filled());
         chart.draw_secondary_series([energy])?;
         let (x, y) = chart.backend_coord(&(0.0, middle));
-        let name = shortened(&row.name, width.of(26, 14));
         area.draw(&Text::new(name, (x - px(8), y), label(LETTERS, BLACK, HPos::Right, VPos::Center)))?;
     }
     Ok(())

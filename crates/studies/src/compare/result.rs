@@ -6,6 +6,7 @@ use crate::estimate::Measured;
 
 /// The kind of the compared inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Compared {
     /// Logs of runs.
@@ -18,6 +19,7 @@ pub enum Compared {
 
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedSide {
     /// `A` and `B`, or `CPU` and `GPU`.
     pub label: String,
@@ -29,6 +31,7 @@ pub struct ComparedSide {
 
 /// The method that separates a difference from chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ChanceTest {
     /// Welch's t-test on the logarithms of the times of two or more runs on each side.
@@ -45,6 +48,7 @@ pub enum ChanceTest {
 
 /// The verdict on a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The interval of the ratio excludes 1.
@@ -57,6 +61,7 @@ pub enum Verdict {
 
 /// The difference of the job times of two sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimeDifference {
     /// Mean time of side A \[s\].
     pub a_s: f64,
@@ -82,6 +87,7 @@ pub struct TimeDifference {
 
 /// A stage on one side: means over the runs of the side that have it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageSide {
     /// The stage's number in the first log that has it.
     pub number: u32,
@@ -101,6 +107,7 @@ pub struct StageSide {
 
 /// A stage of both sides, or of one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageDifference {
     /// Side A; none if its runs do not have the stage.
     pub a: Option<StageSide>,
@@ -114,6 +121,7 @@ pub struct StageDifference {
 
 /// A part of a job's time in which no stage runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Gap {
     /// Before the first task: planning, start of executors.
@@ -126,6 +134,7 @@ pub enum Gap {
 
 /// Times without a running stage on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GapDifference {
     /// The part.
     pub gap: Gap,
@@ -139,6 +148,7 @@ pub struct GapDifference {
 
 /// A setting, a size or a plan key whose values differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SettingDifference {
     /// The name of the setting, or the path of the key.
     pub key: String,
@@ -150,6 +160,7 @@ pub struct SettingDifference {
 
 /// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparisonReport {
     /// The kind of things that are compared.
     pub compared: Compared,

@@ -6,6 +6,7 @@ use crate::estimate::Measured;
 
 /// The probability that a job finishes by a deadline: exact, simulated, or both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeadlineSection {
     /// The deadline \[s\].
     pub deadline_s: f64,

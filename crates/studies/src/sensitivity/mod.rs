@@ -43,6 +43,7 @@ use serde::{Deserialize, Serialize};
 
 /// A number with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Effect {
     /// The estimate.
     pub value: f64,

@@ -12,6 +12,7 @@ use crate::sim::{FoldedParts, NotFolded};
 
 /// The effect of one setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum KnobEffect {
     /// A derivative at the base.
@@ -26,8 +27,10 @@ pub enum KnobEffect {
     /// Change of the time from one end of the setting to the other, with all other settings as in the base.
     Change {
         /// One end.
+        #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
         from: Value,
         /// The other end.
+        #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
         to: Value,
         /// Time at `to` minus time at `from` \[s\].
         change_s: Effect,
@@ -43,8 +46,10 @@ pub enum KnobEffect {
     /// Elementary effects over the whole range.
     Elementary {
         /// One end.
+        #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
         from: Value,
         /// The other end.
+        #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
         to: Value,
         /// μ\*, mean size \[s\].
         size_s: Effect,
@@ -60,8 +65,10 @@ pub enum KnobEffect {
     /// Sobol's indices over the whole range.
     Variance {
         /// One end.
+        #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
         from: Value,
         /// The other end.
+        #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
         to: Value,
         /// S, first-order index.
         first: Effect,
@@ -86,6 +93,7 @@ impl KnobEffect {
 
 /// A setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SensitivityRow {
     /// Key of the setting.
     pub key: String,
@@ -99,6 +107,7 @@ pub struct SensitivityRow {
 
 /// A method for derivatives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Estimator {
     /// Slopes of the replications of a schedule.
     #[serde(rename = "infinitesimal perturbation analysis")]
@@ -113,6 +122,7 @@ pub enum Estimator {
 
 /// The effects of all settings of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SensitivityReport {
     /// The method that compares the settings.
     pub method: Method,

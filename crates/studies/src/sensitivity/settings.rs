@@ -15,6 +15,7 @@ pub(super) const GROUPS: u64 = 8;
 
 /// Method of the sensitivity analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
     /// Derivatives at the base: infinitesimal perturbation of schedules, differences of other jobs, likelihood ratios of other nets.

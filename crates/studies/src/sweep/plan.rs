@@ -160,7 +160,7 @@ pub enum Scale {
 /// An axis of a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct Axis {
     /// Key of the axis: the path of a key in a job's plan, such as `cluster.node[0].count`, or a net's rate parameter.
     pub key: String,
@@ -182,12 +182,13 @@ pub struct Axis {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
     /// Spacing of the values between the ends. Default `linear`.
+    #[serde(default)]
     pub scale: Scale,
     /// If true, values between the ends are rounded to whole numbers. Default false; true with `[optimize]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<bool>,
     /// Direction in which the job gets faster, for `optimize`. Default `unknown`.
-    #[serde(skip_serializing_if = "Faster::is_unknown")]
+    #[serde(default, skip_serializing_if = "Faster::is_unknown")]
     pub faster: Faster,
 }
 

@@ -15,6 +15,7 @@ use crate::sweep::replicated::Replicated;
 
 /// A number and its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Number {
     /// The point estimate.
     pub value: f64,
@@ -48,10 +49,12 @@ impl From<Estimate> for Number {
 
 /// Result of one point. Times in seconds, intervals at the sweep's level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PointResult {
     /// Number of the point; 0 is the base.
     pub point: u64,
     /// The value of each axis; none if it is as in the base.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Value>"))]
     pub values: Vec<Option<Value>>,
     /// Number of replications.
     pub replications: u64,

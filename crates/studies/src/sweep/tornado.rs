@@ -10,8 +10,10 @@ use crate::sweep::result::{Number, PointResult};
 
 /// A value of a setting, and its effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Level {
     /// The value.
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
     pub value: Value,
     /// Mean time at that value minus the base's mean time \[s\].
     pub difference_s: Number,

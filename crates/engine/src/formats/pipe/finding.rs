@@ -8,6 +8,7 @@ use crate::net::PartRef;
 
 /// A version of PIPE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum PipeVersion {
     /// PIPE 4.3.0.
     #[serde(rename = "PIPE 4.3")]
@@ -28,6 +29,7 @@ impl fmt::Display for PipeVersion {
 
 /// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The effect depends on the net's behaviour, or affects only the drawing.
@@ -40,6 +42,7 @@ pub enum Severity {
 
 /// An error that a PIPE version makes with a net.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PipeFinding {
     /// The PIPE version.
     pub version: PipeVersion,

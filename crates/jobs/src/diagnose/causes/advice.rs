@@ -13,6 +13,7 @@ const LEAST_START_S: f64 = 1.0;
 
 /// Kind of remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Remedy {
     /// Spread the data more evenly.
@@ -39,6 +40,7 @@ pub enum Remedy {
 
 /// A piece of advice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Advice {
     /// Recommended remedy.
     pub remedy: Remedy,
@@ -65,6 +67,7 @@ pub struct Advice {
 
 /// The cost of executors that had just started: the wait for the first task, and slow first waves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WarmUp {
     /// Time from the submission of the job to its first task \[s\].
     pub start_s: f64,
@@ -81,8 +84,8 @@ pub struct WarmUp {
 impl RootCauses {
     /// Returns a piece of advice for each cause that any method found, ordered by the time lost by the job, then by the
     /// time lost by its tasks. Stragglers without a cause come last; those of a first wave are excluded. A task with
-    /// several findings of the same cause counts once, and a task with a cause from any method is not listed among
-    /// those without.
+    /// several findings of the same cause counts once, and a task with a cause from any method is not
+    /// listed as a task without a cause.
     pub fn advice(&self) -> Vec<Advice> {
         let mut by_cause: BTreeMap<Cause, Vec<usize>> = BTreeMap::new();
         for (i, finding) in self.counted().filter(|(_, finding)| finding.cause != Cause::Unknown || !finding.first_wave)

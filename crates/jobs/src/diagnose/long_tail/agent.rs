@@ -27,6 +27,7 @@ const MOST_BEHIND: f64 = 30.0;
 
 /// A flagged task.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StragglerFlag {
     /// Time of the flag \[s\], on the clock of the reports.
     pub time_s: f64,
@@ -60,6 +61,7 @@ pub struct StragglerFlag {
 
 /// Counts of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentCounts {
     /// Reports accepted.
     pub reports: u64,

@@ -12,6 +12,7 @@ const BISECTIONS: u32 = 52;
 
 /// Prog(t): the progress of a usual task at age t, non-decreasing, between 0 and 1. \[Garraghan2015, Eq. 1\]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "form", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ProgressCurve {
     /// intercept + slope · t.
@@ -35,6 +36,7 @@ pub enum ProgressCurve {
 
 /// A form of curves, with its name in files and tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CurveForm {
     /// A straight line.

@@ -11,6 +11,7 @@ pub const MODEL_VERSION: u32 = 1;
 
 /// Profiles of all kinds of tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Model {
     /// Version of the file format, [`MODEL_VERSION`].

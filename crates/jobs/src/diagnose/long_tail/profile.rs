@@ -32,6 +32,7 @@ const MAD_TO_SD: f64 = 1.482_602_218_505_602;
 
 /// Typical progress of tasks of a kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// Kind of work of the tasks, such as `map`.
@@ -68,6 +69,7 @@ impl Profile {
 
 /// A candidate form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Candidate {
     /// The form.
     pub form: CurveForm,

@@ -6,6 +6,7 @@ use crate::diagnose::finding::{Cause, Finding, FindingMethod};
 
 /// A method of diagnosis by system calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Method {
     /// Totals and histograms compared with control runs, as published.
     #[serde(rename = "syscalls-statistical")]
@@ -39,6 +40,7 @@ impl Method {
 
 /// Answer of a method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
     /// The method.
     pub method: Method,

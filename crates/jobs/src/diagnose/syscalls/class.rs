@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A class of system calls, with its name in the paper \[Khadke2012, 3.2\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CallClass {
     /// Accepts a connection: `accept`, `accept4`.

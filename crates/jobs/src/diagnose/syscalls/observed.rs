@@ -115,6 +115,7 @@ impl NodeCalls {
 
 /// Lines of a log by content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LineCounts {
     /// All lines.
     pub lines: u64,

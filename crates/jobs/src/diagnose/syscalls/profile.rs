@@ -75,6 +75,7 @@ impl ControlNode {
 
 /// A range of values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Range {
     /// Minimum.
     pub low: f64,

@@ -7,6 +7,7 @@ use crate::trace::attempt::Attempt;
 
 /// Order statistics of the times of successful attempts \[s\].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Times {
     /// Number of times.
     pub count: u64,
