@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::{get, post};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tailspn::report::{Part, Report as _, TraceReport, html, trace_report, trace_svg};
 use tailspn::trace::analysis::Usual;
@@ -19,7 +20,7 @@ use tailspn::watch::Unwatched;
 use crate::cli::call::Call;
 use crate::cli::exit::Exit;
 use crate::cli::remaining::{current, size_of};
-use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, page, plain, run, unfinished};
+use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, page, parsed, plain, run, unfinished};
 
 /// The log of a job.
 #[derive(Debug)]
@@ -56,7 +57,15 @@ struct Size {
     size: String,
 }
 
-/// The time left by `remaining`: its JSON and its report as a page of HTML, or the reason why `remaining` has no answer.
+/// The plan that was fitted to the log, if there is one.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LeftRequest {
+    plan: Option<String>,
+}
+
+/// The time left by `remaining`: its JSON and its report as a page of HTML, or the reason why `remaining` has no answer; with an answer, the
+/// reason why it does not use the plan, if so.
 #[derive(Serialize)]
 struct Left {
     /// True if the log will not change the answer: the application has ended, or the format has no time left.
@@ -88,7 +97,7 @@ pub(crate) fn routes(log: Arc<Log>) -> Router {
         .route("/log/causes", get(causes))
         .route("/log/fit", post(fit))
         .route("/log/size", get(size))
-        .route("/log/left", get(left))
+        .route("/log/left", post(left))
         .with_state(log)
 }
 
@@ -144,22 +153,38 @@ async fn size(State(log): State<Arc<Log>>) -> Response {
     json(&Size { size }).unwrap_or_else(|refusal| refusal.response())
 }
 
-async fn left(State(log): State<Arc<Log>>) -> Response {
-    command(move |call| {
-        let words = std::iter::once(OsString::from("tailspn")).chain(log.words("remaining"));
-        let none = |is_final, note| json(&Left { is_final, result: None, report: None, note: Some(note) });
-        match call.run(words) {
-            Ok(_) => {}
-            // too early, or between two jobs
-            Err((code, problems)) => {
-                return none(code != Exit::Refused.code(), unfinished(&problems).message().to_owned());
-            }
-        }
-        let output = call.take_output();
-        let text = first(&output.results)?;
-        let result: Value = serde_json::from_str(text).map_err(|error| Refusal::unanswerable(error.to_string()))?;
-        let is_final = result["basis"] == "ended";
-        json(&Left { is_final, report: Some(page(text)?), result: Some(result), note: None })
-    })
-    .await
+async fn left(State(log): State<Arc<Log>>, body: Bytes) -> Response {
+    let plan = match parsed::<LeftRequest>(&body) {
+        Ok(request) => request.plan,
+        Err(refusal) => return refusal.response(),
+    };
+    let with_plan = plan.is_some();
+    let call = plan.map_or_else(|| Call::new(false, None), |plan| Call::with_plan(false, plan));
+    let _waiting = Waiting::new(&call);
+    apart(move || remaining(&log, &call, with_plan)).await
+}
+
+/// The time left by the plan of the call; without one, or if the plan cannot be used, by the log alone.
+fn remaining(log: &Log, call: &Arc<Call>, with_plan: bool) -> Reply {
+    let words = || std::iter::once(OsString::from("tailspn")).chain(log.words("remaining"));
+    let mut note = None;
+    let mut ended = Err((0, Vec::new()));
+    if with_plan {
+        ended = call.run(words().chain(["--plan".into(), Call::PLAN.into()]));
+        note = ended.as_ref().err().map(|(_, why)| format!("without the fitted plan: {}", unfinished(why).message()));
+    }
+    if ended.is_err() {
+        call.take_output();
+        ended = call.run(words());
+    }
+    // too early, or between two jobs
+    if let Err((code, problems)) = ended {
+        let note = Some(unfinished(&problems).message().to_owned());
+        return json(&Left { is_final: code != Exit::Refused.code(), result: None, report: None, note });
+    }
+    let output = call.take_output();
+    let text = first(&output.results)?;
+    let result: Value = serde_json::from_str(text).map_err(|error| Refusal::unanswerable(error.to_string()))?;
+    let is_final = result["basis"] == "ended";
+    json(&Left { is_final, report: Some(page(text)?), result: Some(result), note })
 }
