@@ -81,8 +81,7 @@ fn of_phases(plan: &Plan) -> Vec<Field> {
     fields.push(count("reduces", "Reduce tasks", plan.reduces()));
     fields.push(stragglers(plan));
     let recalls = (1..=10).map(|tenth| format!("r={},p=0.82,dl=0.38", f64::from(tenth) / 10.0)).collect();
-    let speculation =
-        text("speculation", "Speculation: recall, precision, latency", "such as r=0.6,p=0.82,dl=0.38".to_owned());
+    let speculation = text("speculation", "Speculation: recall, precision, latency", "r=0.6,p=0.82,dl=0.38".to_owned());
     fields.push(Field { choices: recalls, ..speculation });
     fields.push(deadline(plan.job.deadline_s));
     fields

@@ -235,14 +235,16 @@ impl Game {
 /// The game of the file, and the one with the rates that were asked for last.
 #[derive(Debug)]
 pub(crate) struct Games {
+    /// Name of the file.
+    pub(crate) file: String,
     pub(crate) original: Arc<Game>,
     last: Mutex<(Rates, Arc<Game>)>,
 }
 
 impl Games {
-    pub(crate) fn new(game: Game) -> Self {
+    pub(crate) fn new(file: String, game: Game) -> Self {
         let original = Arc::new(game);
-        Self { last: Mutex::new((Rates::new(), Arc::clone(&original))), original }
+        Self { file, last: Mutex::new((Rates::new(), Arc::clone(&original))), original }
     }
 
     /// The game with these rates; compiled once for requests that follow each other.

@@ -66,6 +66,12 @@ impl Job {
         Self { source: Source::Log(plain(path)), search: Arc::default() }
     }
 
+    /// The file of a plan of stages.
+    pub(crate) fn plan_of_stages(&self) -> Option<&Path> {
+        let Source::File(path) = &self.source else { return None };
+        matches!(JobPlan::open(path), Ok(JobPlan::Stages(_))).then_some(path)
+    }
+
     /// The path that means the plan in the arguments of a command.
     fn path(&self) -> Option<&Path> {
         match &self.source {

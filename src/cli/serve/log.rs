@@ -26,6 +26,8 @@ use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, page, parse
 #[derive(Debug)]
 pub(crate) struct Log {
     path: PathBuf,
+    /// A plan of stages from earlier runs.
+    pub(crate) plan: Option<PathBuf>,
 }
 
 /// The report of `trace` as a page of HTML, and the timeline as SVG.
@@ -77,7 +79,7 @@ struct Left {
 
 impl Log {
     pub(crate) fn new(path: &Path) -> Self {
-        Self { path: plain(path) }
+        Self { path: plain(path), plan: None }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -158,25 +160,32 @@ async fn left(State(log): State<Arc<Log>>, body: Bytes) -> Response {
         Ok(request) => request.plan,
         Err(refusal) => return refusal.response(),
     };
-    let with_plan = plan.is_some();
+    let fitted = plan.is_some().then(|| OsString::from(Call::PLAN));
+    let plans: Vec<OsString> = fitted.into_iter().chain(log.plan.clone().map(OsString::from)).collect();
     let call = plan.map_or_else(|| Call::new(false, None), |plan| Call::with_plan(false, plan));
     let _waiting = Waiting::new(&call);
-    apart(move || remaining(&log, &call, with_plan)).await
+    apart(move || remaining(&log, &call, &plans)).await
 }
 
-/// The time left by the plan of the call; without one, or if the plan cannot be used, by the log alone.
-fn remaining(log: &Log, call: &Arc<Call>, with_plan: bool) -> Reply {
-    let words = || std::iter::once(OsString::from("tailspn")).chain(log.words("remaining"));
-    let mut note = None;
-    let mut ended = Err((0, Vec::new()));
-    if with_plan {
-        ended = call.run(words().chain(["--plan".into(), Call::PLAN.into()]));
-        note = ended.as_ref().err().map(|(_, why)| format!("without the fitted plan: {}", unfinished(why).message()));
-    }
-    if ended.is_err() {
+/// The time left by the first of some plans that can be used; without any, by the log alone.
+fn remaining(log: &Log, call: &Arc<Call>, plans: &[OsString]) -> Reply {
+    let run = |plan: Option<&OsString>| {
         call.take_output();
-        ended = call.run(words());
+        let words = std::iter::once(OsString::from("tailspn")).chain(log.words("remaining"));
+        call.run(words.chain(plan.into_iter().flat_map(|plan| ["--plan".into(), plan.clone()])))
+    };
+    let (mut ended, mut note) = (None, None);
+    for plan in plans {
+        match run(Some(plan)) {
+            Ok(code) => ended = Some(Ok(code)),
+            Err((_, why)) => note = Some(format!("The plan is not used: {}", unfinished(&why).message())),
+        }
+        if ended.is_some() {
+            note = None;
+            break;
+        }
     }
+    let ended = ended.unwrap_or_else(|| run(None));
     // too early, or between two jobs
     if let Err((code, problems)) = ended {
         let note = Some(unfinished(&problems).message().to_owned());
