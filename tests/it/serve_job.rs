@@ -171,10 +171,13 @@ fn the_cheapest_size_is_that_of_optimize() {
     assert!(expected["chosen"]["cost"].is_number(), "{expected}");
 
     // with Spark's copies, tasks that rarely take long need fewer executors
-    let rare = "[job]\ninput_mb = 64\nexecutors = 4\ncores = 1\ndeadline_s = 45\n[run]\nsigma = 0\ndegrees_of_freedom = 4\nruns = 1\n\
-                [[stage]]\ntasks = { fixed = 40 }\ncold = { fixed_s = 10 }\nwarm = { fixed_s = 10 }\n\
-                distribution = { empirical = { samples = [1, 1, 1, 1, 1, 1, 1, 1, 1, 11] } }\n";
-    let (_folder, path) = file("rare.toml", rare);
+    let rare = format!(
+        "[job]\ninput_mb = 64\nexecutors = 4\ncores = 1\ndeadline_s = 45\n[run]\nsigma = 0\ndegrees_of_freedom = 4\nruns = 1\n\
+         [[stage]]\ntasks = {{ fixed = 40 }}\ncold = {{ fixed_s = 10 }}\nwarm = {{ fixed_s = 10 }}\n\
+         distribution = {{ empirical = {{ samples = [{}11] }} }}\n",
+        "1, ".repeat(99)
+    );
+    let (_folder, path) = file("rare.toml", &rare);
     let stages = Server::start(&[&path]);
     let search = |speculation: &str| {
         let question = json!({ "options": { "speculation": speculation }, "reps": 2 });
