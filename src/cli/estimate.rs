@@ -30,7 +30,7 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
     }
     let plan = match read_job(args.plan.as_deref(), &args.planned, terminal)? {
         JobPlan::MapReduce(plan) => *plan,
-        JobPlan::Stages(plan) => return estimate_stages::run(&plan, args, terminal),
+        JobPlan::Stages(plan) => return estimate_stages::run(*plan, args, terminal),
         plan => return Err(only_whatif(&plan, "estimate")),
     };
     run_phases(straggling(plan, args)?, args, started, terminal)

@@ -2,11 +2,11 @@
 //! whole runs; with copies of stragglers, by simulation task by task.
 
 use tailspn::estimate::StopRule;
-use tailspn::job_time::{SpeculativeCopies, estimate_stages};
+use tailspn::job_time::estimate_stages;
 use tailspn::net::Net;
 use tailspn::report::{speculation_section, stages_report};
 use tailspn::sim::Ensemble;
-use tailspn::stages::{PlannedJob, RunFactor, StagePlan, stage_net};
+use tailspn::stages::{PlannedJob, RunFactor, SpeculativeCopies, StagePlan, stage_net};
 
 use crate::cli::args::{EstimateArgs, Method};
 use crate::cli::convert::{export, format_of, put};
@@ -20,7 +20,7 @@ use crate::cli::study::{estimate_failure, replications};
 use crate::cli::values::SparkSpeculation;
 
 /// Estimates the job of a plan of stages.
-pub(crate) fn run(plan: &StagePlan, args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+pub(crate) fn run(plan: StagePlan, args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     if args.method == Method::Exact {
         return Err(Failure::helped(
             Exit::Refused,
@@ -33,14 +33,14 @@ pub(crate) fn run(plan: &StagePlan, args: &EstimateArgs, terminal: &Terminal) ->
         may_write(path, args.force)?;
     }
     may_draw(&args.plots, args.force)?;
-    let copies = copies(args)?;
+    let plan = &copying(plan, args)?;
     plan.remarks().iter().chain(&plan.notes).for_each(|note| terminal.tell(&format!("note: {note}")));
     let (ensemble, progress) = replications(args, args.run.seed.unwrap_or(0), terminal);
     let ensemble = match args.reps {
         None if ensemble.stop.is_none() => Ensemble { stop: Some(enough(plan, &ensemble)), ..ensemble },
         _ => ensemble,
     };
-    let found = estimate_stages(plan, &ensemble, copies, args.run.level, &progress);
+    let found = estimate_stages(plan, &ensemble, args.run.level, &progress);
     let found = found.map_err(|error| estimate_failure(&error))?;
     drop(progress);
     let section = found.comparison.as_ref().and_then(speculation_section);
@@ -48,29 +48,37 @@ pub(crate) fn run(plan: &StagePlan, args: &EstimateArgs, terminal: &Terminal) ->
     terminal.samples(found.times_s.iter().copied());
     terminal.report(&report, &args.print)?;
     if let (Some(path), Some(format)) = (&args.export, format) {
-        put(path, &export(&net(plan)?, format, true, terminal)?, args.force, terminal)?;
+        put(path, &export(&net(plan, terminal)?, format, true, terminal)?, args.force, terminal)?;
     }
     draw_report(&report, &args.plots, args.force, terminal)?;
     Ok(end_of(&found.run))
 }
 
-/// Returns the settings for speculative copies on the command line.
-fn copies(args: &EstimateArgs) -> Result<Option<SpeculativeCopies>, Failure> {
+/// Returns the plan with the copies of the command line.
+fn copying(mut plan: StagePlan, args: &EstimateArgs) -> Result<StagePlan, Failure> {
     let refused = |message: &str, help: &str| Err(Failure::helped(Exit::Usage, message, help));
     if args.stragglers.is_some() {
         let help = "the plan already contains the stragglers of the logs that it was fitted to";
         return refused("`--stragglers` has no meaning for a plan of `[[stage]]`", help);
     }
     match &args.speculation {
+        None => {}
+        Some(Copies::Spark(SparkSpeculation::Off)) => plan.speculation = None,
         Some(Copies::Spark(SparkSpeculation::On { multiplier, quantile })) => {
-            Ok(Some(SpeculativeCopies { multiplier: *multiplier, quantile: *quantile }))
+            let default = SpeculativeCopies::default();
+            plan.speculation = Some(SpeculativeCopies {
+                multiplier: multiplier.unwrap_or(default.multiplier),
+                quantile: quantile.unwrap_or(default.quantile),
+            });
         }
-        Some(Copies::Spark(SparkSpeculation::Off)) | None => Ok(None),
-        Some(Copies::Detector(_)) => refused(
-            "`--speculation` with a detector has no meaning for a plan of `[[stage]]`",
-            "use Spark's settings, such as spark4",
-        ),
+        Some(Copies::Detector(_)) => {
+            return refused(
+                "`--speculation` with a detector has no meaning for a plan of `[[stage]]`",
+                "take Spark's settings, such as spark4",
+            );
+        }
     }
+    Ok(plan)
 }
 
 /// Returns a stop rule that depends on the spread between whole runs: the error of the mean is 2% of the spread.
@@ -88,7 +96,10 @@ fn enough(plan: &StagePlan, ensemble: &Ensemble) -> StopRule {
 }
 
 /// Returns the net of a plan of stages.
-pub(crate) fn net(plan: &StagePlan) -> Result<Net, Failure> {
+pub(crate) fn net(plan: &StagePlan, terminal: &Terminal) -> Result<Net, Failure> {
+    if plan.speculation.is_some() {
+        terminal.tell("note: the net has no speculative copies");
+    }
     let job = PlannedJob::of(plan);
     if let Some(why) = job.only_task_by_task() {
         return Err(Failure::plain(Exit::Model, why));

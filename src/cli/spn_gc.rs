@@ -24,7 +24,7 @@ pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure
     let slots = options.job.slots || options.job.map_slots.is_some() || options.job.reduce_slots.is_some();
     let slots = slots || text.as_ref().is_some_and(|text| text.states("model", "slots"));
     let net = match job_of(text.as_ref(), options, terminal)? {
-        JobPlan::Stages(plan) => net_of_stages(&plan, args)?,
+        JobPlan::Stages(plan) => net_of_stages(&plan, args, terminal)?,
         JobPlan::MapReduce(mut plan) => {
             apply(args, &mut plan);
             if plan.model.slots && !slots {
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure
 }
 
 /// Returns the net of a plan of stages.
-fn net_of_stages(plan: &StagePlan, args: &SpnGcArgs) -> Result<Net, Failure> {
+fn net_of_stages(plan: &StagePlan, args: &SpnGcArgs, terminal: &Terminal) -> Result<Net, Failure> {
     let for_jobs = args.maps.is_some()
         || args.means.is_some()
         || args.stragglers.is_some()
@@ -57,7 +57,7 @@ fn net_of_stages(plan: &StagePlan, args: &SpnGcArgs) -> Result<Net, Failure> {
             "remove --maps, --means, --stragglers, --speculation and --clone",
         ));
     }
-    estimate_stages::net(plan)
+    estimate_stages::net(plan, terminal)
 }
 
 /// Sets the number of map tasks, the means and the stragglers of the plan from the arguments. If the means are computed

@@ -232,8 +232,8 @@ fn compared(
         let progress = Progress::new(terminal.shows_progress(), "replications");
         let watch = &TimeLimit::new(&progress, max_time);
         let seed = args.run.seed.unwrap_or(0);
-        let settings =
-            Replications { count: planned, seed, threads: args.run.threads, watch, share: terminal.share().clone() };
+        let share = terminal.share().clone();
+        let settings = Replications { first: 0, count: planned, seed, threads: args.run.threads, watch, share };
         let experiment = prepare(settings).map_err(|error| refused(&error))?;
         let mut go_on = |runs: &[PolicyRuns]| {
             let done = runs.first().map_or(0, |run| run.outcomes.len() as u64);

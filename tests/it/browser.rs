@@ -17,6 +17,7 @@ const HANGS: Duration = Duration::from_secs(60);
 /// Keys of WebDriver.
 pub(crate) const TAB: &str = "\u{e004}";
 pub(crate) const ENTER: &str = "\u{e007}";
+pub(crate) const ESCAPE: &str = "\u{e00c}";
 
 /// A page in a browser of its own.
 pub(crate) struct Browser {

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use tailspn::compile::compile;
 use tailspn::fit::{ObservedRun, fit_stages_beside, observe};
-use tailspn::job_time::{SpeculativeCopies, estimate_stages};
+use tailspn::job_time::estimate_stages;
 use tailspn::report::{speculation_section, stages_report};
 use tailspn::sim::{Ensemble, Question, run};
-use tailspn::stages::{JobTimes, PlannedJob, RunFactor, StagePlan, stage_net};
+use tailspn::stages::{JobTimes, PlannedJob, RunFactor, SpeculativeCopies, StagePlan, stage_net};
 use tailspn::trace::{ReadOptions, is_log, read};
 use tailspn::watch::Unwatched;
 
@@ -233,10 +233,11 @@ fn the_effect_of_copies_is_within_its_interval() {
     assert_eq!(plan.hosts(), 4);
     let ensemble = Ensemble { replications: 1_000, seed: 1, ..Ensemble::default() };
     for (name, copies) in [
-        ("c2_spec15", SpeculativeCopies { multiplier: Some(1.5), quantile: Some(0.5) }),
-        ("c2_specdef", SpeculativeCopies { multiplier: None, quantile: None }),
+        ("c2_spec15", SpeculativeCopies { multiplier: 1.5, quantile: 0.5 }),
+        ("c2_specdef", SpeculativeCopies::default()),
     ] {
-        let found = estimate_stages(&plan, &ensemble, Some(copies), 0.95, &Unwatched).unwrap();
+        let plan = StagePlan { speculation: Some(copies), ..plan.clone() };
+        let found = estimate_stages(&plan, &ensemble, 0.95, &Unwatched).unwrap();
         let section = found.comparison.as_ref().and_then(speculation_section);
         let report = stages_report(&plan, &found.job, &found.times, &found.run, section, 0.95);
         let section = report.speculation.unwrap();
@@ -255,8 +256,9 @@ fn on_one_host_copies_change_nothing() {
     let log = folder.join("fan-48f-4x1-nospec-r0.gz");
     let observed = observe(&read(&log, &ReadOptions::default(), &Unwatched).unwrap(), None).unwrap();
     let plan = fit_stages_beside(&[observed], &[]).unwrap().plan;
+    let plan = StagePlan { speculation: Some(SpeculativeCopies::default()), ..plan };
     let ensemble = Ensemble { replications: 200, seed: 1, ..Ensemble::default() };
-    let found = estimate_stages(&plan, &ensemble, Some(SpeculativeCopies::default()), 0.95, &Unwatched).unwrap();
+    let found = estimate_stages(&plan, &ensemble, 0.95, &Unwatched).unwrap();
     let section = found.comparison.as_ref().and_then(speculation_section);
     let report = stages_report(&plan, &found.job, &found.times, &found.run, section, 0.95);
     let section = report.speculation.unwrap();

@@ -79,7 +79,7 @@ fn all_sizes_with_many_replications_agree() {
         let of_size = |executors: u32| {
             let mut plan = plan.clone();
             plan.job.executors = executors;
-            let times = estimate_stages(&plan, &ensemble, None, 0.95, &Unwatched).unwrap().times;
+            let times = estimate_stages(&plan, &ensemble, 0.95, &Unwatched).unwrap().times;
             (times.quantile(0.95), f64::from(executors) * times.usual_mean())
         };
         let sizes: Vec<(f64, f64)> = (1..=40).map(of_size).collect();

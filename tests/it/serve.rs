@@ -64,6 +64,22 @@ impl Server {
         self.send(&format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{headers}\r\n", self.host))
     }
 
+    /// Threads of the server.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn threads(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/task", self.process.id())).unwrap().count()
+    }
+
+    /// Waits until the server has no more threads than `most`.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn wait_for_threads(&self, most: usize) {
+        let started = Instant::now();
+        while self.threads() > most {
+            assert!(started.elapsed() < HANGS, "{} threads, {most} before", self.threads());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
     /// The address of the page.
     pub(crate) fn address(&self) -> String {
         format!("http://{}{}", self.host, self.page("/"))
@@ -459,9 +475,8 @@ fn names_of_a_log_never_become_markup() {
 #[test]
 fn estimates_that_nobody_waits_for_leave_no_thread() {
     let server = Server::start(&[]);
-    let threads = || std::fs::read_dir(format!("/proc/{}/task", server.process.id())).unwrap().count();
     server.found("/job/estimate", &json!({ "reps": 200 }));
-    let before = threads();
+    let before = server.threads();
     let (host, token) = (&server.host, &server.token);
     for _ in 0..100 {
         let body = json!({ "reps": 1_000_000_000_000_u64 }).to_string();
@@ -470,11 +485,7 @@ fn estimates_that_nobody_waits_for_leave_no_thread() {
         stream.write_all(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes()).unwrap();
         std::thread::sleep(Duration::from_millis(5));
     }
-    let started = Instant::now();
-    while threads() > before {
-        assert!(started.elapsed() < HANGS, "{} threads, {before} before", threads());
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    server.wait_for_threads(before);
     server.found("/job/estimate", &json!({ "reps": 200 }));
 }
 

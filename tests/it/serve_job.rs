@@ -61,7 +61,20 @@ fn a_copied_plan_reproduces_the_digits() {
     let options = json!({ "executors": "3", "partitions": "40", "speculation": "spark3", "deadline": "9s" });
     let answer = server.found("/job/estimate", &json!({ "options": options, "reps": 300, "seed": 2 }));
     assert!(answer["result"]["speculation"]["copies"].is_object(), "{}", answer["result"]);
-    assert_eq!(without_times(of_toml(answer["toml"].as_str().unwrap())), without_times(answer["result"].clone()));
+    let toml = answer["toml"].as_str().unwrap();
+    assert_eq!(toml.lines().next(), Some("# tailspn estimate plan.toml --reps=300 --seed=2"));
+    assert_eq!(toml.parse::<toml::Table>().unwrap()["speculation"]["multiplier"].as_float(), Some(1.5), "{toml}");
+    assert_eq!(without_times(of_toml(toml)), without_times(answer["result"].clone()));
+
+    // such a plan has copies by itself, and its page can leave them out
+    let (_folder, path) = file("copies.toml", toml);
+    let server = Server::start(&[&path]);
+    let start = asked(&server, "/job/start");
+    let speculation =
+        start["fields"].as_array().unwrap().iter().find(|field| field["option"] == "speculation").unwrap();
+    assert_eq!((&speculation["hint"], &speculation["at"]), (&json!("now spark3"), &json!(2)));
+    let without = server.found("/job/estimate", &json!({ "options": { "speculation": "none" }, "reps": 300 }));
+    assert!(without["result"].get("speculation").is_none());
 }
 
 /// `estimate` takes both ends of every slider, and the place of the plan is the plan's value.
@@ -157,6 +170,25 @@ fn the_cheapest_size_is_that_of_optimize() {
     assert_eq!(found["answer"]["result"]["looked_at"], expected["looked_at"]);
     assert!(expected["chosen"]["cost"].is_number(), "{expected}");
 
+    // with Spark's copies, tasks that rarely take long need fewer executors
+    let rare = format!(
+        "[job]\ninput_mb = 64\nexecutors = 4\ncores = 1\ndeadline_s = 45\n[run]\nsigma = 0\ndegrees_of_freedom = 4\nruns = 1\n\
+         [[stage]]\ntasks = {{ fixed = 40 }}\ncold = {{ fixed_s = 10 }}\nwarm = {{ fixed_s = 10 }}\n\
+         distribution = {{ empirical = {{ samples = [{}11] }} }}\n",
+        "1, ".repeat(99)
+    );
+    let (_folder, path) = file("rare.toml", &rare);
+    let stages = Server::start(&[&path]);
+    let search = |speculation: &str| {
+        let question = json!({ "options": { "speculation": speculation }, "reps": 2 });
+        let plan = stages.found("/job/estimate", &question)["result"]["plan"].clone();
+        stages.found("/job/cheapest", &json!({ "plan": plan, "price": "1/executor-hour" }));
+        ended(&stages)["answer"]["result"].clone()
+    };
+    assert_eq!(search("none")["answer"], "none");
+    let copies = search("spark3");
+    assert!(copies["chosen"]["cost"].is_number(), "{copies}");
+
     // the answer says what cannot be searched
     server.post("/job/cheapest", &json!({ "plan": plan, "price": "much" }));
     let started = Instant::now();
@@ -220,18 +252,32 @@ fn a_growing_log_has_a_time_left() {
     let (_folder, path) = file("app.inprogress", &cut.text);
     let server = Server::start(&[&path]);
     let size = asked(&server, "/log/size");
-    let left = asked(&server, "/log/left");
+    let left = server.found("/log/left", &json!({ "plan": null }));
     assert_eq!(left["is_final"], false);
     let expected = printed(&["remaining", &path, "--json"]);
     assert!(expected["median_s"].as_f64().unwrap() > 0.0 && expected["prediction_s"][1].is_number());
     assert_eq!(left["result"], expected);
     assert_eq!(asked(&server, "/log/size"), size);
 
+    // with a plan, if it has the stages of the log
+    let plan = data(&["fit", LOG, "-o", "-"]);
+    let (_folder, plan_path) = file("plan.toml", &plan);
+    let left = server.found("/log/left", &json!({ "plan": plan }));
+    assert_eq!(left["result"], printed(&["remaining", &path, "--plan", &plan_path, "--json"]));
+    assert!(left["note"].is_null() && left["result"]["basis"] == "plan" && expected["basis"] != "plan", "{left}");
+    let left = server.found("/log/left", &json!({ "plan": STAGES }));
+    assert_eq!(left["result"], expected);
+    assert!(left["note"].as_str().unwrap().starts_with("The plan is not used: "), "{}", left["note"]);
+
+    let both = Server::start(&[&path, &plan_path]);
+    let left = both.found("/1/log/left", &json!({ "plan": null }));
+    assert_eq!(left["result"]["basis"], "plan");
+
     std::fs::write(&path, cut.text + &cut.rest).unwrap();
     assert_ne!(asked(&server, "/log/size"), size);
     // Spark renames the log at the end
     std::fs::rename(&path, path.strip_suffix(".inprogress").unwrap()).unwrap();
-    let left = asked(&server, "/log/left");
+    let left = server.found("/log/left", &json!({ "plan": plan }));
     assert_eq!((&left["is_final"], &left["result"]["basis"]), (&json!(true), &json!("ended")));
     assert_eq!(server.ask("/log/start").status, 200);
 }

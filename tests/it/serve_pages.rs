@@ -7,8 +7,11 @@ use tailspn::compile::{Program, compile};
 use tailspn::formats::pipe::{WriteOptions, write};
 use tailspn::net::{Net, NetBuilder, Point, Timing};
 
-use crate::browser::{Browser, ENTER, TAB};
+use crate::browser::{Browser, ENTER, ESCAPE, TAB};
+use crate::cli::data;
 use crate::serve::{Server, fired, moves, printed};
+
+const LOG: &str = "tests/data/trace/sort-64mb.spark.gz";
 
 /// A page of `serve`, and the server behind it.
 fn open(args: &[&str]) -> (Server, Browser) {
@@ -183,6 +186,197 @@ fn questions_below_the_net_are_answered_and_replayed() {
     page.assert_no_errors();
 }
 
+/// The value in the row of a table that starts with this name.
+fn cell(page: &Browser, name: &str) -> String {
+    let script = format!(
+        "return [...document.querySelectorAll('tr')].find((row) => row.cells[0].textContent.startsWith('{name}'))?.cells[1].textContent"
+    );
+    let text = page.script(&script);
+    text.as_str().unwrap_or_else(|| panic!("no row {name}")).split([' ', '%']).next().unwrap().to_owned()
+}
+
+/// Waits until the page shows all replications of the present values.
+fn wait_for_replications(page: &Browser, count: u32) {
+    page.wait(&format!(
+        "[...document.querySelectorAll('.status')].some((one) => one.textContent === '{count} replications.') \
+         && !document.querySelector('.waiting')"
+    ));
+}
+
+/// Waits until the page shows a command with this part.
+fn wait_for_command(page: &Browser, part: &str) {
+    page.wait(&format!("[...document.querySelectorAll('code')].some((one) => one.textContent.includes('{part}'))"));
+}
+
+/// Moves the slider of a field, and returns the value that the field then has.
+fn slide(page: &Browser, label: &str, place: u32) -> String {
+    let script = format!(
+        "const slider = document.querySelector(`input[aria-label='{label}, slider']`); slider.value = {place}; \
+         slider.dispatchEvent(new Event('input')); return slider.parentElement.querySelector('input').value"
+    );
+    page.script(&script).as_str().unwrap().to_owned()
+}
+
+const JOB: &str = "[job]\ninput_mb = 1280\nreduces = 4\ndeadline_s = 500\n[model]\nslots = true\n";
+
+/// A pinned plan stays on the page with its paired difference, which is that of the answer to the same question.
+#[test]
+fn pinned_values_stay_and_are_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("job.toml");
+    std::fs::write(&path, JOB).unwrap();
+    let (server, page) = open(&[path.to_str().unwrap()]);
+    page.fill("//label[contains(., 'Seed')]//input", "5");
+    page.fill("//label[contains(., 'Replications')]//input", "300");
+    page.fill("//label[contains(., 'Input size')]//input", "9GB");
+    wait_for_replications(&page, 300);
+    page.click("//button[text()='Pin these values']");
+    page.fill("//label[contains(., 'Workers')]//input", "9");
+    wait_for_command(&page, "--workers=9 ");
+    wait_for_replications(&page, 300);
+    let question = json!({
+        "options": { "input-size": "9GB", "workers": "9" }, "pinned": { "input-size": "9GB" }, "reps": 300, "seed": 5
+    });
+    let expected = server.found("/job/estimate", &question);
+    let pinned = &expected["pinned"];
+    assert!(pinned["difference_s"].as_f64().unwrap() < 0.0);
+    assert_same_digits(&cell(&page, "mean time, now minus pinned"), pinned["difference_s"].as_f64().unwrap());
+    let of_pinned = pinned["result"]["job_time"]["mean"]["value"].as_f64().unwrap();
+    assert_same_digits(&cell(&page, "mean of the pinned values"), of_pinned);
+    let now = expected["result"]["job_time"]["mean"]["value"].as_f64().unwrap();
+    assert_same_digits(&cell(&page, "mean, simulated"), now);
+    page.click("//button[text()='Unpin']");
+    page.wait("!document.body.textContent.includes('Compared with the pinned values')");
+    page.assert_no_errors();
+}
+
+/// A long search shows its progress until it is stopped; a short one shows what `optimize` finds.
+#[test]
+fn the_cheapest_plan_is_searched_with_progress() {
+    // 16,000 maps, and a deadline that only a thousand workers meet
+    let (_server, page) = open(&[]);
+    page.fill("//label[contains(., 'Replications')]//input", "2");
+    page.fill("//label[contains(., 'Deadline')]//input", "160s");
+    page.fill("//label[contains(., 'Input size')]//input", "1000GB");
+    wait_for_command(&page, "1000GB --reps=2");
+    let start = "//button[starts-with(text(), 'Cheapest plan')]";
+    page.click(start);
+    page.wait("!document.querySelector('progress').hidden && document.querySelector('progress').max > 1");
+    page.click("//button[text()='Stop']");
+    page.wait("document.querySelector('progress').hidden && document.querySelector('section :is(.report, .problem)')");
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("job.toml");
+    std::fs::write(&path, JOB).unwrap();
+    let path = path.to_str().unwrap();
+    let (_server, page) = open(&[path]);
+    wait_for_replications(&page, 2000);
+    page.fill("//label[contains(., 'Price')]//input", "0.40/node-hour");
+    page.click(start);
+    page.wait("document.querySelector('progress').hidden && document.querySelector('section .report')");
+    let shown = page.script("return document.querySelector('section .report').shadowRoot.textContent");
+    let shown = shown.as_str().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = data(&["optimize", path, "--price", "0.40/node-hour"]);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let chosen = text.split("meets the deadline: ").nth(1).unwrap().split(", p95").next().unwrap();
+    let chosen = chosen.replace(['(', ')'], "");
+    assert!(chosen.starts_with("workers = ") && shown.contains(&chosen), "{chosen}\n{shown}");
+    page.assert_no_errors();
+}
+
+/// The numbers of a fitted plan after moves of sliders are those of `estimate` with the same seed.
+#[test]
+fn a_fitted_plan_has_sliders() {
+    let (_server, page) = open(&[LOG]);
+    page.wait("document.querySelector('.timeline svg')");
+    page.click("//button[text()='Fit a plan']");
+    wait_for_replications(&page, 2000);
+    page.fill("//label[contains(., 'Seed')]//input", "4");
+    page.fill("//label[contains(., 'Replications')]//input", "300");
+    wait_for_replications(&page, 300);
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("plan.toml");
+    std::fs::write(&plan, data(&["fit", LOG, "-o", "-"])).unwrap();
+    let mut args: Vec<String> =
+        ["estimate", plan.to_str().unwrap(), "--reps=300", "--seed=4", "--json"].map(str::to_owned).into();
+    for (label, option, place) in
+        [("Executors", "executors", 6), ("Input size", "input-size", 20), ("Speculation", "speculation", 2)]
+    {
+        let value = slide(&page, label, place);
+        args.push(format!("--{option}={value}"));
+        wait_for_command(&page, &format!("--{option}={value} "));
+        wait_for_replications(&page, 300);
+        let expected = printed(&args.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_same_digits(&cell(&page, "mean of a typical run"), expected["usual_mean"]["value"].as_f64().unwrap());
+        assert_same_digits(&cell(&page, "mean of the next run"), expected["mean_s"].as_f64().unwrap());
+        let quantiles = expected["quantiles"].as_array().unwrap();
+        let p95 = quantiles.iter().find(|one| one["p"] == 0.95).unwrap()["value_s"].as_f64().unwrap();
+        assert_same_digits(&cell(&page, "p95 of the next run"), p95);
+    }
+    page.assert_no_errors();
+}
+
+/// A click zooms to one task, and its numbers are those of the log.
+#[test]
+fn the_timeline_zooms_to_a_task() {
+    let (_server, page) = open(&[LOG]);
+    page.wait("document.querySelector('.timeline svg') && document.body.textContent.includes('Choose a task')");
+    let bars = "[...document.querySelectorAll('.timeline rect')].filter((one) => one.querySelector('title'))";
+    let box_of = "document.querySelector('.timeline svg').viewBox.baseVal";
+    let whole = page.script(&format!("return {box_of}.width")).as_f64().unwrap();
+    page.script(&format!("{bars}.find((one) => one.textContent.includes('stage 0, task 3,')).id = 'chosen-by-test'"));
+    page.click("#chosen-by-test");
+    page.wait("document.querySelector('.chosen')?.id === 'chosen-by-test'");
+    let status = page.script("return document.querySelector('.status').textContent");
+    let status = status.as_str().unwrap();
+    let zoomed = page.script(&format!("return {box_of}.width")).as_f64().unwrap();
+    assert!(zoomed < 0.9 * whole, "{zoomed} {whole}");
+    let seen = page.script(
+        "const [bar, frame] = ['.chosen', '.timeline'].map((one) => document.querySelector(one).getBoundingClientRect()); \
+         return bar.left >= frame.left && bar.right <= frame.right && bar.width > 0.1 * frame.width",
+    );
+    assert_eq!(seen, json!(true), "{status}");
+    // the time between start and end of that task in the log
+    let text = crate::remaining::Log::read(std::path::Path::new(LOG)).cut(1.0);
+    let events =
+        (text.text + &text.rest).lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).collect::<Vec<_>>();
+    let end = events.iter().find(|event| event["Event"] == "SparkListenerTaskEnd" && event["Task Info"]["Index"] == 3);
+    let end = end.unwrap();
+    let time = |key: &str| end["Task Info"][key].as_f64().unwrap();
+    let seconds = (time("Finish Time") - time("Launch Time")) / 1000.0;
+    assert_eq!(status, format!("stage 0, task 3, attempt 0: {seconds} s, success"));
+    // Escape shows the whole job again
+    page.script("document.querySelector('.timeline').focus()");
+    page.press(ESCAPE);
+    page.wait(&format!("{box_of}.width === {whole}"));
+    page.assert_no_errors();
+}
+
+/// A hundred moves of a slider, each before the answer to the one before it, leave no thread.
+#[cfg(target_os = "linux")]
+#[test]
+fn quick_changes_leave_no_thread() {
+    let (server, page) = open(&[]);
+    wait_for_replications(&page, 2000);
+    let before = server.threads();
+    page.script(
+        "return new Promise((done) => {
+           const slider = document.querySelector(`input[aria-label='Workers, slider']`);
+           let moves = 0;
+           const move = () => {
+             slider.value = moves % Number(slider.max);
+             slider.dispatchEvent(new Event('input'));
+             moves += 1;
+             if (moves === 100) done(); else setTimeout(move, 5);
+           };
+           move();
+         })",
+    );
+    wait_for_replications(&page, 2000);
+    server.wait_for_threads(before);
+    page.assert_no_errors();
+}
+
 /// The numbers after changes of fields are those of the command with the same seed.
 #[test]
 fn the_fields_of_a_job_change_its_numbers() {
@@ -192,25 +386,18 @@ fn the_fields_of_a_job_change_its_numbers() {
     page.fill("//label[contains(., 'Seed')]//input", "11");
     page.fill("//label[contains(., 'Replications')]//input", "300");
     page.fill("//label[contains(., 'Deadline')]//input", "90s");
-    page.wait("/^300 replications/.test(document.querySelector('.status').textContent)");
+    wait_for_command(&page, "--deadline=90s --input-size=7GB --reps=300 --seed=11");
     let command = ["estimate", "--input-size", "7GB", "--reps", "300", "--seed", "11", "--deadline", "90s", "--json"];
     let expected = printed(&command);
-    let cell = |name: &str| {
-        let script = format!(
-            "return [...document.querySelectorAll('tr')].find((row) => row.cells[0].textContent.startsWith('{name}'))?.cells[1].textContent"
-        );
-        let text = page.script(&script);
-        text.as_str().unwrap_or_else(|| panic!("no row {name}")).split([' ', '%']).next().unwrap().to_owned()
-    };
     let quantile = |p: f64| {
         let quantiles = expected["job_time"]["quantiles"].as_array().unwrap();
         quantiles.iter().find(|one| one["p"] == p).unwrap()["value"].as_f64().unwrap()
     };
-    assert_same_digits(&cell("mean, simulated"), expected["job_time"]["mean"]["value"].as_f64().unwrap());
-    assert_same_digits(&cell("p95, simulated"), quantile(0.95));
+    assert_same_digits(&cell(&page, "mean, simulated"), expected["job_time"]["mean"]["value"].as_f64().unwrap());
+    assert_same_digits(&cell(&page, "p95, simulated"), quantile(0.95));
     page.wait("document.querySelector('table').textContent.includes('P(finished within 90 s), simulated')");
     let met = expected["deadline"]["simulated"]["value"].as_f64().unwrap();
-    assert_same_digits(&cell("P(finished within 90 s), simulated"), 100.0 * met);
+    assert_same_digits(&cell(&page, "P(done by 90 s), simulated"), 100.0 * met);
     page.assert_no_errors();
 }
 

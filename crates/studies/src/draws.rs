@@ -97,7 +97,12 @@ impl Draws<'_> {
     fn row(&self, number: u64, row: &DrawRow<'_>, watch: &dyn Watch) -> DrawnTimes {
         let point = Point { number, values: row.values.iter().map(|&value| Some(value_of(value))).collect() };
         match self.subject.stages_at(self.axes, &point) {
-            Some(plan) => Ok(self.staged(&plan.map_err(StudyError::Model)?, row.seed)),
+            Some(plan) => match plan.map_err(StudyError::Model)? {
+                StagePlan { speculation: Some(_), .. } => {
+                    Err(StudyError::Model("single runs have no speculative copies; remove `[speculation]`".to_owned()))
+                }
+                plan => Ok(self.staged(&plan, row.seed)),
+            },
             None if self.with_stages => Err(StudyError::Model("only a plan of stages has stage times".to_owned())),
             None => self.replicated(&point, row.seed, watch),
         }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tailspn::mapreduce::{Factors, Plan};
 use tailspn::plan::JobPlan;
-use tailspn::stages::StagePlan;
+use tailspn::stages::{SpeculativeCopies, StagePlan};
 
 /// All options that can be fields.
 const OPTIONS: [&str; 15] = [
@@ -81,8 +81,7 @@ fn of_phases(plan: &Plan) -> Vec<Field> {
     fields.push(count("reduces", "Reduce tasks", plan.reduces()));
     fields.push(stragglers(plan));
     let recalls = (1..=10).map(|tenth| format!("r={},p=0.82,dl=0.38", f64::from(tenth) / 10.0)).collect();
-    let speculation =
-        text("speculation", "Speculation: recall, precision, latency", "such as r=0.6,p=0.82,dl=0.38".to_owned());
+    let speculation = text("speculation", "Speculation: recall, precision, latency", "r=0.6,p=0.82,dl=0.38".to_owned());
     fields.push(Field { choices: recalls, ..speculation });
     fields.push(deadline(plan.job.deadline_s));
     fields
@@ -103,11 +102,26 @@ fn of_stages(plan: &StagePlan) -> Vec<Field> {
     if plan.stage.iter().any(|stage| stage.uses_partitions) {
         fields.push(count("partitions", "Partitions of shuffles", job.partitions.unwrap_or(200).into()));
     }
-    let choices = ["none", "spark4", "spark3"].map(str::to_owned).to_vec();
-    let speculation = text("speculation", "Speculation", "none, spark4, spark3".to_owned());
-    fields.push(Field { choices, at: Some(0), ..speculation });
+    fields.push(copies(plan.speculation));
     fields.push(deadline(job.deadline_s));
     fields
+}
+
+/// Spark's speculation.
+fn copies(now: Option<SpeculativeCopies>) -> Field {
+    let choices = ["none", "spark4", "spark3"];
+    let at = match now {
+        None => Some(0),
+        Some(copies) if copies == SpeculativeCopies::default() => Some(1),
+        Some(SpeculativeCopies { multiplier: 1.5, quantile: 0.75 }) => Some(2),
+        Some(_) => None,
+    };
+    let settings = now.map(|copies| format!("now multiplier={},quantile={}", copies.multiplier, copies.quantile));
+    let hint = match (at, settings) {
+        (None, Some(settings)) => settings,
+        (at, _) => format!("now {}", choices[at.unwrap_or(0)]),
+    };
+    Field { choices: choices.map(str::to_owned).to_vec(), at, ..text("speculation", "Speculation", hint) }
 }
 
 /// Returns a field without a slider.

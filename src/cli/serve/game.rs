@@ -239,14 +239,16 @@ impl Game {
 /// The game of the file, and the game with the rates that were requested last.
 #[derive(Debug)]
 pub(crate) struct Games {
+    /// Name of the file.
+    pub(crate) file: String,
     pub(crate) original: Arc<Game>,
     last: Mutex<(Rates, Arc<Game>)>,
 }
 
 impl Games {
-    pub(crate) fn new(game: Game) -> Self {
+    pub(crate) fn new(file: String, game: Game) -> Self {
         let original = Arc::new(game);
-        Self { last: Mutex::new((Rates::new(), Arc::clone(&original))), original }
+        Self { file, last: Mutex::new((Rates::new(), Arc::clone(&original))), original }
     }
 
     /// Returns the game with these rates; consecutive requests with the same rates share one compiled program.

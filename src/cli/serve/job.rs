@@ -66,6 +66,12 @@ impl Job {
         Self { source: Source::Log(plain(path)), search: Arc::default() }
     }
 
+    /// The file of a plan of stages.
+    pub(crate) fn plan_of_stages(&self) -> Option<&Path> {
+        let Source::File(path) = &self.source else { return None };
+        matches!(JobPlan::open(path), Ok(JobPlan::Stages(_))).then_some(path)
+    }
+
     /// Returns the path of the plan for the arguments of a command.
     fn path(&self) -> Option<&Path> {
         match &self.source {
@@ -266,9 +272,10 @@ fn estimated(job: &Job, call: &Arc<Call>, question: &Question, options: &Options
     Ok(Estimated { arguments, text, result, remarks: output.remarks, times_s: output.samples.unwrap_or_default() })
 }
 
-/// Total number of tasks in the replications of a first answer, which limits the number of replications.
-const FIRST_TASKS: u64 = 32_000;
-const FIRST: [u64; 2] = [16, 200];
+/// Replications of a first answer: as many as have `FIRST_TASKS` in all, between the fewest and the most. The vectorised engine runs 64 side
+/// by side, and fewer take it as long.
+const FIRST_TASKS: u64 = 16_000;
+const FIRST: [u64; 2] = [16, 64];
 /// Simulation cost of a task that may straggle, relative to a task that cannot.
 const STRAGGLING: u64 = 4;
 
@@ -320,9 +327,9 @@ fn answer(job: &Job, call: &Arc<Call>, mut question: Question) -> Reply {
     })
 }
 
-/// Returns the plan of an estimate; options that a plan cannot contain are in a comment.
+/// The plan of an estimate, with the options of the run in a comment.
 fn toml(found: &Estimated) -> String {
-    let is_of_run = |word: &&str| ["--reps=", "--seed=", "--speculation="].iter().any(|start| word.starts_with(start));
+    let is_of_run = |word: &&str| ["--reps=", "--seed="].iter().any(|start| word.starts_with(start));
     let words: Vec<&str> = found.arguments.iter().filter_map(|word| word.to_str()).filter(is_of_run).collect();
     let options: String = words.iter().map(|word| format!(" {}", quoted(word))).collect();
     let plan = found.result["plan"].as_str().unwrap_or_default();

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::{get, post};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tailspn::report::{Part, Report as _, TraceReport, html, trace_report, trace_svg};
 use tailspn::trace::analysis::Usual;
@@ -19,12 +20,14 @@ use tailspn::watch::Unwatched;
 use crate::cli::call::Call;
 use crate::cli::exit::Exit;
 use crate::cli::remaining::{current, size_of};
-use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, page, plain, run, unfinished};
+use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, page, parsed, plain, run, unfinished};
 
 /// The log of a job.
 #[derive(Debug)]
 pub(crate) struct Log {
     path: PathBuf,
+    /// A plan of stages from earlier runs.
+    pub(crate) plan: Option<PathBuf>,
 }
 
 /// The report of `trace` as an HTML page, and the timeline as SVG.
@@ -56,7 +59,15 @@ struct Size {
     size: String,
 }
 
-/// The remaining time by `remaining`: the JSON and the report as an HTML page, or the reason why there is no answer.
+/// The plan that was fitted to the log, if there is one.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LeftRequest {
+    plan: Option<String>,
+}
+
+/// The time left by `remaining`: its JSON and its report as a page of HTML, or the reason why `remaining` has no answer; with an answer, the
+/// reason why it does not use the plan, if so.
 #[derive(Serialize)]
 struct Left {
     /// True if the answer cannot change any more: the application has ended, or the format is not supported.
@@ -68,7 +79,7 @@ struct Left {
 
 impl Log {
     pub(crate) fn new(path: &Path) -> Self {
-        Self { path: plain(path) }
+        Self { path: plain(path), plan: None }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -88,7 +99,7 @@ pub(crate) fn routes(log: Arc<Log>) -> Router {
         .route("/log/causes", get(causes))
         .route("/log/fit", post(fit))
         .route("/log/size", get(size))
-        .route("/log/left", get(left))
+        .route("/log/left", post(left))
         .with_state(log)
 }
 
@@ -144,22 +155,45 @@ async fn size(State(log): State<Arc<Log>>) -> Response {
     json(&Size { size }).unwrap_or_else(|refusal| refusal.response())
 }
 
-async fn left(State(log): State<Arc<Log>>) -> Response {
-    command(move |call| {
+async fn left(State(log): State<Arc<Log>>, body: Bytes) -> Response {
+    let plan = match parsed::<LeftRequest>(&body) {
+        Ok(request) => request.plan,
+        Err(refusal) => return refusal.response(),
+    };
+    let fitted = plan.is_some().then(|| OsString::from(Call::PLAN));
+    let plans: Vec<OsString> = fitted.into_iter().chain(log.plan.clone().map(OsString::from)).collect();
+    let call = plan.map_or_else(|| Call::new(false, None), |plan| Call::with_plan(false, plan));
+    let _waiting = Waiting::new(&call);
+    apart(move || remaining(&log, &call, &plans)).await
+}
+
+/// The time left by the first of some plans that can be used; without any, by the log alone.
+fn remaining(log: &Log, call: &Arc<Call>, plans: &[OsString]) -> Reply {
+    let run = |plan: Option<&OsString>| {
+        call.take_output();
         let words = std::iter::once(OsString::from("tailspn")).chain(log.words("remaining"));
-        let none = |is_final, note| json(&Left { is_final, result: None, report: None, note: Some(note) });
-        match call.run(words) {
-            Ok(_) => {}
-            // too early, or between two jobs
-            Err((code, problems)) => {
-                return none(code != Exit::Refused.code(), unfinished(&problems).message().to_owned());
-            }
+        call.run(words.chain(plan.into_iter().flat_map(|plan| ["--plan".into(), plan.clone()])))
+    };
+    let (mut ended, mut note) = (None, None);
+    for plan in plans {
+        match run(Some(plan)) {
+            Ok(code) => ended = Some(Ok(code)),
+            Err((_, why)) => note = Some(format!("The plan is not used: {}", unfinished(&why).message())),
         }
-        let output = call.take_output();
-        let text = first(&output.results)?;
-        let result: Value = serde_json::from_str(text).map_err(|error| Refusal::unanswerable(error.to_string()))?;
-        let is_final = result["basis"] == "ended";
-        json(&Left { is_final, report: Some(page(text)?), result: Some(result), note: None })
-    })
-    .await
+        if ended.is_some() {
+            note = None;
+            break;
+        }
+    }
+    let ended = ended.unwrap_or_else(|| run(None));
+    // too early, or between two jobs
+    if let Err((code, problems)) = ended {
+        let note = Some(unfinished(&problems).message().to_owned());
+        return json(&Left { is_final: code != Exit::Refused.code(), result: None, report: None, note });
+    }
+    let output = call.take_output();
+    let text = first(&output.results)?;
+    let result: Value = serde_json::from_str(text).map_err(|error| Refusal::unanswerable(error.to_string()))?;
+    let is_final = result["basis"] == "ended";
+    json(&Left { is_final, report: Some(page(text)?), result: Some(result), note })
 }

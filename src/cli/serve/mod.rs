@@ -57,12 +57,24 @@ pub(crate) fn run(args: &ServeArgs, terminal: &Terminal) -> Result<Exit, Failure
     ended
 }
 
-/// Reads the files of all pages; the default job without a file.
+/// Reads the files of all pages; the default job without a file. The time left of a log follows the plan of stages, if there is one.
 fn open(sources: &[PathBuf], terminal: &Terminal) -> Result<Vec<(String, Page)>, Failure> {
     if sources.is_empty() {
         return Ok(vec![("the default job".to_owned(), Page::Job(Job::built_in()))]);
     }
-    sources.iter().map(|path| Ok((path.display().to_string(), Page::open(path, terminal)?))).collect()
+    let open = |path: &PathBuf| Ok((path.display().to_string(), Page::open(path, terminal)?));
+    let mut pages: Vec<(String, Page)> = sources.iter().map(open).collect::<Result<_, _>>()?;
+    let of_stages = |(_, page): &(String, Page)| match page {
+        Page::Job(job) => job.plan_of_stages().map(Path::to_owned),
+        _ => None,
+    };
+    let plan = pages.iter().find_map(of_stages);
+    for (_, page) in &mut pages {
+        if let Page::Log(log) = page {
+            log.plan.clone_from(&plan);
+        }
+    }
+    Ok(pages)
 }
 
 /// Returns the routes of all pages. A single page is at the root; several pages have numbers, and the root lists
@@ -105,7 +117,8 @@ impl Page {
             let loaded = read_net(&NetArgs::at(path))?;
             terminal.warnings(&loaded.warnings);
             let program = compile_net(&loaded.net)?;
-            return Ok(Self::Net(Games::new(Game::new(loaded.net, program))));
+            let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            return Ok(Self::Net(Games::new(file, Game::new(loaded.net, program))));
         }
         let text = PlanText::read(path, terminal)?;
         match job_of(Some(&text), &PlanArgs::default(), terminal)? {

@@ -9,6 +9,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
+use tailspn::net::Transition;
 use tailspn::semantics::Fault;
 use tailspn::sim::Ending;
 
@@ -70,8 +71,14 @@ struct Class<'a> {
 #[derive(Serialize)]
 struct TransitionRow<'a> {
     id: &'a str,
+    title: String,
     immediate: bool,
     rate: Option<String>,
+}
+
+/// The label of a part in the picture, with its id if that differs.
+fn title(id: &str, name: &str) -> String {
+    if name.is_empty() { id.to_owned() } else { format!("{name} ({id})") }
 }
 
 /// The net, its initial marking, and its picture without tokens.
@@ -79,7 +86,8 @@ struct TransitionRow<'a> {
 struct Start<'a> {
     name: &'a str,
     classes: Vec<Class<'a>>,
-    places: &'a [String],
+    /// Titles of the places.
+    places: Vec<String>,
     transitions: Vec<TransitionRow<'a>>,
     picture: Option<String>,
     view: View<'a>,
@@ -151,12 +159,17 @@ fn start(games: &Games, body: &[u8]) -> Reply {
     let marking = marking.unwrap_or_else(|| games.original.program().initial.clone());
     let game = game_of(games, rates, &marking)?;
     let (net, program) = (game.net(), game.program());
-    let row = |(t, id)| TransitionRow { id, immediate: program.is_immediate(t), rate: game.rate_text(t) };
+    let row = |(t, of): (usize, &'_ Transition)| TransitionRow {
+        id: &program.transition_names[t],
+        title: title(&of.id, &of.name),
+        immediate: program.is_immediate(t),
+        rate: game.rate_text(t),
+    };
     json(&Start {
-        name: net.name(),
+        name: if net.name().is_empty() { &games.file } else { net.name() },
         classes: net.classes().iter().map(|class| Class { id: &class.id, colour: class.colour }).collect(),
-        places: &program.place_names,
-        transitions: program.transition_names.iter().map(String::as_str).enumerate().map(row).collect(),
+        places: net.places().iter().map(|place| title(&place.id, &place.name)).collect(),
+        transitions: net.transitions().iter().enumerate().map(row).collect(),
         picture: game.picture().map_err(|error| unmarked(&error))?,
         view: view_of(&game, &marking)?,
         forms: &FORMS,

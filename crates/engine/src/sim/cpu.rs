@@ -118,8 +118,8 @@ fn unit(engine: &dyn Engine, question: &Question, replications: u64, threads: u6
     // with averages, whole units of averages; otherwise, whole quads of the engines that are not vectorised
     let (least, most) = if question.is_passage_only() { (4, LARGEST_UNIT) } else { (FLOAT_UNIT, LARGEST_AVERAGED) };
     let even = replications.div_ceil(threads * UNITS_PER_THREAD);
-    // vectorised engines run blocks of 64 replications
-    let step = if even >= BLOCK { BLOCK } else { least };
+    // blocks of the vectorised engines are 64 replications, and fewer take as long
+    let step = if even.max(engine.batch()) >= BLOCK { BLOCK } else { least };
     let share = replications.div_ceil(threads).next_multiple_of(step);
     even.next_multiple_of(step).max(engine.batch().min(share)).min(most)
 }
@@ -141,6 +141,7 @@ mod tests {
         let setup =
             Setup { program: &program, question: &question, clock, key: [0; 2], keep_times: false, watch: &Unwatched };
         let engine = ClockForm::new(setup);
+        assert_eq!([unit(&engine, &question, 64, 2), unit(&engine, &Question::default(), 64, 2)], [FLOAT_UNIT, 4]);
         for threads in [1, 2, 3, 5] {
             let threads = NonZeroUsize::new(threads).unwrap();
             let mut rounds = CpuRounds::new(&engine, &program, &question, 0, threads).unwrap();

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -25,6 +26,8 @@ const HOMOGENEOUS: u64 = 1 << 40;
 /// Replications to run: their number, the seed, the threads, and the share run by this process.
 #[derive(Clone, Debug)]
 pub struct Replications<'a> {
+    /// Number of the first replication. Default 0.
+    pub first: u64,
     /// Maximum number of replications.
     pub count: u64,
     /// Seed of the experiment.
@@ -39,7 +42,7 @@ pub struct Replications<'a> {
 
 impl Default for Replications<'_> {
     fn default() -> Self {
-        Self { count: 0, seed: 0, threads: None, watch: &Unwatched, share: Share::default() }
+        Self { first: 0, count: 0, seed: 0, threads: None, watch: &Unwatched, share: Share::default() }
     }
 }
 
@@ -131,7 +134,7 @@ impl<'a> Experiment<'a> {
         if share.is_part() {
             let done = runs.first().map_or(0, |run| run.outcomes.len());
             let found = (0..done).map(|i| runs.iter().map(|run| run.outcomes[i]).collect()).collect();
-            let first = share.range(self.settings.count, 1).start;
+            let first = self.range().start;
             share.keep(&self.question(), &Listed::<Vec<Outcome>> { first, found })?;
         }
         Ok(runs)
@@ -148,6 +151,13 @@ impl<'a> Experiment<'a> {
         (&self.world, &self.usual, self.factor, &self.policies, self.settings.seed)
     }
 
+    /// The numbers of the replications of this process.
+    fn range(&self) -> Range<u64> {
+        let Replications { first, count, share, .. } = &self.settings;
+        let Range { start, end } = share.range(*count, 1);
+        first + start..first + end
+    }
+
     /// Runs the replications of this process.
     fn run_share(&self, go_on: &mut dyn FnMut(&[PolicyRuns]) -> bool) -> Result<Vec<PolicyRuns>, ExperimentError> {
         let threads = self.settings.threads.map_or(0, NonZeroUsize::get);
@@ -155,7 +165,7 @@ impl<'a> Experiment<'a> {
         let pool = pool.map_err(|error| ExperimentError::Threads(error.to_string()))?;
         let policies: Vec<Policy<'_>> = self.policies.iter().map(|plan| Policy::new(plan, &self.world)).collect();
         let mut runs = self.nothing();
-        let share = self.settings.share.range(self.settings.count, 1);
+        let share = self.range();
         let mut done = share.start;
         while done < share.end && go_on(&runs) {
             let round = done..(done + ROUND).min(share.end);

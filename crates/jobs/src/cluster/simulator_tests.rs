@@ -292,6 +292,10 @@ fn same_seed_same_bits_on_1_and_4_threads() {
         Experiment::new(&plan, settings).unwrap().run(&mut |_| true).unwrap()
     };
     assert_eq!(run(1), run(4));
+    // the last 30 of them by themselves
+    let settings = Replications { first: 40, count: 30, seed: 3, ..Replications::default() };
+    let last = Experiment::new(&plan, settings).unwrap().run(&mut |_| true).unwrap();
+    assert!(last.iter().zip(run(1)).all(|(last, all)| last.outcomes == all.outcomes[40..]));
 }
 
 #[test]

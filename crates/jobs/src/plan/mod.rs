@@ -188,14 +188,20 @@ impl JobPlan {
         }
     }
 
-    /// Returns the straggler policies to compare: those of the plan, otherwise [`PolicyPlan::compared`].
+    /// Returns the straggler policies to compare: those of the plan; otherwise none and Spark's copies if it has them, or
+    /// [`PolicyPlan::compared`].
     pub fn policies(&self) -> Vec<PolicyPlan> {
         let own = match self {
             Self::MapReduce(plan) => &plan.policy,
             Self::Stages(plan) => &plan.policy,
             Self::Tasks(plan) => &plan.policy,
         };
-        if own.is_empty() { PolicyPlan::compared() } else { own.clone() }
+        let copies = if let Self::Stages(plan) = self { plan.speculation } else { None };
+        match copies {
+            _ if !own.is_empty() => own.clone(),
+            Some(copies) => stages::spark_policies(Some(copies.multiplier), Some(copies.quantile)).to_vec(),
+            None => PolicyPlan::compared(),
+        }
     }
 
     /// Returns the deadline of the job \[s\], if the plan has one.

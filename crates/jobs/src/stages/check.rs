@@ -70,6 +70,11 @@ impl StagePlan {
             positive(&mut to, "deadline_s", deadline);
         }
         to.run_spread(&self.run);
+        if let Some(copies) = &self.speculation {
+            to.section = "speculation".into();
+            positive(&mut to, "multiplier", copies.multiplier);
+            to.range("quantile", copies.quantile, (0.0..=1.0).contains(&copies.quantile), "a number of 0 to 1");
+        }
         self.check_seen(&mut to);
         to.section = String::new();
         to.count("stage", self.stage.len() as u64, "stages", 1, MAX_STAGES as u64);

@@ -3,6 +3,7 @@
 //! Defines the sections. `check` validates a plan; `planned` evaluates it at one size.
 
 use crate::cluster::PolicyPlan;
+use crate::cluster::detect::Spark;
 use crate::mapreduce::PhaseLaw;
 use crate::runs::RunSpread;
 use serde::Deserialize;
@@ -24,12 +25,15 @@ pub struct StagePlan {
     /// The slowdown of executors that share a host. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sharing: Option<Sharing>,
+    /// Spark's speculative copies. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speculation: Option<SpeculativeCopies>,
     /// The range of the runs that the plan was fitted to. Default: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<Seen>,
     /// The stages; a stage may only wait for earlier stages.
     pub stage: Vec<StageSpec>,
-    /// Straggler policies that `whatif` compares. Default: no speculation, and the detectors `default`, `hierarchical` and `late`.
+    /// Straggler policies that `whatif` compares. Default: no speculation, and `[speculation]`; without it, the detectors `default`, `hierarchical` and `late`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policy: Vec<PolicyPlan>,
 }
@@ -69,6 +73,24 @@ pub struct JobSize {
     /// Deadline of the job \[s\], > 0. Default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_s: Option<f64>,
+}
+
+/// Settings of Spark's speculative copies.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct SpeculativeCopies {
+    /// Multiple of the median time beyond which a task is copied, > 0: `spark.speculation.multiplier`. Default 3; 1.5 before Spark 4.
+    pub multiplier: f64,
+    /// Share of the tasks that must have finished before any is copied, 0 to 1: `spark.speculation.quantile`. Default 0.9; 0.75 before Spark 4.
+    pub quantile: f64,
+}
+
+impl Default for SpeculativeCopies {
+    fn default() -> Self {
+        let Spark { multiplier, quantile, .. } = Spark::default();
+        Self { multiplier, quantile }
+    }
 }
 
 /// The slowdown of executors that share a host. A time at another load is the time of the plan, times the ratio of the

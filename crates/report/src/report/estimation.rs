@@ -9,7 +9,7 @@ use crate::job_time::{EstimateMethod, JobEstimate, REPLICATIONS, StagesEstimate,
 use crate::plan::{JobPlan, Planned, Planning};
 use crate::report::job::{JobReport, estimate_report};
 use crate::report::json::JsonError;
-use crate::report::stages::{StagesReport, stages_report};
+use crate::report::stages::{StagesReport, speculation_section, stages_report};
 use crate::sim::{Ensemble, Unwatched, Watch};
 
 /// A job whose time can be estimated: a plan, with or without options.
@@ -133,8 +133,9 @@ impl<'a> Estimation<'a> {
             }
             JobPlan::Stages(plan) => {
                 self.ensemble.seed = self.seed.unwrap_or(0);
-                let found = estimate_stages(&plan, &self.ensemble, None, level, self.watch)?;
-                let report = stages_report(&plan, &found.job, &found.times, &found.run, None, level);
+                let found = estimate_stages(&plan, &self.ensemble, level, self.watch)?;
+                let copies = found.comparison.as_ref().and_then(speculation_section);
+                let report = stages_report(&plan, &found.job, &found.times, &found.run, copies, level);
                 Kind::Stages(Box::new((found, report)))
             }
             plan @ JobPlan::Tasks(_) => {

@@ -22,5 +22,6 @@ pub use job::{
 pub use question::collected;
 pub(crate) use replicate::replicate;
 pub use residual::{CHECK_REPLICATIONS, CheckedFit, add_residuals, check_fit, mean_of, residual_of, run_spread};
-pub use stages::{SpeculativeCopies, StagesEstimate, check_stages, estimate_stages};
+pub(crate) use stages::copied_times;
+pub use stages::{StagesEstimate, check_stages, estimate_stages};
 pub use states_time::StatesTime;

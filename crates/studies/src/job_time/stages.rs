@@ -1,23 +1,16 @@
 //! The time of a job of stages, simulated task by task, with the spread between whole runs and optionally with speculative copies.
 
-use crate::cluster::{Comparison, Experiment, MAX_TASKS, PolicyRuns, Replications, compare};
+use crate::cluster::{Comparison, Experiment, MAX_TASKS, PolicyPlan, PolicyRuns, Replications, compare};
 use crate::compile::compile;
 use crate::error::StudyError;
 use crate::fit::FittedStages;
 use crate::job_time::question::group;
 use crate::job_time::replicate::replicate;
 use crate::sim::{Backend, Ensemble, Question, Run, run};
-use crate::stages::{JobTimes, PlannedJob, RunFactor, StagePlan, known_job, spark_policies, stage_net};
+use crate::stages::{
+    JobTimes, PlannedJob, RunFactor, SpeculativeCopies, StagePlan, known_job, spark_policies, stage_net,
+};
 use crate::watch::{TimeLimit, Watch};
-
-/// Settings of Spark's speculative copies.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct SpeculativeCopies {
-    /// A task is copied when it takes longer than this multiple of the median; none for Spark's default.
-    pub multiplier: Option<f64>,
-    /// Share of a stage's tasks that must finish before any task is copied; none for Spark's default.
-    pub quantile: Option<f64>,
-}
 
 /// The time of a job of stages.
 #[derive(Clone, Debug)]
@@ -26,12 +19,12 @@ pub struct StagesEstimate {
     pub job: PlannedJob,
     /// The replications without copies.
     pub run: Run,
-    /// The job time of the next run, with copies if they were requested.
+    /// The job time of the next run, with copies if the plan has them.
     pub times: JobTimes,
-    /// Job times \[s\] of the replications of a typical run, in the order of the replications, with copies if they were
-    /// requested; empty unless the ensemble keeps times.
+    /// Job times of the replications of a typical run, with copies if the plan has them, in their order \[s\]; empty unless
+    /// the ensemble keeps times.
     pub times_s: Vec<f64>,
-    /// Comparison of runs with and without copies; none unless copies were requested.
+    /// Runs without copies and with them, if the plan has them.
     pub comparison: Option<Comparison>,
 }
 
@@ -46,25 +39,25 @@ pub struct StagesEstimate {
 pub fn estimate_stages(
     plan: &StagePlan,
     ensemble: &Ensemble,
-    copies: Option<SpeculativeCopies>,
     level: f64,
     watch: &dyn Watch,
 ) -> Result<StagesEstimate, StudyError> {
     let job = PlannedJob::of(plan);
     // replications with copies get the other half of the time
-    let parts = 1 + u32::from(copies.is_some());
+    let parts = 1 + u32::from(plan.speculation.is_some());
     let ensemble = &Ensemble { max_wall: ensemble.max_wall.map(|wall| wall / parts), ..ensemble.clone() };
     let mut run = match ensemble.backend {
         Backend::Auto => replicate(&job, ensemble, watch)?,
         _ => run_net(&job, ensemble, watch)?,
     };
     let factor = RunFactor::new(&plan.run, job.error());
-    let with_copies = copies.map(|copies| with_copies(plan, &job, copies, ensemble, watch)).transpose()?;
+    let policies = plan.speculation.map(|copies| spark_policies(Some(copies.multiplier), Some(copies.quantile)));
+    let with_copies = policies.map(|policies| copied(plan, &job, &policies, ensemble, watch)).transpose()?;
     if ensemble.share.is_part() {
         return Err(StudyError::Part);
     }
-    let copied = with_copies.as_ref().and_then(|runs| runs.first()).map(|run| run.outcomes.len() as u64);
-    run.provenance.cut_short |= copied.is_some_and(|count| count < ensemble.replications);
+    let count = with_copies.as_ref().and_then(|runs| runs.first()).map(|run| run.outcomes.len() as u64);
+    run.provenance.cut_short |= count.is_some_and(|count| count < ensemble.replications);
     let samples = &run.samples;
     let kept = match &with_copies {
         _ if !ensemble.keep => Vec::new(),
@@ -102,7 +95,7 @@ pub fn check_stages(fitted: &mut FittedStages, watch: &dyn Watch) -> Result<(), 
         plan.job.executors = run.executors;
         plan.job.cores = run.slots / run.executors.max(1);
         plan.job.hosts = Some(run.hosts);
-        let model_s = estimate_stages(&plan, &ensemble, None, 0.95, watch)?.times.usual_mean() * run.factor;
+        let model_s = estimate_stages(&plan, &ensemble, 0.95, watch)?.times.usual_mean() * run.factor;
         run.model_s = Some(model_s);
         let ratio = model_s / run.job_s;
         if ratio.ln().abs() > MISFIT.ln_1p() {
@@ -127,27 +120,44 @@ pub(super) fn run_net(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch) 
     Ok(run(&program, &Question { groups, ..Question::default() }, ensemble, watch)?)
 }
 
-/// Runs without copies and with them.
-fn with_copies(
+/// Returns the job times of a typical run with these copies, in the order of the replications \[s\]; none if `watch` stopped them.
+///
+/// # Errors
+///
+/// As [`estimate_stages`].
+pub(crate) fn copied_times(
     plan: &StagePlan,
     job: &PlannedJob,
     copies: SpeculativeCopies,
+    ensemble: &Ensemble,
+    watch: &dyn Watch,
+) -> Result<Option<Vec<f64>>, StudyError> {
+    let [_, policy] = spark_policies(Some(copies.multiplier), Some(copies.quantile));
+    let runs = copied(plan, job, &[policy], ensemble, watch)?;
+    let times: Vec<f64> = runs.iter().flat_map(|run| &run.outcomes).map(|outcome| outcome.job_s).collect();
+    Ok((times.len() as u64 == ensemble.replications).then_some(times))
+}
+
+/// Runs with each policy of copies, task by task.
+fn copied(
+    plan: &StagePlan,
+    job: &PlannedJob,
+    policies: &[PolicyPlan],
     ensemble: &Ensemble,
     watch: &dyn Watch,
 ) -> Result<Vec<PolicyRuns>, StudyError> {
     if let Some(why) = job.only_task_by_task() {
         return Err(StudyError::Model(why.to_owned()));
     }
-    let count = ensemble.replications;
+    let (first, count) = (ensemble.first, ensemble.replications);
     let tasks: u64 = job.stages.iter().map(|stage| u64::from(stage.tasks())).sum();
     if tasks > MAX_TASKS {
         return Err(StudyError::TooManyTasks { tasks, most: MAX_TASKS });
     }
     let share = ensemble.share.clone();
     let limit = &TimeLimit::new(watch, ensemble.max_wall);
-    let settings = Replications { count, seed: ensemble.seed, threads: ensemble.threads, watch: limit, share };
-    let policies = spark_policies(copies.multiplier, copies.quantile);
-    let experiment = Experiment::of_known(&known_job(job, plan.hosts()), &policies, settings);
+    let settings = Replications { first, count, seed: ensemble.seed, threads: ensemble.threads, watch: limit, share };
+    let experiment = Experiment::of_known(&known_job(job, plan.hosts()), policies, settings);
     let mut go_on = |runs: &[PolicyRuns]| {
         limit.progress(runs.first().map_or(0, |run| run.outcomes.len() as u64), count);
         !limit.stopped()

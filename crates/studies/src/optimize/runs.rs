@@ -2,10 +2,10 @@
 
 use crate::ask;
 use crate::error::StudyError;
-use crate::job_time::replicate;
+use crate::job_time::{copied_times, replicate};
 use crate::optimize::judge::Measure;
 use crate::sim::Ensemble;
-use crate::stages::{PlannedJob, RunFactor};
+use crate::stages::{PlannedJob, RunFactor, StagePlan};
 use crate::subject::Subject;
 use crate::sweep::{Axis, Model, Point, Spread};
 use crate::watch::{Quiet, Watch};
@@ -15,7 +15,7 @@ pub(in crate::optimize) enum Runs {
     /// A net.
     Net(Box<Model>),
     /// A job of stages, simulated task by task because its net would be slower, and its run-to-run variation.
-    Tasks(PlannedJob, Spread),
+    Tasks(Box<StagePlan>, PlannedJob, Spread),
 }
 
 impl Runs {
@@ -31,7 +31,7 @@ impl Runs {
                 let plan = plan.map_err(StudyError::Model)?;
                 let job = PlannedJob::of(&plan);
                 let spread = Spread::of(RunFactor::new(&plan.run, job.error()).points());
-                Ok(Self::Tasks(job, spread))
+                Ok(Self::Tasks(Box::new(plan), job, spread))
             }
             None => Ok(Self::Net(Box::new(subject.model(axes, point, seed).map_err(StudyError::Model)?))),
         }
@@ -45,19 +45,26 @@ impl Runs {
         ensemble: &Ensemble,
         watch: &dyn Watch,
     ) -> Result<Option<Vec<f64>>, StudyError> {
-        let (job, spread) = match self {
+        let (plan, job, spread) = match self {
             Self::Net(model) => return ask::times(model, measure, ensemble, watch),
-            Self::Tasks(job, spread) => (job, spread),
+            Self::Tasks(plan, job, spread) => (plan, job, spread),
         };
-        let run = replicate(job, &Ensemble { keep: true, ..ensemble.clone() }, &Quiet(watch))?;
-        if run.provenance.cut_short {
-            return Ok(None);
-        }
-        let samples = &run.samples;
-        let mut times: Vec<f64> = samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect();
+        let times = match plan.speculation {
+            Some(copies) => copied_times(plan, job, copies, ensemble, &Quiet(watch))?,
+            None => plain_times(job, ensemble, &Quiet(watch))?,
+        };
+        let Some(mut times) = times else { return Ok(None) };
         if measure != Measure::Mean {
             spread.spread(&mut times, ensemble.seed, ensemble.first);
         }
         Ok(Some(times))
     }
+}
+
+/// Returns the times \[s\] of a job without copies; none if it was stopped.
+fn plain_times(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Option<Vec<f64>>, StudyError> {
+    let run = replicate(job, &Ensemble { keep: true, ..ensemble.clone() }, watch)?;
+    let samples = &run.samples;
+    let times = samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect();
+    Ok((!run.provenance.cut_short).then_some(times))
 }

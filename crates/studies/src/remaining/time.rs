@@ -257,6 +257,9 @@ fn notes(progress: &RunProgress, rest: &RestOfRun, pace: &RunPace, basis: Basis)
     }
     notes.extend(rest.notes.iter().chain(&progress.notes).cloned());
     if basis == Basis::Plan {
+        if rest.plan.speculation.is_some() {
+            notes.push("speculative copies (`[speculation]`) are not modelled".to_owned());
+        }
         notes.extend(rest.plan.remarks());
     }
     notes

@@ -226,6 +226,9 @@ impl Subject {
             }
             Kind::Stages { table } => {
                 let plan = stages_at(table, axes, point).map_err(|misfit| misfit.message)?;
+                if plan.speculation.is_some() {
+                    return Err("the net of a job has no speculative copies; remove `[speculation]`".to_owned());
+                }
                 let job = PlannedJob::of(&plan);
                 if let Some(why) = job.only_task_by_task() {
                     return Err(why.to_owned());

@@ -18,6 +18,8 @@ drawing.setAttribute("aria-label", "Timeline; arrow keys go from task to task, E
 const stages = element("div");
 let zoom = null;
 let tasks = [];
+// The text of the plan that was fitted.
+let fitted = null;
 let at = -1;
 
 page.replaceChildren(status);
@@ -65,17 +67,19 @@ async function show(found) {
   }
 }
 
-// Shows the time left as long as the log grows, and reads the log again when it has grown.
+// Shows the time left as long as the log grows, by the fitted plan once there is one, and reads the log again when it has grown.
 async function follow() {
-  let before = null;
+  let [before, used] = [null, null];
   try {
     for (;;) {
       const { size } = await ask("/log/size");
-      if (size !== before) {
-        if (before !== null) await load();
-        const found = await ask("/log/left");
+      if (size !== before || used !== fitted) {
+        if (before !== null && size !== before) await load();
+        used = fitted;
+        const found = await ask("/log/left", { plan: used });
         if (found.is_final && before === null) return;
-        left.replaceChildren(element("h2", {}, "Remaining time"), found.report ? report(found.report) : note(found.note));
+        const parts = [found.note && note(found.note), found.report && report(found.report)];
+        left.replaceChildren(element("h2", {}, "Remaining time"), ...parts.filter(Boolean));
         if (found.is_final) return;
         before = size;
       }
@@ -91,11 +95,12 @@ async function fitPlan() {
   fit.disabled = true;
   model.replaceChildren(element("h2", {}, "The job at other sizes"), note("Fitting …"));
   try {
-    const { plan, report: fitted, remarks } = await ask("/log/fit", {});
+    const { plan, report: about, remarks } = await ask("/log/fit", {});
+    fitted = plan;
     const { fields } = await ask("/job/start", { plan });
     model.replaceChildren(
       element("h2", { tabIndex: -1 }, "The job at other sizes"), planned(fields, plan),
-      element("details", {}, element("summary", {}, "The fit"), report(fitted), ...remarks.map(note)));
+      element("details", {}, element("summary", {}, "The fit"), report(about), ...remarks.map(note)));
     model.firstChild.focus();
   } catch (error) {
     model.replaceChildren(problem(error.message));

@@ -18,6 +18,7 @@ const MOST_INVARIANTS = 100;
 const page = document.getElementById("page");
 let start = await begin("/net/start");
 const numbers = new Map(start.transitions.map(({ id }, number) => [id, number]));
+const title = (id) => start.transitions[numbers.get(id)].title;
 
 // Expressions in place of the rates and weights of the file, by transition.
 let rates = {};
@@ -63,9 +64,9 @@ const play = button("Play", () => (playing ? pause() : resume()));
 const labelled = (text, input) => element("label", {}, text, input);
 const bar = (...parts) => element("div", { className: "bar" }, ...parts);
 
-document.title = `${start.name || "net"} – tailspn`;
+document.title = `${start.name} – tailspn`;
 page.replaceChildren(
-  element("h1", {}, start.name || "Net"),
+  element("h1", {}, start.name),
   bar(undo, redo, restart, step, button("Download PIPE XML", download, "With this marking and these rates"),
     button("Zoom in", () => zoom?.in(), "Ctrl with the mouse wheel also zooms; dragging moves the picture"),
     button("Zoom out", () => zoom?.out()), button("Whole picture", () => zoom?.whole())),
@@ -238,7 +239,7 @@ function show() {
   slider.value = now;
   slider.disabled = steps.length === 0;
   const time = timeAt(now);
-  const last = now > 0 ? `Fired ${steps[now - 1].transition}. ` : "";
+  const last = now > 0 ? `Fired ${title(steps[now - 1].transition)}. ` : "";
   const end = enabled.size === 0 ? " Nothing can fire: the marking is dead." : "";
   status.textContent = `${last}${now} ${now === 1 ? "firing" : "firings"}${time === null ? "" : `, model time ${short(time)} s`}.${end}`;
 }
@@ -288,9 +289,9 @@ function paint(places, transitions) {
   }
   if (boxes.length === 0) return;
   for (const t of transitions) {
-    const [box, can, { id }] = [boxes[t], enabled.has(t), start.transitions[t]];
+    const [box, can, name] = [boxes[t], enabled.has(t), start.transitions[t].title];
     box.classList.toggle("movable", can);
-    box.setAttribute("aria-label", can ? `fire ${id}` : `${id}, cannot fire`);
+    box.setAttribute("aria-label", can ? `fire ${name}` : `${name}, cannot fire`);
     box.setAttribute("tabindex", can ? "0" : "-1");
     box.setAttribute("aria-disabled", String(!can));
   }
@@ -313,8 +314,8 @@ function showMoves(moves) {
   };
   const rows = moves.map((one) => {
     const press = button("Fire", () => fire(one.transition));
-    press.setAttribute("aria-label", `Fire ${one.transition}`);
-    return [one.transition, when(one), press];
+    press.setAttribute("aria-label", `Fire ${title(one.transition)}`);
+    return [title(one.transition), when(one), press];
   });
   const focused = movesPart.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
   movesPart.classList.remove("waiting");
@@ -339,7 +340,9 @@ async function findInvariants() {
 }
 
 function showInvariants() {
-  const sum = (terms) => terms.map(({ name, weight }) => (weight === 1 ? name : `${weight} ${name}`)).join(" + ");
+  // of one class, a counter is a place
+  const shown = ({ name, counter }) => (start.classes.length === 1 ? start.places[counter] : name);
+  const sum = (terms) => terms.map((term) => (term.weight === 1 ? shown(term) : `${term.weight} ${shown(term)}`)).join(" + ");
   const value = (terms) => terms.reduce((total, { weight, counter }) => total + weight * marking[counter], 0);
   const rows = invariants.map((terms) => [sum(terms), String(value(terms))]);
   invariantsPart.replaceChildren(element("h2", {}, "Invariants"), table(["constant sum", "tokens"], rows));
@@ -347,10 +350,10 @@ function showInvariants() {
 
 // Fields for the rates of exponential and the weights of immediate transitions.
 function showRates() {
-  const rows = start.transitions.filter(({ rate }) => rate !== null).map(({ id, rate, immediate }) => {
+  const rows = start.transitions.filter(({ rate }) => rate !== null).map(({ id, title: name, rate, immediate }) => {
     const input = element("input", { type: "text", placeholder: rate, spellcheck: false, onchange: () => changeRate(id, input) });
-    input.setAttribute("aria-label", `${immediate ? "Weight" : "Rate"} of ${id}`);
-    return [id, immediate ? "weight" : "rate per s", input];
+    input.setAttribute("aria-label", `${immediate ? "Weight" : "Rate"} of ${name}`);
+    return [name, immediate ? "weight" : "rate per s", input];
   });
   ratesPart.replaceChildren(element("summary", {}, "Rates and weights"), table(["transition", "kind", "value"], rows));
 }

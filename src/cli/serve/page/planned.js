@@ -32,10 +32,10 @@ export function planned(fields, plan) {
   }, "Keep these values, and compare later values with them");
   estimate();
   return element("div", {},
-    element("div", { className: "bar" }, ...inputs.map(({ box }) => box),
-      element("label", {}, "Replications", reps), element("label", {}, "Seed", seed)),
+    element("div", { className: "bar" }, ...inputs.map(({ box }) => box)),
     note("An empty field keeps the value of the plan."),
-    element("div", { className: "bar" }, pin), status, problems, answer, cheapest(() => last));
+    element("div", { className: "bar" },
+      element("label", {}, "Replications", reps), element("label", {}, "Seed", seed), pin), status, problems, answer, cheapest(() => last));
 
   function options() {
     const filled = inputs.filter(({ input }) => input.value.trim() !== "");
@@ -173,12 +173,12 @@ function compared({ command, difference_s, low_s, high_s, level, pairs, picture:
       ["mean of the pinned values, simulated", `${short(mean?.value)} s`, ""]]),
     note(`${pairs} pairs of replications with the same random numbers.`),
     ...(svg === null ? [] : [drawn(svg)]),
-    element("p", {}, element("code", {}, command))];
+    element("p", {}, "Pinned: ", element("code", {}, command))];
 }
 
 // A search for the cheapest size of the job with the values of its last answer.
 function cheapest(last) {
-  const price = element("input", { type: "text", placeholder: "such as 0.40/node-hour", spellcheck: false });
+  const price = element("input", { type: "text", placeholder: "0.40/node-hour", spellcheck: false });
   const progress = element("progress", { hidden: true });
   progress.setAttribute("aria-label", "Replications of the current size");
   const found = element("div", { role: "status" });
