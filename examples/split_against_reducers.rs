@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // the first result belongs to the base
     let results: Vec<_> = outcome.stored.results.into_values().skip(1).collect();
 
-    let means: Vec<f64> = results.iter().filter_map(|result| Some(result.mean_s?.value)).collect();
+    let means: Vec<f64> = results.iter().filter_map(|result| Some(result.mean_s.as_ref()?.value)).collect();
     let (least, most) = means.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), &m| (low.min(m), high.max(m)));
     let reduces = axes[1].levels();
     println!("mean job time [s]; reduces:{}", reduces.iter().map(|r| format!("{r:>8}")).collect::<String>());
@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for ((split, reduces), result) in grid.zip(&results) {
         let split_mb = split.as_float().ok_or("no number")?;
         let exact = exact_mean(split_mb, reduces.as_integer().ok_or("no number")?)?;
-        let mean = result.mean_s.ok_or("no mean")?;
+        let mean = result.mean_s.as_ref().ok_or("no mean")?;
         let half = mean.half_width().ok_or("too few replications")?;
         // 2.5 half widths are 5 standard errors
         assert!((mean.value - exact).abs() < 2.5 * half, "{split} {reduces}: {mean:?}, exactly {exact}");

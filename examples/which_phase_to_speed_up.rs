@@ -36,7 +36,7 @@ fn tenths(measure: Measure) -> Result<Vec<(String, [f64; 2])>, tailspn::Error> {
     let report = study.run(&Unwatched)?;
     let tenth = |effect: &KnobEffect| match effect {
         KnobEffect::Derivative { per_percent_s, .. } => {
-            [-10.0 * per_percent_s.value, 5.0 * (per_percent_s.high - per_percent_s.low)]
+            [-10.0 * per_percent_s.value, 10.0 * per_percent_s.half_width().unwrap_or(f64::NAN)]
         }
         _ => [f64::NAN; 2],
     };

@@ -46,6 +46,7 @@
 //! | the tasks in a log, and why they were slow | [`trace`], [`diagnose`], [`fit`] |
 //! | when a run in progress will finish | [`remaining`] |
 //! | many configurations | [`sweep`], [`sensitivity`], [`optimize`] |
+//! | what a straggler policy gains, on a plan or a recorded job | [`whatif`] |
 //!
 //! Every error type converts into [`Error`] with `?`.
 //!
@@ -85,7 +86,7 @@ pub use tailspn_logs::trace;
 pub use tailspn_report::report;
 #[doc(inline)]
 pub use tailspn_studies::{
-    KeyProblem, StudyError, answer, compare, draws, job_time, optimize, remaining, sensitivity, subject, sweep,
+    KeyProblem, StudyError, answer, compare, draws, job_time, optimize, remaining, sensitivity, subject, sweep, whatif,
 };
 
 /// The samples of the README, as tests.

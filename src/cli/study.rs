@@ -106,7 +106,7 @@ fn exit_of(error: &StudyError) -> Exit {
 }
 
 /// Returns the exit code if the data do not suffice for an answer, perhaps because the work was stopped.
-fn too_little() -> Exit {
+pub(crate) fn too_little() -> Exit {
     if interrupted() { Exit::Interrupted } else { Exit::Refused }
 }
 

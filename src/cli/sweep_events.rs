@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use tailspn::report::counted;
-use tailspn::sweep::{DamagedPart, Number, PointResult, Stored, SweepWatch};
+use tailspn::sweep::{DamagedPart, Ends, PointResult, Stored, SweepWatch};
 use tailspn::watch::Watch;
 
 use crate::cli::output::Terminal;
@@ -30,7 +30,7 @@ enum Event {
         point: u64,
         replications: u64,
         reached: u64,
-        mean_s: Option<Number>,
+        mean_s: Option<Ends>,
         #[serde(flatten)]
         pace: Pace,
     },
@@ -136,7 +136,8 @@ impl SweepWatch for Teller {
 
     fn point(&self, result: &PointResult, done: u64, planned: u64) {
         let pace = Pace::new(done, 0, Some(planned), self.started.elapsed());
-        let PointResult { point, replications, reached, mean_s, .. } = *result;
+        let PointResult { point, replications, reached, .. } = *result;
+        let mean_s = result.mean_s.as_ref().map(Ends::from);
         self.tell(&Event::Point { point, replications, reached, mean_s, pace });
     }
 

@@ -50,7 +50,7 @@ fn without_chance_the_cheapest_size_is_known() {
             let found = found(&search);
             assert_eq!(chosen(&found), Some(vec![expected, 1]), "{deadline_s}");
             let Answer::Cheapest(look) = found.outcome.found.answer else { panic!("{:?}", found.outcome.found.answer) };
-            let stated = found.outcome.found.looks[look].cost.unwrap();
+            let stated = found.outcome.found.looks[look].cost.clone().unwrap();
             assert!((stated.value - 240.0).abs() < 0.01, "{stated:?}");
         }
     }

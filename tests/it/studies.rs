@@ -10,11 +10,15 @@ use tailspn::formats::read_file;
 use tailspn::job_time::{EstimateMethod, ExactJobTime, estimate_job};
 use tailspn::mapreduce::Plan;
 use tailspn::optimize::{Optimization, OptimizePlan};
+use tailspn::plan::{JobPlan, Work};
+use tailspn::report::what_if_report;
 use tailspn::sensitivity::{KnobEffect, Method, Sensitivity};
 use tailspn::sim::{Ensemble, Goal, Question, Unwatched};
 use tailspn::subject::LoadError;
 use tailspn::sweep::{PointResult, Sweep, SweepPlan, SweepWatch};
+use tailspn::trace::{self, ReadOptions};
 use tailspn::watch::Watch;
+use tailspn::whatif::WhatIf;
 use tailspn::{Error, StudyError};
 use tempfile::TempDir;
 
@@ -77,7 +81,7 @@ fn a_sweep_gives_the_numbers_of_the_command() {
     assert_eq!(outcome.added, 4);
     let told = json("sweep", &plan, &[]);
     for (point, result) in told["points"].as_array().unwrap().iter().zip(outcome.stored.results.values()) {
-        assert_eq!(point["mean_s"]["value"].as_f64(), result.mean_s.map(|mean| mean.value), "{point}");
+        assert_eq!(point["mean_s"]["value"].as_f64(), result.mean_s.as_ref().map(|mean| mean.value), "{point}");
     }
     assert_eq!(told["points"].as_array().unwrap().len(), outcome.stored.results.len());
 }
@@ -103,8 +107,32 @@ fn a_sensitivity_gives_the_numbers_of_the_command() {
         assert_eq!((&told["knobs"], &told["value_s"]), (&own["knobs"], &own["value_s"]), "{name}");
     }
     let derivative = Sensitivity::open(&plan).unwrap().run(&Unwatched).unwrap();
-    let Some(KnobEffect::Derivative { per_unit_s, .. }) = derivative.knobs[0].effect else { panic!("{derivative:?}") };
+    let Some(KnobEffect::Derivative { per_unit_s, .. }) = &derivative.knobs[0].effect else { panic!("{derivative:?}") };
     assert!((per_unit_s.value - 1.0).abs() < 0.05, "{per_unit_s:?}");
+}
+
+/// A plan of phases, the default plan of tasks, and a log: the same policies, nets and digits.
+#[test]
+fn a_what_if_gives_the_numbers_of_the_command() {
+    let (_files, folder) = folder(&[("job.toml", JOB), ("tasks.toml", tailspn::cluster::Plan::example_toml())]);
+    let log = Path::new("tests/data/trace/speculation.spark.gz");
+    for path in [folder.join("job.toml"), folder.join("tasks.toml"), log.to_owned()] {
+        let mut study = match path.extension().and_then(|end| end.to_str()) {
+            Some("gz") => WhatIf::of_log(&trace::read(&path, &ReadOptions::default(), &Unwatched).unwrap()).unwrap(),
+            _ => {
+                let text = std::fs::read_to_string(&path).unwrap();
+                WhatIf::of_plan(JobPlan::read(&text, Work::Tasks).unwrap().plan).unwrap()
+            }
+        };
+        (study.replications, study.seed) = (Some(70), 5);
+        let found = study.run(&Unwatched).unwrap();
+        let told = json("whatif", &path, &["--reps", "70", "--seed", "5"]);
+        let own = serde_json::to_value(what_if_report(&study, &found)).unwrap();
+        for key in ["policies", "net", "net_note", "baseline", "slots", "maps"] {
+            assert_eq!(told[key], own[key], "{key} of {path:?}");
+        }
+        assert_eq!(found.nets.len(), usize::from(path.ends_with("job.toml")), "{path:?}");
+    }
 }
 
 #[test]

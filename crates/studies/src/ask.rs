@@ -4,10 +4,11 @@ use std::num::NonZeroUsize;
 
 use rayon::prelude::*;
 
+use crate::ends::{owned, without_width};
 use crate::error::StudyError;
-use crate::estimate::{EstimateError, FloatMoments};
+use crate::estimate::{EstimateError, FloatMoments, Measured};
 use crate::optimize::Measure;
-use crate::sensitivity::{Effect, Response};
+use crate::sensitivity::Response;
 use crate::share::{Listed, Share};
 use crate::sim::{Backend, Ending, Ensemble, run};
 use crate::subject::Subject;
@@ -41,12 +42,12 @@ pub(crate) fn times(
 }
 
 /// Returns an answer with its interval by Student's t over the groups.
-pub(crate) fn value_of(answer: &Response, level: f64) -> Result<Effect, EstimateError> {
+pub(crate) fn value_of(answer: &Response, level: f64) -> Result<Measured, EstimateError> {
     if let [exact] = answer.groups() {
-        return Ok(Effect { value: *exact, low: *exact, high: *exact });
+        return Ok(without_width(*exact));
     }
     let moments: FloatMoments = answer.groups().iter().copied().collect();
-    Ok(moments.mean_estimate(level)?.into())
+    Ok(owned(moments.mean_estimate(level)?))
 }
 
 /// Simulates points, one row of points at a time.

@@ -10,6 +10,7 @@ pub mod answer;
 mod ask;
 pub mod compare;
 pub mod draws;
+mod ends;
 mod error;
 pub mod job_time;
 pub mod optimize;
@@ -17,6 +18,7 @@ pub mod remaining;
 pub mod sensitivity;
 pub mod subject;
 pub mod sweep;
+pub mod whatif;
 
 pub use error::{KeyProblem, StudyError};
 

@@ -49,7 +49,7 @@ fn job(deadline_s: f64) -> Result<EstimatedJob, tailspn::Error> {
 fn sweep() -> Result<Vec<f64>, tailspn::Error> {
     let sweep = Sweep::of_job(JobPlan::default().slots(false))?.axis(Axis::values("job.reduces", [20, 80]));
     let outcome = sweep.run(&Unwatched)?;
-    Ok(outcome.stored.results.values().filter_map(|point| Some(point.mean_s?.value)).collect())
+    Ok(outcome.stored.results.into_values().filter_map(|point| Some(point.mean_s?.value)).collect())
 }
 
 fn main() -> Result<(), tailspn::Error> {

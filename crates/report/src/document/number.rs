@@ -2,8 +2,6 @@
 
 use crate::estimate::{Doubt, Measured};
 use crate::report::{Word, count, plain, within};
-use crate::sensitivity::Effect;
-use crate::sweep;
 
 /// A number of a result.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,16 +51,6 @@ impl Number {
     /// Returns a count.
     pub fn count(at: impl Into<String>, value: u64) -> Self {
         Self::new(at, value as f64, "")
-    }
-
-    /// Returns a number of a sensitivity analysis.
-    pub(crate) fn effect(at: impl Into<String>, effect: &Effect, unit: impl Into<Word>) -> Self {
-        Self::new(at, effect.value, unit).between(Some(effect.low), Some(effect.high))
-    }
-
-    /// Returns a number of a sweep.
-    pub(crate) fn of_sweep(at: impl Into<String>, number: &sweep::Number, unit: impl Into<Word>) -> Self {
-        Self::new(at, number.value, unit).between(number.low, number.high)
     }
 
     /// Sets the ends of the interval.

@@ -199,7 +199,7 @@ pub use trace_rows::{
 pub use trace_timeline::trace_svg;
 pub use whatif::{
     ChangeRow, DetectorRow, DetectorsReport, MetricRow, NetRow, PolicyRow, TailRow, WhatIfReport, detectors_report,
-    planned_what_if_report, what_if_report,
+    what_if_report,
 };
 pub use whatif_log::{LogWhatIfReport, log_what_if_report};
 pub use whatif_plot::what_if_picture;

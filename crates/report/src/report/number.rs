@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use toml::Value;
 
+use crate::estimate::Measured;
+
 /// Significant digits of an interval's half width; they determine the digits of the value.
 const ERROR_DIGITS: i32 = 2;
 /// Significant digits of a number without an interval.
@@ -134,6 +136,11 @@ pub(crate) fn value_key(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
+}
+
+/// The ends of a number's interval; the value twice without one.
+pub(crate) fn ends(number: &Measured) -> [f64; 2] {
+    number.ends().unwrap_or([number.value; 2])
 }
 
 #[cfg(test)]

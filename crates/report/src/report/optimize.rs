@@ -173,17 +173,18 @@ pub fn optimize_report(plan: &OptimizePlan, outcome: &OptimizeOutcome) -> Optimi
 
 /// Replications of a point: the cost uses the same replications as the time, or more.
 fn replications_of(look: &LookAt) -> u64 {
-    look.judgement.replications.max(look.cost.map_or(0, |cost| cost.replications))
+    look.judgement.replications.max(look.cost.as_ref().map_or(0, |cost| cost.samples))
 }
 
 fn look_row(candidate: &Candidate, look: &LookAt) -> LookRow {
     let judgement = look.judgement;
+    let interval = look.cost.as_ref().and_then(Measured::ends);
     LookRow {
         point: candidate.point.number,
         values: candidate.point.values.clone(),
-        cost: look.cost.map_or(candidate.cost, |cost| cost.value),
-        cost_low: look.cost.map(|cost| cost.low),
-        cost_high: look.cost.map(|cost| cost.high),
+        cost: look.cost.as_ref().map_or(candidate.cost, |cost| cost.value),
+        cost_low: interval.map(|[low, _]| low),
+        cost_high: interval.map(|[_, high]| high),
         verdict: match judgement.verdict {
             Verdict::Meets => "meets",
             Verdict::Fails => "fails",

@@ -4,11 +4,12 @@ use toml::Value;
 
 use crate::document::parts::{setting, with_base_folded};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Report, Show, Table};
+use crate::estimate::Measured;
 use crate::report::deadline::add_deadline;
 use crate::report::json::key_of;
-use crate::report::number::{count, counted, value_text};
+use crate::report::number::{count, counted, ends, value_text};
 use crate::report::sensitivity_plot::{most_drawn, sensitivity_picture};
-use crate::sensitivity::{Effect, KnobEffect, Method, SensitivityReport};
+use crate::sensitivity::{self, KnobEffect, Method, SensitivityReport};
 
 /// Settings that readers see; JSON and CSV have all.
 const MOST: usize = 20;
@@ -106,7 +107,7 @@ fn answer(report: &SensitivityReport) -> Vec<Piece> {
     };
     let at = format!("/knobs/{}/effect/{}", lead.place, lead.key);
     // the words state the direction
-    let number = Number { factor: lead.effect.value.signum(), ..Number::effect(at, &lead.effect, "s") };
+    let number = Number { factor: lead.effect.value.signum(), ..Number::measured(at, lead.effect, "s") };
     let mut pieces: Vec<Piece> = vec![lead.before.clone().into(), number.into(), ".".into()];
     if !lead.rivals.is_empty() {
         let rivals = lead.rivals_in_words();
@@ -124,7 +125,7 @@ struct Lead<'r> {
     /// The words before the effect.
     before: String,
     /// Effect \[s\], with its sign.
-    effect: Effect,
+    effect: &'r Measured,
     /// Key in the JSON.
     key: &'static str,
     /// Other settings whose intervals overlap the interval of this setting.
@@ -136,8 +137,8 @@ struct Lead<'r> {
 fn lead(report: &SensitivityReport) -> Option<Lead<'_>> {
     let known = || report.knobs.iter().enumerate().filter_map(|(i, row)| Some((i, row, row.effect.as_ref()?)));
     let (place, row, effect) = known().find(|(_, _, effect)| is_significant(effect))?;
-    let least = effect.weight().low;
-    let others = known().filter(|(i, _, other)| *i != place && other.weight().high >= least);
+    let [least, _] = ends(&effect.weight());
+    let others = known().filter(|(i, _, other)| *i != place && ends(&other.weight())[1] >= least);
     let rivals: Vec<&str> = others.map(|(_, row, _)| row.name.as_str()).collect();
     let has = if rivals.is_empty() { "has" } else { "may have" };
     let name = &row.name;
@@ -145,21 +146,21 @@ fn lead(report: &SensitivityReport) -> Option<Lead<'_>> {
         KnobEffect::Derivative { per_percent_s, .. } => {
             let direction = if per_percent_s.value < 0.0 { "more" } else { "less" };
             let before = format!("{name} {has} the largest effect: 1% {direction} saves ");
-            (before, *per_percent_s, "per_percent_s")
+            (before, per_percent_s, "per_percent_s")
         }
         KnobEffect::Change { from, to, change_s, .. } => {
             let (from, to) = if change_s.value < 0.0 { (from, to) } else { (to, from) };
             let before =
                 format!("{name} {has} the largest effect: {} instead of {} saves ", value_text(to), value_text(from));
-            (before, *change_s, "change_s")
+            (before, change_s, "change_s")
         }
         KnobEffect::Elementary { size_s, .. } => {
-            (format!("{name} {has} the largest effect: over its range, it changes the time by "), *size_s, "size_s")
+            (format!("{name} {has} the largest effect: over its range, it changes the time by "), size_s, "size_s")
         }
         KnobEffect::Variance { deviation_s, .. } => {
             let before =
                 format!("{name} {has} the largest effect: over the ranges, it causes a standard deviation of ");
-            (before, *deviation_s, "deviation_s")
+            (before, deviation_s, "deviation_s")
         }
     };
     Some(Lead { place, before, effect, key, rivals })
@@ -168,10 +169,10 @@ fn lead(report: &SensitivityReport) -> Option<Lead<'_>> {
 /// Returns true if an effect is statistically significant.
 fn is_significant(effect: &KnobEffect) -> bool {
     match effect {
-        KnobEffect::Derivative { per_percent_s, .. } => per_percent_s.is_sure(),
-        KnobEffect::Change { change_s, .. } => change_s.is_sure(),
-        KnobEffect::Elementary { size_s, .. } => size_s.low > 0.0,
-        KnobEffect::Variance { total, .. } => total.low > 0.0,
+        KnobEffect::Derivative { per_percent_s, .. } => sensitivity::is_significant(per_percent_s),
+        KnobEffect::Change { change_s, .. } => sensitivity::is_significant(change_s),
+        KnobEffect::Elementary { size_s, .. } => ends(size_s)[0] > 0.0,
+        KnobEffect::Variance { total, .. } => ends(total)[0] > 0.0,
     }
 }
 
@@ -195,7 +196,7 @@ fn is_at_the_base(report: &SensitivityReport) -> bool {
 /// Returns the times of the base, if it is known.
 fn base(report: &SensitivityReport) -> Option<Headline> {
     let value = report.value_s.as_ref().filter(|_| is_at_the_base(report) && report.measure == "mean")?;
-    let mean = Number::effect("/value_s", value, "s");
+    let mean = Number::measured("/value_s", value, "s");
     Some(Headline { of: Some("the base".to_owned()), mean, quantiles: [None, None, None] })
 }
 
@@ -226,10 +227,10 @@ fn knobs(report: &SensitivityReport, ranked: &str) -> Table {
 }
 
 fn cells(at: &str, effect: &KnobEffect) -> Vec<Cell> {
-    let number = |key: &str, effect: &Effect| Number::effect(format!("{at}/{key}"), effect, "");
-    let change = |key: &str, effect: &Effect| Cell::from(number(key, effect).signed());
+    let number = |key: &str, effect: &Measured| Number::measured(format!("{at}/{key}"), effect, "");
+    let change = |key: &str, effect: &Measured| Cell::from(number(key, effect).signed());
     let optional =
-        |key: &str, effect: &Option<Effect>| Cell::from(effect.as_ref().map(|own| number(key, own).signed()));
+        |key: &str, effect: &Option<Measured>| Cell::from(effect.as_ref().map(|own| number(key, own).signed()));
     let end = |key: &str, value: &Value| setting(format!("{at}/{key}"), value);
     match effect {
         KnobEffect::Derivative { at: value, per_unit_s, per_percent_s } => vec![
@@ -279,9 +280,9 @@ fn moved(report: &SensitivityReport) -> Table {
     let mut push = |name: String, number: Option<Number>| {
         table.rows.extend(number.map(|number| vec![Cell::from(name), number.into()]));
     };
-    let value = report.value_s.as_ref().map(|value| Number::effect("/value_s", value, "s"));
+    let value = report.value_s.as_ref().map(|value| Number::measured("/value_s", value, "s"));
     push(format!("{} {of}", report.measure), value);
-    let variance = report.variance_s2.as_ref().map(|variance| Number::effect("/variance_s2", variance, "s²"));
+    let variance = report.variance_s2.as_ref().map(|variance| Number::measured("/variance_s2", variance, "s²"));
     push("variance over the ranges".to_owned(), variance);
     let noise = report.noise_s2.map(|noise| Number::new("/noise_s2", noise, "s²").rounded(0.01 * noise.abs()));
     push("variance of the replications, which is removed".to_owned(), noise);
@@ -311,7 +312,7 @@ fn numbers_table(report: &SensitivityReport) -> Table {
     for (i, row) in report.knobs.iter().enumerate() {
         for (number, unit, effect) in row.effect.iter().flat_map(numbers) {
             let words = [&row.key, &row.name, &key_of(&report.method), &report.measure, number, unit];
-            let value = Number::effect(format!("/knobs/{i}/effect/{number}"), &effect, unit);
+            let value = Number::measured(format!("/knobs/{i}/effect/{number}"), effect, unit);
             let mut cells = words.map(Cell::from).to_vec();
             cells.extend([value.into(), report.level.to_string().into()]);
             table.rows.push(cells);
@@ -321,14 +322,20 @@ fn numbers_table(report: &SensitivityReport) -> Table {
 }
 
 /// Returns the numbers of an effect with their names and units, for CSV.
-fn numbers(effect: &KnobEffect) -> Vec<(&'static str, &'static str, Effect)> {
-    let optional = |name, unit, effect: &Option<Effect>| effect.map(|effect| (name, unit, effect));
+fn numbers(effect: &KnobEffect) -> Vec<(&'static str, &'static str, &Measured)> {
+    fn optional<'a>(
+        name: &'static str,
+        unit: &'static str,
+        effect: &'a Option<Measured>,
+    ) -> Option<(&'static str, &'static str, &'a Measured)> {
+        effect.as_ref().map(|effect| (name, unit, effect))
+    }
     match effect {
         KnobEffect::Derivative { per_unit_s, per_percent_s, .. } => {
-            vec![("per_unit", "s", *per_unit_s), ("per_percent", "s", *per_percent_s)]
+            vec![("per_unit", "s", per_unit_s), ("per_percent", "s", per_percent_s)]
         }
         KnobEffect::Change { change_s, at_from_s, at_to_s, per_unit_s, per_percent_s, .. } => [
-            Some(("change", "s", *change_s)),
+            Some(("change", "s", change_s)),
             optional("at_from", "s", at_from_s),
             optional("at_to", "s", at_to_s),
             optional("per_unit", "s", per_unit_s),
@@ -338,9 +345,9 @@ fn numbers(effect: &KnobEffect) -> Vec<(&'static str, &'static str, Effect)> {
         .flatten()
         .collect(),
         KnobEffect::Elementary { size_s, mean_s, spread_s, per_unit_s, per_percent_s, .. } => [
-            Some(("size", "s", *size_s)),
-            Some(("mean", "s", *mean_s)),
-            Some(("spread", "s", *spread_s)),
+            Some(("size", "s", size_s)),
+            Some(("mean", "s", mean_s)),
+            Some(("spread", "s", spread_s)),
             optional("per_unit", "s", per_unit_s),
             optional("per_percent", "s", per_percent_s),
         ]
@@ -348,7 +355,7 @@ fn numbers(effect: &KnobEffect) -> Vec<(&'static str, &'static str, Effect)> {
         .flatten()
         .collect(),
         KnobEffect::Variance { first, total, deviation_s, .. } => {
-            vec![("first", "", *first), ("total", "", *total), ("deviation", "s", *deviation_s)]
+            vec![("first", "", first), ("total", "", total), ("deviation", "s", deviation_s)]
         }
     }
 }
@@ -366,7 +373,7 @@ mod tests {
             effect: Some(KnobEffect::Change {
                 from: Value::Integer(1),
                 to: Value::Integer(2),
-                change_s: Effect { value, low: value - half, high: value + half },
+                change_s: Measured::between(value, Some(value - half), Some(value + half)),
                 at_from_s: None,
                 at_to_s: None,
                 per_unit_s: None,

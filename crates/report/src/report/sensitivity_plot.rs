@@ -5,7 +5,8 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use crate::report::number::within;
+use crate::estimate::Measured;
+use crate::report::number::{ends, within};
 use crate::report::plot::{
     self, Area, Axes, Chart, DrawError, Picture, PlotError, Width, axes, can_be_axis, fine_svg, label, line, px,
     shortened, text_width,
@@ -13,8 +14,8 @@ use crate::report::plot::{
 use crate::report::rows_plot::{self, BarRow, rows_picture};
 use crate::report::sweep::KnobRow;
 use crate::report::sweep_plot::tornado;
-use crate::sensitivity::{Effect, KnobEffect, Method, SensitivityReport};
-use crate::sweep::{Level, Number};
+use crate::sensitivity::{KnobEffect, Method, SensitivityReport};
+use crate::sweep::Level;
 
 /// Letters of labels \[px\].
 const LETTERS: i32 = 13;
@@ -76,11 +77,11 @@ fn indices(report: &SensitivityReport) -> Vec<BarRow> {
 }
 
 /// Returns a bar from 0 to an effect, its interval, and its value after a word.
-fn bar_of(effect: &Effect, word: &str) -> BarRow {
-    let half = Some(effect.half_width()).filter(|half| *half > 0.0);
+fn bar_of(effect: &Measured, word: &str) -> BarRow {
+    let half = effect.half_width().filter(|half| *half > 0.0);
     BarRow {
         bar: [effect.value.min(0.0), effect.value.max(0.0)],
-        interval: half.map(|_| [effect.low, effect.high]),
+        interval: effect.ends().filter(|_| half.is_some()),
         text: format!(
             "{word}{}",
             half.map_or_else(|| crate::report::number::plain(effect.value), |half| within(effect.value, Some(half)))
@@ -91,9 +92,9 @@ fn bar_of(effect: &Effect, word: &str) -> BarRow {
 
 /// Returns the changes at the ends of each setting's range, in the form of a sweep.
 fn swings(report: &SensitivityReport) -> Vec<KnobRow> {
-    let level = |value: &toml::Value, effect: &Effect| Level {
+    let level = |value: &toml::Value, effect: &Measured| Level {
         value: value.clone(),
-        difference_s: Number { value: effect.value, low: Some(effect.low), high: Some(effect.high) },
+        difference_s: effect.clone(),
         ratio: None,
     };
     let swing = |row: &crate::sensitivity::SensitivityRow| {
@@ -107,21 +108,21 @@ fn swings(report: &SensitivityReport) -> Vec<KnobRow> {
 }
 
 /// A setting as a dot.
-struct Dot {
+struct Dot<'a> {
     name: String,
-    size: Effect,
-    spread: Effect,
+    size: &'a Measured,
+    spread: &'a Measured,
 }
 
 /// Draws σ (vertical) against μ\* (horizontal), with a dot for each setting.
 fn effects(report: &SensitivityReport) -> Result<Option<Picture>, PlotError> {
-    let dot = |(name, effect): (String, &KnobEffect)| match effect {
-        KnobEffect::Elementary { size_s, spread_s, .. } => Some(Dot { name, size: *size_s, spread: *spread_s }),
+    let dots = ranked(report).filter_map(|(name, effect)| match effect {
+        KnobEffect::Elementary { size_s, spread_s, .. } => Some(Dot { name, size: size_s, spread: spread_s }),
         _ => None,
-    };
-    let dots: Vec<Dot> = ranked(report).filter_map(dot).collect();
-    let span = |of: fn(&Dot) -> Effect| {
-        let ends = dots.iter().map(of).flat_map(|effect| [effect.low, effect.value, effect.high]);
+    });
+    let dots: Vec<Dot<'_>> = dots.collect();
+    let span = |of: for<'a> fn(&Dot<'a>) -> &'a Measured| {
+        let ends = dots.iter().map(of).flat_map(|effect| ends(effect).into_iter().chain([effect.value]));
         let (from, to) = ends.fold((0.0, 0.0), |(from, to), end| (f64::min(from, end), f64::max(to, end)));
         let room = 0.06 * if to > from { to - from } else { 1.0 };
         [from - room, to + room]
@@ -134,7 +135,7 @@ fn effects(report: &SensitivityReport) -> Result<Option<Picture>, PlotError> {
     Picture::new("effects", |width| fine_svg(size(width), |area| draw_effects(area, &dots, x, y, width))).map(Some)
 }
 
-fn draw_effects(area: &Area<'_>, dots: &[Dot], x: [f64; 2], y: [f64; 2], width: Width) -> Result<(), DrawError> {
+fn draw_effects(area: &Area<'_>, dots: &[Dot<'_>], x: [f64; 2], y: [f64; 2], width: Width) -> Result<(), DrawError> {
     let mut chart = ChartBuilder::on(area)
         .margin(px(10))
         .margin_right(px(24))
@@ -161,8 +162,8 @@ fn draw_effects(area: &Area<'_>, dots: &[Dot], x: [f64; 2], y: [f64; 2], width: 
     let mut lines = Vec::new();
     for dot in dots {
         let whiskers = [
-            [(dot.size.low, dot.spread.value), (dot.size.high, dot.spread.value)],
-            [(dot.size.value, dot.spread.low), (dot.size.value, dot.spread.high)],
+            ends(dot.size).map(|size| (size, dot.spread.value)),
+            ends(dot.spread).map(|spread| (dot.size.value, spread)),
         ];
         lines.extend(whiskers.map(|ends| Field::of_line(ends.map(|end| chart.backend_coord(&end)))));
         chart.draw_series(whiskers.map(|ends| PathElement::new(ends, line(plot::GREY, 2))))?;
@@ -182,7 +183,7 @@ fn draw_effects(area: &Area<'_>, dots: &[Dot], x: [f64; 2], y: [f64; 2], width: 
 fn write_names(
     area: &Area<'_>,
     chart: &Chart<'_, '_, plotters::coord::types::RangedCoordf64>,
-    dots: &[Dot],
+    dots: &[Dot<'_>],
     places: &[(i32, i32)],
     [mut taken, lines]: [Vec<Field>; 2],
     width: Width,
@@ -269,8 +270,8 @@ mod tests {
     use super::*;
     use crate::sensitivity::SensitivityRow;
 
-    fn effect(value: f64, half: f64) -> Effect {
-        Effect { value, low: value - half, high: value + half }
+    fn effect(value: f64, half: f64) -> Measured {
+        Measured::between(value, Some(value - half), Some(value + half))
     }
 
     fn report(method: Method, effects: Vec<KnobEffect>) -> SensitivityReport {

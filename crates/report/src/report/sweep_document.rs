@@ -3,10 +3,11 @@
 
 use crate::document::parts::{setting, with_base_folded};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Report, Show, Table};
+use crate::estimate::Measured;
 use crate::report::number::{count, counted, value_key, value_text};
 use crate::report::sweep::SweepReport;
 use crate::report::sweep_plot::sweep_pictures;
-use crate::sweep::{self, Design, Level, PointResult};
+use crate::sweep::{Design, Level, PointResult};
 
 /// Maximum number of configurations that readers see; JSON and CSV have all.
 const MOST: usize = 200;
@@ -83,18 +84,19 @@ fn settings(report: &SweepReport, point: &PointResult) -> String {
 
 /// Returns the configuration with the largest saving.
 fn answer(report: &SweepReport) -> Vec<Piece> {
-    let saves = |number: &sweep::Number| number.high.unwrap_or(number.value) < 0.0;
-    let points = report.points.iter().enumerate().filter_map(|(i, point)| Some((i, point, point.difference_s?)));
+    let saves = |number: &Measured| number.ends().map_or(number.value, |[_, high]| high) < 0.0;
+    let points =
+        report.points.iter().enumerate().filter_map(|(i, point)| Some((i, point, point.difference_s.as_ref()?)));
     let best = points.filter(|(_, _, difference)| saves(difference)).min_by(|a, b| a.2.value.total_cmp(&b.2.value));
     let Some((i, point, difference)) = best else {
         return vec!["No value makes the time significantly shorter than at the base.".into()];
     };
     let mut pieces = vec![
         format!("Largest saving: {} changes the mean time by ", settings(report, point)).into(),
-        Number::of_sweep(format!("/points/{i}/difference_s"), &difference, "s").signed().into(),
+        Number::measured(format!("/points/{i}/difference_s"), difference, "s").signed().into(),
     ];
     if let Some(ratio) = &point.ratio {
-        let ratio = Number::of_sweep(format!("/points/{i}/ratio"), ratio, "").change();
+        let ratio = Number::measured(format!("/points/{i}/ratio"), ratio, "").change();
         pieces.extend([", or ".into(), ratio.into()]);
     }
     pieces.push(".".into());
@@ -104,8 +106,8 @@ fn answer(report: &SweepReport) -> Vec<Piece> {
 /// Returns the times of the base.
 fn base(report: &SweepReport) -> Option<Headline> {
     let (i, base) = report.points.iter().enumerate().find(|(_, point)| point.point == 0)?;
-    let number = |name: &str, number: &Option<sweep::Number>| {
-        number.as_ref().map(|number| Number::of_sweep(format!("/points/{i}/{name}"), number, "s"))
+    let number = |name: &str, number: &Option<Measured>| {
+        number.as_ref().map(|number| Number::measured(format!("/points/{i}/{name}"), number, "s"))
     };
     let quantiles = [number("p50_s", &base.p50_s), number("p95_s", &base.p95_s), number("p99_s", &base.p99_s)];
     Some(Headline { of: Some("the base".to_owned()), mean: number("mean_s", &base.mean_s)?, quantiles })
@@ -126,10 +128,10 @@ fn knobs(report: &SweepReport) -> Table {
     for (i, knob) in report.tornado.iter().enumerate() {
         let at = format!("/tornado/{i}");
         let change = |name: &str, level: &Level| {
-            Cell::from(Number::of_sweep(format!("{at}/{name}/difference_s"), &level.difference_s, "s").signed())
+            Cell::from(Number::measured(format!("{at}/{name}/difference_s"), &level.difference_s, "s").signed())
         };
         let ratio = knob.best.ratio.as_ref();
-        let ratio = ratio.map(|ratio| Number::of_sweep(format!("{at}/best/ratio"), ratio, "").change());
+        let ratio = ratio.map(|ratio| Number::measured(format!("{at}/best/ratio"), ratio, "").change());
         let digits = knob.worst.difference_s.half_width().filter(|half| *half > 0.0);
         let swing = Number { digits_of: digits, ..Number::new(format!("{at}/swing_s"), knob.swing_s, "s") };
         table.rows.push(vec![
@@ -190,8 +192,8 @@ fn row(report: &SweepReport, i: usize, point: &PointResult) -> Vec<Cell> {
     cells.extend(point.values.iter().map(|value| Cell::from(value.as_ref().map(value_key))));
     let counts = [("replications", point.replications), ("reached", point.reached)];
     cells.extend(counts.map(|(name, value)| Cell::from(Number::count(format!("{at}/{name}"), value))));
-    let number = |name: &str, number: &Option<sweep::Number>, unit: &'static str| {
-        number.as_ref().map(|number| Number::of_sweep(format!("{at}/{name}"), number, unit))
+    let number = |name: &str, number: &Option<Measured>, unit: &'static str| {
+        number.as_ref().map(|number| Number::measured(format!("{at}/{name}"), number, unit))
     };
     let times = [("mean_s", &point.mean_s), ("p50_s", &point.p50_s), ("p95_s", &point.p95_s), ("p99_s", &point.p99_s)];
     cells.extend(times.map(|(name, value)| Cell::from(number(name, value, "s"))));

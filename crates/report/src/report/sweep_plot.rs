@@ -4,10 +4,11 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use toml::Value;
 
+use crate::estimate::Measured;
 use crate::report::number::{plain, value_text, within};
 use crate::report::plot::{self, Area, DrawError, Picture, PlotError, Width};
 use crate::report::sweep::{KnobRow, SweepReport};
-use crate::sweep::{Level, Number, PointResult};
+use crate::sweep::{Level, PointResult};
 
 /// Pixels of a curve or a heat map.
 fn size(width: Width) -> (u32, u32) {
@@ -55,21 +56,22 @@ fn roomy(values: impl Iterator<Item = f64> + Clone) -> Option<std::ops::Range<f6
 }
 
 /// A quantile or mean of a point, with its position on the axis.
-type Dot = (f64, Number);
+type Dot<'a> = (f64, &'a Measured);
 /// Name, colour and dots of a line.
-type Line = (&'static str, RGBColor, Vec<Dot>);
+type Line<'a> = (&'static str, RGBColor, Vec<Dot<'a>>);
 
-fn lines(report: &SweepReport) -> Vec<Line> {
-    let line = |name, colour, number_of: fn(&PointResult) -> Option<Number>| {
-        let dot = |point: &PointResult| Some((number(point.values.first()?.as_ref()?)?, number_of(point)?));
-        let mut dots: Vec<Dot> = report.points.iter().filter_map(dot).collect();
+fn lines(report: &SweepReport) -> Vec<Line<'_>> {
+    let line = |name, colour, number_of: fn(&PointResult) -> &Option<Measured>| {
+        let points = report.points.iter();
+        let dots = points.filter_map(|p| Some((number(p.values.first()?.as_ref()?)?, number_of(p).as_ref()?)));
+        let mut dots: Vec<Dot<'_>> = dots.collect();
         dots.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         (name, colour, dots)
     };
     let lines = [
-        line("p99", plot::GREY, |point| point.p99_s),
-        line("p95", plot::ORANGE, |point| point.p95_s),
-        line("mean", plot::BLUE, |point| point.mean_s),
+        line("p99", plot::GREY, |point| &point.p99_s),
+        line("p95", plot::ORANGE, |point| &point.p95_s),
+        line("mean", plot::BLUE, |point| &point.mean_s),
     ];
     lines.into_iter().filter(|(_, _, dots)| !dots.is_empty()).collect()
 }
@@ -78,7 +80,7 @@ fn lines(report: &SweepReport) -> Vec<Line> {
 fn curve(report: &SweepReport) -> Result<Option<Picture>, PlotError> {
     let lines = lines(report);
     let dots = lines.iter().flat_map(|(_, _, dots)| dots);
-    let ends = dots.clone().flat_map(|(_, n)| [n.value, n.low.unwrap_or(n.value), n.high.unwrap_or(n.value)]);
+    let ends = dots.clone().flat_map(|(_, number)| drawn_of(number));
     let places = dots.clone().map(|(x, _)| *x);
     let (Some(x), Some(y)) = (roomy(places), roomy(ends)) else { return Ok(None) };
     if lines.iter().all(|(_, _, dots)| dots.len() < 2) {
@@ -92,7 +94,7 @@ fn curve(report: &SweepReport) -> Result<Option<Picture>, PlotError> {
 fn draw_curve(
     area: &Area<'_>,
     report: &SweepReport,
-    lines: &[Line],
+    lines: &[Line<'_>],
     ends: &[std::ops::Range<f64>; 2],
     width: Width,
 ) -> Result<(), DrawError> {
@@ -118,7 +120,7 @@ fn draw_curve(
         .draw()?;
     for (_, colour, dots) in lines {
         let thick = colour.stroke_width(2);
-        let bars = dots.iter().filter_map(|(x, n)| Some([(*x, n.low?), (*x, n.high?)]));
+        let bars = dots.iter().filter_map(|(x, n)| Some(n.ends()?.map(|end| (*x, end))));
         chart.draw_series(bars.map(|bar| PathElement::new(bar, thick)))?;
         chart.draw_series(dots.iter().map(|(x, n)| Circle::new((*x, n.value), 3, colour.filled())))?;
         chart.draw_series(LineSeries::new(dots.iter().map(|(x, n)| (*x, n.value)), thick))?;
@@ -152,7 +154,7 @@ fn cells(report: &SweepReport) -> Cells {
     for point in &report.points {
         let [Some(first), Some(second)] = &point.values[..] else { continue };
         let (column, row) = (place(&mut found.columns, first), place(&mut found.rows, second));
-        found.means.extend(point.mean_s.map(|mean| (column, row, mean.value)));
+        found.means.extend(point.mean_s.as_ref().map(|mean| (column, row, mean.value)));
     }
     found
 }
@@ -242,10 +244,15 @@ pub(super) fn tornado(knobs: &[KnobRow], measure: &str) -> Result<Option<Picture
     Picture::new("tornado", |width| plot::svg(size(width), |area| draw_tornado(area, knobs, measure, width))).map(Some)
 }
 
+/// A number and the ends of its interval.
+fn drawn_of(number: &Measured) -> impl Iterator<Item = f64> + Clone {
+    std::iter::once(number.value).chain(number.ends().into_iter().flatten())
+}
+
 /// Returns all values that are drawn for a setting.
 fn ends_of(knob: &KnobRow) -> Vec<f64> {
-    let numbers = [knob.best.difference_s, knob.worst.difference_s];
-    numbers.into_iter().flat_map(|n| [Some(n.value), n.low, n.high]).flatten().collect()
+    let numbers = [&knob.best.difference_s, &knob.worst.difference_s];
+    numbers.into_iter().flat_map(drawn_of).collect()
 }
 
 fn draw_tornado(area: &Area<'_>, knobs: &[KnobRow], measure: &str, width: Width) -> Result<(), DrawError> {
@@ -293,7 +300,7 @@ fn draw_tornado(area: &Area<'_>, knobs: &[KnobRow], measure: &str, width: Width)
             let end = level.difference_s.value;
             let bar = [(0.0_f64.min(end), middle - 0.3), (0.0_f64.max(end), middle + 0.3)];
             chart.draw_series([Rectangle::new(bar, colour.mix(0.7).filled())])?;
-            if let (Some(low), Some(high)) = (level.difference_s.low, level.difference_s.high) {
+            if let Some([low, high]) = level.difference_s.ends() {
                 chart.draw_series([PathElement::new([(low, middle), (high, middle)], BLACK.stroke_width(2))])?;
             }
         }
@@ -315,12 +322,12 @@ const BESIDE: i32 = 8;
 fn value_labels(knob: &KnobRow) -> Vec<(f64, i32, String)> {
     let (best, worst) = (&knob.best, &knob.worst);
     let left = |level: &Level| {
-        let number = level.difference_s;
-        (number.low.unwrap_or(number.value), -BESIDE, value_text(&level.value))
+        let number = &level.difference_s;
+        (number.ends().map_or(number.value, |[low, _]| low), -BESIDE, value_text(&level.value))
     };
     let right = |level: &Level| {
-        let number = level.difference_s;
-        (number.high.unwrap_or(number.value), BESIDE, value_text(&level.value))
+        let number = &level.difference_s;
+        (number.ends().map_or(number.value, |[_, high]| high), BESIDE, value_text(&level.value))
     };
     let mut labels = Vec::new();
     if best.difference_s.value <= 0.0 {

@@ -1,18 +1,15 @@
 //! The result of a what-if: policies compared; and the catalogue of detectors.
 
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::detect::CATALOGUE;
 use crate::cluster::metrics::Metric;
-use crate::cluster::{Advice, Comparison, KnownJob, Plan, PolicySummary, SlotShare, Watching};
+use crate::cluster::{Advice, PolicySummary, SlotShare, Watching};
 use crate::estimate::Measured;
-use crate::mapreduce::Plan as JobOfPhases;
 use crate::plan::JobPlan;
 use crate::report::distribution::Distribution;
 use crate::report::json::Word;
-use crate::sim::Run;
+use crate::whatif::{NetTimes, WhatIf, WhatIfJob, WhatIfOutcome};
 
 /// A quantile of the job time \[s\].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -140,46 +137,54 @@ pub struct WhatIfReport {
     pub plan: String,
 }
 
-/// Reports a comparison of a plan's policies.
-pub fn what_if_report(plan: &Plan, comparison: &Comparison, seed: u64, planned: u64, wall: Duration) -> WhatIfReport {
-    let groups = &plan.cluster.node;
-    let size = WhatIfSize {
-        nodes: groups.iter().map(|group| u64::from(group.count)).sum(),
-        slots: groups.iter().map(|group| u64::from(group.count) * u64::from(group.slots)).sum(),
-        jobs: plan.job.len(),
-        maps: plan.job.iter().map(|job| u64::from(job.maps)).sum(),
-        reduces: plan.job.iter().map(|job| u64::from(job.reduces)).sum(),
+/// Reports policies compared on a job, with the job times of its nets.
+pub fn what_if_report(study: &WhatIf, outcome: &WhatIfOutcome) -> WhatIfReport {
+    let plan = match study.plan() {
+        Some(JobPlan::Tasks(plan)) => toml::to_string(&plan).ok(),
+        plan => plan.and_then(|plan| plan.to_toml().ok()),
     };
-    let plan = toml::to_string(plan).unwrap_or_default();
-    WhatIfReport { plan, ..report_of(size, comparison, seed, planned, wall) }
+    let plan = plan.unwrap_or_default();
+    let mut report = WhatIfReport { plan, ..report_of(size_of(&study.job), study, outcome) };
+    outcome.nets.iter().for_each(|net| report.add_net(net));
+    report
 }
 
-/// Reports a comparison of policies on a job that other commands run as a net: the cluster simulator runs its tasks one
-/// by one.
-pub fn planned_what_if_report(
-    plan: &JobPlan,
-    job: &KnownJob,
-    comparison: &Comparison,
-    seed: u64,
-    planned: u64,
-    wall: Duration,
-) -> WhatIfReport {
-    let tasks: Vec<u64> = job.stages.iter().map(|stage| stage.tasks.len() as u64).collect();
-    let all = tasks.iter().sum();
-    let (maps, reduces) = match (plan, &tasks[..]) {
-        (JobPlan::MapReduce(_), [maps, reduces]) => (*maps, *reduces),
-        _ => (all, 0),
-    };
-    let slots = job.nodes.iter().map(|node| u64::from(node.slots)).sum();
-    let size = WhatIfSize { nodes: job.nodes.len() as u64, slots, jobs: 1, maps, reduces };
-    let plan = plan.to_toml().unwrap_or_default();
-    WhatIfReport { plan, ..report_of(size, comparison, seed, planned, wall) }
+/// The size of a job.
+fn size_of(job: &WhatIfJob) -> WhatIfSize {
+    match job {
+        WhatIfJob::Tasks(plan) => {
+            let groups = &plan.cluster.node;
+            WhatIfSize {
+                nodes: groups.iter().map(|group| u64::from(group.count)).sum(),
+                slots: groups.iter().map(|group| u64::from(group.count) * u64::from(group.slots)).sum(),
+                jobs: plan.job.len(),
+                maps: plan.job.iter().map(|job| u64::from(job.maps)).sum(),
+                reduces: plan.job.iter().map(|job| u64::from(job.reduces)).sum(),
+            }
+        }
+        WhatIfJob::Planned(planned) => {
+            let (plan, job) = &**planned;
+            let tasks: Vec<u64> = job.stages.iter().map(|stage| stage.tasks.len() as u64).collect();
+            let (maps, reduces) = match (plan, &tasks[..]) {
+                (JobPlan::MapReduce(_), [maps, reduces]) => (*maps, *reduces),
+                _ => (tasks.iter().sum(), 0),
+            };
+            let slots = job.nodes.iter().map(|node| u64::from(node.slots)).sum();
+            WhatIfSize { nodes: job.nodes.len() as u64, slots, jobs: 1, maps, reduces }
+        }
+        WhatIfJob::Replayed(replay) => WhatIfSize {
+            nodes: replay.nodes.len() as u64,
+            slots: replay.nodes.iter().map(|node| u64::from(node.slots)).sum(),
+            jobs: 1,
+            maps: replay.stages.iter().map(|stage| stage.tasks as u64).sum(),
+            reduces: 0,
+        },
+    }
 }
 
 impl WhatIfReport {
-    /// Adds the job time of the net of `plan`, called `name`, and explains why it differs from the cluster simulator's
-    /// job time.
-    pub fn add_net(&mut self, name: &str, plan: &JobOfPhases, run: &Run) {
+    /// Adds the job time of a net, and explains why it differs from the cluster simulator's job time.
+    fn add_net(&mut self, NetTimes { name, plan, run }: &NetTimes) {
         let samples = &run.samples;
         let time = Distribution::new(&samples.passage, &samples.passage_histogram, samples.clock, self.level);
         self.partial |= run.provenance.cut_short;
@@ -203,26 +208,21 @@ impl WhatIfReport {
             self.net_note += " The net assigns each task to a kind of worker in advance, by mean times; the cluster simulator gives each free \
                               slot the next task, as Hadoop does.";
         }
-        self.net.push(NetRow { name: name.to_owned(), job_time_s: time.mean, tails });
+        self.net.push(NetRow { name: (*name).to_owned(), job_time_s: time.mean, tails });
     }
 }
 
 /// Size of the job that policies are compared on.
-pub(super) struct WhatIfSize {
-    pub(super) nodes: u64,
-    pub(super) slots: u64,
-    pub(super) jobs: usize,
-    pub(super) maps: u64,
-    pub(super) reduces: u64,
+struct WhatIfSize {
+    nodes: u64,
+    slots: u64,
+    jobs: usize,
+    maps: u64,
+    reduces: u64,
 }
 
-pub(super) fn report_of(
-    size: WhatIfSize,
-    comparison: &Comparison,
-    seed: u64,
-    planned: u64,
-    wall: Duration,
-) -> WhatIfReport {
+fn report_of(size: WhatIfSize, study: &WhatIf, outcome: &WhatIfOutcome) -> WhatIfReport {
+    let comparison = &outcome.comparison;
     let replications = comparison.replications as u64;
     WhatIfReport {
         nodes: size.nodes,
@@ -233,15 +233,15 @@ pub(super) fn report_of(
         level: comparison.level,
         replications,
         deadline_s: comparison.deadline_s,
-        partial: replications < planned,
+        partial: replications < outcome.planned,
         baseline: comparison.policies.get(comparison.baseline).map_or_else(String::new, |row| row.policy.title()),
         policies: comparison.policies.iter().map(|row| policy_row(row, comparison.level)).collect(),
         net: Vec::new(),
         net_note: String::new(),
         advice: Advice::new(comparison).to_string(),
         version: env!("CARGO_PKG_VERSION").into(),
-        seed,
-        wall_s: wall.as_secs_f64(),
+        seed: study.seed,
+        wall_s: outcome.wall.as_secs_f64(),
         plan: String::new(),
     }
 }

@@ -1,15 +1,14 @@
 //! Result of a what-if on a log: the original and the replayed job, followed by the compared policies.
 
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::{Advice, Comparison, Replayed};
+use crate::cluster::{Advice, Replayed};
 use crate::document::{Document, Number, Piece, Report, Table};
-use crate::fit::{AS_IT_WAS_SET, Replay, ReplayNode, ReplayStage};
+use crate::fit::{AS_IT_WAS_SET, ReplayNode, ReplayStage};
 use crate::report::number::counted;
-use crate::report::whatif::{PolicyRow, WhatIfReport, WhatIfSize, report_of};
+use crate::report::whatif::{PolicyRow, WhatIfReport, what_if_report};
 use crate::report::whatif_document::{Words, compared};
+use crate::whatif::{WhatIf, WhatIfJob, WhatIfOutcome};
 
 /// Result of a what-if on a log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,23 +40,11 @@ pub struct LogWhatIfReport {
     pub comparison: WhatIfReport,
 }
 
-/// Reports a comparison of policies on a replay.
-pub fn log_what_if_report(
-    replay: &Replay,
-    comparison: &Comparison,
-    seed: u64,
-    planned: u64,
-    wall: Duration,
-) -> LogWhatIfReport {
-    let size = WhatIfSize {
-        nodes: replay.nodes.len() as u64,
-        slots: replay.nodes.iter().map(|node| u64::from(node.slots)).sum(),
-        jobs: 1,
-        maps: replay.stages.iter().map(|stage| stage.tasks as u64).sum(),
-        reduces: 0,
-    };
+/// Reports policies compared on the job of a log; none for the job of a plan.
+pub fn log_what_if_report(study: &WhatIf, outcome: &WhatIfOutcome) -> Option<LogWhatIfReport> {
+    let WhatIfJob::Replayed(replay) = &study.job else { return None };
     let comparable = replay.stages.iter().all(|stage| stage.copies == 0 && stage.at_least == 0);
-    let report = report_of(size, comparison, seed, planned, wall);
+    let report = what_if_report(study, outcome);
     let time_of = |wanted: &dyn Fn(&PolicyRow) -> bool| {
         report.policies.iter().find(|policy| wanted(policy)).map(|policy| policy.job_time_s.value)
     };
@@ -66,9 +53,9 @@ pub fn log_what_if_report(
     let same = time_of(&|policy| !comparable && policy.name == AS_IT_WAS_SET).or(none);
     let error_s = same.map_or(f64::NAN, |same| (same - replay.actual_s).abs());
     let of = Replayed { hosts: replay.nodes.len(), error_s, work_s: replay.work_s };
-    let advice = Advice::of_replay(comparison, &of).to_string();
+    let advice = Advice::of_replay(&outcome.comparison, &of).to_string();
     let comparison = WhatIfReport { advice, ..report };
-    LogWhatIfReport {
+    Some(LogWhatIfReport {
         log: replay.log.clone(),
         name: replay.name.clone(),
         actual_s: replay.actual_s,
@@ -80,7 +67,7 @@ pub fn log_what_if_report(
         replay_stages: replay.stages.clone(),
         notes: replay.notes.clone(),
         comparison,
-    }
+    })
 }
 
 impl Report for LogWhatIfReport {

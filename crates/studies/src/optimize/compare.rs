@@ -2,7 +2,7 @@
 //!
 //! Implements this third search, and divides the error probability among the looks at a cost.
 
-use crate::optimize::cost_estimate::CostEstimate;
+use crate::estimate::{Doubt, Measured};
 use crate::optimize::judge::{Judgement, Verdict};
 use crate::optimize::plan::OptimizePlan;
 use crate::optimize::search::{Answer, Candidate, Found, Look, no_faster};
@@ -48,11 +48,11 @@ pub fn search_by_estimates<E>(
         }
         let judgement = judge(candidate, share)?;
         let time = mean(candidate, plan.sweep.replications, level(1))?;
-        let cost = time.map(|time| candidate.cost_of(time, plan.sweep.replications));
+        let cost = time.map(|time| candidate.cost_of(time, plan.sweep.replications, level(1)));
         found.looks.push(Look { candidate: i, judgement, cost });
-        match (judgement.verdict, cost) {
+        match (judgement.verdict, found.looks.last().and_then(Look::cost_interval)) {
             (Verdict::Stopped, _) | (_, None) => return Ok(found),
-            (Verdict::Meets, Some(cost)) => least = least.min(cost.high),
+            (Verdict::Meets, Some([_, high])) => least = least.min(high),
             (Verdict::Fails, _) => failed.push(i),
             (Verdict::Undecided, _) => {}
         }
@@ -77,20 +77,21 @@ pub fn search_by_estimates<E>(
         for which in rivals.into_iter().chain(best) {
             let candidate = &candidates[found.looks[which].candidate];
             let Some(time) = mean(candidate, replications, level(look))? else { return Ok(found) };
-            let new = candidate.cost_of(time, replications);
+            let mut cost = candidate.cost_of(time, replications, level(look));
             // all intervals are jointly valid, so their intersection is valid too
-            let old = found.looks[which].cost.unwrap_or(new);
-            found.looks[which].cost =
-                Some(CostEstimate { low: old.low.max(new.low), high: old.high.min(new.high), ..new });
+            if let (Some([low, high]), Some(old)) = (cost.ends(), found.looks[which].cost_interval()) {
+                cost.doubt = Doubt::Interval { low: low.max(old[0]), high: high.min(old[1]) };
+            }
+            found.looks[which].cost = Some(cost);
         }
     }
 }
 
 impl Candidate {
     /// Cost of the candidate from its mean time.
-    fn cost_of(&self, time: [f64; 3], replications: u64) -> CostEstimate {
+    fn cost_of(&self, time: [f64; 3], samples: u64, level: f64) -> Measured {
         let [low, value, high] = time.map(|time| self.cost + self.per_s * time);
-        CostEstimate { low, value, high, replications }
+        Measured { value, doubt: Doubt::Interval { low, high }, level, samples }
     }
 }
 
@@ -98,17 +99,17 @@ impl Found {
     /// Returns the point that meets the deadline and has the lowest upper end of the cost.
     fn best(&self) -> Option<usize> {
         let met = self.looks.iter().enumerate().filter(|(_, look)| look.judgement.verdict == Verdict::Meets);
-        let high = |look: &Look| look.cost.map_or(f64::INFINITY, |cost| cost.high);
+        let high = |look: &Look| look.cost_interval().map_or(f64::INFINITY, |[_, high]| high);
         met.min_by(|(_, a), (_, b)| high(a).total_cmp(&high(b))).map(|(i, _)| i)
     }
 
     /// Returns the other points that may meet the deadline and may cost less than the best point's upper end by more than a share of it.
     fn rivals(&self, best: usize, share: f64) -> Vec<usize> {
-        let Some(most) = self.looks[best].cost.map(|cost| cost.high) else { return Vec::new() };
+        let Some([_, most]) = self.looks[best].cost_interval() else { return Vec::new() };
         let rival = |(i, look): &(usize, &Look)| {
             *i != best
                 && look.judgement.verdict != Verdict::Fails
-                && look.cost.is_some_and(|cost| most - cost.low > share * most.abs())
+                && look.cost_interval().is_some_and(|[low, _]| most - low > share * most.abs())
         };
         self.looks.iter().enumerate().filter(rival).map(|(i, _)| i).collect()
     }
@@ -175,8 +176,8 @@ mod tests {
             if let Answer::Cheapest(look) = found.answer {
                 said += 1;
                 right += u32::from((order[look] - 4.0).abs() < 0.1);
-                let cost = found.looks[look].cost.unwrap();
-                assert!(cost.low < cost.high && cost.high < 26.0, "{cost:?}");
+                let [low, high] = found.looks[look].cost_interval().unwrap();
+                assert!(low < high && high < 26.0, "{low} {high}");
             }
         }
         // 90% confidence over 40 seeds: 36 are expected at least, and Bonferroni is generous

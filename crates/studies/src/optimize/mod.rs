@@ -22,7 +22,6 @@
 
 pub mod compare;
 pub mod cost;
-mod cost_estimate;
 pub mod judge;
 pub mod plan;
 mod price;
@@ -34,7 +33,6 @@ mod sizing;
 
 pub use compare::search_by_estimates;
 pub use cost::{Cost, CostError};
-pub use cost_estimate::CostEstimate;
 pub use judge::{Judge, Judgement, Measure, Verdict};
 pub use plan::OptimizePlan;
 pub use price::{Price, PriceError, PriceUnit};

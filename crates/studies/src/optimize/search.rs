@@ -4,7 +4,7 @@
 
 use toml::Value;
 
-use crate::optimize::cost_estimate::CostEstimate;
+use crate::estimate::Measured;
 use crate::optimize::judge::{Judgement, Verdict};
 use crate::optimize::plan::OptimizePlan;
 use crate::optimize::settings::{Faster, Search};
@@ -30,8 +30,15 @@ pub struct Look {
     pub candidate: usize,
     /// The decision about the point.
     pub judgement: Judgement,
-    /// Cost of the point, if it is an estimate.
-    pub cost: Option<CostEstimate>,
+    /// Cost of the point with its interval, if it is an estimate.
+    pub cost: Option<Measured>,
+}
+
+impl Look {
+    /// The interval of the cost; none if the cost is not an estimate.
+    pub(in crate::optimize) fn cost_interval(&self) -> Option<[f64; 2]> {
+        self.cost.as_ref()?.ends()
+    }
 }
 
 /// The result of a search.
@@ -248,7 +255,7 @@ impl Found {
             self.looks.iter().enumerate().filter(|(i, look)| {
                 *i != chosen && matches!(look.judgement.verdict, Verdict::Meets | Verdict::Undecided)
             });
-        let low = |look: &Look| look.cost.map_or(f64::INFINITY, |cost| cost.low);
+        let low = |look: &Look| look.cost_interval().map_or(f64::INFINITY, |[low, _]| low);
         others.map(|(_, look)| look).min_by(|a, b| low(a).total_cmp(&low(b)))
     }
 }

@@ -300,7 +300,7 @@ impl Pilots {
         self.tried.push(machines);
         self.dearer += 1;
         for look in &found.found.looks {
-            let (Some(value), Some(cost)) = (look.judgement.value, look.cost) else { continue };
+            let (Some(value), Some(cost)) = (look.judgement.value, &look.cost) else { continue };
             if self.fastest.is_none_or(|(_, least)| value < least) {
                 self.fastest = Some((machines, value));
             }

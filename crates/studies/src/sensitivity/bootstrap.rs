@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::sensitivity::Effect;
+use crate::estimate::Measured;
 use crate::sensitivity::design;
 
 /// Settings of the bootstrap intervals.
@@ -32,7 +32,7 @@ impl Bootstrap {
     /// Each resample draws `rows` rows with replacement, and `formula` receives the positions of the
     /// drawn rows. Approximate: accurate if the resampled values are nearly normal, which needs more than a
     /// few rows. Source: \[Efron1982\].
-    pub fn effects(&self, rows: usize, formula: impl Fn(&[usize]) -> Vec<f64> + Sync) -> Vec<Effect> {
+    pub fn effects(&self, rows: usize, formula: impl Fn(&[usize]) -> Vec<f64> + Sync) -> Vec<Measured> {
         let all: Vec<usize> = (0..rows).collect();
         let values = formula(&all);
         let draw = |resample: u32| -> Vec<usize> {
@@ -45,7 +45,7 @@ impl Bootstrap {
             let column: crate::estimate::FloatMoments =
                 resampled.iter().map(|values| values[i]).filter(|value| value.is_finite()).collect();
             let half = reach * column.variance().unwrap_or(0.0).sqrt();
-            Effect { value, low: value - half, high: value + half }
+            Measured::between(value, Some(value - half), Some(value + half))
         };
         values.iter().enumerate().map(effect).collect()
     }
@@ -61,10 +61,10 @@ mod tests {
         let values: Vec<f64> = (0..200).map(f64::from).collect();
         let mean = |rows: &[usize]| vec![rows.iter().map(|&i| values[i]).sum::<f64>() / rows.len() as f64];
         let bootstrap = Bootstrap { resamples: 4000, ..Bootstrap::default() };
-        let found = bootstrap.effects(values.len(), mean)[0];
+        let found = &bootstrap.effects(values.len(), mean)[0];
         let exact = 1.959_964 * ((200.0_f64 * 200.0 - 1.0) / 12.0 / 200.0).sqrt();
         assert_eq!(found.value, 99.5);
         // a standard deviation from 4000 draws has a standard error of 1.1%
-        assert!((found.half_width() / exact - 1.0).abs() < 0.056, "{found:?} against {exact}");
+        assert!((found.half_width().unwrap() / exact - 1.0).abs() < 0.056, "{found:?} against {exact}");
     }
 }

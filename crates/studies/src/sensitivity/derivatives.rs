@@ -6,13 +6,14 @@ use toml::Value;
 
 use crate::ask::{thread_pool, value_of};
 use crate::compile::{Firing, Program, SchedulePlan, Value as Rate, plan_schedule};
+use crate::ends::owned;
 use crate::error::StudyError;
-use crate::estimate::{Estimate, EstimateError, FloatMoments, quantile_interval_of_sorted};
+use crate::estimate::{Estimate, EstimateError, FloatMoments, Measured, quantile_interval_of_sorted};
 use crate::net::Law;
 use crate::optimize::Measure;
-use crate::sensitivity::Effect;
 use crate::sensitivity::derivative::{likelihood_ratio_mean, pathwise_mean, pathwise_quantile};
 use crate::sensitivity::ranking::{Estimator, KnobEffect, SensitivityReport, SensitivityRow};
+use crate::sensitivity::rescaled;
 use crate::sensitivity::response::one_at_a_time;
 use crate::sensitivity::settings::{GROUPS, Method, Sensitivity};
 use crate::share::{Listed, Share};
@@ -161,7 +162,7 @@ impl Run<'_> {
                     self.estimate(&traced.times, slopes).map_err(|error| error.to_string())
                 }
             };
-            report.knobs.push(effect_row(&knob, effect.map(Effect::from)));
+            report.knobs.push(effect_row(&knob, effect.map(owned)));
         }
         Ok(report)
     }
@@ -210,17 +211,16 @@ impl Run<'_> {
     }
 
     /// Returns the value of the measure at the base.
-    fn value(&self, times: &[f64]) -> Option<Effect> {
+    fn value(&self, times: &[f64]) -> Option<Measured> {
         match self.study.measure {
             Measure::Mean => {
                 let moments: FloatMoments = times.iter().copied().collect();
-                moments.mean_estimate(self.study.level).ok().map(Effect::from)
+                moments.mean_estimate(self.study.level).ok().map(owned)
             }
             Measure::Quantile(q) => {
                 let mut sorted = times.to_vec();
                 sorted.sort_unstable_by(f64::total_cmp);
-                let found = quantile_interval_of_sorted(&sorted, q, self.study.level).ok()?;
-                Some(Effect { value: found.value, low: found.low, high: found.high })
+                quantile_interval_of_sorted(&sorted, q, self.study.level).ok().map(owned)
             }
         }
     }
@@ -250,7 +250,7 @@ impl Run<'_> {
                 (Err(why), _) => Err(why.clone()),
                 (Ok(_), Some([low, high])) => {
                     let change = one_at_a_time(low, high, report.level)?;
-                    Ok(change.scaled(1.0 / (2.0 * WAY * way_of(knob.at))))
+                    Ok(rescaled(&change, 1.0 / (2.0 * WAY * way_of(knob.at))))
                 }
                 (Ok(_), _) => Err("not simulated".to_owned()),
             };
@@ -274,7 +274,7 @@ impl Run<'_> {
         for (knob, place) in knobs.into_iter().zip(places) {
             let effect = place.and_then(|place| {
                 let estimate = likelihood_ratio_mean(&times, &scores[place], self.study.level);
-                estimate.map(Effect::from).map_err(|error| error.to_string())
+                estimate.map(owned).map_err(|error| error.to_string())
             });
             report.knobs.push(effect_row(&knob, effect));
         }
@@ -357,9 +357,9 @@ fn way_of(at: f64) -> f64 {
 }
 
 /// A setting with its derivative, or why it has none.
-fn effect_row(knob: &Knob, found: Result<Effect, String>) -> SensitivityRow {
+fn effect_row(knob: &Knob, found: Result<Measured, String>) -> SensitivityRow {
     let effect = found.map(|per_unit_s| {
-        let per_percent_s = per_unit_s.scaled(0.01 * knob.at);
+        let per_percent_s = rescaled(&per_unit_s, 0.01 * knob.at);
         KnobEffect::Derivative { at: knob.at, per_unit_s, per_percent_s }
     });
     SensitivityRow::new(&knob.axis, effect)

@@ -1,7 +1,7 @@
 //! Ranks many settings by their effect on a result.
 //!
 //! ```text
-//! factors, seed ──▶ design: rows of points in the unit cube ──▶ the caller's answers ──▶ morris, sobol ──▶ Effect (value, low, high)
+//! factors, seed ──▶ design: rows of points in the unit cube ──▶ the caller's answers ──▶ morris, sobol ──▶ Measured (value, low, high)
 //! times and their slopes or scores, replication by replication ──▶ derivative ──▶ Estimate
 //! ```
 //!
@@ -39,51 +39,33 @@ pub use response::{Response, one_at_a_time};
 pub use settings::{Method, Sensitivity};
 pub use sobol::{SobolIndices, SobolRow, VarianceShare, sobol_indices};
 
-use serde::{Deserialize, Serialize};
+use crate::estimate::Measured;
 
-/// A number with its interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Effect {
-    /// The estimate.
-    pub value: f64,
-    /// Lower end of the interval.
-    pub low: f64,
-    /// Upper end of the interval.
-    pub high: f64,
+/// Returns an effect without its sign: an interval that contains 0 then starts at 0.
+pub fn magnitude(effect: &Measured) -> Measured {
+    let ends = effect.ends().map(|[low, high]| {
+        let [a, b] = [low.abs(), high.abs()];
+        [if low <= 0.0 && high >= 0.0 { 0.0 } else { a.min(b) }, a.max(b)]
+    });
+    between(effect.value.abs(), ends)
 }
 
-impl Effect {
-    /// Returns half of the interval's width.
-    pub fn half_width(&self) -> f64 {
-        0.5 * (self.high - self.low)
-    }
-
-    /// Returns the effect without its sign; an interval that contains 0 becomes one that starts at 0.
-    #[must_use]
-    pub fn size(self) -> Self {
-        let [a, b] = [self.low.abs(), self.high.abs()];
-        let low = if self.low <= 0.0 && self.high >= 0.0 { 0.0 } else { a.min(b) };
-        Self { value: self.value.abs(), low, high: a.max(b) }
-    }
-
-    /// Returns true if the effect is statistically significant: 0 is outside of the interval.
-    pub fn is_sure(&self) -> bool {
-        self.low > 0.0 || self.high < 0.0
-    }
-
-    /// Returns the effect multiplied by a factor; a negative factor swaps the ends of the interval.
-    #[must_use]
-    pub fn scaled(self, factor: f64) -> Self {
-        let [a, b] = [self.low * factor, self.high * factor];
-        Self { value: self.value * factor, low: a.min(b), high: a.max(b) }
-    }
+/// Returns true if 0 is outside of the interval.
+pub fn is_significant(effect: &Measured) -> bool {
+    effect.ends().is_some_and(|[low, high]| low > 0.0 || high < 0.0)
 }
 
-impl From<crate::estimate::Estimate> for Effect {
-    fn from(estimate: crate::estimate::Estimate) -> Self {
-        Self { value: estimate.value, low: estimate.low(), high: estimate.high() }
-    }
+/// The same effect in another unit; a negative factor turns the interval around.
+fn rescaled(effect: &Measured, factor: f64) -> Measured {
+    let ends = effect.ends().map(|ends| {
+        let [a, b] = ends.map(|end| end * factor);
+        [a.min(b), a.max(b)]
+    });
+    between(effect.value * factor, ends)
+}
+
+fn between(value: f64, ends: Option<[f64; 2]>) -> Measured {
+    Measured::between(value, ends.map(|[low, _]| low), ends.map(|[_, high]| high))
 }
 
 /// Reason why there is no sensitivity.

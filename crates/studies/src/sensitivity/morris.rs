@@ -2,10 +2,11 @@
 //!
 //! Implements the estimators of μ\*, μ and σ of \[Morris1991\] and \[Campolongo2007\], corrected for the noise of replications.
 
+use crate::estimate::Measured;
 use crate::sensitivity::bootstrap::Bootstrap;
 use crate::sensitivity::design::Trajectory;
 use crate::sensitivity::response::Response;
-use crate::sensitivity::{Effect, SensitivityError};
+use crate::sensitivity::{SensitivityError, between};
 
 /// A walk and its answers, point by point.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,15 +18,15 @@ pub struct MorrisRow {
 }
 
 /// Effect of a factor over its whole range, in the unit of the result.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ElementaryEffects {
     /// μ\*, mean size of the effect: how much the factor matters. Biased towards 0 if noise hides the sign of effects, never upwards.
-    pub size: Effect,
+    pub size: Measured,
     /// μ, mean effect with its sign; unbiased. It is far from ±μ\* if the sign of the effect varies.
-    pub mean: Effect,
+    pub mean: Measured,
     /// σ, standard deviation of the effect over the walks: 0 for a linear factor without interactions,
     /// otherwise the factor is nonlinear or interacts with others.
-    pub spread: Effect,
+    pub spread: Measured,
 }
 
 /// Minimum number of walks for a spread and an interval.
@@ -68,9 +69,12 @@ pub fn elementary_effects(
     };
     let effects = bootstrap.effects(rows.len(), formula);
     // sizes and spreads are not below 0, though their corrected estimates may be
-    let above_0 = |effect: Effect| Effect { value: effect.value, low: effect.low.max(0.0), high: effect.high.max(0.0) };
-    let of_factor =
-        |three: &[Effect]| ElementaryEffects { size: above_0(three[0]), mean: three[1], spread: above_0(three[2]) };
+    let above_0 = |effect: &Measured| between(effect.value, effect.ends().map(|ends| ends.map(|end| end.max(0.0))));
+    let of_factor = |three: &[Measured]| ElementaryEffects {
+        size: above_0(&three[0]),
+        mean: three[1].clone(),
+        spread: above_0(&three[2]),
+    };
     Ok(effects.chunks(3).map(of_factor).collect())
 }
 
@@ -128,7 +132,7 @@ mod tests {
         let found = elementary_effects(&rows(10, linear), &Bootstrap::default()).unwrap();
         for (effects, slope) in found.iter().zip([2.0_f64, -3.0, 0.0]) {
             assert!((effects.mean.value - slope).abs() < 1e-12 && (effects.size.value - slope.abs()).abs() < 1e-12);
-            assert!(effects.spread.value < 1e-7 && effects.mean.half_width() < 1e-9, "{effects:?}");
+            assert!(effects.spread.value < 1e-7 && effects.mean.half_width().unwrap() < 1e-9, "{effects:?}");
         }
     }
 
@@ -138,16 +142,16 @@ mod tests {
     fn interaction_shows_as_spread() {
         let product = |x: &[f64], _| Response::exact(x[0] * (1.0 - 2.0 * x[1]));
         let found = elementary_effects(&rows(8000, product), &Bootstrap::default()).unwrap();
-        let near = |found: Effect, truth: f64| {
-            let error = found.half_width() / 1.96;
+        let near = |found: &Measured, truth: f64| {
+            let error = found.half_width().unwrap() / 1.96;
             assert!((found.value - truth).abs() < 5.0 * error && error < 0.01, "{found:?} against {truth}");
         };
-        near(found[0].size, 2.0 / 3.0);
-        near(found[0].mean, 0.0);
-        near(found[0].spread, (5.0_f64 / 9.0).sqrt());
-        near(found[1].size, 1.0);
-        near(found[1].mean, -1.0);
-        near(found[1].spread, (5.0_f64 / 9.0).sqrt());
+        near(&found[0].size, 2.0 / 3.0);
+        near(&found[0].mean, 0.0);
+        near(&found[0].spread, (5.0_f64 / 9.0).sqrt());
+        near(&found[1].size, 1.0);
+        near(&found[1].mean, -1.0);
+        near(&found[1].spread, (5.0_f64 / 9.0).sqrt());
         assert_eq!((found[2].size.value, found[2].spread.value), (0.0, 0.0));
     }
 
@@ -162,11 +166,11 @@ mod tests {
         };
         let rows = rows(4000, noisy);
         let found = elementary_effects(&rows, &Bootstrap::default()).unwrap();
-        let error = |effect: Effect| effect.half_width() / 1.96;
+        let error = |effect: &Measured| effect.half_width().unwrap() / 1.96;
         // the upper half of the interval, since the lower one ends at 0
-        let above = found[2].size.high - found[2].size.value;
+        let above = found[2].size.ends().unwrap()[1] - found[2].size.value;
         assert!(found[2].size.value.abs() < 5.0 * above / 1.96 && above < 0.16, "{found:?}");
-        assert!((found[0].mean.value - 2.0).abs() < 5.0 * error(found[0].mean), "{found:?}");
+        assert!((found[0].mean.value - 2.0).abs() < 5.0 * error(&found[0].mean), "{found:?}");
         // uncorrected, the spread would be √2 · 4 / √8 / Δ = 3
         assert!(found.iter().all(|factor| factor.spread.value < 0.5), "{found:?}");
         let merged: Vec<MorrisRow> = rows

@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
+use crate::ends::{Ends, OptionalEnds};
+use crate::estimate::Measured;
 use crate::job_time::DeadlineSection;
-use crate::sensitivity::Effect;
+use crate::sensitivity::magnitude;
 use crate::sensitivity::settings::Method;
 use crate::sim::{FoldedParts, NotFolded};
 
@@ -20,9 +22,11 @@ pub enum KnobEffect {
         /// The base's value.
         at: f64,
         /// Seconds per unit of the setting.
-        per_unit_s: Effect,
+        #[serde(with = "Ends")]
+        per_unit_s: Measured,
         /// Seconds for a one-percent increase of the setting.
-        per_percent_s: Effect,
+        #[serde(with = "Ends")]
+        per_percent_s: Measured,
     },
     /// Change of the time from one end of the setting to the other, with all other settings as in the base.
     Change {
@@ -33,15 +37,20 @@ pub enum KnobEffect {
         #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
         to: Value,
         /// Time at `to` minus time at `from` \[s\].
-        change_s: Effect,
+        #[serde(with = "Ends")]
+        change_s: Measured,
         /// Time at `from` minus the time of the base \[s\]; none in results older than this field.
-        at_from_s: Option<Effect>,
+        #[serde(with = "OptionalEnds", default)]
+        at_from_s: Option<Measured>,
         /// Time at `to` minus the time of the base \[s\]; none in results older than this field.
-        at_to_s: Option<Effect>,
+        #[serde(with = "OptionalEnds", default)]
+        at_to_s: Option<Measured>,
         /// Average change over the range, in seconds per unit; none for settings that are not numbers or have a log scale.
-        per_unit_s: Option<Effect>,
+        #[serde(with = "OptionalEnds", default)]
+        per_unit_s: Option<Measured>,
         /// Change in seconds for an increase of 1% at the middle of the range; none for settings that are not numbers.
-        per_percent_s: Option<Effect>,
+        #[serde(with = "OptionalEnds", default)]
+        per_percent_s: Option<Measured>,
     },
     /// Elementary effects over the whole range.
     Elementary {
@@ -52,15 +61,20 @@ pub enum KnobEffect {
         #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
         to: Value,
         /// μ\*, mean size \[s\].
-        size_s: Effect,
+        #[serde(with = "Ends")]
+        size_s: Measured,
         /// μ, mean with its sign \[s\].
-        mean_s: Effect,
+        #[serde(with = "Ends")]
+        mean_s: Measured,
         /// σ, standard deviation of the effect over the walks \[s\].
-        spread_s: Effect,
+        #[serde(with = "Ends")]
+        spread_s: Measured,
         /// μ in seconds per unit; none for settings that are not numbers or have a log scale.
-        per_unit_s: Option<Effect>,
+        #[serde(with = "OptionalEnds", default)]
+        per_unit_s: Option<Measured>,
         /// μ in seconds for an increase of 1% at the middle of the range; none for settings that are not numbers.
-        per_percent_s: Option<Effect>,
+        #[serde(with = "OptionalEnds", default)]
+        per_percent_s: Option<Measured>,
     },
     /// Sobol's indices over the whole range.
     Variance {
@@ -71,22 +85,25 @@ pub enum KnobEffect {
         #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
         to: Value,
         /// S, first-order index.
-        first: Effect,
+        #[serde(with = "Ends")]
+        first: Measured,
         /// S_T, total index.
-        total: Effect,
+        #[serde(with = "Ends")]
+        total: Measured,
         /// √(S_T V), the standard deviation of the time that is due to the setting \[s\].
-        deviation_s: Effect,
+        #[serde(with = "Ends")]
+        deviation_s: Measured,
     },
 }
 
 impl KnobEffect {
     /// Returns the size of the effect in seconds, by which settings are ranked.
-    pub fn weight(&self) -> Effect {
+    pub fn weight(&self) -> Measured {
         match self {
-            Self::Derivative { per_percent_s, .. } => per_percent_s.size(),
-            Self::Change { change_s, .. } => change_s.size(),
-            Self::Elementary { size_s, .. } => *size_s,
-            Self::Variance { deviation_s, .. } => *deviation_s,
+            Self::Derivative { per_percent_s, .. } => magnitude(per_percent_s),
+            Self::Change { change_s, .. } => magnitude(change_s),
+            Self::Elementary { size_s, .. } => size_s.clone(),
+            Self::Variance { deviation_s, .. } => deviation_s.clone(),
         }
     }
 }
@@ -131,12 +148,14 @@ pub struct SensitivityReport {
     /// Output that is analysed: `mean`, or a quantile such as `p95`.
     pub measure: String,
     /// Value of the measure \[s\]: at the base, or the mean over the ranges.
-    pub value_s: Option<Effect>,
+    #[serde(with = "OptionalEnds", default)]
+    pub value_s: Option<Measured>,
     /// The probability of finishing by the deadline at the base, if the job has a deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<DeadlineSection>,
     /// Variance of the measure over the ranges \[s²\]; only with Sobol's indices.
-    pub variance_s2: Option<Effect>,
+    #[serde(with = "OptionalEnds", default)]
+    pub variance_s2: Option<Measured>,
     /// Variance due to the noise of replications \[s²\], already subtracted; only with Sobol's indices.
     pub noise_s2: Option<f64>,
     /// The settings, the largest effect first; settings without a known effect come last.

@@ -4,8 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::estimate::{EstimateError, FloatMoments};
-use crate::sensitivity::Effect;
+use crate::ends::{owned, without_width};
+use crate::estimate::{EstimateError, FloatMoments, Measured};
 
 /// Independent values of one number, one per group of replications; a single value is exact. Group g has the same random numbers at
 /// every point of a row.
@@ -97,13 +97,13 @@ fn covariance_of_means(a: &Response, b: &Response) -> f64 {
 /// # Errors
 ///
 /// The errors of [`FloatMoments::mean_estimate`].
-pub fn one_at_a_time(from: &Response, to: &Response, level: f64) -> Result<Effect, EstimateError> {
+pub fn one_at_a_time(from: &Response, to: &Response, level: f64) -> Result<Measured, EstimateError> {
     let difference = to.minus(from);
     if let [exact] = difference.0[..] {
-        return Ok(Effect { value: exact, low: exact, high: exact });
+        return Ok(without_width(exact));
     }
     let moments: FloatMoments = difference.0.iter().copied().collect();
-    Ok(moments.mean_estimate(level)?.into())
+    Ok(owned(moments.mean_estimate(level)?))
 }
 
 #[cfg(test)]

@@ -2,9 +2,10 @@
 //!
 //! Implements the estimators; every square and product is corrected for the noise of replications.
 
+use crate::estimate::Measured;
+use crate::sensitivity::SensitivityError;
 use crate::sensitivity::bootstrap::Bootstrap;
 use crate::sensitivity::response::Response;
-use crate::sensitivity::{Effect, SensitivityError};
 
 /// Answers at the points of a row of [`saltelli`](crate::sensitivity::design::saltelli).
 #[derive(Clone, Debug, PartialEq)]
@@ -18,23 +19,23 @@ pub struct SobolRow {
 }
 
 /// Contribution of a factor to the variance of the answer, with all factors uniform over their ranges.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct VarianceShare {
     /// S, the share of the variance that disappears on average if the factor is fixed.
-    pub first: Effect,
+    pub first: Measured,
     /// S_T, the share of the variance that remains on average if all other factors are fixed: S and every interaction with the factor.
-    pub total: Effect,
+    pub total: Measured,
     /// √(S_T V), the effect of the factor on the answer, as a standard deviation in the unit of the answer.
-    pub deviation: Effect,
+    pub deviation: Measured,
 }
 
 /// Sobol's indices of all factors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SobolIndices {
     /// Mean answer over the ranges.
-    pub mean: Effect,
+    pub mean: Measured,
     /// V, variance of the true answer over the ranges, without the noise of replications.
-    pub variance: Effect,
+    pub variance: Measured,
     /// Mean variance of an answer due to replications; without correction, it would be part of V and look like interaction.
     pub noise: f64,
     /// The contribution of each factor.
@@ -83,10 +84,14 @@ pub fn sobol_indices(rows: &[SobolRow], bootstrap: &Bootstrap) -> Result<SobolIn
         return Err(SensitivityError::Still);
     }
     let effects = bootstrap.effects(rows.len(), formula);
-    let share = |three: &[Effect]| VarianceShare { first: three[0], total: three[1], deviation: three[2] };
+    let share = |three: &[Measured]| VarianceShare {
+        first: three[0].clone(),
+        total: three[1].clone(),
+        deviation: three[2].clone(),
+    };
     let noise = parts.iter().map(|parts| 0.5 * (parts.noise[0] + parts.noise[1])).sum::<f64>() / rows.len() as f64;
     let factors = effects[2..].chunks(3).map(share).collect();
-    Ok(SobolIndices { mean: effects[0], variance: effects[1], noise, factors })
+    Ok(SobolIndices { mean: effects[0].clone(), variance: effects[1].clone(), noise, factors })
 }
 
 /// Mean and variance of the answer, then S, S_T and √(S_T V) of each factor.
@@ -146,8 +151,8 @@ mod tests {
         (0..count).map(row).collect()
     }
 
-    fn near(found: Effect, truth: f64, most: f64) {
-        let error = found.half_width() / 1.96;
+    fn near(found: &Measured, truth: f64, most: f64) {
+        let error = found.half_width().unwrap() / 1.96;
         assert!((found.value - truth).abs() < 5.0 * error && error < most, "{found:?} against {truth}, error {error}");
     }
 
@@ -165,11 +170,11 @@ mod tests {
         let bootstrap = Bootstrap { resamples: 200, ..Bootstrap::default() };
         let found = sobol_indices(&rows, &bootstrap).unwrap();
         for (share, [first, total]) in found.factors.iter().zip(ISHIGAMI) {
-            near(share.first, first, 0.015);
-            near(share.total, total, 0.015);
+            near(&share.first, first, 0.015);
+            near(&share.total, total, 0.015);
         }
-        near(found.mean, 3.5, 0.03);
-        near(found.variance, 13.844_588, 0.15);
+        near(&found.mean, 3.5, 0.03);
+        near(&found.variance, 13.844_588, 0.15);
         assert_eq!(found.noise, 0.0);
     }
 
@@ -181,10 +186,12 @@ mod tests {
             sobol_indices(&rows, &Bootstrap { resamples: 20, ..Bootstrap::default() }).unwrap()
         };
         let (plain, moved) = (found(0.0), found(1000.0));
-        let close = |a: Effect, b: Effect| (a.value - b.value).abs() < 1e-6 && (a.low - b.low).abs() < 1e-6;
-        assert!(close(plain.variance, moved.variance));
+        let close = |a: &Measured, b: &Measured| {
+            (a.value - b.value).abs() < 1e-6 && (a.ends().unwrap()[0] - b.ends().unwrap()[0]).abs() < 1e-6
+        };
+        assert!(close(&plain.variance, &moved.variance));
         for (a, b) in plain.factors.iter().zip(&moved.factors) {
-            assert!(close(a.first, b.first) && close(a.total, b.total), "{a:?} {b:?}");
+            assert!(close(&a.first, &b.first) && close(&a.total, &b.total), "{a:?} {b:?}");
         }
     }
 
@@ -198,10 +205,10 @@ mod tests {
         let parts = a.map(|a: f64| 1.0 / (3.0 * (1.0 + a).powi(2)));
         let all: f64 = parts.iter().map(|v| 1.0 + v).product();
         for (share, v) in found.factors.iter().zip(parts) {
-            near(share.first, v / (all - 1.0), 0.02);
-            near(share.total, v * all / (1.0 + v) / (all - 1.0), 0.02);
+            near(&share.first, v / (all - 1.0), 0.02);
+            near(&share.total, v * all / (1.0 + v) / (all - 1.0), 0.02);
         }
-        near(found.variance, all - 1.0, 0.015);
+        near(&found.variance, all - 1.0, 0.015);
     }
 
     /// Noise as large as the function itself, independent from point to point, does not change the indices, whereas indices of the plain
@@ -217,8 +224,8 @@ mod tests {
         let bootstrap = Bootstrap { resamples: 200, ..Bootstrap::default() };
         let found = sobol_indices(&rows, &bootstrap).unwrap();
         for (share, [first, total]) in found.factors.iter().zip(ISHIGAMI) {
-            near(share.first, first, 0.03);
-            near(share.total, total, 0.03);
+            near(&share.first, first, 0.03);
+            near(&share.total, total, 0.03);
         }
         assert!((found.noise / 9.0 - 1.0).abs() < 0.02, "{}", found.noise);
         let bare = |answer: &Response| Response::exact(answer.mean());
@@ -228,8 +235,9 @@ mod tests {
             .collect();
         let naive = sobol_indices(&merged, &bootstrap).unwrap();
         // (S_T V + 9) / (V + 9)
-        near(naive.factors[2].total, (0.243_684 * 13.844_588 + 9.0) / 22.844_588, 0.02);
-        assert!(naive.factors[2].total.low > 0.45 && found.factors[2].total.high < 0.35);
+        near(&naive.factors[2].total, (0.243_684 * 13.844_588 + 9.0) / 22.844_588, 0.02);
+        assert!(naive.factors[2].total.ends().unwrap()[0] > 0.45);
+        assert!(found.factors[2].total.ends().unwrap()[1] < 0.35);
     }
 
     #[test]

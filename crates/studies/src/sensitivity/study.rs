@@ -17,7 +17,7 @@ use crate::sensitivity::ranking::{Estimator, KnobEffect, SensitivityReport, Sens
 use crate::sensitivity::response::{Response, one_at_a_time};
 use crate::sensitivity::settings::{GROUPS, Method, Sensitivity};
 use crate::sensitivity::sobol::{SobolRow, sobol_indices};
-use crate::sensitivity::{Effect, derivatives, design};
+use crate::sensitivity::{derivatives, design, rescaled};
 use crate::share::Share;
 use crate::sim::Ensemble;
 use crate::subject::{Loaded, Subject, as_number, load};
@@ -260,7 +260,7 @@ impl Sensitivity {
             let between = |from, to| one_at_a_time(from, to, self.level);
             let change_s = between(&pair[0], &pair[1])?;
             let (one, other) = (between(&answers[0], &pair[0])?, between(&answers[0], &pair[1])?);
-            let ((from, to), (per_unit_s, per_percent_s)) = (ends(axis), rates(axis, change_s));
+            let ((from, to), (per_unit_s, per_percent_s)) = (ends(axis), rates(axis, &change_s));
             let effect = KnobEffect::Change {
                 from,
                 to,
@@ -292,7 +292,7 @@ impl Sensitivity {
             walks.into_iter().zip(answers).map(|(walk, answers)| MorrisRow { walk, answers }).collect();
         let effects = elementary_effects(&found, bootstrap)?;
         for (axis, effects) in asker.axes.iter().zip(effects) {
-            let ((from, to), (per_unit_s, per_percent_s)) = (ends(axis), rates(axis, effects.mean));
+            let ((from, to), (per_unit_s, per_percent_s)) = (ends(axis), rates(axis, &effects.mean));
             let (size_s, mean_s, spread_s) = (effects.size, effects.mean, effects.spread);
             let effect = KnobEffect::Elementary { from, to, size_s, mean_s, spread_s, per_unit_s, per_percent_s };
             report.knobs.push(SensitivityRow::new(axis, Ok(effect)));
@@ -353,7 +353,7 @@ fn ends(axis: &Axis) -> (Value, Value) {
 }
 
 /// Returns the change per unit, and the change for an increase of 1% at the middle of the range, if the setting is a number between two ends.
-fn rates(axis: &Axis, change: Effect) -> (Option<Effect>, Option<Effect>) {
+fn rates(axis: &Axis, change: &Measured) -> (Option<Measured>, Option<Measured>) {
     let (from, to) = ends(axis);
     let (Some(from), Some(to)) = (as_number(&from), as_number(&to)) else { return (None, None) };
     let span = to - from;
@@ -362,10 +362,11 @@ fn rates(axis: &Axis, change: Effect) -> (Option<Effect>, Option<Effect>) {
     }
     match axis.scale {
         Scale::Linear => {
-            let unit = change.scaled(1.0 / span);
-            (Some(unit), Some(unit.scaled(0.01 * 0.5 * (from + to))))
+            let unit = rescaled(change, 1.0 / span);
+            let percent = rescaled(&unit, 0.01 * 0.5 * (from + to));
+            (Some(unit), Some(percent))
         }
-        Scale::Log => (None, Some(change.scaled(1.01_f64.ln() / (to / from).ln()))),
+        Scale::Log => (None, Some(rescaled(change, 1.01_f64.ln() / (to / from).ln()))),
     }
 }
 

@@ -206,7 +206,7 @@ mod tests {
                     Ensemble { replications: 20_001, stop, seed: 4, backend: Backend::Cpu, ..Ensemble::default() };
                 let alone = run(&model.program, &model.question, &ensemble, &Unwatched).unwrap();
                 let mean = alone.samples.passage.mean_ticks().unwrap() * alone.samples.clock.tick();
-                assert_eq!(result.mean_s.unwrap().value, mean);
+                assert_eq!(result.mean_s.as_ref().unwrap().value, mean);
                 assert_eq!(result.replications, alone.samples.replications);
                 assert_eq!(result.engine, alone.provenance.engine);
                 assert_ne!(result.engine, "schedule");

@@ -99,7 +99,7 @@ pub fn spent(results: &BTreeMap<u64, PointResult>) -> u64 {
 
 /// Returns the half width of the mean's interval divided by the mean.
 fn relative_width(point: &PointResult) -> Option<f64> {
-    let mean = point.mean_s?;
+    let mean = point.mean_s.as_ref()?;
     Some(mean.half_width()? / mean.value.abs()).filter(|width| width.is_finite())
 }
 
@@ -248,13 +248,13 @@ impl Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::result::Number;
+    use crate::estimate::Measured;
 
     /// Points whose relative half width is the given number divided by the square root of the replications.
     fn results(points: &[(u64, f64)]) -> BTreeMap<u64, PointResult> {
         let result = |(point, &(replications, width)): (u64, &(u64, f64))| {
             let half = 10.0 * width / (replications as f64).sqrt();
-            let mean = Number { value: 10.0, low: Some(10.0 - half), high: Some(10.0 + half) };
+            let mean = Measured::between(10.0, Some(10.0 - half), Some(10.0 + half));
             let result = PointResult {
                 done_by_deadline: None,
                 point,
@@ -302,7 +302,7 @@ mod tests {
         let mut results = results(&[(100, 1.0); 3]);
         for (point, (value, half)) in [(1, (100.0, 3.0)), (2, (10.0, 1.0))] {
             results.get_mut(&point).unwrap().mean_s =
-                Some(Number { value, low: Some(value - half), high: Some(value + half) });
+                Some(Measured::between(value, Some(value - half), Some(value + half)));
         }
         let next = Budget { replications: 10_000, relative_error: None }.next_round(&results);
         assert_eq!(next.into_iter().collect::<Vec<_>>(), [(0, 200), (2, 200)]);

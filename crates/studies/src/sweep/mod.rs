@@ -50,6 +50,7 @@ mod table;
 pub mod tornado;
 mod wave;
 
+pub use crate::ends::{Ends, OptionalEnds};
 pub use batch::{Base, run_base, run_points};
 pub use budget::{Budget, Rounds, spent};
 pub use constraint::{Admitted, Constraint, ConstraintFault, admitted};
@@ -58,7 +59,7 @@ pub use merge::{MergeError, merge};
 pub use model::{Batch, BatchError, MakeModel, Model};
 pub use plan::{Axis, Design, Scale, Settings, SweepPlan};
 pub use point::Point;
-pub use result::{Number, PointResult};
+pub use result::PointResult;
 pub use run::{Sweep, SweepOutcome, SweepSettings, SweepWatch};
 pub use sobol::Sobol;
 pub use spread::Spread;

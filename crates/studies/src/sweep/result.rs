@@ -5,46 +5,21 @@
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
+use crate::ends::{OptionalEnds, owned};
 use crate::estimate::{
-    Estimate, EstimateError, Interval, clopper_pearson, paired_difference, paired_ratio, quantile_interval_of_sorted,
+    EstimateError, Interval, Measured, clopper_pearson, paired_difference, paired_ratio, quantile_interval_of_sorted,
     quantile_of_sorted,
 };
 use crate::sim::{Ending, Samples};
 use crate::sweep::point::Point;
 use crate::sweep::replicated::Replicated;
 
-/// A number and its confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Number {
-    /// The point estimate.
-    pub value: f64,
-    /// Lower end; none with too few samples.
-    pub low: Option<f64>,
-    /// Upper end; none with too few samples.
-    pub high: Option<f64>,
-}
-
-impl Number {
-    /// Returns half of the interval's width; none without an interval.
-    pub fn half_width(&self) -> Option<f64> {
-        Some(0.5 * (self.high? - self.low?))
-    }
-
-    fn new(value: Option<f64>, interval: Result<Interval, EstimateError>, tick: f64) -> Option<Self> {
-        let scaled = |interval: Interval| {
-            let interval = interval.scaled(tick);
-            Self { value: interval.value, low: Some(interval.low), high: Some(interval.high) }
-        };
-        interval
-            .map_or_else(|_| Some(Self { value: value? * tick, low: None, high: None }), |found| Some(scaled(found)))
-    }
-}
-
-impl From<Estimate> for Number {
-    fn from(estimate: Estimate) -> Self {
-        Self { value: estimate.value, low: Some(estimate.low()), high: Some(estimate.high()) }
-    }
+/// A number in seconds, from one in ticks of `tick` seconds, with its interval if there is one.
+fn number(value: Option<f64>, interval: Result<Interval, EstimateError>, tick: f64) -> Option<Measured> {
+    Some(match interval {
+        Ok(interval) => owned(interval.scaled(tick)),
+        Err(_) => Measured::between(value? * tick, None, None),
+    })
 }
 
 /// Result of one point. Times in seconds, intervals at the sweep's level.
@@ -63,22 +38,28 @@ pub struct PointResult {
     /// Name of the engine that ran the replications.
     pub engine: String,
     /// Mean time to the goal \[s\]; with run-to-run variation, the mean of a typical run. None if the goal was never reached.
-    pub mean_s: Option<Number>,
+    #[serde(with = "OptionalEnds", default)]
+    pub mean_s: Option<Measured>,
     /// Median time \[s\]; this and the other quantiles are over all runs.
-    pub p50_s: Option<Number>,
+    #[serde(with = "OptionalEnds", default)]
+    pub p50_s: Option<Measured>,
     /// 95% quantile of the time \[s\].
-    pub p95_s: Option<Number>,
+    #[serde(with = "OptionalEnds", default)]
+    pub p95_s: Option<Measured>,
     /// 99% quantile of the time \[s\].
-    pub p99_s: Option<Number>,
+    #[serde(with = "OptionalEnds", default)]
+    pub p99_s: Option<Measured>,
     /// Probability of finishing by the deadline; none without a deadline.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub done_by_deadline: Option<Number>,
+    #[serde(with = "OptionalEnds", default, skip_serializing_if = "Option::is_none")]
+    pub done_by_deadline: Option<Measured>,
     /// Mean of the point's time minus the base's, replication by replication \[s\]; none for the base, and if
     /// not every replication of both reached the goal.
-    pub difference_s: Option<Number>,
+    #[serde(with = "OptionalEnds", default)]
+    pub difference_s: Option<Measured>,
     /// Mean time of the point divided by the mean time of the base, from the same pairs of replications; none if `difference_s` is none,
     /// or if the base's mean is not significantly different from 0.
-    pub ratio: Option<Number>,
+    #[serde(with = "OptionalEnds", default)]
+    pub ratio: Option<Measured>,
 }
 
 /// Returns the times of the replications \[s\]; none unless all replications reached the goal.
@@ -97,15 +78,14 @@ fn spread_times(ran: &Replicated) -> Option<Vec<f64>> {
 
 /// Returns the share of the replications that finish by a deadline \[s\]; `spread` holds the times with run-to-run
 /// variation, if the subject has such variation.
-fn done_by(deadline_s: f64, samples: &Samples, spread: Option<&[f64]>, level: f64) -> Option<Number> {
+fn done_by(deadline_s: f64, samples: &Samples, spread: Option<&[f64]>, level: f64) -> Option<Measured> {
     let histogram = &samples.passage_histogram;
     let share = || histogram.cdf(samples.clock.ticks(deadline_s)).unwrap_or(0.0);
     let done = match spread {
         Some(times) => times.partition_point(|time| *time <= deadline_s) as u64,
         None => (share() * histogram.count() as f64).round() as u64,
     };
-    let found = clopper_pearson(done, samples.replications, level).ok()?;
-    Some(Number { value: found.value, low: Some(found.low), high: Some(found.high) })
+    clopper_pearson(done, samples.replications, level).ok().map(owned)
 }
 
 impl PointResult {
@@ -115,12 +95,10 @@ impl PointResult {
         let tick = samples.clock.tick();
         let spread = spread_times(ran);
         let quantile = |p| match &spread {
-            Some(times) => {
-                Number::new(quantile_of_sorted(times, p).ok(), quantile_interval_of_sorted(times, p, level), 1.0)
-            }
+            Some(times) => number(quantile_of_sorted(times, p).ok(), quantile_interval_of_sorted(times, p, level), 1.0),
             None => {
                 let histogram = &samples.passage_histogram;
-                Number::new(histogram.quantile(p).ok(), histogram.quantile_interval(p, level), tick)
+                number(histogram.quantile(p).ok(), histogram.quantile_interval(p, level), tick)
             }
         };
         let mean = samples.passage.mean_estimate(level).map(Interval::from);
@@ -136,13 +114,13 @@ impl PointResult {
             replications: samples.replications,
             reached: samples.ended(Ending::Goal),
             engine: ran.engine.to_owned(),
-            mean_s: Number::new(samples.passage.mean_ticks(), mean, tick),
+            mean_s: number(samples.passage.mean_ticks(), mean, tick),
             p50_s: quantile(0.5),
             p95_s: quantile(0.95),
             p99_s: quantile(0.99),
             done_by_deadline: ran.deadline_s.and_then(|deadline| done_by(deadline, samples, spread.as_deref(), level)),
-            difference_s: pairs.and_then(|(base, own)| paired_difference(base, own, level).ok()).map(Number::from),
-            ratio: pairs.and_then(|(base, own)| paired_ratio(base, own, level).ok()).map(Number::from),
+            difference_s: pairs.and_then(|(base, own)| paired_difference(base, own, level).ok()).map(owned),
+            ratio: pairs.and_then(|(base, own)| paired_ratio(base, own, level).ok()).map(owned),
         }
     }
 }

@@ -32,7 +32,7 @@ use crate::watch::Watch;
 /// let sweep = Sweep::of_job(JobPlan::default())?.axis(Axis::values("job.reduces", [20, 80])).replications(200);
 /// let outcome = sweep.run(&Unwatched)?;
 /// // the base, and two more
-/// let means: Vec<f64> = outcome.stored.results.values().filter_map(|point| Some(point.mean_s?.value)).collect();
+/// let means: Vec<f64> = outcome.stored.results.values().filter_map(|point| Some(point.mean_s.as_ref()?.value)).collect();
 /// assert_eq!(means.len(), 3);
 /// # Ok::<(), tailspn_studies::StudyError>(())
 /// ```

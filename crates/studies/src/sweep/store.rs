@@ -493,10 +493,10 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::result::Number;
+    use crate::estimate::Measured;
 
     fn result(point: u64) -> PointResult {
-        let number = Some(Number { value: 0.1 + 0.2 * point as f64, low: Some(1e-300), high: None });
+        let number = Some(Measured::between(0.1 + 0.2 * point as f64, Some(1e-300), Some(1e300)));
         PointResult {
             done_by_deadline: None,
             point,
@@ -504,8 +504,8 @@ mod tests {
             replications: 10,
             reached: 10,
             engine: "schedule".into(),
-            mean_s: number,
-            p50_s: number,
+            mean_s: number.clone(),
+            p50_s: number.clone(),
             p95_s: None,
             p99_s: None,
             difference_s: number,

@@ -21,7 +21,8 @@ use parquet::schema::types::Type;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
-use crate::sweep::result::{Number, PointResult};
+use crate::estimate::Measured;
+use crate::sweep::result::PointResult;
 
 /// True if this build writes Parquet.
 pub(super) const IS_BUILT: bool = true;
@@ -92,9 +93,9 @@ impl Kind {
 /// Names of the columns of a point's numbers. The last number has columns only if there are deadlines.
 const NUMBERS: [&str; 7] = ["mean_s", "p50_s", "p95_s", "p99_s", "difference_s", "ratio", "done_by_deadline"];
 
-fn numbers(result: &PointResult) -> [Option<Number>; 7] {
-    let PointResult { mean_s, p50_s, p95_s, p99_s, difference_s, ratio, done_by_deadline, .. } = *result;
-    [mean_s, p50_s, p95_s, p99_s, difference_s, ratio, done_by_deadline]
+fn numbers(result: &PointResult) -> [Option<&Measured>; 7] {
+    let PointResult { mean_s, p50_s, p95_s, p99_s, difference_s, ratio, done_by_deadline, .. } = result;
+    [mean_s, p50_s, p95_s, p99_s, difference_s, ratio, done_by_deadline].map(Option::as_ref)
 }
 
 /// Returns the names of the numbers that at least one row has.
@@ -196,10 +197,11 @@ impl Columns<'_> {
         self.required::<Int64Type>(rows.iter().map(|row| count(row.reached)))?;
         self.required::<ByteArrayType>(rows.iter().map(|row| Ok(ByteArray::from(row.engine.as_str()))))?;
         for i in 0..count_of_numbers {
-            let number = |row: &&PointResult| numbers(row)[i];
-            self.optional::<DoubleType>(rows.iter().map(|row| Some(number(row)?.value)))?;
-            self.optional::<DoubleType>(rows.iter().map(|row| number(row)?.low))?;
-            self.optional::<DoubleType>(rows.iter().map(|row| number(row)?.high))?;
+            let own: Vec<Option<&Measured>> = rows.iter().map(|row| numbers(row)[i]).collect();
+            self.optional::<DoubleType>(own.iter().map(|number| Some((*number)?.value)))?;
+            for end in [0, 1] {
+                self.optional::<DoubleType>(own.iter().map(|number| Some((*number)?.ends()?[end])))?;
+            }
         }
         Ok(())
     }
@@ -266,7 +268,7 @@ fn result<'a>(kinds: &[Kind], fields: &mut impl Iterator<Item = &'a Field>) -> O
     let Field::Str(engine) = fields.next()? else { return None };
     let mut number = || {
         let [value, low, high] = [optional(fields.next()?)?, optional(fields.next()?)?, optional(fields.next()?)?];
-        Some(value.map(|value| Number { value, low, high }))
+        Some(value.map(|value| Measured::between(value, low, high)))
     };
     Some(PointResult {
         point,
@@ -304,7 +306,7 @@ mod tests {
     use super::*;
 
     fn row(point: u64, values: [Option<Value>; 6]) -> PointResult {
-        let exact = |value: f64| Some(Number { value, low: Some(value * (1.0 - 1e-16)), high: None });
+        let exact = |value: f64| Some(Measured::between(value, Some(value * (1.0 - 1e-16)), Some(value)));
         PointResult {
             point,
             values: values.to_vec(),
@@ -349,7 +351,7 @@ mod tests {
         std::fs::write(&path, &bytes).unwrap();
         let found = read(&path, 6, true).unwrap();
         assert!(found == rows, "{:?}", found.iter().zip(&rows).find(|(a, b)| a != b));
-        assert_eq!(found[0].p99_s.unwrap().value.to_bits(), (-0.0_f64).to_bits());
+        assert_eq!(found[0].p99_s.as_ref().unwrap().value.to_bits(), (-0.0_f64).to_bits());
         assert!(read(&path, 5, true).unwrap_err().contains("it has 6 axes, not 5"));
         std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
         assert!(read(&path, 6, true).is_err());

@@ -5,8 +5,10 @@
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
+use crate::ends::{Ends, OptionalEnds};
+use crate::estimate::Measured;
 use crate::sweep::plan::{Design, SweepPlan};
-use crate::sweep::result::{Number, PointResult};
+use crate::sweep::result::PointResult;
 
 /// A value of a setting, and its effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,9 +18,11 @@ pub struct Level {
     #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
     pub value: Value,
     /// Mean time at that value minus the base's mean time \[s\].
-    pub difference_s: Number,
+    #[serde(with = "Ends")]
+    pub difference_s: Measured,
     /// Mean time at that value divided by the base's mean time.
-    pub ratio: Option<Number>,
+    #[serde(with = "OptionalEnds", default)]
+    pub ratio: Option<Measured>,
 }
 
 /// An axis, from its best to its worst value.
@@ -49,7 +53,7 @@ pub fn tornado(plan: &SweepPlan, results: &[PointResult]) -> Vec<Knob> {
 fn knob(axis: usize, results: &[PointResult]) -> Option<Knob> {
     let level = |result: &PointResult| {
         let value = result.values.get(axis)?.clone()?;
-        Some(Level { value, difference_s: result.difference_s?, ratio: result.ratio })
+        Some(Level { value, difference_s: result.difference_s.clone()?, ratio: result.ratio.clone() })
     };
     let levels: Vec<Level> = results.iter().filter_map(level).collect();
     let by_time = |a: &&Level, b: &&Level| a.difference_s.value.total_cmp(&b.difference_s.value);
@@ -65,7 +69,7 @@ mod tests {
     fn result(point: u64, axis: usize, value: i64, difference: f64) -> PointResult {
         let mut values = vec![None; 2];
         values[axis] = Some(Value::Integer(value));
-        let difference_s = Some(Number { value: difference, low: None, high: None });
+        let difference_s = Some(Measured::between(difference, None, None));
         PointResult {
             done_by_deadline: None,
             point,

@@ -1,0 +1,260 @@
+//! The gain of each straggler policy, for the job of a plan or of a log.
+//!
+//! ```text
+//! JobPlan ──▶ its tasks ──┐
+//! JobTrace ──▶ Replay ────┴──▶ WhatIf ──▶ WhatIfOutcome: policies compared, and the job times of the plan's nets
+//! ```
+//!
+//! The cluster simulator runs the tasks one by one under each policy, on the same random numbers.
+
+mod nets;
+
+pub use nets::NetTimes;
+
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+
+use crate::cluster::{self, Comparison, Experiment, KnownJob, PolicyPlan, PolicyRuns, Replications, widest_change};
+use crate::error::StudyError;
+use crate::fit::{Replay, replay, usual_policies};
+use crate::plan::{JobPlan, PlanError, Planning};
+use crate::share::Share;
+use crate::sim::Ensemble;
+use crate::trace::JobTrace;
+use crate::watch::{TimeLimit, Watch};
+
+/// Default maximum number of replications of each policy.
+const MOST: u64 = 500;
+/// Minimum number of replications of a log's job by default: from 72 on, the 95% quantile has a 95% interval.
+const FEWEST: u64 = 128;
+/// A mean change is known well enough to within this share of the job's time: half of the least gain that is advised.
+const WELL_ENOUGH: f64 = 0.005;
+
+/// The job on which policies are compared.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WhatIfJob {
+    /// Jobs that a plan describes task by task.
+    Tasks(Box<cluster::Plan>),
+    /// A job that other studies run as a net, and its tasks.
+    Planned(Box<(JobPlan, KnownJob)>),
+    /// The job of a log.
+    Replayed(Box<Replay>),
+}
+
+/// A comparison of straggler policies on one job.
+///
+/// ```
+/// use tailspn_common::watch::Unwatched;
+/// use tailspn_jobs::plan::JobPlan;
+/// use tailspn_studies::whatif::WhatIf;
+///
+/// let mut study = WhatIf::of_plan(JobPlan::default())?;
+/// study.replications = Some(100);
+/// let found = study.run(&Unwatched)?;
+/// let mean_s = found.comparison.policies[0].job_s.value;
+/// assert!(mean_s > 0.0);
+/// # Ok::<(), tailspn_studies::StudyError>(())
+/// ```
+#[derive(Debug)]
+pub struct WhatIf {
+    /// The job.
+    pub job: WhatIfJob,
+    /// The policies. The replay of a log is always also run without a policy.
+    pub policies: Vec<PolicyPlan>,
+    /// Replications of each policy; none for 500 of a plan, and for a log as many as separate the policies, 128 to 500.
+    pub replications: Option<u64>,
+    /// Seed of all replications.
+    pub seed: u64,
+    /// Confidence level of all intervals, in (0, 1).
+    pub level: f64,
+    /// Threads; none for one per core.
+    pub threads: Option<NonZeroUsize>,
+    /// Wall time after which the study finishes with the replications so far.
+    pub max_time: Option<Duration>,
+    /// The share of the replications that this process runs. Default: all.
+    pub share: Share,
+}
+
+/// Policies that were compared.
+#[derive(Clone, Debug)]
+pub struct WhatIfOutcome {
+    /// The comparison.
+    pub comparison: Comparison,
+    /// Planned number of replications of each policy.
+    pub planned: u64,
+    /// Wall time of the comparison.
+    pub wall: Duration,
+    /// Job times of the plan's nets; empty for a plan of stages or tasks and for a log.
+    pub nets: Vec<NetTimes>,
+}
+
+impl WhatIf {
+    /// Returns a comparison of the policies of a plan.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Options`] for options that the plan has no meaning for and values out of range, [`StudyError::Model`] for a plan
+    /// whose tasks have no times.
+    pub fn of_plan(plan: impl Planning) -> Result<Self, StudyError> {
+        let plan = plan.plan().map_err(StudyError::Options)?;
+        let known = plan.known_job().map_err(|error| StudyError::Model(error.to_string()))?;
+        let policies = plan.policies();
+        let job = match (known, plan) {
+            (Some(job), plan) => WhatIfJob::Planned(Box::new((plan, job))),
+            (None, JobPlan::Tasks(plan)) => WhatIfJob::Tasks(plan),
+            (None, _) => return Err(StudyError::Model("a plan without tasks".to_owned())),
+        };
+        Ok(Self::of(job, policies))
+    }
+
+    /// Returns a comparison on the only job of a log: its own speculation settings, Spark's, and the detectors.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Log`] for a log that cannot be replayed.
+    pub fn of_log(trace: &JobTrace) -> Result<Self, StudyError> {
+        let replayed = replay(trace)?;
+        let policies = usual_policies(replayed.actual_s, replayed.speculation);
+        Ok(Self::of(WhatIfJob::Replayed(Box::new(replayed)), policies))
+    }
+
+    fn of(job: WhatIfJob, policies: Vec<PolicyPlan>) -> Self {
+        Self {
+            job,
+            policies,
+            replications: None,
+            seed: 0,
+            level: 0.95,
+            threads: None,
+            max_time: None,
+            share: Share::default(),
+        }
+    }
+
+    /// Replaces each policy by its variants.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Options`] for values that a policy cannot have.
+    pub fn vary(&mut self, values: &cluster::Sweep) -> Result<(), StudyError> {
+        self.policies = values.expand(&self.policies);
+        let problems = cluster::Plan { policy: self.policies.clone(), ..cluster::Plan::default() }.problems();
+        if problems.is_empty() { Ok(()) } else { Err(StudyError::Options(PlanError { problems })) }
+    }
+
+    /// Returns the plan, with the policies that are compared; none for the job of a log.
+    pub fn plan(&self) -> Option<JobPlan> {
+        match &self.job {
+            WhatIfJob::Tasks(plan) => Some(JobPlan::Tasks(Box::new(self.tasks(plan)))),
+            WhatIfJob::Planned(planned) => Some(planned.0.clone()),
+            WhatIfJob::Replayed(_) => None,
+        }
+    }
+
+    fn tasks(&self, plan: &cluster::Plan) -> cluster::Plan {
+        cluster::Plan { policy: self.policies.clone(), ..plan.clone() }
+    }
+
+    /// Returns the parts of the plan that the cluster simulator does not model.
+    pub fn notes(&self) -> Vec<&'static str> {
+        let WhatIfJob::Planned(planned) = &self.job else { return Vec::new() };
+        let all = match &planned.0 {
+            JobPlan::MapReduce(plan) => [
+                (!plan.model.slots).then_some("`whatif` counts slots, although `model.slots` is false"),
+                (plan.cluster.node.iter().any(|node| node.gpus.is_some()))
+                    .then_some("`whatif` does not model waiting for GPUs; `gpus` has no effect"),
+            ],
+            JobPlan::Stages(plan) => [
+                (plan.run.sigma > 0.0).then_some("these times do not include the spread between whole runs (`[run]`)"),
+                (plan.job.gpu_permits().is_some())
+                    .then_some("`whatif` does not model waiting for GPUs; `gpus_per_executor` has no effect"),
+            ],
+            JobPlan::Tasks(_) => [None, None],
+        };
+        all.into_iter().flatten().collect()
+    }
+
+    /// Runs all policies, then the plan's nets; `watch` counts replications. A stopped study is also a result, if at
+    /// least one replication of all policies is complete.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Experiment`] for a run that does not end, [`StudyError::NoReplication`], [`StudyError::Compare`],
+    /// [`StudyError::Part`] after a part of the replications.
+    pub fn run(&self, watch: &dyn Watch) -> Result<WhatIfOutcome, StudyError> {
+        let started = Instant::now();
+        let plans = match &self.job {
+            WhatIfJob::Planned(planned) => nets::variants(&planned.0),
+            _ => Vec::new(),
+        };
+        // an equal part of the time for the policies and for each net
+        let left = self.max_time.map(|most| most / (plans.len() as u32 + 1));
+        // a shard has no comparison, but still runs its share of the nets
+        let compared = match self.compare(left, watch) {
+            Err(StudyError::Part) => None,
+            compared => Some(compared?),
+        };
+        let ensemble = Ensemble {
+            replications: self.replications.unwrap_or(MOST),
+            seed: self.seed,
+            threads: self.threads,
+            max_wall: self.max_time,
+            share: self.share.clone(),
+            ..Ensemble::default()
+        };
+        let nets = nets::run_nets(plans, &ensemble, started, watch)?;
+        compared.map(|compared| WhatIfOutcome { nets, ..compared }).ok_or(StudyError::Part)
+    }
+
+    /// Compares the policies until there are enough replications, or the time is over.
+    fn compare(&self, max_time: Option<Duration>, watch: &dyn Watch) -> Result<WhatIfOutcome, StudyError> {
+        let started = Instant::now();
+        let limit = TimeLimit::new(watch, max_time);
+        let mut planned = self.replications.unwrap_or(MOST);
+        let settings = Replications {
+            first: 0,
+            count: planned,
+            seed: self.seed,
+            threads: self.threads,
+            watch: &limit,
+            share: self.share.clone(),
+        };
+        let (experiment, deadline_s) = match &self.job {
+            WhatIfJob::Tasks(plan) => (Experiment::new(&self.tasks(plan), settings)?, plan.deadline_s),
+            WhatIfJob::Planned(planned) => {
+                (Experiment::of_known(&planned.1, &self.policies, settings), planned.0.deadline_s())
+            }
+            WhatIfJob::Replayed(replay) => {
+                (Experiment::of_known(&replay.job, &with_none(&self.policies), settings), None)
+            }
+        };
+        let may_be_fewer =
+            matches!(self.job, WhatIfJob::Replayed(_)) && self.replications.is_none() && self.share.is_whole();
+        let is_known = |runs: &[PolicyRuns]| widest_change(runs, self.level).is_none_or(|widest| widest <= WELL_ENOUGH);
+        let mut go_on = |runs: &[PolicyRuns]| {
+            let done = runs.first().map_or(0, |run| run.outcomes.len() as u64);
+            watch.progress(done, planned);
+            if may_be_fewer && done >= FEWEST && is_known(runs) {
+                planned = done;
+                return false;
+            }
+            !limit.stopped()
+        };
+        let runs = experiment.run(&mut go_on)?;
+        if self.share.is_part() {
+            return Err(StudyError::Part);
+        }
+        if runs.iter().any(|run| run.outcomes.is_empty()) {
+            return Err(StudyError::NoReplication);
+        }
+        let comparison = cluster::compare(&runs, self.level)?.with_deadline(&runs, deadline_s);
+        Ok(WhatIfOutcome { comparison, planned, wall: started.elapsed(), nets: Vec::new() })
+    }
+}
+
+/// The policies, and the job without any.
+fn with_none(policies: &[PolicyPlan]) -> Vec<PolicyPlan> {
+    let none = PolicyPlan::default();
+    let missing = policies.iter().all(|policy| policy.detector != none.detector);
+    missing.then_some(none).into_iter().chain(policies.iter().cloned()).collect()
+}
