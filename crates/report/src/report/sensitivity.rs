@@ -62,9 +62,9 @@ fn words(report: &SensitivityReport) -> Words {
         Method::Derivatives => Words {
             method: "derivatives at the base",
             question: "Effect of a small change of each setting, at the base",
-            figure: "Effect of one percent more of each setting",
+            figure: "Effect of a 1% increase of each setting",
             caption: format!("Change of the {measure} time; left of 0 the job gets faster. The thin lines are confidence intervals."),
-            ranked: "Ranked by seconds for one percent more; with a minus sign, more is faster.",
+            ranked: "Ranked by the change of the time for a 1% increase; negative means faster.",
         },
         Method::Each => Words {
             method: "one setting at a time",
