@@ -80,7 +80,7 @@ fn words(report: &SensitivityReport) -> Words {
             method: "elementary effects (Morris)",
             question: "Effect of each setting over its whole range, for all values of the other settings",
             figure: "Elementary effects",
-            caption: "Further right: larger effect. Further up: the effect varies more, because it is not linear or depends on other settings; above the line σ = μ*, it varies by more than its size. The grey lines are confidence intervals. Names without room are only in the table."
+            caption: "Further right: larger effect. Further up: the effect varies more, because it is not linear or depends on other settings; above the line σ = μ*, it varies by more than its size. The grey lines are confidence intervals. Names that do not fit are only in the table."
                 .to_owned(),
             ranked: "Ranked by μ*, the mean absolute effect. μ is the mean effect, and σ the standard deviation of the effect over the walks.",
         },
