@@ -70,7 +70,7 @@ enum Loaded {
     Net(String, String),
 }
 
-/// Returns the results, each with the plan and the net that follow it.
+/// Returns the results, each with the plan and the net that follow it on the command line.
 fn load_all(args: &ReportArgs, terminal: &Terminal) -> Result<Vec<Shown>, Failure> {
     let mut all: Vec<Shown> = Vec::new();
     for path in &args.results {

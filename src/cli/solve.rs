@@ -384,7 +384,7 @@ fn in_zero_time(option: &str) -> Failure {
 }
 
 fn never_entered(from: &str) -> Failure {
-    let message = format!("in the long run, no marking in which `{from}` holds is entered");
+    let message = format!("in the long run, the net never enters a marking where `{from}` holds");
     let help = "without --from, the time is measured from the start";
     Failure::helped(Exit::Refused, message, help)
 }

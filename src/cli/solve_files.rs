@@ -46,7 +46,7 @@ fn plot_cdf(report: &SolveReport, args: &SolveArgs) -> Result<(), Failure> {
     let picture = match &report.passage {
         Some(passage) => cdf_svg(&report.net.name, passage).map_err(Failure::internal)?,
         None => {
-            let message = "there is no time to draw: the net has no goal and never stops";
+            let message = "there is no distribution to draw: the net has no goal and never stops";
             let note = Note::problem(message).with_help("set a goal with --until EXPR");
             return Err(Failure::new(Exit::Refused, note));
         }

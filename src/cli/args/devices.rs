@@ -22,7 +22,7 @@ pub(crate) struct DevicesArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-    # the CPU for half a second each, as JSON
+    # the CPU only, half a second per measurement, as JSON
     tailspn bench --backend cpu --seconds 0.5s --json
 
     # a GPU, by a part of its name, with bounds from its data sheet

@@ -40,7 +40,7 @@ Examples:
     # a folder with strace logs
     tailspn diagnose slow/ --profile usual.json --json
 
-    # a node whose clock is behind, by the rules of the paper
+    # a node whose clock is behind; only the rules of the paper
     tailspn diagnose app.gz samples/ --clock-offset worker3=2.5 --rules paper
 
     # one of several applications in an archive

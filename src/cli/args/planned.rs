@@ -43,7 +43,7 @@ pub(crate) struct JobArgs {
     /// Machines that the executors share (plans of stages) [default: as in the fitted logs]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) hosts: Option<u64>,
-    /// Partitions of shuffles (plans of stages)
+    /// Number of shuffle partitions (plans of stages)
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) partitions: Option<u64>,
     /// Deadline, such as 85s or 5m, to print the probability of meeting it
@@ -63,7 +63,7 @@ pub(crate) struct PlanArgs {
     /// Number of executors (plans of stages)
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     executors: Option<u64>,
-    /// Tasks that an executor runs at a time (plans of stages)
+    /// Number of tasks that an executor runs at a time (plans of stages)
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     cores: Option<u64>,
 }
@@ -81,13 +81,14 @@ impl PlanArgs {
 pub(crate) struct ChoiceArgs {
     #[command(flatten)]
     pub(crate) job: JobArgs,
-    /// Number of workers, or choices, such as 1..64 or 4,8,16; with several kinds, NAME=N for each
+    /// Number of workers, or several to choose from, such as 1..64 or 4,8,16; with several kinds, NAME=N for each
     #[arg(long, value_name = "[NAME=]COUNTS", allow_hyphen_values = true, value_parser = choice_of_workers)]
     pub(crate) workers: Vec<(Option<String>, Counts)>,
-    /// Number of executors, or choices, such as 1..64 or 4,8,16 (logs and plans of stages)
+    /// Number of executors, or several to choose from, such as 1..64 or 4,8,16 (only for logs and plans of stages)
     #[arg(long, value_name = "COUNTS", allow_hyphen_values = true, value_parser = counts)]
     pub(crate) executors: Option<Counts>,
-    /// Tasks that an executor runs at a time, or choices (logs and plans of stages)
+    /// Number of tasks that an executor runs at a time, or several to choose from, such as 2,4,8 (only for logs and
+    /// plans of stages)
     #[arg(long, value_name = "COUNTS", allow_hyphen_values = true, value_parser = counts)]
     pub(crate) cores: Option<Counts>,
 }

@@ -104,7 +104,7 @@ pub(crate) struct SolveArgs {
     /// Draw the graph of --export-dot, up to 300 markings; FILE.png is a PNG
     #[arg(long, value_name = "FILE.svg", group = "graph", help_heading = "Output")]
     pub(crate) export_svg: Option<PathBuf>,
-    /// Show vanishing markings too in the graphs of --export-dot and --export-svg
+    /// Also show vanishing markings in the graphs of --export-dot and --export-svg
     #[arg(long, requires = "graph", help_heading = "Output")]
     pub(crate) draw_vanishing: bool,
     /// Write the generator matrix of the Markov chain in Matrix Market format

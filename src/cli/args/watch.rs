@@ -27,7 +27,7 @@ Examples:
     # follow a stream
     collector | tailspn watch - --model model.toml --json
 
-    # replay a recorded run, by the rule of the paper
+    # replay a recorded run with the rule of the paper
     tailspn watch old.tsv.gz --learn hist1.tsv.gz --rule paper
 
     # end when nothing was written for a minute

@@ -270,7 +270,7 @@ impl Table {
             shown.push(format!("{}% confidence intervals", plain(100.0 * self.level)));
         }
         if self.level > 0.0 && has(|doubt| matches!(doubt, Doubt::Bounds { high, .. } if high.is_finite())) {
-            shown.push("guaranteed bounds of exact numbers".to_owned());
+            shown.push("guaranteed bounds".to_owned());
         }
         if !shown.is_empty() {
             parts.push(format!("{intervals}: {}.", shown.join(", or ")));

@@ -132,7 +132,7 @@ pub(crate) fn grid(table: &Table, look: &Look) -> String {
         text += &lines_of(&part, table.form == Form::Grid);
     }
     if !dropped.is_empty() {
-        text += &wrapped(&format!("Columns without room: {}.", dropped.join(", ")), look, "");
+        text += &wrapped(&format!("Columns that do not fit: {}.", dropped.join(", ")), look, "");
     }
     text
 }

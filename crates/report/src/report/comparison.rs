@@ -344,6 +344,8 @@ fn chance_words(time: &TimeDifference) -> String {
             format!("The difference is beyond the error of the estimates{p}.")
         }
         (ChanceTest::Intervals, _) => format!("The difference is within the error of the estimates{p}."),
-        (ChanceTest::None, _) => "Its significance is unknown, because the spread of the times is unknown.".to_owned(),
+        (ChanceTest::None, _) => {
+            "The significance of the difference is unknown, because the spread of the times is unknown.".to_owned()
+        }
     }
 }

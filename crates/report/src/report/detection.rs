@@ -429,7 +429,7 @@ impl DetectionReport {
                 stage.name.clone().into(),
                 count("tasks", stage.tasks),
                 count("stragglers", stage.stragglers),
-                if stage.reported { "reported" } else { "taken as even" }.into(),
+                if stage.reported { "reported" } else { "assumed uniform" }.into(),
             ]);
         }
         table

@@ -60,7 +60,7 @@ impl DiagnosisReport {
         let all = counted(self.stages.len() as u128, "stage");
         let found = if self.stages.is_empty() {
             let found = self.findings.iter().filter(|finding| finding.cause != Cause::Unknown).count();
-            format!("Without the log of a job: {} with a known cause", counted(found as u128, "finding"))
+            format!("Found without the log of a job: {} with a known cause", counted(found as u128, "finding"))
         } else if slow.is_empty() {
             format!("No task took more than 1.5 times the median of its stage, in {all}")
         } else {

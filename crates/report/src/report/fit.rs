@@ -174,8 +174,8 @@ impl FitReport {
         };
         let rows: Vec<BarRow> = self.stages.iter().enumerate().take(MOST / 2).flat_map(pair).collect();
         let mut caption =
-            "Blue: a steady task. Orange: a cold task, the first of its slot. Both with the mean data of tasks in the \
-                           logs; thin lines are intervals."
+            "Blue: a steady task. Orange: a cold task, the first of its slot. Both process the mean data of tasks in \
+                           the logs; thin lines are intervals."
                 .to_owned();
         let left = self.stages.len().saturating_sub(MOST / 2);
         if left > 0 {

@@ -159,15 +159,16 @@ impl FitJobReport {
             format!("{}, which took ", self.values_from()).into(),
             Number::new("/job_s", self.job_s, "s").rounded(0.01).into(),
             format!("; {measured} of these values come from several tasks and have an interval.").into(),
-            " From the first launch of a task to the last end of a task, it ran ".into(),
+            " The job's tasks ran for ".into(),
             Number::new("/run_s", self.run_s, "s").rounded(0.01).into(),
+            " from the first launch to the last end".into(),
         ];
         match self.estimate_s {
             None => answer.push(".".into()),
             Some(estimate_s) => answer.extend([
-                "; the plan's estimate is ".into(),
+                "; the estimate of the plan is ".into(),
                 Number::new("/estimate_s", estimate_s, "s").rounded(0.01).into(),
-                format!(" ({:.2} of it), of which ", estimate_s / self.run_s).into(),
+                format!(" (ratio {:.2}), of which ", estimate_s / self.run_s).into(),
                 Number::new("/residual_s", self.residual_s, "s").rounded(0.01).into(),
                 " are residual constants from other jobs.".into(),
             ]),

@@ -64,7 +64,7 @@ impl Report for ProgressModelReport {
             remarks: self.left_out.iter().map(|kind| format!("No profile: {kind}.")).collect(),
             ..Document::default()
         };
-        let note = "Error: on held-out attempts, as a share of their time.";
+        let note = "Error: root mean square error on held-out attempts, as a share of their time.";
         let columns = ["kind", "tasks", "expected time [s]", "form", "pieces", "error", ""];
         let mut table = Table::new("", note, columns);
         for (i, profile) in self.profiles.iter().enumerate() {

@@ -156,7 +156,7 @@ impl Report for RareReport {
         if let Some(error) = self.relative_error {
             document.fact("relative_error", Number::new("/relative_error", error, "").percent());
         }
-        let at = if self.beyond_s.is_some() { "elapsed and remaining time" } else { "importance" };
+        let at = if self.beyond_s.is_some() { "elapsed plus remaining time" } else { "importance" };
         let columns = vec![Column::new(at), Column::new("walks that reached it").key("level")];
         let row = |(i, level): (usize, &LevelRow)| {
             let at = level.at.map_or("the event".to_owned(), |at| {

@@ -207,8 +207,8 @@ impl Report for RemainingReport {
             kind: "remaining time of a run",
             title: self.name.clone(),
             question: match self.basis {
-                RemainingBasis::Plan => format!("End of the run, {elapsed}."),
-                RemainingBasis::RunItself => format!("End of the running jobs, {elapsed}."),
+                RemainingBasis::Plan => format!("Prediction of when the run ends, made {elapsed}."),
+                RemainingBasis::RunItself => format!("Prediction of when the running jobs end, made {elapsed}."),
                 RemainingBasis::Ended => "End of the run.".to_owned(),
             },
             answer: self.answer(),

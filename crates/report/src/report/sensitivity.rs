@@ -63,9 +63,9 @@ fn words(report: &SensitivityReport) -> Words {
         Method::Derivatives => Words {
             method: "derivatives at the base",
             question: "Effect of a small change of each setting, at the base",
-            figure: "Effect of one percent more of each setting",
+            figure: "Effect of a 1% increase of each setting",
             caption: format!("Change of the {measure} time; left of 0 the job gets faster. The thin lines are confidence intervals."),
-            ranked: "Ranked by seconds for one percent more; with a minus sign, more is faster.",
+            ranked: "Ranked by the change of the time for a 1% increase; negative means faster.",
         },
         Method::Each => Words {
             method: "one setting at a time",
@@ -81,7 +81,7 @@ fn words(report: &SensitivityReport) -> Words {
             method: "elementary effects (Morris)",
             question: "Effect of each setting over its whole range, for all values of the other settings",
             figure: "Elementary effects",
-            caption: "Further right: larger effect. Further up: the effect varies more, because it is not linear or depends on other settings; above the line σ = μ*, it varies by more than its size. The grey lines are confidence intervals. Names without room are only in the table."
+            caption: "Further right: larger effect. Further up: the effect varies more, because it is not linear or depends on other settings; above the line σ = μ*, it varies by more than its size. The grey lines are confidence intervals. Names that do not fit are only in the table."
                 .to_owned(),
             ranked: "Ranked by μ*, the mean absolute effect. μ is the mean effect, and σ the standard deviation of the effect over the walks.",
         },

@@ -266,9 +266,9 @@ fn bar((i, stage): (usize, &StageTimes)) -> Option<BarRow> {
 /// Adds the effect of speculative copies.
 fn add_speculation(document: &mut Document<'_>, section: &SpeculationSection, level: f64) {
     let note = format!(
-        "Tasks longer than {} medians get a copy once {}% of the tasks have finished.",
-        plain(section.multiplier),
-        plain(100.0 * section.quantile)
+        "Once {}% of the tasks have finished, tasks that take more than {} times the median get a copy.",
+        plain(100.0 * section.quantile),
+        plain(section.multiplier)
     );
     let pair = section.single_runs_s.map_or(String::new(), |[low, high]| {
         let percent = plain(100.0 * PREDICTION);

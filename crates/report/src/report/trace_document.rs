@@ -57,7 +57,7 @@ type Bound = (&'static str, &'static str, f64);
 impl BoundsRow {
     /// Returns the lower bounds. Without stated dependencies, only jobs have an order.
     fn all(&self) -> [Bound; 4] {
-        let chain = if self.knows_dependencies { "longest chain of stages" } else { "work in a stated order" };
+        let chain = if self.knows_dependencies { "longest chain of stages" } else { "work whose order is known" };
         [
             ("by_slots_s", "all work spread over all slots", self.by_slots_s),
             ("by_critical_path_s", chain, self.by_critical_path_s),

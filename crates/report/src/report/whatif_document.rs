@@ -1,4 +1,4 @@
-//! The documents of a what-if, with policies compared, and of the catalogue of detectors.
+//! The documents of `whatif`, which compares policies, and of the list of detectors.
 
 use crate::document::parts::{partial, wall};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, Show, Table};
