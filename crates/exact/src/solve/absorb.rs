@@ -25,7 +25,7 @@ pub struct Absorption {
 #[non_exhaustive]
 pub enum AbsorbError {
     /// There is no state at all.
-    #[error("the chain has no statessss")]
+    #[error("the chain has no states")]
     Empty,
     /// The number of targets differs from the number of states.
     #[error("{got} targets for {states} states; there must be one truth value for each state")]

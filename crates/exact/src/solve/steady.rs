@@ -35,7 +35,7 @@ pub struct Steady {
 #[non_exhaustive]
 pub enum SteadyError {
     /// There is no state at all.
-    #[error("the chain has no statessss")]
+    #[error("the chain has no states")]
     Empty,
     /// It is not a Markov chain.
     #[error(transparent)]

@@ -43,7 +43,7 @@ impl<'a> TransientSettings<'a> {
 #[non_exhaustive]
 pub enum TransientError {
     /// There is no state at all.
-    #[error("the chain has no statessss")]
+    #[error("the chain has no states")]
     Empty,
     /// It is not a Markov chain.
     #[error(transparent)]

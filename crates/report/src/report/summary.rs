@@ -57,6 +57,9 @@ impl NetSummary {
 pub struct QuestionSummary {
     /// The goal as text.
     pub goal: String,
+    /// Model time from which the goal counts \[s\]; none: from the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earliest_s: Option<f64>,
     /// Model time at which a replication ends at the latest \[s\].
     pub horizon_s: Option<f64>,
     /// Model time from which averages are collected \[s\].
@@ -71,6 +74,7 @@ impl QuestionSummary {
     pub(super) fn new(question: &Question, subject: &Subject<'_>, level: f64) -> Self {
         Self {
             goal: subject.goal.to_owned(),
+            earliest_s: (question.earliest > 0.0).then_some(question.earliest),
             horizon_s: question.horizon,
             warm_up_s: question.warm_up,
             max_firings: question.max_firings,
@@ -90,6 +94,13 @@ pub struct EndingCounts {
     pub horizon: u64,
     /// Cut off after the largest number of firings.
     pub max_firings: u64,
+    /// In a marking to avoid.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub avoided: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A named number.
@@ -266,6 +277,7 @@ fn endings(samples: &Samples) -> EndingCounts {
         dead: samples.ended(Ending::Dead),
         horizon: samples.ended(Ending::Horizon),
         max_firings: samples.ended(Ending::Firings),
+        avoided: samples.ended(Ending::Avoided),
     }
 }
 
