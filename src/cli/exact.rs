@@ -6,8 +6,8 @@ use tailspn::answer::{AnswerError, with_phases};
 use tailspn::compile::{Code, Program};
 use tailspn::fold::Symmetry;
 use tailspn::net::Net;
-use tailspn::report::{Hidden, counted};
-use tailspn::solve::{Expanded, ExploreError, Limits, SeriesParallelError, StateSpace, explore_canonical};
+use tailspn::report::{Hidden, SolveReport, Subject, counted, solve_report};
+use tailspn::solve::{Expanded, ExploreError, Limits, SeriesParallelError, StateSpace, Verdicts, explore_canonical};
 
 use crate::cli::exit::Exit;
 use crate::cli::load::compile_failure;
@@ -41,6 +41,17 @@ pub(super) fn find_states(
 ) -> Result<StateSpace, ExploreError> {
     let progress = Progress::new(terminal.shows_progress(), "states");
     explore_canonical(program, goal, symmetry, limits, &progress)
+}
+
+/// Reports on all states, without numbers, and their verdicts.
+pub(super) fn report_of(
+    space: &StateSpace,
+    program: &Program,
+    subject: &Subject<'_>,
+) -> Result<(SolveReport, Option<Verdicts>), Failure> {
+    let verdicts = space.verdicts(program).map_err(|error| failure(&error))?;
+    let report = solve_report(space, verdicts.as_ref(), program, subject).map_err(|error| failure(&error))?;
+    Ok((report, verdicts))
 }
 
 /// Returns the failure for a question that this method cannot answer, or for stopped work.

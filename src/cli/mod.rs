@@ -52,6 +52,7 @@ mod solve_files;
 mod solve_fixed;
 mod solve_method;
 mod solve_question;
+mod solve_until;
 mod solve_untimed;
 mod spn_gc;
 mod steady;

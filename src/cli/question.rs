@@ -7,7 +7,7 @@ use tailspn::net::{Expr, Net};
 use tailspn::sim::{Goal, Group, Question, Reward, Snapshot};
 use tailspn::subject::names_in_a_sentence;
 
-use crate::cli::args::QuestionArgs;
+use crate::cli::args::{QuestionArgs, UntilArgs};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::values::fits;
@@ -40,15 +40,18 @@ pub(crate) fn ask(net: &Net, args: &QuestionArgs) -> Result<Asked, Failure> {
     let mut at = args.at.clone();
     at.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     parser.times(args);
+    let [from, to] = args.before.within.unwrap_or([0.0, f64::INFINITY]);
     let question = Question {
         goal,
-        horizon: args.horizon,
+        avoid: args.before.avoid.as_deref().and_then(|avoid| parser.code("--avoid", avoid)),
+        earliest: from,
+        horizon: args.horizon.or(Some(to).filter(|to| to.is_finite())),
         warm_up: args.warm_up,
         max_firings: args.max_firings,
         tokens: args.tokens,
         throughput: args.throughput,
         groups: args.group.iter().filter_map(|(name, members)| parser.group(name, members)).collect(),
-        rewards: parser.rewards(args),
+        rewards: parser.rewards(&args.reward, &args.impulse),
         snapshots: at
             .iter()
             .filter_map(|(time, text)| Some(Snapshot { time: *time, value: parser.code("--at", text)? }))
@@ -57,7 +60,9 @@ pub(crate) fn ask(net: &Net, args: &QuestionArgs) -> Result<Asked, Failure> {
     if !parser.notes.is_empty() {
         return Err(Failure { exit: Exit::Usage, notes: parser.notes });
     }
-    Ok(Asked { question, goal: goal_words, snapshots: at.into_iter().map(|(_, text)| text).collect() })
+    let late = if from > 0.0 { format!(", not before {from} s") } else { String::new() };
+    let goal = args.before.words(&goal_words) + &late;
+    Ok(Asked { question, goal, snapshots: at.into_iter().map(|(_, text)| text).collect() })
 }
 
 /// Parses and lowers an expression over a net, the value of an option.
@@ -65,6 +70,24 @@ pub(crate) fn expression(net: &Net, option: &str, text: &str) -> Result<Code, Fa
     let mut parser = Parser { net, notes: Vec::new() };
     let code = parser.code(option, text);
     code.ok_or(Failure { exit: Exit::Usage, notes: parser.notes })
+}
+
+/// Rewards of the arguments `--reward` and `--impulse`.
+pub(crate) fn rewards(
+    net: &Net,
+    rates: &[(String, String)],
+    impulses: &[(String, String)],
+) -> Result<Vec<Reward>, Failure> {
+    let mut parser = Parser { net, notes: Vec::new() };
+    let rewards = parser.rewards(rates, impulses);
+    if parser.notes.is_empty() { Ok(rewards) } else { Err(Failure { exit: Exit::Usage, notes: parser.notes }) }
+}
+
+/// Objection to a first time for a dead marking, which never ends.
+pub(crate) fn late_dead_marking(args: &UntilArgs) -> Option<Note> {
+    args.within.filter(|[from, _]| *from > 0.0)?;
+    let note = Note::problem("`--until dead` with a first time: a net that is dead stays dead");
+    Some(note.with_help("give --within its last time only"))
 }
 
 /// Parses an expression over a net, the value of an option, without lowering it.
@@ -119,10 +142,17 @@ impl Parser<'_> {
     fn goal(&mut self, args: &QuestionArgs) -> (Goal, String) {
         let dead = || (Goal::Dead, "the dead marking".to_owned());
         match args.until.as_deref() {
-            Some("dead") => dead(),
+            Some("dead") => {
+                self.notes.extend(late_dead_marking(&args.before));
+                dead()
+            }
             Some("horizon") => {
                 if args.horizon.is_none() {
                     self.notes.push(Note::problem("`--until horizon` needs a horizon").with_help("add --horizon T"));
+                }
+                if args.before.avoid.is_some() || args.before.within.is_some() {
+                    let note = Note::problem("`--until horizon` has no goal to avoid or limit");
+                    self.notes.push(note.with_help("--avoid and --within need --until EXPR or --until dead"));
                 }
                 horizon()
             }
@@ -181,13 +211,13 @@ impl Parser<'_> {
         (!transitions.is_empty()).then(|| Group { name: name.to_owned(), transitions })
     }
 
-    fn rewards(&mut self, args: &QuestionArgs) -> Vec<Reward> {
+    fn rewards(&mut self, rates: &[(String, String)], impulses: &[(String, String)]) -> Vec<Reward> {
         let mut rewards: Vec<Reward> = Vec::new();
-        for (name, text) in &args.reward {
+        for (name, text) in rates {
             let rate = self.expression("--reward", text).map(|expression| lower_reward(self.net, &expression));
             rewards.push(Reward { name: name.clone(), rate, impulses: Vec::new() });
         }
-        for (name, text) in &args.impulse {
+        for (name, text) in impulses {
             let impulses = self.impulses(name, text);
             match rewards.iter_mut().find(|reward| reward.name == *name) {
                 Some(reward) => reward.impulses.extend(impulses),

@@ -5,8 +5,8 @@ use tailspn::compile::{Code, Program};
 use tailspn::fold::{Folding, Symmetry, fold_markings};
 use tailspn::net::Net;
 use tailspn::report::{
-    AverageSection, FoldedStates, Hidden, MethodRow, SolveReport, Subject, passage_section, solve_report,
-    steady_section, time_section,
+    AverageSection, FoldedStates, Hidden, MethodRow, SolveReport, Subject, passage_section, steady_section,
+    time_section,
 };
 use tailspn::sim::NotFolded;
 use tailspn::solve::{
@@ -16,7 +16,7 @@ use tailspn::solve::{
 use tailspn::watch::{TimeLimit, Watch as _};
 
 use crate::cli::args::SolveArgs;
-use crate::cli::exact::{answer_failure, failure, find_states, phases, refused};
+use crate::cli::exact::{answer_failure, failure, find_states, phases, refused, report_of};
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
@@ -43,16 +43,15 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
         return properties::run(&loaded, args, terminal, &watch);
     }
     // every node in the question must exist, regardless of the method
-    Asked::parse(&loaded.net, args)?;
+    Asked::parse(&loaded.net, args, loaded.net.transitions().len())?;
     let program = compile_net(&loaded.net)?;
     solve_files::may_write_all(args)?;
     catch_interrupt(terminal);
-    let method = method(&loaded.net, &program, args, terminal, &watch);
     let by_parts = args.method.0 == RouteMethod::SeriesParallel;
     if has_fixed_delays(&program) && !by_parts && solve_fixed::asks_long_run(&program, args) {
         return solve_fixed::run(&loaded.net, args, terminal, &watch);
     }
-    match method? {
+    match method(&loaded.net, &program, args, terminal, &watch)? {
         Method::Parts(section, method) => {
             let report = SolveReport::of_time(&Subject::of(loaded.net.name(), &program), *section, method);
             terminal.report(&report, &args.print)?;
@@ -74,8 +73,9 @@ fn by_states(
     terminal: &Terminal,
     watch: &TimeLimit<'_>,
 ) -> Result<Exit, Failure> {
+    let transitions = net.transitions().len();
     let (net, hidden) = phases(net)?;
-    let asked = Asked::parse(&net, args)?;
+    let asked = Asked::parse(&net, args, transitions)?;
     let folding = may_fold(args).then(|| fold_markings(&net, &asked.keep(&net)));
     let mut not_folded = folding.as_ref().map(NotFolded::all).unwrap_or_default();
     let counted = match folding {
@@ -113,10 +113,10 @@ fn by_states(
     print(report.without(&hidden), numbers, &space, Some((&program, net.name())), args, terminal)
 }
 
-/// Returns true if the arguments allow folding. Exported files need all markings, so they do not.
+/// Returns true if the arguments allow to count equal parts: files show all markings, and impulses tell transitions apart.
 fn may_fold(args: &SolveArgs) -> bool {
     let files = [&args.export_dot, &args.export_svg, &args.export_mtx, &args.export_prism];
-    !args.no_fold && files.into_iter().all(Option::is_none)
+    !args.no_fold && args.impulse.is_empty() && files.into_iter().all(Option::is_none)
 }
 
 /// A folded net and its states.
@@ -157,6 +157,11 @@ impl Counted {
         let program = compile_net(folding.net())?;
         // problems refer to the net as it was read
         let Ok(space) = find_states(&program, None, &symmetry, &limits, terminal) else { return Ok(None) };
+        if let Some(from) = asked.folded(&folding, net).from
+            && !space.is_left_by_each_firing(&program, &from).map_err(|error| failure(&error))?
+        {
+            return Ok(None);
+        }
         let folded = FoldedStates::new(&folding, &symmetry, &space);
         Ok(Some(Self { folding, symmetry, program, space, folded }))
     }
@@ -182,8 +187,7 @@ fn solved(
     terminal: &Terminal,
     watch: &TimeLimit<'_>,
 ) -> Result<(SolveReport, Result<(), Failure>), Failure> {
-    let verdicts = space.verdicts(program).map_err(|error| failure(&error))?;
-    let mut report = solve_report(space, verdicts.as_ref(), program, subject).map_err(|error| failure(&error))?;
+    let (mut report, verdicts) = report_of(space, program, subject)?;
     let numbers = match (&verdicts, space.complete()) {
         (Some(verdicts), Ok(chain)) => {
             let question = Numbers { space, chain, program, asked, args, terminal, watch };
@@ -255,14 +259,14 @@ impl Infinite {
 const NO_LONG_RUN: &str = "an unbounded net can still have a steady state, depending on the rates; `tailspn simulate --steady --tokens` shows whether the token counts converge";
 
 /// The numbers of a complete chain.
-struct Numbers<'a> {
-    space: &'a StateSpace,
+pub(super) struct Numbers<'a> {
+    pub(super) space: &'a StateSpace,
     chain: &'a Chain,
-    program: &'a Program,
-    asked: &'a Asked,
-    args: &'a SolveArgs,
-    terminal: &'a Terminal,
-    watch: &'a TimeLimit<'a>,
+    pub(super) program: &'a Program,
+    pub(super) asked: &'a Asked,
+    pub(super) args: &'a SolveArgs,
+    pub(super) terminal: &'a Terminal,
+    pub(super) watch: &'a TimeLimit<'a>,
 }
 
 impl Numbers<'_> {
@@ -273,27 +277,18 @@ impl Numbers<'_> {
         let wants_dead = self.args.until() == Some("dead");
         if let Some(from) = &self.asked.from {
             self.response(report, from)?;
-        } else if let Some(goal) = &self.asked.goal {
-            self.goal(report, goal)?;
+        } else if self.asked.goal.is_some() || self.asked.is_until(self.args) {
+            self.until(report)?;
         } else if wants_dead || (dead_end && !self.args.steady) {
             self.dead(report)?;
         }
         if self.args.steady && !self.space.dead().is_empty() {
             return Err(answer_failure(can_stop(self.space, self.program)));
         }
-        if self.args.steady || (report.passage.is_none() && self.args.at.is_empty()) {
+        if self.args.steady || (report.passage.is_none() && report.within.is_none() && self.args.at.is_empty()) {
             self.steady(report)?;
         }
         self.times(report)
-    }
-
-    fn goal(&self, report: &mut SolveReport, goal: &Code) -> Result<(), Failure> {
-        let limits = limits(self.args, self.watch);
-        let program = self.program.clone().observing(goal);
-        let space = find_states(&program, Some(goal), &self.asked.symmetry, &limits, self.terminal)
-            .map_err(|error| failure(&error))?;
-        let chain = space.complete().map_err(|error| refused(&error))?;
-        self.passage(report, &space, chain, space.goals(), self.args.until().unwrap_or_default())
     }
 
     /// Computes the time from one set of markings to another in the long run.
@@ -313,32 +308,31 @@ impl Numbers<'_> {
         for (code, option) in [(Some(from), "--from"), (self.asked.goal.as_ref(), "--until")] {
             let Some(code) = code else { continue };
             let program = self.program.clone().observing(code);
-            let passing = self.space.holds_in_zero_time(&program, code, &steady.probabilities);
+            let passing = self.space.holds_in_zero_time(&program, code, Some(&steady.probabilities));
             if passing.map_err(|error| failure(&error))? {
                 return Err(in_zero_time(option));
             }
         }
-        let entered = self.space.entered(&marked(self.space, &starts), &steady.probabilities);
+        let entered = self.space.entered(&self.space.marked(&starts), &steady.probabilities);
         let Some(initial) = entered else { return Err(never_entered(from_text)) };
         let chain = Chain { rates: self.chain.rates.clone(), initial };
         let goal = format!("{goal_text} from {from_text}");
-        self.passage(report, self.space, &chain, &ends, &goal)
+        self.passage(report, &chain, &self.space.marked(&ends), &goal)
     }
 
     fn dead(&self, report: &mut SolveReport) -> Result<(), Failure> {
-        self.passage(report, self.space, self.chain, self.space.dead(), "the dead marking")
+        self.passage(report, self.chain, &self.space.marked(self.space.dead()), "the dead marking")
     }
 
-    fn passage(
+    pub(super) fn passage(
         &self,
         report: &mut SolveReport,
-        space: &StateSpace,
         chain: &Chain,
-        ends: &[u32],
+        targets: &[bool],
         goal: &str,
     ) -> Result<(), Failure> {
-        let section = passage(chain, &marked(space, ends), &PassageSettings::watched(self.watch))
-            .and_then(|mut passage| passage_section(goal, space.states(), &mut passage, &self.args.at));
+        let section = passage(chain, targets, &PassageSettings::watched(self.watch))
+            .and_then(|mut passage| passage_section(goal, chain.states(), &mut passage, &self.args.at));
         report.passage = Some(section.map_err(|error| refused(&error))?);
         Ok(())
     }
@@ -367,13 +361,6 @@ impl Numbers<'_> {
         let averages = self.space.averages(self.program, probabilities).map_err(|error| failure(&error))?;
         self.asked.averages(self.space, self.program, probabilities, &averages)
     }
-}
-
-/// Marks the given states.
-fn marked(space: &StateSpace, states: &[u32]) -> Vec<bool> {
-    let mut marked = vec![false; space.states()];
-    states.iter().for_each(|&state| marked[state as usize] = true);
-    marked
 }
 
 fn in_zero_time(option: &str) -> Failure {

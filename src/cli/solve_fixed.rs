@@ -2,14 +2,14 @@
 
 use tailspn::compile::{Program, plan_schedule};
 use tailspn::net::Net;
-use tailspn::report::{MethodRow, Subject, solve_report, steady_section};
+use tailspn::report::{MethodRow, Subject, steady_section};
 use tailspn::solve::{
     FixedDelayError, LinearSettings, TransientSettings, expand_phases_except, fixed_delay_steady_state, is_fixed,
 };
 use tailspn::watch::{TimeLimit, Watch as _};
 
 use crate::cli::args::SolveArgs;
-use crate::cli::exact::{answer_failure, failure, hidden, refused};
+use crate::cli::exact::{answer_failure, failure, hidden, refused, report_of};
 use crate::cli::exit::Exit;
 use crate::cli::load::compile_net;
 use crate::cli::notes::Failure;
@@ -34,7 +34,7 @@ pub(super) fn run(net: &Net, args: &SolveArgs, terminal: &Terminal, watch: &Time
     let expanded = expand_phases_except(net, is_fixed).map_err(|obstacles| answer_failure(obstacles.into()))?;
     let hidden = hidden(&expanded);
     let net = expanded.net;
-    let asked = Asked::parse(&net, args)?;
+    let asked = Asked::parse(&net, args, net.transitions().len())?;
     let program = compile_net(&net)?;
     let times = TransientSettings::watched(watch);
     let found = fixed_delay_steady_state(&program, &limits(args, watch), &LinearSettings::watched(watch), &times);
@@ -44,9 +44,7 @@ pub(super) fn run(net: &Net, args: &SolveArgs, terminal: &Terminal, watch: &Time
         _ => refused(&error),
     })?;
     let subject = Subject::of(net.name(), &found.program);
-    let verdicts = found.space.verdicts(&found.program).map_err(|error| failure(&error))?;
-    let mut report =
-        solve_report(&found.space, verdicts.as_ref(), &found.program, &subject).map_err(|e| failure(&e))?;
+    let (mut report, _) = report_of(&found.space, &found.program, &subject)?;
     report.method = MethodRow::fixed_delays();
     let averages = found.averages().map_err(|error| failure(&error))?;
     let averages = asked.averages(&found.space, &found.program, &found.steady.probabilities, &averages)?;

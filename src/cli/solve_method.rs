@@ -66,6 +66,9 @@ fn other_question(args: &SolveArgs) -> Option<&'static str> {
     let asked = [
         (goal, "--until EXPR"),
         (args.from.is_some(), "--from"),
+        (args.before.avoid.is_some(), "--avoid"),
+        (args.before.within.is_some(), "--within"),
+        (!args.reward.is_empty() || !args.impulse.is_empty(), "a reward"),
         (args.steady, "--steady"),
         (averages, "--at without `--until dead`"),
         (!args.measure.is_empty(), "--measure"),

@@ -4,17 +4,22 @@ use tailspn::compile::{Code, Program, lower};
 use tailspn::fold::{Folding, Keep, Symmetry};
 use tailspn::net::Net;
 use tailspn::report::{AverageSection, NumberRow, average_section};
-use tailspn::solve::{Averages, StateSpace};
+use tailspn::sim::Reward;
+use tailspn::solve::{Averages, StateSpace, Until};
 
 use crate::cli::args::SolveArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
-use crate::cli::question::expression;
+use crate::cli::question::{expression, late_dead_marking, rewards};
 
 /// The questions, as expressions of the net.
 pub(super) struct Asked {
     pub(super) goal: Option<Code>,
     pub(super) from: Option<Code>,
+    /// Markings to avoid before the goal.
+    pub(super) avoid: Option<Code>,
+    /// Rewards until the end of a run.
+    pub(super) rewards: Vec<Reward>,
     pub(super) measures: Vec<(String, Code)>,
     /// Parts of the net that the questions do not distinguish, so that canonical markings suffice.
     pub(super) symmetry: Symmetry,
@@ -22,33 +27,61 @@ pub(super) struct Asked {
 
 impl Asked {
     pub(super) fn codes(&self) -> impl Iterator<Item = &Code> {
-        self.goal.iter().chain(&self.from).chain(self.measures.iter().map(|(_, code)| code))
+        let rates = self.rewards.iter().filter_map(|reward| reward.rate.as_ref());
+        let ends = self.goal.iter().chain(&self.from).chain(&self.avoid);
+        ends.chain(rates).chain(self.measures.iter().map(|(_, code)| code))
     }
 
     pub(super) fn keep(&self, net: &Net) -> Keep {
         Keep { expressions: self.codes().map(|code| code.expression(net)).collect(), ..Keep::default() }
     }
 
-    /// Returns the same questions about the folded net.
+    /// Returns true if a run has more to it than the time to its goal.
+    pub(super) fn is_until(&self, args: &SolveArgs) -> bool {
+        self.avoid.is_some() || args.before.within.is_some() || !self.rewards.is_empty()
+    }
+
+    /// The goal and what to avoid before it.
+    pub(super) fn until(&self) -> Until<'_> {
+        Until { goal: self.goal.as_ref(), avoid: self.avoid.as_ref() }
+    }
+
+    /// The same about the folded net, for rewards without impulses.
     pub(super) fn folded(&self, folding: &Folding, net: &Net) -> Self {
         let code = |code: &Code| {
             let expression = folding.expression(&code.expression(net));
             expression.map_or_else(|| code.clone(), |expression| lower(folding.net(), &expression))
         };
+        let reward = |reward: &Reward| Reward { rate: reward.rate.as_ref().map(code), ..reward.clone() };
         Self {
             goal: self.goal.as_ref().map(code),
             from: self.from.as_ref().map(code),
+            avoid: self.avoid.as_ref().map(code),
+            rewards: self.rewards.iter().map(reward).collect(),
             measures: self.measures.iter().map(|(name, measure)| (name.clone(), code(measure))).collect(),
             symmetry: Symmetry::default(),
         }
     }
 
-    pub(super) fn parse(net: &Net, args: &SolveArgs) -> Result<Self, Failure> {
+    /// Parses the questions about a net; impulses belong to its first `transitions` transitions, before those that stand for phases.
+    pub(super) fn parse(net: &Net, args: &SolveArgs, transitions: usize) -> Result<Self, Failure> {
+        let late = args.before.within.is_some_and(|[from, _]| from > 0.0);
+        if args.until() == Some("dead") {
+            late_dead_marking(&args.before).map_or(Ok(()), |note| Err(Failure::new(Exit::Usage, note)))?;
+        }
+        let mut rewards = rewards(net, &args.reward, &args.impulse)?;
+        rewards.iter_mut().for_each(|reward| reward.impulses.retain(|(t, _)| (*t as usize) < transitions));
+        if late && !rewards.is_empty() {
+            let message = "rewards are collected from the start, and --within has a later first time";
+            return Err(Failure::helped(Exit::Usage, message, "use `tailspn simulate`, or two calls"));
+        }
         let goal = args.until().filter(|goal| *goal != "dead");
         let measures = args.measure.iter().map(|(name, text)| Ok((name.clone(), expression(net, "--measure", text)?)));
         Ok(Self {
             goal: goal.map(|text| expression(net, "--until", text)).transpose()?,
             from: args.from.as_deref().map(|text| expression(net, "--from", text)).transpose()?,
+            avoid: args.before.avoid.as_deref().map(|text| expression(net, "--avoid", text)).transpose()?,
+            rewards,
             measures: measures.collect::<Result<_, Failure>>()?,
             symmetry: Symmetry::default(),
         })

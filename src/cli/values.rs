@@ -166,6 +166,17 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Times between which a goal counts: `T2`, `T1..T2` or `T1..`.
+pub(crate) fn time_span(text: &str) -> Result<[f64; 2], String> {
+    let (from, to) = text.split_once("..").unwrap_or(("0", text));
+    let to = if to.trim().is_empty() { f64::INFINITY } else { seconds(to.trim())? };
+    let from = seconds(from.trim())?;
+    if from > to {
+        return Err("the first time is after the second one".to_owned());
+    }
+    Ok([from, to])
+}
+
 /// Parses `NAME=VALUE`.
 pub(crate) fn assignment(text: &str) -> Result<(String, f64), String> {
     let expected = || "expected NAME=NUMBER".to_owned();

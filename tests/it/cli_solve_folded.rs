@@ -360,3 +360,38 @@ fn canonical_markings_answer_what_does_not_tell_the_parts_apart() {
     let text = data(&["solve", &net]);
     assert!(text.contains("canonical markings"), "{text}");
 }
+
+/// Seventeen tasks take turns on seven slots while the power is on. A task that ends makes way for one of eleven, itself among them: nearly
+/// always another marking is entered, in which as many tasks run.
+#[test]
+fn a_start_is_weighted_by_all_markings_that_are_entered() {
+    let mut b = NetBuilder::new("turns");
+    let [on, off, slots] = [("on", 1), ("off", 0), ("slots", 7)].map(|(name, n)| b.place(name, n));
+    for (name, from, to, rate) in [("fails", on, off, 0.5), ("repaired", off, on, 0.7)] {
+        let t = b.transition(name, Timing::exponential(rate));
+        b.input(from, t, 1.0);
+        b.output(t, to, 1.0);
+    }
+    for i in 0..17 {
+        let [waits, runs] = [("waits", 1), ("runs", 0)].map(|(name, n)| b.place(format!("{name}{i}"), n));
+        let begin = b.transition(format!("begin{i}"), Timing::immediate(1.0, 1));
+        b.input(waits, begin, 1.0);
+        b.input(slots, begin, 1.0);
+        b.output(begin, runs, 1.0);
+        let end = b.transition(format!("end{i}"), Timing::exponential(1.0));
+        b.test(on, end, 1.0);
+        b.input(runs, end, 1.0);
+        b.output(end, slots, 1.0);
+        b.output(end, waits, 1.0);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("turns.xml");
+    std::fs::write(&path, write(&b.build().unwrap(), &WriteOptions::default()).xml).unwrap();
+    let from = ["--from", "#(slots) = 0", "--until", "#(off) = 1", "--json"];
+    let report: Value = serde_json::from_str(&data(&[&["solve", path.to_str().unwrap()][..], &from].concat())).unwrap();
+    // on: entered by repairs as often as it fails, and by turns; then 2 s on average. off: at the goal
+    let turns = 7.0 * 10.0 / 11.0;
+    let exact = 2.0 * (0.5 + turns) / (0.5 + turns + 0.5);
+    let mean = report["passage"]["mean_s"].as_f64().unwrap();
+    assert!((mean - exact).abs() < 1e-6, "{mean}, not {exact}: {}", report["folded"]);
+}

@@ -54,6 +54,8 @@ mod cli_trace;
 #[cfg(feature = "cli")]
 mod cli_tutorial;
 #[cfg(feature = "cli")]
+mod cli_until;
+#[cfg(feature = "cli")]
 mod cli_untimed;
 #[cfg(feature = "cli")]
 mod cli_watch;

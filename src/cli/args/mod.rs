@@ -23,6 +23,7 @@ mod solve;
 mod sweeps;
 mod syscalls;
 mod trace;
+mod until;
 mod watch;
 
 pub(crate) use choices::{
@@ -50,6 +51,7 @@ pub(crate) use solve::SolveArgs;
 pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
 pub(crate) use syscalls::{SyscallDiagnoseArgs, SyscallProfileArgs, SyscallReadArgs, SyscallsArgs, SyscallsCommand};
 pub(crate) use trace::TraceArgs;
+pub(crate) use until::UntilArgs;
 pub(crate) use watch::{RuleChoice, WatchArgs};
 
 use std::ffi::OsString;
@@ -318,6 +320,10 @@ Examples:
     # the time to a goal, to half a percent
     tailspn simulate net.xml --until '#(done) >= 3' --rel-error 0.5%
 
+    # the probability of a goal between two times, before something else
+    tailspn simulate net.xml --until '#(done) >= 3' --within 5..10 \\
+        --avoid '#(failed) > 0'
+
     # mean tokens and throughputs of the first 1,000 s, to a given precision
     tailspn simulate net.xml --horizon 1000 --rel-error queue=1% \\
         --abs-error serve=0.01
@@ -395,8 +401,10 @@ pub(crate) struct QuestionArgs {
     /// Default: `dead`; `horizon` for averages up to a horizon
     #[arg(long, value_name = "EXPR")]
     pub(crate) until: Option<String>,
+    #[command(flatten)]
+    pub(crate) before: UntilArgs,
     /// Maximum model time of a replication, in seconds
-    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = values::seconds)]
+    #[arg(long, value_name = "T", conflicts_with = "within", allow_hyphen_values = true, value_parser = values::seconds)]
     pub(crate) horizon: Option<f64>,
     /// Model time from which averages are collected, in seconds
     #[arg(long, value_name = "T", default_value = "0", hide_default_value = true, allow_hyphen_values = true, value_parser = values::seconds)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::args::{NetArgs, PlotArgs, PrintArgs, SolveMethod};
+use crate::cli::args::{NetArgs, PlotArgs, PrintArgs, SolveMethod, UntilArgs};
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -18,6 +18,14 @@ Examples:
 
     # the distribution of the time to a goal, also as a picture
     tailspn solve net.xml --until '#(done) >= 3' --at 10,20 --plot-cdf time.svg
+
+    # the probability of a goal between two times, before something else
+    tailspn solve net.xml --until '#(done) >= 3' --within 5..10 \\
+        --avoid '#(failed) > 0'
+
+    # what a run costs until it reaches the goal
+    tailspn solve net.xml --until '#(done) >= 3' --reward 'work=#(queue)' \\
+        --impulse 'cost=repair:2'
 
     # from one event to another
     tailspn solve net.xml --from '#(queue) > 0' --until '#(done) > 0'
@@ -43,15 +51,24 @@ pub(crate) struct SolveArgs {
     /// Distribution of the time until an expression is not 0, or until `dead` (nothing can fire)
     #[arg(long, value_name = "EXPR", group = "end", help_heading = "Question")]
     pub(crate) until: Option<String>,
+    #[command(flatten)]
+    pub(crate) before: UntilArgs,
+    /// A reward collected per second until the run ends; may be repeated
+    #[arg(long, value_name = "NAME=EXPR", requires = "until", value_parser = values::named, help_heading = "Question")]
+    pub(crate) reward: Vec<(String, String)>,
+    /// A reward collected at each firing of a transition, or of all transitions that match a pattern with `*` and `?`, until the run ends;
+    /// may be repeated, also for a name of --reward
+    #[arg(long, value_name = "NAME=TRANSITION:EXPR", requires = "until", value_parser = values::named, help_heading = "Question")]
+    pub(crate) impulse: Vec<(String, String)>,
     /// Old name of --until
     #[arg(long, value_name = "EXPR", group = "end", hide = true)]
     pub(crate) goal: Option<String>,
     /// Measure the time from the entry into markings where this expression is not 0, instead of from the start; each
     /// marking is weighted by the frequency of entries in the long run
-    #[arg(long, value_name = "EXPR", requires = "end", help_heading = "Question")]
+    #[arg(long, value_name = "EXPR", requires = "end", conflicts_with_all = ["avoid", "within", "reward", "impulse"], help_heading = "Question")]
     pub(crate) from: Option<String>,
     /// Averages at these model times, in seconds, and the probability of reaching --until by then
-    #[arg(long, value_name = "T1,T2,...", value_delimiter = ',', allow_hyphen_values = true, value_parser = values::seconds, help_heading = "Question")]
+    #[arg(long, value_name = "T1,T2,...", conflicts_with = "within", value_delimiter = ',', allow_hyphen_values = true, value_parser = values::seconds, help_heading = "Question")]
     pub(crate) at: Vec<f64>,
     /// Averages in the long run, even if there is a goal
     #[arg(long, help_heading = "Question")]
@@ -82,7 +99,7 @@ pub(crate) struct SolveArgs {
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Limits")]
     pub(crate) max_time: Option<Duration>,
     /// Explore all markings and ignore time; allows loops of immediate transitions and any delays
-    #[arg(long, conflicts_with_all = ["until", "goal", "from", "at", "steady", "measure", "method", "grid_steps", "no_fold", "plot_cdf", "plots", "draw_vanishing", "export_mtx", "export_prism"], help_heading = "Without time")]
+    #[arg(long, conflicts_with_all = ["until", "goal", "avoid", "within", "reward", "impulse", "from", "at", "steady", "measure", "method", "grid_steps", "no_fold", "plot_cdf", "plots", "draw_vanishing", "export_mtx", "export_prism"], help_heading = "Without time")]
     pub(crate) untimed: bool,
     /// Check a CTL formula, such as 'AG EF (#(idle) > 0)', 'EF deadlock' or 'E[!enabled(stop) U #(done) = 3]'; may be
     /// repeated
@@ -94,7 +111,7 @@ pub(crate) struct SolveArgs {
     #[command(flatten)]
     pub(crate) print: PrintArgs,
     /// Draw the distribution function of the time to the goal, or to the dead marking; FILE.png is a PNG
-    #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
+    #[arg(long, value_name = "FILE.svg", conflicts_with = "within", help_heading = "Output")]
     pub(crate) plot_cdf: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) plots: PlotArgs,

@@ -77,6 +77,13 @@ impl Code {
         })
     }
 
+    /// A code that is not 0 where this one or another is not 0.
+    #[must_use]
+    pub fn or(&self, other: &Self) -> Self {
+        let or = Op::Binary(BinaryOp::Or);
+        Self::new(self.ops.iter().chain(&other.ops[..]).copied().chain([or]).collect())
+    }
+
     /// The terms `tokens >= least` of a code that consists only of such terms, joined by `&&`: counter and least, an
     /// integer.
     pub fn as_conjunction(&self) -> Option<Vec<(u32, f64)>> {

@@ -190,9 +190,9 @@ fn unfolded(folding: &Folding, run: BatchAverages) -> BatchAverages {
 /// Compiles a net such that the goal of the question is observed correctly, see [`Program::observing`].
 fn compiled(net: &Net, question: &Question) -> Result<Program, CompileError> {
     let program = compile(net)?;
-    Ok(match &question.goal {
-        Goal::Marking(goal) => program.observing(goal),
-        _ => program,
+    Ok(match question.end() {
+        Some(end) => program.observing(&end),
+        None => program,
     })
 }
 
@@ -247,8 +247,13 @@ fn translated(net: &Net, question: &Question, folding: &Folding) -> Option<Quest
         Some(Reward { name: reward.name.clone(), rate, impulses })
     };
     let snapshot = |snapshot: &Snapshot| Some(Snapshot { time: snapshot.time, value: code(&snapshot.value)? });
+    let avoid = match &question.avoid {
+        Some(avoid) => Some(code(avoid)?),
+        None => None,
+    };
     Some(Question {
         goal,
+        avoid,
         groups: question.groups.iter().map(group).collect(),
         rewards: question.rewards.iter().map(reward).collect::<Option<_>>()?,
         snapshots: question.snapshots.iter().map(snapshot).collect::<Option<_>>()?,
@@ -267,7 +272,6 @@ fn number(t: TransitionId) -> u32 {
 
 /// Parts of the net that the question distinguishes, for folding.
 fn keep(net: &Net, question: &Question) -> Keep {
-    let goal = if let Goal::Marking(goal) = &question.goal { Some(goal) } else { None };
     let rates = question.rewards.iter().filter_map(|reward| reward.rate.as_ref());
     let snapshots = question.snapshots.iter().map(|snapshot| &snapshot.value);
     let groups = question.groups.iter().map(|group| group.transitions.iter().map(|&t| t as usize).collect());
@@ -275,7 +279,7 @@ fn keep(net: &Net, question: &Question) -> Keep {
         reward.impulses.iter().map(move |(t, amount)| (i, *t as usize, amount.expression(net)))
     });
     Keep {
-        expressions: goal.into_iter().chain(rates).chain(snapshots).map(|code| code.expression(net)).collect(),
+        expressions: question.ends().chain(rates).chain(snapshots).map(|code| code.expression(net)).collect(),
         groups: groups.collect(),
         impulses: impulses.collect(),
     }

@@ -46,6 +46,10 @@ pub struct Group {
 pub struct Question {
     /// Condition that ends a replication.
     pub goal: Goal,
+    /// Expression that is not 0 in the markings to avoid: such a marking ends a replication, unless it is the goal.
+    pub avoid: Option<Code>,
+    /// Model time \[s\] from which a goal marking counts; a replication that is in one at this time reaches it then. Default 0.
+    pub earliest: f64,
     /// Model time \[s\] at which a replication ends at the latest.
     pub horizon: Option<f64>,
     /// Model time \[s\] from which token averages, throughputs and rewards are collected. Default 0.
@@ -83,6 +87,28 @@ impl Question {
     pub fn is_passage_only(&self) -> bool {
         !self.tokens && !self.throughput && self.rewards.is_empty() && self.snapshots.is_empty()
     }
+
+    /// The expressions whose value ends a replication.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = &Code> {
+        let goal = if let Goal::Marking(goal) = &self.goal { Some(goal) } else { None };
+        goal.into_iter().chain(&self.avoid)
+    }
+
+    /// The expression that is not 0 in all markings that end a replication, but for dead ones.
+    pub fn end(&self) -> Option<Code> {
+        self.ends().cloned().reduce(|goal, avoid| goal.or(&avoid))
+    }
+
+    /// Reasons against engines without markings to avoid and without a time before which the goal does not count.
+    pub(crate) fn only_until(&self) -> Vec<String> {
+        let avoid = self.avoid.as_ref().map(|_| "the question has a marking to avoid".to_owned());
+        avoid.into_iter().chain(self.late_goal()).collect()
+    }
+
+    /// Reason against engines in which a goal always counts.
+    pub(crate) fn late_goal(&self) -> Option<String> {
+        (self.earliest > 0.0).then(|| "the goal counts from a time on".to_owned())
+    }
 }
 
 /// The way in which a replication ended.
@@ -96,4 +122,6 @@ pub enum Ending {
     Horizon,
     /// At the limit of firings.
     Firings,
+    /// In a marking to avoid.
+    Avoided,
 }

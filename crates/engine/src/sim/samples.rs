@@ -28,8 +28,9 @@ pub struct Samples {
     pub first: u64,
     /// Number of replications.
     pub replications: u64,
-    /// Numbers of replications that ended at the goal, in a dead marking, at the horizon, and at the limit of firings.
-    pub endings: [u64; 4],
+    /// Number of replications that ended at their goal, dead, at the horizon, by the largest number of firings, and in a marking
+    /// to avoid.
+    pub endings: [u64; 5],
     /// Firings of all replications, timed and immediate.
     pub firings: u128,
     /// Passage times of the replications that reached their goal, in result ticks.
@@ -69,7 +70,7 @@ impl Samples {
             clock,
             first: 0,
             replications: 0,
-            endings: [0; 4],
+            endings: [0; 5],
             firings: 0,
             passage: Moments::default(),
             passage_histogram: TickHistogram::default(),

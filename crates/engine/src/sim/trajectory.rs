@@ -59,7 +59,7 @@ impl Ready<'_> {
             Kind::Lockstep | Kind::Direct => DirectForm::new(setup).watch(firings, replication, 1, &mut samples)?,
         };
         let Firings { mut firings, end_s, .. } = watched;
-        let endings = [Ending::Goal, Ending::Dead, Ending::Horizon, Ending::Firings];
+        let endings = [Ending::Goal, Ending::Dead, Ending::Horizon, Ending::Firings, Ending::Avoided];
         let mut ending = endings.into_iter().find(|&ending| samples.ended(ending) > 0);
         if firings.len() > most {
             // the immediate firings after the last timed one may exceed the limit

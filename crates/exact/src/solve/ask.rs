@@ -1,53 +1,19 @@
 //! Answers questions of model checkers (CSL and CSRL).
 
-use crate::compile::{Code, Csr, Program, lower};
+use crate::compile::{Code, Program, lower};
+use crate::fold::Symmetry;
 use crate::net::Net;
-use crate::net::expr::{BinaryOp, Expr, UnaryOp};
+use crate::net::expr::{Expr, UnaryOp};
 use crate::query::{Query, Reward};
-use crate::semantics::Fault;
-use crate::solve::absorb::{AbsorbError, absorption};
-use crate::solve::chain::Chain;
-use crate::solve::explore_error::{ExploreError, Incomplete};
+use crate::solve::ask_error::AskError;
 use crate::solve::linear::LinearSettings;
-use crate::solve::passage::{PassageSettings, passage};
-use crate::solve::passage_error::PassageError;
-use crate::solve::reach::{Limits, explore};
+use crate::solve::reach::Limits;
 use crate::solve::reward::{expected, rewards_at};
 use crate::solve::space::StateSpace;
-use crate::solve::steady::{SteadyError, steady_state};
-use crate::solve::transient::{TransientError, TransientSettings, transient};
+use crate::solve::steady::steady_state;
+use crate::solve::transient::{TransientSettings, transient};
+use crate::solve::until::Until;
 use crate::watch::Watch;
-
-/// Reason why a question has no answer.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AskError {
-    /// The states could not be explored.
-    #[error(transparent)]
-    Explore(#[from] ExploreError),
-    /// States are missing: a limit was reached.
-    #[error(transparent)]
-    Incomplete(#[from] Incomplete),
-    /// An invalid value in a state.
-    #[error(transparent)]
-    Fault(#[from] Fault),
-    /// Probabilities at a time could not be computed.
-    #[error(transparent)]
-    Transient(#[from] TransientError),
-    /// The long run could not be solved.
-    #[error(transparent)]
-    Steady(#[from] SteadyError),
-    /// The times before a goal could not be computed.
-    #[error(transparent)]
-    Absorb(#[from] AbsorbError),
-    /// The time to a goal could not be computed.
-    #[error(transparent)]
-    Passage(#[from] PassageError),
-    /// A time interval that starts after 0, in a net with immediate transitions: the condition is not evaluated in vanishing
-    /// markings.
-    #[error("a probability over an interval that starts after 0 needs a net without immediate transitions")]
-    ZeroTime,
-}
 
 /// A net and its states, ready for questions.
 #[derive(Clone, Copy)]
@@ -79,15 +45,16 @@ impl Asking<'_> {
     /// All variants of [`AskError`].
     pub fn answer(&self, query: &Query) -> Result<f64, AskError> {
         match query {
-            Query::Until { stay, goal, from, to } if *from > 0.0 || self.space.vanishing().0 == 0 => {
-                self.within(stay, goal, *from, *to)
-            }
-            Query::Until { stay, goal, to, .. } => {
-                let stop = not(stay.clone());
-                let (_, space) = self.until(&Expr::Binary(BinaryOp::Or, Box::new(goal.clone()), Box::new(stop)))?;
-                let reached = space.values(&self.code(goal), "the goal")?;
-                let ends: Vec<u32> = space.goals().iter().copied().filter(|&s| reached[s as usize] != 0.0).collect();
-                arrival(space.complete()?, &space.marked(&ends), *to, self.watch)
+            Query::Until { stay, goal, from, to } => {
+                let (goal, avoid) = (self.code(goal), self.avoided(stay));
+                let until = Until { goal: Some(&goal), avoid: avoid.as_ref() };
+                until.probability(
+                    self.program,
+                    self.space,
+                    [*from, *to],
+                    (&Symmetry::default(), self.limits),
+                    self.watch,
+                )
             }
             Query::At { value, time } => {
                 let values = self.space.values(&self.code(value), "the value")?;
@@ -97,20 +64,22 @@ impl Asking<'_> {
             }
             Query::Gathered { reward, time } => {
                 let found = transient(self.space.complete()?, &[*time], &TransientSettings::watched(self.watch))?;
-                self.gathered(self.program, self.space, &found.stays[0], reward)
+                self.gathered(&found.stays[0], reward)
             }
             Query::GatheredUntil { reward, goal } => {
-                let (program, space) = self.until(goal)?;
-                let found =
-                    absorption(space.complete()?, &space.marked(space.goals()), &LinearSettings::watched(self.watch))?;
-                if found.probability < 1.0 {
+                let goal = self.code(goal);
+                let until = Until { goal: Some(&goal), avoid: None };
+                let states = until.explore(self.program, &Symmetry::default(), self.limits, self.watch)?;
+                if states.probability(f64::INFINITY, self.watch)? < 1.0 {
                     return Ok(f64::INFINITY);
                 }
-                self.gathered(&program, &space, &found.times, reward)
+                let impulses = reward.impulses.iter().map(|(t, value)| (t.index() as u32, self.code(value)));
+                let impulses: Vec<(u32, Code)> = impulses.collect();
+                states.gathered(Some(&self.code(&reward.rate)), &impulses, f64::INFINITY, self.watch)
             }
             Query::LongRun { reward } => {
                 let found = steady_state(self.space.complete()?, &LinearSettings::watched(self.watch))?;
-                self.gathered(self.program, self.space, &found.probabilities, reward)
+                self.gathered(&found.probabilities, reward)
             }
         }
     }
@@ -119,22 +88,15 @@ impl Asking<'_> {
         lower(self.net, expression)
     }
 
-    /// Explores the states up to a goal, an expression that is not 0; also returns the program that observes the goal.
-    fn until(&self, goal: &Expr) -> Result<(Program, StateSpace), AskError> {
-        let goal = self.code(goal);
-        let program = self.program.clone().observing(&goal);
-        let space = explore(&program, Some(&goal), self.limits, self.watch)?;
-        Ok((program, space))
+    /// Not 0 in the markings in which a condition does not hold; none if it always holds.
+    fn avoided(&self, stay: &Expr) -> Option<Code> {
+        let always = matches!(stay, Expr::Number(value) if *value != 0.0);
+        (!always).then(|| self.code(&Expr::Unary(UnaryOp::Not, Box::new(stay.clone()))))
     }
 
     /// Returns the reward if `weights` are the times spent in the states, or their probabilities.
-    fn gathered(
-        &self,
-        program: &Program,
-        space: &StateSpace,
-        weights: &[f64],
-        reward: &Reward,
-    ) -> Result<f64, AskError> {
+    fn gathered(&self, weights: &[f64], reward: &Reward) -> Result<f64, AskError> {
+        let (program, space) = (self.program, self.space);
         let mut sum = expected(weights, &space.values(&self.code(&reward.rate), "the reward")?);
         if reward.impulses.is_empty() {
             return Ok(sum);
@@ -149,47 +111,4 @@ impl Asking<'_> {
         })?;
         Ok(sum)
     }
-
-    /// Returns the probability of reaching the goal between two times, on the states that were already explored. One chain
-    /// applies up to the first time if this time is above 0, another chain after it.
-    fn within(&self, stay: &Expr, goal: &Expr, from: f64, to: f64) -> Result<f64, AskError> {
-        if self.space.vanishing().0 > 0 {
-            return Err(AskError::ZeroTime);
-        }
-        let chain = self.space.complete()?;
-        let stays = self.space.values(&self.code(stay), "the condition")?;
-        let goals = self.space.values(&self.code(goal), "the goal")?;
-        let targets: Vec<bool> = goals.iter().map(|goal| *goal != 0.0).collect();
-        let is_last = |state: usize| stays[state] == 0.0 || targets[state];
-        if from <= 0.0 {
-            return arrival(&stopped(chain, is_last), &targets, to, self.watch);
-        }
-        let before = stopped(chain, |state| stays[state] == 0.0);
-        let found = transient(&before, &[from], &TransientSettings::watched(self.watch))?;
-        let mass = |state: usize| if stays[state] == 0.0 { 0.0 } else { found.probabilities[0][state] };
-        let total: f64 = (0..chain.states()).map(mass).sum();
-        if total <= 0.0 {
-            return Ok(0.0);
-        }
-        let initial =
-            (0..chain.states()).filter(|&state| mass(state) > 0.0).map(|state| (state as u32, mass(state) / total));
-        let after = Chain { initial: initial.collect(), ..stopped(chain, is_last) };
-        Ok(total * arrival(&after, &targets, to - from, self.watch)?)
-    }
-}
-
-fn not(condition: Expr) -> Expr {
-    Expr::Unary(UnaryOp::Not, Box::new(condition))
-}
-
-/// Returns the probability of reaching a target by a given time.
-fn arrival(chain: &Chain, targets: &[bool], to: f64, watch: &dyn Watch) -> Result<f64, AskError> {
-    let mut time = passage(chain, targets, &PassageSettings::watched(watch))?;
-    Ok(if to.is_finite() { time.cdf(to)? } else { time.probability() })
-}
-
-/// Returns the chain with the states of `is_last` made absorbing.
-fn stopped(chain: &Chain, is_last: impl Fn(usize) -> bool) -> Chain {
-    let row = |state| if is_last(state) { Vec::new() } else { chain.rates.row(state).to_vec() };
-    Chain { rates: Csr::from_rows((0..chain.states()).map(row)), initial: chain.initial.clone() }
 }

@@ -2,7 +2,11 @@
 
 use crate::compile::{Code, Program};
 use crate::solve::explore_error::ExploreError;
+use crate::solve::firings::FiringFlow;
 use crate::solve::space::StateSpace;
+
+/// Relative error of sums of rates.
+const ROUNDING: f64 = 1e-9;
 
 impl StateSpace {
     /// Returns the initial probabilities of a passage that starts when a state of `starts` (one truth value for each state) is entered
@@ -19,18 +23,47 @@ impl StateSpace {
         (all > 0.0).then(|| entered.into_iter().map(|(state, flow)| (state, flow / all)).collect())
     }
 
-    /// Returns true if an expression is not 0 in some vanishing marking that is passed in the long run, whose probabilities are
-    /// `steady`.
+    /// Returns true if each timed firing in a state in which an expression is not 0 leads to another state. In a folded net, firings
+    /// that stay in a state may exchange its parts: they enter other markings of the net, and [`Self::entered`] does not see them.
     ///
     /// # Errors
     ///
     /// The errors of [`explore`](crate::solve::explore).
-    pub fn holds_in_zero_time(&self, program: &Program, code: &Code, steady: &[f64]) -> Result<bool, ExploreError> {
-        let is_immediate: Vec<bool> = (0..program.transitions() as u32).map(|t| !program.timed.contains(&t)).collect();
-        let mut holds = false;
-        self.for_each_firing(program, steady, &mut |firing| {
-            holds |= is_immediate[firing.transition as usize] && code.eval(firing.marking) != 0.0;
+    pub fn is_left_by_each_firing(&self, program: &Program, code: &Code) -> Result<bool, ExploreError> {
+        let values = self.values(code, "the start")?;
+        let starts: Vec<f64> = values.into_iter().map(|value| f64::from(u8::from(value != 0.0))).collect();
+        let mut fired = 0.0;
+        self.for_each_firing(program, &starts, &mut |firing| {
+            fired += if program.is_immediate(firing.transition as usize) { 0.0 } else { firing.flow };
         })?;
+        let chain = self.partial_chain();
+        let left: f64 = starts.iter().enumerate().map(|(state, start)| start * chain.exit_rate(state)).sum();
+        Ok(fired - left <= ROUNDING * fired)
+    }
+
+    /// Returns true if an expression is not 0 in some vanishing marking that is passed from a state with a weight above 0, such as its
+    /// probability in the long run; without weights, from any state and at the start.
+    ///
+    /// # Errors
+    ///
+    /// As [`explore`](crate::solve::explore).
+    pub fn holds_in_zero_time(
+        &self,
+        program: &Program,
+        code: &Code,
+        weights: Option<&[f64]>,
+    ) -> Result<bool, ExploreError> {
+        let mut holds = false;
+        let mut visit = |firing: FiringFlow<'_>| {
+            holds |= program.is_immediate(firing.transition as usize) && code.eval(firing.marking) != 0.0;
+        };
+        match weights {
+            Some(weights) => self.for_each_firing(program, weights, &mut visit)?,
+            None => {
+                self.for_each_firing_at_start(program, &mut visit)?;
+                self.for_each_firing(program, &vec![1.0; self.states()], &mut visit)?;
+            }
+        }
         Ok(holds)
     }
 }

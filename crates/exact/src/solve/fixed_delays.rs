@@ -13,10 +13,10 @@
 
 use crate::compile::{Csr, Firing, Program, Value};
 use crate::net::{Law, Memory, Servers};
-use crate::semantics::{Candidates, fire, rate};
 use crate::solve::averages::Averages;
 use crate::solve::chain::Chain;
 use crate::solve::explore_error::{ExploreError, Incomplete};
+use crate::solve::firings::TimedFirings;
 use crate::solve::linear::LinearSettings;
 use crate::solve::reach::{Limits, explore};
 use crate::solve::space::StateSpace;
@@ -215,43 +215,25 @@ struct Play {
 
 impl Play {
     fn new(space: &StateSpace, program: &Program, delays: &[Fixed]) -> Result<Self, FixedDelayError> {
-        let rules = space.rules(program);
-        let (mut marking, mut next) = (program.initial.clone(), program.initial.clone());
-        let (mut found, mut settling) = (Candidates::default(), Settling::default());
+        let (mut firings, mut settling) = (TimedFirings::new(space, program), Settling::default());
+        let rules = firings.rules;
         let mut delay_of = vec![None; program.transitions()];
         for (f, fixed) in (0..).zip(delays) {
             delay_of[fixed.transition as usize] = Some(f);
         }
+        let name = |f: u32| program.transition_names[delays[f as usize].transition as usize].clone();
         let (mut fixed, mut after, mut rates) = (Vec::new(), Vec::new(), Vec::new());
         for state in 0..space.states() {
-            space.marking(state, &mut marking);
             let (mut own, mut ends, mut row) = (None, Vec::new(), Vec::new());
-            for &t in &program.timed {
-                let rate = rate(program, t as usize, &marking).map_err(ExploreError::from)?;
-                if rate <= 0.0 {
-                    continue;
-                }
-                let delay: Option<u32> = delay_of[t as usize];
+            firings.of_state(state, |firing| {
+                let delay: Option<u32> = delay_of[firing.transition as usize];
                 if let (Some(first), Some(second)) = (own, delay) {
-                    let [first, second] = [first, second]
-                        .map(|f| program.transition_names[delays[f as usize].transition as usize].clone());
-                    return Err(FixedDelayError::Together { first, second });
+                    return Err(FixedDelayError::Together { first: name(first), second: name(second) });
                 }
                 own = own.or(delay);
                 let to = if delay.is_some() { &mut ends } else { &mut row };
-                next.copy_from_slice(&marking);
-                fire(program, t as usize, &mut next).map_err(ExploreError::from)?;
-                let groups = program.affects_groups.row(t as usize);
-                if !rules.is_vanishing(&next, groups, &mut found).map_err(ExploreError::from)? {
-                    to.extend(space.find(&next).map(|state| (state, rate)));
-                    continue;
-                }
-                settling.explore(&rules, &next)?;
-                settling.visits(program)?;
-                for end in (0..settling.len()).filter(|&i| settling.is_end(i)) {
-                    to.extend(space.find(settling.marking(end)).map(|state| (state, rate * settling.visit(end))));
-                }
-            }
+                Ok(firing.add_ends(space, &rules, &mut settling, to)?)
+            })?;
             summed(&mut ends);
             summed(&mut row);
             row.retain(|&(to, _)| to as usize != state);

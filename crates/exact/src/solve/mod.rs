@@ -14,6 +14,7 @@
 
 mod absorb;
 mod ask;
+mod ask_error;
 mod averages;
 mod canonical;
 #[cfg(test)]
@@ -27,6 +28,7 @@ mod elimination;
 mod entered;
 mod explore_error;
 mod export;
+mod firings;
 mod fixed_delays;
 mod grid;
 mod growth;
@@ -52,6 +54,7 @@ mod stopping;
 mod store;
 mod sweep;
 mod transient;
+mod until;
 mod untimed;
 mod vanish;
 mod verdict;
@@ -59,13 +62,15 @@ mod witness;
 mod zero_rates;
 
 pub use absorb::{AbsorbError, Absorption, absorption};
-pub use ask::{AskError, Asking};
+pub use ask::Asking;
+pub use ask_error::AskError;
 pub use averages::Averages;
 pub use chain::{Chain, ChainProblem};
 pub use coverability::{Cover, Coverability, CoverabilityError, Ignored, OMEGA, Pump, coverability};
 pub use csl::{Comparison, CslQuery};
 pub use explore_error::{ExploreError, Incomplete, Unbounded};
 pub use export::{write_matrix_market, write_prism_labels, write_prism_states, write_prism_transitions};
+pub use firings::FiringFlow;
 pub use fixed_delays::{FixedDelayError, FixedDelaySteady, fixed_delay_steady_state, has_fixed_delays, is_fixed};
 pub use grid::{Bounded, CompletionTime, GridError, GridSettings};
 pub use linear::{LinearError, LinearMethod, LinearOutcome, LinearSettings};
@@ -76,12 +81,13 @@ pub use reach::{Limits, explore, explore_canonical};
 pub use reward::{RewardAt, accumulated_until, expected, rewards_at};
 pub use series_parallel::{SeriesParallelError, completion_time, is_series_parallel};
 pub use solution::{AverageResult, PassageResult, Solution, SolutionError, Solve, StateResult};
-pub use space::{FiringFlow, Peak, StateSpace};
+pub use space::{Peak, StateSpace};
 pub use state_graph::{
     DrawError, Drawing, GraphEdge, GraphNode, Shown, StateGraph, coverability_graph, reachability_graph,
 };
 pub use steady::{RecurrentClass, Steady, SteadyError, steady_state};
 pub use transient::{Transient, TransientError, TransientSettings, transient};
+pub use until::{Until, UntilStates};
 pub use untimed::{
     Checked, Checker, Evidence, Formula, FormulaError, MarkingGraph, Priorities, Step, explore_untimed, untimed_graph,
 };

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use crate::compile::{Code, Program};
-use crate::semantics::{Candidates, Fault, fire, rate};
+use crate::semantics::Fault;
 use crate::solve::canonical::Canonical;
 use crate::solve::chain::Chain;
-use crate::solve::explore_error::{ExploreError, Incomplete};
+use crate::solve::explore_error::Incomplete;
 use crate::solve::store::Store;
-use crate::solve::vanish::{Rules, Settling};
+use crate::solve::vanish::Rules;
 
 /// The maximum number of tokens that a place held, and the state in which it occurred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,17 +39,6 @@ pub struct StateSpace {
     pub(crate) vanishing: u64,
     pub(crate) vanishing_is_exact: bool,
     pub(crate) wall: Duration,
-}
-
-/// A firing in a state, as [`StateSpace::for_each_firing`] reports it.
-#[derive(Clone, Copy, Debug)]
-pub struct FiringFlow<'a> {
-    /// The transition.
-    pub transition: u32,
-    /// The marking before the firing; a vanishing marking for an immediate transition.
-    pub marking: &'a [u32],
-    /// Firings per second, or total number of firings, depending on the weights of the states that the caller passed.
-    pub flow: f64,
 }
 
 impl StateSpace {
@@ -187,96 +176,5 @@ impl StateSpace {
 
     pub(crate) fn rules<'a>(&'a self, program: &'a Program) -> Rules<'a> {
         Rules { program, goal: self.goal.as_ref(), canonical: self.canonical.as_ref() }
-    }
-
-    /// Calls `visit` for every firing that is possible in a state with a weight above 0. The flow of a timed transition is the
-    /// weight times the rate; the flow of an immediate transition is that of the preceding timed transition times the mean number
-    /// of its firings before time passes again. If the weights are probabilities of the states, the sums of flows are throughputs;
-    /// if they are mean times spent in the states, the sums are mean numbers of firings. Exact; visits every state a second time
-    /// and stores nothing.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`explore`](crate::solve::explore).
-    pub fn for_each_firing(
-        &self,
-        program: &Program,
-        weights: &[f64],
-        visit: &mut dyn FnMut(FiringFlow<'_>),
-    ) -> Result<(), ExploreError> {
-        self.for_each_flow(program, weights, &|state, _, rate| weights[state] * rate, visit)
-    }
-
-    /// Visits firings as [`Self::for_each_firing`] does; the flow of a timed transition is a function of state, transition and rate.
-    pub(crate) fn for_each_flow(
-        &self,
-        program: &Program,
-        weights: &[f64],
-        flow: &dyn Fn(usize, u32, f64) -> f64,
-        visit: &mut dyn FnMut(FiringFlow<'_>),
-    ) -> Result<(), ExploreError> {
-        let rules = self.rules(program);
-        let mut entries = Entries::new(program);
-        let mut marking = program.initial.clone();
-        let mut next = marking.clone();
-        let mut found = Candidates::default();
-        for (state, _) in weights.iter().enumerate().take(self.explored).filter(|(_, weight)| **weight > 0.0) {
-            self.store.read(state, &mut marking);
-            if rules.is_goal(&marking)? {
-                continue;
-            }
-            for &t in &program.timed {
-                let flow = flow(state, t, rate(program, t as usize, &marking)?);
-                if flow > 0.0 {
-                    visit(FiringFlow { transition: t, marking: &marking, flow });
-                    next.copy_from_slice(&marking);
-                    fire(program, t as usize, &mut next)?;
-                    if rules.is_vanishing(&next, program.affects_groups.row(t as usize), &mut found)? {
-                        rules.sort(&mut next);
-                        entries.add(&next, flow);
-                    }
-                }
-            }
-        }
-        entries.settle(&rules, visit)
-    }
-}
-
-/// Vanishing markings to which timed firings lead, and the flow into each.
-struct Entries {
-    store: Store,
-    flows: Vec<f64>,
-}
-
-impl Entries {
-    fn new(program: &Program) -> Self {
-        Self { store: Store::new(&program.initial, &crate::solve::store::varying(program)), flows: Vec::new() }
-    }
-
-    fn add(&mut self, marking: &[u32], flow: f64) {
-        let (number, new) = self.store.insert(marking);
-        if new {
-            self.flows.push(flow);
-        } else {
-            self.flows[number as usize] += flow;
-        }
-    }
-
-    fn settle(&self, rules: &Rules<'_>, visit: &mut dyn FnMut(FiringFlow<'_>)) -> Result<(), ExploreError> {
-        let mut settling = Settling::default();
-        let mut marking = rules.program.initial.clone();
-        for (i, &flow) in self.flows.iter().enumerate() {
-            self.store.read(i, &mut marking);
-            settling.explore(rules, &marking)?;
-            settling.visits(rules.program)?;
-            for node in 0..settling.len() {
-                let inflow = flow * settling.visit(node);
-                for step in settling.steps(node) {
-                    let flow = inflow * step.probability;
-                    visit(FiringFlow { transition: step.transition, marking: settling.marking(node), flow });
-                }
-            }
-        }
-        Ok(())
     }
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::compile::Program;
-use crate::semantics::{Candidates, fire, rate};
 use crate::solve::coverability::{Coverability, OMEGA};
 use crate::solve::explore_error::ExploreError;
+use crate::solve::firings::TimedFirings;
 use crate::solve::space::StateSpace;
 use crate::solve::store::Store;
 use crate::solve::vanish::{Rules, Settling};
@@ -186,42 +186,27 @@ impl Artist<'_> {
     /// Adds the transitions from a state.
     fn edges(&mut self, state: usize) -> Result<(), DrawError> {
         let program = self.rules.program;
-        let mut marking = program.initial.clone();
-        self.space.marking(state, &mut marking);
-        if self.rules.is_goal(&marking).map_err(ExploreError::from)? {
-            return Ok(());
-        }
-        let mut next = marking.clone();
-        let mut found = Candidates::default();
         // per next marking: the transitions that lead to it
         let mut firings: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-        for &t in &program.timed {
-            let rate = rate(program, t as usize, &marking).map_err(ExploreError::from)?;
-            if rate <= 0.0 {
-                continue;
-            }
-            next.copy_from_slice(&marking);
-            fire(program, t as usize, &mut next).map_err(ExploreError::from)?;
-            let groups = program.affects_groups.row(t as usize);
-            let name = &program.transition_names[t as usize];
-            let mut add = |to: Option<usize>, rate: f64| {
-                firings.entry(to.unwrap_or(state)).or_default().push(format!("{name} {rate}"));
-            };
-            if !self.rules.is_vanishing(&next, groups, &mut found).map_err(ExploreError::from)? {
-                add(self.space.find(&next).map(|state| state as usize), rate);
-                continue;
-            }
-            self.settling.explore(&self.rules, &next)?;
-            if self.drawing.vanishing {
+        let mut ends = Vec::new();
+        let space = self.space;
+        TimedFirings::new(space, program).of_state(state, |firing| {
+            ends.clear();
+            if firing.is_vanishing && self.drawing.vanishing {
+                self.settling.explore(&self.rules, firing.next)?;
                 self.zero_time()?;
-                add(self.position(0), rate);
+                ends.push((self.position(0).unwrap_or(state), firing.rate));
             } else {
-                self.settling.visits(program)?;
-                for end in (0..self.settling.len()).filter(|&i| self.settling.is_end(i)) {
-                    add(self.position(end), rate * self.settling.visit(end));
-                }
+                let mut states = Vec::new();
+                firing.add_ends(space, &self.rules, &mut self.settling, &mut states)?;
+                ends.extend(states.into_iter().map(|(to, rate)| (to as usize, rate)));
             }
-        }
+            let name = &program.transition_names[firing.transition as usize];
+            for &(to, rate) in &ends {
+                firings.entry(to).or_default().push(format!("{name} {rate}"));
+            }
+            Ok::<_, DrawError>(())
+        })?;
         let edges = firings.into_iter().map(|(to, firings)| GraphEdge { from: state, to, firings, immediate: false });
         self.graph.edges.extend(edges);
         Ok(())

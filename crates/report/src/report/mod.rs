@@ -171,8 +171,8 @@ pub use solve::{
     PropertyRow, SolveReport, StateSpaceRow, UnboundedRow, VerdictRow, ZeroRateRow, solve_report,
 };
 pub use solve_numbers::{
-    AverageSection, DistributionRow, NumberRow, StateRow, SteadySection, TimeSection, average_section, steady_section,
-    time_section,
+    AverageSection, DistributionRow, NumberRow, RewardRow, StateRow, SteadySection, TimeSection, WithinSection,
+    average_section, steady_section, time_section,
 };
 pub use stages::{SpeculationSection, StageTimes, StagesReport, speculation_section, stages_report};
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};

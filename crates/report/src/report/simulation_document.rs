@@ -143,6 +143,7 @@ impl SimulationReport {
         ];
         let kinds = [
             ("goal", endings.goal, format!("reached {}", self.question.goal)),
+            ("avoided", endings.avoided, "reached a marking to avoid".to_owned()),
             ("dead", endings.dead, "deadlocked before the goal".to_owned()),
             ("horizon", endings.horizon, "ran to the horizon".to_owned()),
             ("max_firings", endings.max_firings, "stopped at the limit of firings".to_owned()),

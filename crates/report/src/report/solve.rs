@@ -10,7 +10,7 @@ use crate::net::Net;
 use crate::report::json::{Word, whole};
 use crate::report::number::count;
 use crate::report::passage::PassageSection;
-use crate::report::solve_numbers::{SteadySection, TimeSection, marked};
+use crate::report::solve_numbers::{RewardRow, SteadySection, TimeSection, WithinSection, marked};
 use crate::report::summary::{NetSummary, Subject};
 use crate::sim::NotFolded;
 use crate::solve::{Coverability, ExploreError, Liveness, Pump, StateSpace, Unbounded, Verdicts};
@@ -55,6 +55,12 @@ pub struct SolveReport {
     pub at: Vec<TimeSection>,
     /// The time to the goal.
     pub passage: Option<PassageSection>,
+    /// The probability of reaching the goal between two times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<WithinSection>,
+    /// Rewards of a run up to its end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rewards: Vec<RewardRow>,
     /// Requested properties of the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub properties: Vec<PropertyRow>,
@@ -376,6 +382,8 @@ impl SolveReport {
             steady: None,
             at: Vec::new(),
             passage: None,
+            within: None,
+            rewards: Vec::new(),
             properties: Vec::new(),
             version: env!("CARGO_PKG_VERSION").into(),
         }

@@ -5,7 +5,7 @@ use crate::document::{Cell, Column, Document, Number, Piece, Report, Show, Table
 use crate::report::number::{count, counted, plain, quantile_name};
 use crate::report::passage::PassageSection;
 use crate::report::solve::{PropertyRow, SolveReport, StateSpaceRow, ZeroRateRow};
-use crate::report::solve_numbers::{AverageSection, NumberRow, SteadySection};
+use crate::report::solve_numbers::{AverageSection, NumberRow, RewardRow, SteadySection, WithinSection};
 use crate::report::times_plot::Times;
 use crate::report::verdict_tables::{Findings, MOST_ROWS, listed, marking};
 
@@ -17,10 +17,11 @@ impl Report for SolveReport {
 
     fn document(&self) -> Document<'_> {
         let time = self.passage.as_ref().and_then(TimeFound::passage);
-        let question = self.passage.as_ref().map_or_else(
-            || "Properties of the state space and long-run values.".to_owned(),
-            |passage| format!("Time until {}.", passage.goal),
-        );
+        let question = match (&self.passage, &self.within) {
+            (Some(passage), _) => format!("Time until {}.", passage.goal),
+            (None, Some(within)) => format!("Probability of {}.", within.event()),
+            (None, None) => "Properties of the state space and long-run values.".to_owned(),
+        };
         let mut document = Document {
             kind: "exact solution of a net",
             title: self.net.title(),
@@ -38,6 +39,10 @@ impl Report for SolveReport {
             document.table(by_times(passage));
             add_times(&mut document, Times::passage("time", passage), None);
         }
+        if let Some(within) = &self.within {
+            document.fact("within_probability", Number::new("/within/probability", within.probability, ""));
+        }
+        document.table(rewards(self));
         document.table(properties(self));
         if let Some(steady) = &self.steady {
             averages(&mut document, ["in the long run", ""], "/steady", &steady.averages);
@@ -72,6 +77,19 @@ fn findings(report: &SolveReport) -> Findings<'_> {
     }
 }
 
+impl WithinSection {
+    /// Describes the event.
+    fn event(&self) -> String {
+        let times = match (self.from_s, self.to_s) {
+            (from, Some(to)) if from > 0.0 => format!(" between {} and {} s", plain(from), plain(to)),
+            (_, Some(to)) => format!(" by {} s", plain(to)),
+            (from, None) if from > 0.0 => format!(" after {} s", plain(from)),
+            _ => String::new(),
+        };
+        format!("{}{times}", self.goal)
+    }
+}
+
 /// Returns true if states are missing; otherwise a partial report lacks only the answer.
 fn lacks_states(report: &SolveReport) -> bool {
     report.partial && report.verdicts.is_none()
@@ -82,6 +100,10 @@ fn answer(report: &SolveReport, time: Option<&TimeFound>) -> Vec<Piece> {
     if let Some(passage) = report.passage.as_ref().filter(|passage| passage.probability < 1.0) {
         let share = Number::new("/passage/probability", passage.probability, "").percent();
         answer.extend([" The probability of reaching the goal is ".into(), share.into(), ".".into()]);
+    }
+    if let Some(within) = &report.within {
+        let probability = Number::new("/within/probability", within.probability, "");
+        answer.extend([format!("The probability of {} is ", within.event()).into(), probability.into(), ".".into()]);
     }
     let verdict = verdict(report);
     if !answer.is_empty() && !verdict.is_empty() {
@@ -134,6 +156,17 @@ fn zero_rates(zero: &ZeroRateRow, all_dead: bool) -> Vec<String> {
         remarks.push(format!("The net stops in {dead} only because rates are 0 there: {held}."));
     }
     remarks
+}
+
+/// Returns mean rewards of a run.
+fn rewards(report: &SolveReport) -> Table {
+    let row = |(i, row): (usize, &RewardRow)| {
+        let number = row.value.map(|value| Cell::from(Number::new(format!("/rewards/{i}/value"), value, "")));
+        vec![row.name.clone().into(), number.unwrap_or_else(|| "infinite".into())]
+    };
+    let note = "Until the goal, a marking to avoid, the last time or a dead marking.";
+    Table::new("Rewards of a run", note, [Column::new("reward"), Column::new("mean").key("reward")])
+        .rows(report.rewards.iter().enumerate().map(row))
 }
 
 fn properties(report: &SolveReport) -> Table {

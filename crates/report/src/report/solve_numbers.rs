@@ -78,6 +78,28 @@ pub struct SteadySection {
     pub states: Vec<StateRow>,
 }
 
+/// The probability of reaching a goal between two times.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WithinSection {
+    /// The goal as text, with the markings to avoid.
+    pub goal: String,
+    /// First time at which the goal counts \[s\].
+    pub from_s: f64,
+    /// Last time at which it counts \[s\]; none: it always does.
+    pub to_s: Option<f64>,
+    /// The probability.
+    pub probability: f64,
+}
+
+/// The mean reward of a run up to its end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RewardRow {
+    /// The reward.
+    pub name: String,
+    /// Its mean; none if it is infinite, since a run may never end.
+    pub value: Option<f64>,
+}
+
 /// A given time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

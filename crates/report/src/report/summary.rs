@@ -59,6 +59,9 @@ impl NetSummary {
 pub struct QuestionSummary {
     /// The goal as text.
     pub goal: String,
+    /// Model time from which the goal counts \[s\]; none: from the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earliest_s: Option<f64>,
     /// Model time at which a replication ends at the latest \[s\].
     pub horizon_s: Option<f64>,
     /// Model time from which averages are collected \[s\].
@@ -73,6 +76,7 @@ impl QuestionSummary {
     pub(super) fn new(question: &Question, subject: &Subject<'_>, level: f64) -> Self {
         Self {
             goal: subject.goal.to_owned(),
+            earliest_s: (question.earliest > 0.0).then_some(question.earliest),
             horizon_s: question.horizon,
             warm_up_s: question.warm_up,
             max_firings: question.max_firings,
@@ -93,6 +97,13 @@ pub struct EndingCounts {
     pub horizon: u64,
     /// Stopped at the limit of firings.
     pub max_firings: u64,
+    /// In a marking to avoid.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub avoided: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A named number.
@@ -275,6 +286,7 @@ fn endings(samples: &Samples) -> EndingCounts {
         dead: samples.ended(Ending::Dead),
         horizon: samples.ended(Ending::Horizon),
         max_firings: samples.ended(Ending::Firings),
+        avoided: samples.ended(Ending::Avoided),
     }
 }
 

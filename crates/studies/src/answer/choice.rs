@@ -43,8 +43,9 @@ fn kind(question: &Question, steady: bool) -> Result<Kind, NeedsReplications> {
     match (&question.goal, question.is_passage_only()) {
         (Goal::Horizon, false) => Ok(Kind::Averages),
         (Goal::Horizon, true) => Err(NeedsReplications::Nothing),
-        (_, true) if question.horizon.is_some() => Err(NeedsReplications::Horizon),
+        (_, true) if question.horizon.is_some() || question.earliest > 0.0 => Err(NeedsReplications::Horizon),
         (_, true) => Ok(Kind::Passage),
+        (_, false) if is_reward_only(question) => Ok(Kind::Passage),
         (_, false) => Err(NeedsReplications::AveragesToGoal),
     }
 }
@@ -72,14 +73,26 @@ pub fn choose(net: &Net, program: &Program, question: &Question, steady: bool) -
         Ok(kind) => kind,
         Err(reason) => return Choice { no_exact: Some(reason.to_string()), ..Choice::default() },
     };
-    if kind == Kind::Passage && question.goal == Goal::Dead && is_series_parallel(program).is_ok() {
+    if kind == Kind::Passage && is_whole(question) && is_series_parallel(program).is_ok() {
         return Choice { exact: Some(ExactMethod::SeriesParallel), ..Choice::default() };
     }
-    let goal = if let Goal::Marking(goal) = &question.goal { Some(goal) } else { None };
-    match few_states(net, goal.filter(|_| kind == Kind::Passage)) {
+    let end = question.end().filter(|_| kind == Kind::Passage);
+    match few_states(net, end.as_ref()) {
         Ok(states) => Choice { exact: Some(ExactMethod::States), states: Some(states), no_exact: None },
         Err(reason) => Choice { no_exact: Some(reason), ..Choice::default() },
     }
+}
+
+/// Returns true if the question is about the end of a schedule, and nothing else.
+fn is_whole(question: &Question) -> bool {
+    question.goal == Goal::Dead && question.avoid.is_none() && question.rewards.is_empty()
+}
+
+/// Returns true if the question has rewards up to its goal, and no other averages.
+fn is_reward_only(question: &Question) -> bool {
+    let has_averages = question.tokens || question.throughput || !question.snapshots.is_empty();
+    let is_limited = question.horizon.is_some() || question.earliest > 0.0 || question.warm_up > 0.0;
+    !has_averages && !is_limited
 }
 
 /// Returns the number of states if the net is cheap to solve; otherwise the reason why it is not.
@@ -108,7 +121,7 @@ pub fn exact(
     watch: &dyn Watch,
 ) -> Result<ExactAnswer, AnswerError> {
     let kind = kind(question, steady)?;
-    if kind == Kind::Passage && question.goal == Goal::Dead && is_series_parallel(program).is_ok() {
+    if kind == Kind::Passage && is_whole(question) && is_series_parallel(program).is_ok() {
         let limits = Limits::default();
         if too_many(net, limits, watch)?.is_some() {
             let time = completion_time(program, &GridSettings::default())?;

@@ -1,12 +1,12 @@
 //! Exact answers from all states of a net.
 
 use crate::answer::value::{AnswerError, ExactAnswer, ExactMethod, ExactTime, Kind, can_stop, with_phases};
-use crate::compile::{Code, Program, compile};
+use crate::compile::{Code, compile};
+use crate::fold::Symmetry;
 use crate::net::Net;
 use crate::sim::{Goal, Question, Reward};
 use crate::solve::{
-    Chain, FiringFlow, Limits, LinearSettings, StateSpace, TransientSettings, expected, explore, steady_state,
-    transient,
+    Chain, FiringFlow, Limits, LinearSettings, TransientSettings, Until, UntilStates, expected, steady_state, transient,
 };
 use crate::watch::Watch;
 
@@ -19,7 +19,7 @@ pub(super) fn answer(
 ) -> Result<ExactAnswer, AnswerError> {
     let solved = Solved::of(net, kind, question, watch)?;
     match kind {
-        Kind::Passage => Ok(solved.passage(question)),
+        Kind::Passage => solved.passage(question, watch),
         Kind::Averages => solved.averages(question, watch),
         Kind::Steady => solved.steady(question, watch),
     }
@@ -28,47 +28,46 @@ pub(super) fn answer(
 /// All states of a net whose general delays are replaced by phases. Original places and transitions come before the
 /// places and transitions of phases.
 struct Solved {
-    program: Program,
-    space: StateSpace,
+    states: UntilStates,
 }
 
 impl Solved {
     fn of(net: &Net, kind: Kind, question: &Question, watch: &dyn Watch) -> Result<Self, AnswerError> {
         let net = with_phases(net)?.net;
         let program = compile(&net)?;
-        let goal = match &question.goal {
-            Goal::Marking(goal) if kind == Kind::Passage => Some(goal),
-            _ => None,
-        };
-        let program = match goal {
-            Some(goal) => program.observing(goal),
-            None => program,
-        };
-        let space = explore(&program, goal, &Limits::default(), watch)?;
-        space.complete()?;
-        Ok(Self { program, space })
+        let is_passage = kind == Kind::Passage;
+        let goal = if let Goal::Marking(goal) = &question.goal { Some(goal).filter(|_| is_passage) } else { None };
+        let until = Until { goal, avoid: question.avoid.as_ref().filter(|_| is_passage) };
+        let states = until.explore(&program, &Symmetry::default(), &Limits::default(), watch)?;
+        states.space.complete()?;
+        Ok(Self { states })
     }
 
     fn chain(&self) -> &Chain {
-        self.space.partial_chain()
+        self.states.space.partial_chain()
     }
 
     fn empty(&self) -> ExactAnswer {
-        ExactAnswer::empty(ExactMethod::States, Some(self.space.states()))
+        ExactAnswer::empty(ExactMethod::States, Some(self.states.space.states()))
     }
 
-    fn passage(self, question: &Question) -> ExactAnswer {
-        let ends = if question.goal == Goal::Dead { self.space.dead() } else { self.space.goals() };
-        let mut targets = vec![false; self.space.states()];
-        ends.iter().for_each(|&state| targets[state as usize] = true);
+    /// The time to the goal, and the rewards up to it.
+    fn passage(self, question: &Question, watch: &dyn Watch) -> Result<ExactAnswer, AnswerError> {
+        let reward = |reward: &Reward| {
+            let value = self.states.gathered(reward.rate.as_ref(), &reward.impulses, f64::INFINITY, watch)?;
+            let infinite = || AnswerError::Infinite { reward: reward.name.clone() };
+            Some(value).filter(|value| value.is_finite()).ok_or_else(infinite)
+        };
+        let rewards = question.rewards.iter().map(reward).collect::<Result<_, AnswerError>>()?;
         let empty = self.empty();
-        ExactAnswer { time: Some(ExactTime::States { space: Box::new(self.space), targets }), ..empty }
+        let UntilStates { space, targets, .. } = self.states;
+        Ok(ExactAnswer { time: Some(ExactTime::States { space: Box::new(space), targets }), rewards, ..empty })
     }
 
     /// Averages of the long run: all requested quantities, by default tokens and throughputs.
     fn steady(&self, question: &Question, watch: &dyn Watch) -> Result<ExactAnswer, AnswerError> {
-        if !self.space.dead().is_empty() {
-            return Err(can_stop(&self.space, &self.program));
+        if !self.states.space.dead().is_empty() {
+            return Err(can_stop(&self.states.space, &self.states.program));
         }
         let steady = steady_state(self.chain(), &LinearSettings::watched(watch))?;
         let all = !question.tokens && !question.throughput && question.rewards.is_empty();
@@ -79,7 +78,7 @@ impl Solved {
     fn averages(&self, question: &Question, watch: &dyn Watch) -> Result<ExactAnswer, AnswerError> {
         let (start, end) = (question.warm_up, question.horizon.unwrap_or(0.0));
         let firings = question.throughput || question.rewards.iter().any(|reward| !reward.impulses.is_empty());
-        if firings && start <= 0.0 && self.space.find(&self.program.initial).is_none() {
+        if firings && start <= 0.0 && self.states.space.find(&self.states.program.initial).is_none() {
             return Err(AnswerError::ImmediateAtStart);
         }
         let times: Vec<f64> = [start, end].into_iter().chain(question.snapshots.iter().map(|s| s.time)).collect();
@@ -100,7 +99,7 @@ impl Solved {
 
     /// Means if each state has its share of the time; rewards are collected over `seconds`.
     fn means(&self, shares: &[f64], seconds: f64, question: &Question, all: bool) -> Result<ExactAnswer, AnswerError> {
-        let averages = self.space.averages(&self.program, shares)?;
+        let averages = self.states.space.averages(&self.states.program, shares)?;
         let rewards = question.rewards.iter().map(|reward| Ok(seconds * self.reward(reward, shares)?));
         Ok(ExactAnswer {
             tokens: if all || question.tokens { averages.tokens } else { Vec::new() },
@@ -122,7 +121,7 @@ impl Solved {
                 let own = reward.impulses.iter().filter(|(transition, _)| *transition == firing.transition);
                 sum += own.map(|(_, value)| firing.flow * value.eval(firing.marking)).sum::<f64>();
             };
-            self.space.for_each_firing(&self.program, shares, &mut visit)?;
+            self.states.space.for_each_firing(&self.states.program, shares, &mut visit)?;
         }
         if !sum.is_finite() {
             return Err(AnswerError::NotFinite { what });
@@ -131,6 +130,6 @@ impl Solved {
     }
 
     fn mean(&self, value: &Code, probabilities: &[f64], what: &str) -> Result<f64, AnswerError> {
-        Ok(expected(probabilities, &self.space.values(value, what)?))
+        Ok(expected(probabilities, &self.states.space.values(value, what)?))
     }
 }

@@ -6,8 +6,9 @@ use crate::net::{Delay, Net, Timing};
 use crate::semantics::Fault;
 use crate::sim::{FoldedParts, NotFolded};
 use crate::solve::{
-    CompletionTime, Expanded, ExploreError, GridError, Incomplete, LinearError, Passage, PassageError, PassageSettings,
-    PhaseObstacle, SeriesParallelError, StateSpace, SteadyError, TransientError, expand_phases, passage,
+    AskError, CompletionTime, Expanded, ExploreError, GridError, Incomplete, LinearError, Passage, PassageError,
+    PassageSettings, PhaseObstacle, SeriesParallelError, StateSpace, SteadyError, TransientError, expand_phases,
+    passage,
 };
 use crate::watch::{Unwatched, Watch};
 
@@ -88,6 +89,9 @@ pub enum AnswerError {
     /// Probabilities at a time that cannot be solved.
     #[error(transparent)]
     Transient(#[from] TransientError),
+    /// Rewards up to a goal that cannot be solved.
+    #[error(transparent)]
+    Ask(#[from] AskError),
     /// The net can reach a dead marking, so it has no long run.
     #[error("the net has {dead_markings} dead markings and so no steady state")]
     CanStop {
@@ -99,6 +103,12 @@ pub enum AnswerError {
     /// Firings of immediate transitions at time 0, which no exact method counts.
     #[error("immediate transitions fire at time 0, and no exact method counts these firings")]
     ImmediateAtStart,
+    /// A reward of runs that may never end.
+    #[error("reward `{reward}` is infinite, because a run may never end")]
+    Infinite {
+        /// Name of the reward.
+        reward: String,
+    },
     /// An expression that is infinite or not a number.
     #[error("{what} is infinite or not a number in a marking that the net reaches")]
     NotFinite {

@@ -217,7 +217,7 @@ impl<'a> GpuRace<'a> {
     fn collect(&mut self, count: u64, endings: [u64; 4], samples: &mut Samples) -> Result<(), GpuError> {
         let mut part = samples.emptied();
         part.replications = count;
-        part.endings = endings;
+        part.endings[..endings.len()].copy_from_slice(&endings);
         let mut times = self.times;
         let passage = self.column(Columns::PASSAGE, count);
         (part.passage, part.passage_histogram) =

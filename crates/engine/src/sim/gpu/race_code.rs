@@ -71,7 +71,7 @@ impl RaceCode {
             constants,
             items,
             columns,
-            obstacles: Vec::new(),
+            obstacles: question.only_until(),
             has_code: false,
             stack: 1,
             loops: Loops::default(),

@@ -16,7 +16,6 @@ use crate::rng::{Address, Purpose, exponential};
 use crate::semantics::{Fault, rate};
 use crate::sim::clock::{Clock, Scale};
 use crate::sim::engine::Engine;
-use crate::sim::question::Ending;
 use crate::sim::race::game::{Game, Outcome, Rules};
 use crate::sim::race::heap::Heap;
 use crate::sim::race::observe::{self, Observer};
@@ -151,19 +150,14 @@ impl<'a> ClockForm<'a> {
         }
         loop {
             if outcome == Outcome::Goal {
-                game.end_now(Ending::Goal, samples);
+                game.end_reached(samples);
                 return Ok(());
             }
             let Some((now, t)) = state.heap.top() else {
-                game.end_dead(samples);
-                return Ok(());
+                return game.end_dead(samples);
             };
             if now > last_tick {
-                if self.rules.setup.question.horizon.is_none() {
-                    return Err(game.past_the_clock());
-                }
-                game.end_at_horizon(samples);
-                return Ok(());
+                return game.end_late(samples);
             }
             if game.is_spent() {
                 game.end_spent(samples);

@@ -8,7 +8,6 @@ use crate::net::Servers;
 use crate::rng::{event_block, exponential};
 use crate::semantics::{Fault, rate};
 use crate::sim::engine::Engine;
-use crate::sim::question::Ending;
 use crate::sim::race::direct_law::{DirectLaw, MOST_UNITS};
 use crate::sim::race::game::{Game, Outcome, Rules};
 use crate::sim::race::observe::{self, Observer};
@@ -43,7 +42,7 @@ pub(crate) struct DirectForm<'a> {
 /// Reason why a replication ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// The goal is reached.
+    /// The goal is reached, or a marking to avoid.
     Goal,
     /// No transition is enabled.
     Dead,
@@ -163,9 +162,9 @@ impl<'a> DirectForm<'a> {
         let outcome = game.begin(replication)?;
         let last_tick = self.last_tick();
         match self.play_on(game, units, outcome, |_| last_tick)? {
-            Stop::Goal => game.end_now(Ending::Goal, samples),
-            Stop::Dead => game.end_dead(samples),
-            Stop::Late => return self.end_late(game, samples),
+            Stop::Goal => game.end_reached(samples),
+            Stop::Dead => return game.end_dead(samples),
+            Stop::Late => return game.end_late(samples),
             Stop::Spent => game.end_spent(samples),
         }
         Ok(())
@@ -215,14 +214,6 @@ impl<'a> DirectForm<'a> {
             }
         }
         Ok(Stop::Spent)
-    }
-
-    fn end_late<O: Observer>(&self, game: &mut Game<'_, 'a, O>, samples: &mut Samples) -> Result<(), Fault> {
-        if self.rules.setup.question.horizon.is_none() {
-            return Err(game.past_the_clock());
-        }
-        game.end_at_horizon(samples);
-        Ok(())
     }
 
     /// Updates the units of some timed transitions for the current marking.

@@ -1,6 +1,6 @@
 //! The token game that all forms of the race share: marking, immediate transitions, goal, and number of firings.
 
-use crate::compile::Program;
+use crate::compile::{Code, Program};
 use crate::rng::{Address, Purpose};
 use crate::semantics::{Candidates, Fault, MAX_IMMEDIATE_FIRINGS, find_candidates_by, fire, pick};
 use crate::sim::question::{Ending, Goal, MAX_FIRINGS, Question};
@@ -23,8 +23,10 @@ const BETWEEN_LOOKS: u64 = 1 << 12;
 pub(crate) struct Rules<'a> {
     pub(crate) setup: Setup<'a>,
     pub(crate) guards: Guards,
-    /// Per transition: true if its firing may reach the goal.
-    may_reach: Vec<bool>,
+    /// Per transition: true if its firing may reach the goal or a marking to avoid.
+    may_end: Vec<bool>,
+    /// Result tick from which the goal counts.
+    earliest: u64,
     /// Per group: its transition, if it has only one and the weight is constant and positive.
     alone: Vec<Option<u32>>,
     max_firings: u64,
@@ -34,14 +36,9 @@ impl<'a> Rules<'a> {
     /// `draws` is the maximum number of timed firings for which a form has random numbers.
     pub(crate) fn new(setup: Setup<'a>, draws: u64) -> Self {
         let Setup { program, question, .. } = setup;
-        let may_reach = match &question.goal {
-            Goal::Marking(code) => {
-                let writes = program.writes();
-                let reads = |counter: &u32| code.counters().any(|read| read == *counter);
-                (0..program.transitions()).map(|t| writes.row(t).iter().any(reads)).collect()
-            }
-            Goal::Dead | Goal::Horizon => vec![false; program.transitions()],
-        };
+        let writes = program.writes();
+        let reads: Vec<u32> = question.ends().flat_map(Code::counters).collect();
+        let may_end = (0..program.transitions()).map(|t| writes.row(t).iter().any(|counter| reads.contains(counter)));
         let alone = (0..program.groups.rows()).map(|group| match program.groups.row(group) {
             [t] if program.choice_weight[*t as usize] > 0 => Some(*t),
             _ => None,
@@ -49,7 +46,8 @@ impl<'a> Rules<'a> {
         Self {
             setup,
             guards: Guards::new(program),
-            may_reach,
+            may_end: may_end.collect(),
+            earliest: setup.clock.ticks(question.earliest),
             alone: alone.collect(),
             max_firings: question.max_firings.unwrap_or(MAX_FIRINGS).min(draws),
         }
@@ -70,7 +68,7 @@ impl<'a> Rules<'a> {
 pub(crate) enum Outcome {
     /// The marking is tangible and not the goal.
     Tangible,
-    /// The goal is reached.
+    /// The goal is reached, or a marking to avoid.
     Goal,
 }
 
@@ -88,6 +86,8 @@ pub(crate) struct Game<'r, 'a, O> {
     /// Number of firings when the time last changed.
     firings_before: u64,
     now: u64,
+    /// The ending that the marking means, once it does.
+    ending: Ending,
     observer: O,
     /// Per group: number of choices drawn so far.
     choices: Vec<u32>,
@@ -114,6 +114,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
             stopped: false,
             firings_before: 0,
             now: 0,
+            ending: Ending::Goal,
             observer,
             choices: vec![0; groups],
             candidates: Candidates::default(),
@@ -175,7 +176,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         self.now = now;
         self.observer.begin();
         self.choices.fill(0);
-        if self.is_goal()? {
+        if self.is_end()? {
             return Ok(Outcome::Goal);
         }
         self.forget_touched();
@@ -192,6 +193,9 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
     /// Advances time to `to`, then fires the timed transition `t`, then immediate transitions.
     #[inline(always)]
     pub(crate) fn fire(&mut self, t: u32, to: u64) -> Result<Outcome, Fault> {
+        if self.now < self.rules.earliest && self.is_goal_at_earliest(to)? {
+            return Ok(Outcome::Goal);
+        }
         self.observer.pass(&self.marking, self.now, to);
         if to != self.now {
             self.now = to;
@@ -243,24 +247,42 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         }
     }
 
+    /// Ends the replication at the goal, or in a marking to avoid.
+    pub(crate) fn end_reached(&mut self, samples: &mut Samples) {
+        self.end_now(self.ending, samples);
+    }
+
     /// Ends the replication at its current time.
     pub(crate) fn end_now(&mut self, ending: Ending, samples: &mut Samples) {
         self.end(ending, self.now, samples);
     }
 
     /// Ends the replication in a dead marking.
-    pub(crate) fn end_dead(&mut self, samples: &mut Samples) {
+    pub(crate) fn end_dead(&mut self, samples: &mut Samples) -> Result<(), Fault> {
+        if self.is_goal_at_earliest(u64::MAX)? {
+            self.end_reached(samples);
+            return Ok(());
+        }
         let Question { goal, horizon, .. } = self.rules.setup.question;
         match (goal, horizon) {
             (Goal::Dead, _) => self.end_now(Ending::Goal, samples),
-            (Goal::Horizon, Some(_)) => self.end_at_horizon(samples),
+            (Goal::Horizon, Some(_)) => self.end(Ending::Horizon, self.rules.last_tick(), samples),
             _ => self.end_now(Ending::Dead, samples),
         }
+        Ok(())
     }
 
-    /// Ends the replication at the requested horizon.
-    pub(crate) fn end_at_horizon(&mut self, samples: &mut Samples) {
-        self.end(Ending::Horizon, self.rules.last_tick::<u64>(), samples);
+    /// Ends the replication, whose next firing is beyond the last tick, at the requested horizon; an error without one.
+    pub(crate) fn end_late(&mut self, samples: &mut Samples) -> Result<(), Fault> {
+        if self.rules.setup.question.horizon.is_none() {
+            return Err(self.past_the_clock());
+        }
+        if self.is_goal_at_earliest(u64::MAX)? {
+            self.end_reached(samples);
+        } else {
+            self.end(Ending::Horizon, self.rules.last_tick(), samples);
+        }
+        Ok(())
     }
 
     fn end(&mut self, ending: Ending, time: u64, samples: &mut Samples) {
@@ -270,7 +292,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
     }
 
     /// The error if the next firing is beyond the last tick, in a run without a horizon.
-    pub(crate) fn past_the_clock(&self) -> Fault {
+    fn past_the_clock(&self) -> Fault {
         let clock = self.rules.setup.clock;
         Fault::PastTheClock { limit: clock.seconds(self.rules.last_tick::<u64>()) }
     }
@@ -281,13 +303,40 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         self.observer.fires(t, &self.marking, self.now);
         fire(self.rules.setup.program, t as usize, &mut self.marking)?;
         self.firings += 1;
-        Ok(self.rules.may_reach[t as usize] && self.is_goal()?)
+        Ok(self.rules.may_end[t as usize] && self.is_end()?)
+    }
+
+    /// Returns true if the marking is a goal that counts now, or to be avoided.
+    fn is_end(&mut self) -> Result<bool, Fault> {
+        if self.now >= self.rules.earliest && self.is_goal()? {
+            self.ending = Ending::Goal;
+            return Ok(true);
+        }
+        let Some(avoid) = &self.rules.setup.question.avoid else { return Ok(false) };
+        self.ending = Ending::Avoided;
+        self.holds(avoid, "the marking to avoid")
     }
 
     fn is_goal(&self) -> Result<bool, Fault> {
         let Goal::Marking(code) = &self.rules.setup.question.goal else { return Ok(false) };
+        self.holds(code, "the goal")
+    }
+
+    fn holds(&self, code: &Code, what: &str) -> Result<bool, Fault> {
         let value = code.eval(&self.marking);
-        if value.is_finite() { Ok(value != 0.0) } else { Err(Fault::BadExpression { what: "the goal".to_owned() }) }
+        if value.is_finite() { Ok(value != 0.0) } else { Err(Fault::BadExpression { what: what.to_owned() }) }
+    }
+
+    /// Lets time pass to the tick from which the goal counts if that is before `to` and the marking, which stays up to `to`, is the goal.
+    fn is_goal_at_earliest(&mut self, to: u64) -> Result<bool, Fault> {
+        let earliest = self.rules.earliest;
+        if self.now >= earliest || to <= earliest || !self.is_goal()? {
+            return Ok(false);
+        }
+        self.observer.pass(&self.marking, self.now, earliest);
+        self.now = earliest;
+        self.ending = Ending::Goal;
+        Ok(true)
     }
 
     /// Records which groups and timed transitions a firing of `t` can influence.

@@ -327,7 +327,7 @@ fn obstacles_or_ends(
     question: &Question,
     clock: Clock,
 ) -> Result<Vec<bool>, UnfitError> {
-    let mut obstacles = Vec::new();
+    let mut obstacles = question.only_until();
     if !question.is_passage_only() {
         obstacles.push("the schedule engine computes only passage times and groups".to_owned());
     }

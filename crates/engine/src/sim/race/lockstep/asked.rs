@@ -2,7 +2,7 @@
 
 use crate::compile::{Code, Program};
 use crate::sim::clock::Clock;
-use crate::sim::question::{Goal, Question};
+use crate::sim::question::Question;
 use crate::sim::race::lockstep::guard::Bound;
 use crate::sim::race::lockstep::lanes::Values;
 
@@ -76,8 +76,9 @@ impl Asked {
         for (t, &row) in rows.iter().enumerate() {
             changes[row as usize] = program.changes.row(t).iter().map(|change| (change.counter, change.by)).collect();
         }
+        obstacles.extend(question.late_goal());
         let asked = Self {
-            aim: aim(&question.goal),
+            aim: aim(question),
             groups: question.groups.iter().map(|group| of_group(&rows, &group.transitions)).collect(),
             tokens: question.tokens,
             throughput: question.throughput,
@@ -118,12 +119,12 @@ impl Asked {
     }
 }
 
-fn aim(goal: &Goal) -> Aim {
-    let Goal::Marking(code) = goal else { return Aim::None };
+fn aim(question: &Question) -> Aim {
+    let Some(code) = question.end() else { return Aim::None };
     let bound = |(counter, least): (u32, f64)| Bound { counter, tokens: least.max(0.0) as u32 };
     match code.as_conjunction() {
         Some(terms) if !terms.is_empty() => Aim::Tokens(terms.into_iter().map(bound).collect()),
-        _ => Aim::Expression(code.clone()),
+        _ => Aim::Expression(code),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Immediate transitions in the form that the lockstep kernel reads, or the reasons why there is no such form.
 
-use crate::compile::{Firing, Program};
-use crate::sim::question::{Goal, Question};
+use crate::compile::{Code, Firing, Program};
+use crate::sim::question::Question;
 use crate::sim::race::lockstep::guard::{Guard, guard};
 
 /// Maximum number of transitions of a group, which have one bit each.
@@ -55,12 +55,11 @@ impl Immediates {
         if competing().flatten().any(|&t| has_varying_weight(program, t as usize)) {
             obstacles.push("weights of immediate transitions depend on the marking".to_owned());
         }
-        if let Goal::Marking(code) = &question.goal
-            && competing().flatten().any(|&t| {
-                let changes = program.changes.row(t as usize);
-                changes.iter().any(|change| code.counters().any(|counter| counter == change.counter))
-            })
-        {
+        let reads: Vec<u32> = question.ends().flat_map(Code::counters).collect();
+        if competing().flatten().any(|&t| {
+            let changes = program.changes.row(t as usize);
+            changes.iter().any(|change| reads.contains(&change.counter))
+        }) {
             obstacles.push("immediate transitions change places of the goal".to_owned());
         }
         let growth = |t: u32| program.changes.row(t as usize).iter().map(|change| change.by).max().unwrap_or(0);

@@ -16,10 +16,11 @@ mod notes;
 mod settle;
 mod sum;
 
+use crate::compile::Code;
 use crate::semantics::Fault;
 use crate::sim::clock::NEVER;
 use crate::sim::engine::Engine;
-use crate::sim::question::{Ending, Goal, MAX_FIRINGS};
+use crate::sim::question::{Ending, Goal, MAX_FIRINGS, Question};
 use crate::sim::race::Setup;
 use crate::sim::race::direct::DirectForm;
 use crate::sim::race::direct_law::DirectLaw;
@@ -136,7 +137,7 @@ impl<'a> LockstepForm<'a> {
         let (now, firings) = (state.now[lane], state.firings[lane]);
         let question = self.setup.question;
         match state.status[lane] {
-            status::GOAL => End::At(Ending::Goal, now, firings),
+            status::GOAL => End::At(self.reached(state, lane), now, firings),
             status::DEAD => match (&question.goal, question.horizon) {
                 (Goal::Dead, _) => End::At(Ending::Goal, now, firings),
                 (Goal::Horizon, Some(_)) => End::At(Ending::Horizon, self.limits.last_tick, firings),
@@ -150,9 +151,23 @@ impl<'a> LockstepForm<'a> {
         }
     }
 
-    /// Returns true if the initial marking is already the goal, so that no lane needs to run.
-    fn begins_at_goal(&self) -> bool {
-        matches!(&self.setup.question.goal, Goal::Marking(code) if code.holds(&self.net.initial))
+    /// Returns the ending of a lane that is at the goal or in a marking to avoid.
+    fn reached<S>(&self, state: &State<S>, lane: usize) -> Ending {
+        let Question { goal, avoid, .. } = self.setup.question;
+        let is_goal = |goal: &Code| {
+            let marking: Vec<u32> = state.marking.iter().map(|tokens| tokens[lane]).collect();
+            goal.holds(&marking)
+        };
+        match goal {
+            _ if avoid.is_none() => Ending::Goal,
+            Goal::Marking(goal) if is_goal(goal) => Ending::Goal,
+            _ => Ending::Avoided,
+        }
+    }
+
+    /// Returns true if a replication ends in the initial marking; then no lane needs to run.
+    fn ends_at_once(&self) -> bool {
+        self.setup.question.ends().any(|code| code.holds(&self.net.initial))
     }
 
     /// Runs replications as [`Engine::run`] does.
@@ -217,7 +232,7 @@ impl Engine for LockstepForm<'_> {
     }
 
     fn run(&self, first: u64, count: u64, samples: &mut Samples) -> Result<(), Fault> {
-        if self.begins_at_goal() {
+        if self.ends_at_once() {
             self.direct.run(first, count, samples)
         } else if self.net.is_wide {
             self.play(State::<u64>::new(&self.net), first, count, samples)

@@ -96,7 +96,7 @@ struct Seen {
     by_marking: u32,
     wide: u32,
     averages: u32,
-    endings: [u64; 4],
+    endings: [u64; 5],
 }
 
 fn compare(net: &Net, program: &Program, question: &Question, levels: &[Level], seen: &mut Seen) {
@@ -141,6 +141,7 @@ fn random_question(dice: &mut Dice, net: &Net, program: &Program) -> Question {
             "" => Goal::Dead,
             goal => Goal::Marking(code(goal)),
         },
+        avoid: (dice.below(3) == 0).then(|| code(dice.pick(&["#(p6) > 20", "#(p7) >= 4", "#(p5) == 11"]))),
         horizon: (to_horizon || dice.below(2) == 0).then_some(12.0),
         max_firings: Some(400),
         groups: if dice.below(2) == 0 { vec![group("all"), group("first")] } else { Vec::new() },
@@ -164,7 +165,7 @@ fn random_question(dice: &mut Dice, net: &Net, program: &Program) -> Question {
 }
 
 /// Fails if the owner of a choice is off by one, if a choice without a rival draws, without the guard of a transition that
-/// fires at once, without the test for too many units, if the last firing of a group is taken as its first, if a firing within
+/// fires at once, if a marking to avoid counts as the goal, without the test for too many units, if the last firing of a group is taken as its first, if a firing within
 /// the warm-up is noted at its own time, if an impulse is read after its firing, and without the snapshots at the end.
 #[test]
 fn equals_the_direct_form_on_random_nets() {

@@ -7,6 +7,7 @@ mod lockstep;
 mod memory;
 mod passage;
 mod rates;
+mod until;
 
 use crate::compile::{Program, compile};
 use crate::estimate::FloatMoments;

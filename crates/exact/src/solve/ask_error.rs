@@ -1,0 +1,40 @@
+//! Reasons why a question has no answer.
+
+use crate::semantics::Fault;
+use crate::solve::absorb::AbsorbError;
+use crate::solve::explore_error::{ExploreError, Incomplete};
+use crate::solve::passage_error::PassageError;
+use crate::solve::steady::SteadyError;
+use crate::solve::transient::TransientError;
+
+/// Reason why a question has no answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The states were not found.
+    #[error(transparent)]
+    Explore(#[from] ExploreError),
+    /// States are missing: a limit was reached.
+    #[error(transparent)]
+    Incomplete(#[from] Incomplete),
+    /// A value that makes no sense in a state.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// Probabilities at a time were not found.
+    #[error(transparent)]
+    Transient(#[from] TransientError),
+    /// The long run was not found.
+    #[error(transparent)]
+    Steady(#[from] SteadyError),
+    /// Times before a goal were not found.
+    #[error(transparent)]
+    Absorb(#[from] AbsorbError),
+    /// The time to a goal was not found.
+    #[error(transparent)]
+    Passage(#[from] PassageError),
+    /// A goal not before some time that, or whose condition, holds in a marking without duration: those are not evaluated.
+    #[error(
+        "a condition of an interval that starts after 0 holds in a vanishing marking; such conditions need markings that take time"
+    )]
+    ZeroTime,
+}

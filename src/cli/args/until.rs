@@ -1,0 +1,25 @@
+//! Arguments about a goal: what to avoid before it, and when it counts.
+
+use clap::Args;
+
+use crate::cli::values;
+
+/// What to avoid before a goal, and when the goal counts.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Question")]
+pub(crate) struct UntilArgs {
+    /// Markings to avoid before --until: those in which this expression is not 0
+    #[arg(long, value_name = "EXPR", requires = "until")]
+    pub(crate) avoid: Option<String>,
+    /// Times between which --until counts, in seconds: `10`, `5..10` or `5..`
+    #[arg(long, value_name = "[T1..]T2", requires = "until", allow_hyphen_values = true, value_parser = values::time_span)]
+    pub(crate) within: Option<[f64; 2]>,
+}
+
+impl UntilArgs {
+    /// Returns the goal in words, with the markings to avoid.
+    pub(crate) fn words(&self, goal: &str) -> String {
+        let avoid = self.avoid.as_ref().map_or_else(String::new, |avoid| format!(", avoiding {avoid}"));
+        format!("{goal}{avoid}")
+    }
+}
