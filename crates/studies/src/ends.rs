@@ -6,6 +6,7 @@ use crate::estimate::Measured;
 
 /// A [`Measured`] as `value`, `low` and `high`, for `#[serde(with = "Ends")]`; without an interval, the ends are null.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ends {
     /// The number.
     pub value: f64,
@@ -51,6 +52,7 @@ impl From<Ends> for Measured {
 /// The layout of an optional number, for `#[serde(with = "OptionalEnds", default)]`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OptionalEnds(pub Option<Ends>);
 
 impl OptionalEnds {

@@ -21,7 +21,7 @@
 //! # Guarantees
 //!
 //! * Formats are detected by content, never by name. Unknown content is ignored; errors are counted, with the
-//! position of the first. Nothing is repaired
+//!   position of the first. Nothing is repaired
 //!   silently: an invalid time is *unknown* in the trace.
 //! * A log is read line by line, also from a pipe. Memory holds the trace: about 120 bytes per attempt, limited by [`ReadOptions::most_attempts`].
 //! * Times are whole microseconds since the start of the first application; all times of the log are converted once.
