@@ -338,7 +338,7 @@ impl Check<'_> {
         let (low, high) = rates.fold((f64::INFINITY, 0.0_f64), |(low, high), r| (low.min(r), high.max(r)));
         if high > STIFF * low {
             let message = format!(
-                "rates from {low} to {high}: the solver stops early on such nets, and its results may be very inaccurate"
+                "rates range from {low} to {high}: PIPE's solver stops early on such nets, and its results may be very inaccurate"
             );
             self.add(Pipe43, Note, None, message.clone());
             self.add(Pipe5, Note, None, message);
