@@ -114,7 +114,8 @@ impl Check<'_> {
                 self.both(Wrong, part, &format!("place `{}` has capacity 0, which is read as no limit", place.id));
             }
             if place.initial.iter().chain(&place.capacity).any(|n| i32::try_from(*n).is_err()) {
-                self.both(Refused, part, &format!("place `{}` has more than 2147483647 tokens or a larger capacity", place.id));
+                let message = format!("place `{}` has more than 2147483647 tokens or a larger capacity", place.id);
+                self.both(Refused, part, &message);
             }
         }
     }
