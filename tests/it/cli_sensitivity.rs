@@ -242,7 +242,7 @@ fn wrong_questions_are_refused() {
     told(&["sensitivity", &plan, "--until=#(free) == 0"], "2", "applies to nets; a plan states its goal");
     told(&["sensitivity", &plan, "--measure=p100"], "2", "expected `mean`, or a quantile");
     told(&["sensitivity", &plan, "--method=sobol", "--rows=3"], "5", "3 rows of points are too few");
-    told(&["sensitivity", &plan, "--method=morris", "--reps=2"], "2", "replications are needed to measure their noise");
+    told(&["sensitivity", &plan, "--method=morris", "--reps=2"], "2", "replications are needed to estimate the noise");
     told(&["sensitivity", "nowhere.toml"], "7", "cannot read");
     let still = "[sweep]\nbase = \"job.toml\"\n[[axis]]\nkey = \"hadoop.sort_mb\"\nfrom = 50\nto = 200\n";
     std::fs::write(folder.at("still.toml"), still).unwrap();

@@ -66,7 +66,7 @@ fn scale_and_freedom(spread: &RunSpread, error: f64) -> (f64, f64) {
     (scale, spread.degrees_of_freedom.max(1.0))
 }
 
-/// Returns the quantile of the factor's logarithm in the middle of share number `i`.
+/// Returns the quantile of the factor's logarithm at the middle of the `i`-th of the equally likely classes.
 fn point(scale: f64, freedom: f64, i: u32) -> f64 {
     (scale * student_quantile((f64::from(i) + 0.5) / f64::from(POINTS), freedom)).exp()
 }

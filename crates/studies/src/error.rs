@@ -94,7 +94,7 @@ pub enum StudyError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The base of a resumed sweep differs from the stored base.
-    #[error("the base now has another result than the stored base, so the sweep cannot be resumed")]
+    #[error("the result of the base differs from the stored one, so the sweep cannot be resumed")]
     BaseChanged,
     /// A sensitivity without an answer.
     #[error(transparent)]
@@ -106,7 +106,7 @@ pub enum StudyError {
     #[error(transparent)]
     Score(ScoreError),
     /// Too few replications to measure their noise.
-    #[error("at least {need} replications are needed to measure their noise")]
+    #[error("at least {need} replications are needed to estimate the noise")]
     TooFewReplications {
         /// The minimum number of replications.
         need: u64,
@@ -131,7 +131,7 @@ pub enum StudyError {
     NoBisection,
     /// A job without an exact time.
     #[error(
-        "the job has no exact time: no formula ({formula}), no solution from the parts of its net ({parts}) and none from its states ({states})"
+        "the exact time of the job cannot be computed by a formula ({formula}), from the parts of its net ({parts}) or from its states ({states})"
     )]
     NoExactTime {
         /// Explains why there is no formula.

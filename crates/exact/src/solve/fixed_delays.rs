@@ -74,7 +74,7 @@ pub enum FixedDelayError {
     },
     /// The probabilities between the states in which delays begin need too much memory.
     #[error(
-        "the probabilities between the states in which delays begin need more than {limit} bytes; simulate the net"
+        "the matrix of probabilities between states in which fixed delays start needs more than {limit} bytes; simulate the net"
     )]
     TooLarge {
         /// Maximum number of bytes.

@@ -123,7 +123,7 @@ pub enum LinearError {
     },
     /// Groups of states that are so weakly coupled that sweeps cannot determine the time in each group; elimination can.
     #[error(
-        "{groups} groups among {states} states are connected by less than one in 1e9 steps, and Gauss-Seidel cannot separate their probabilities; use elimination"
+        "the {states} states contain {groups} groups that fewer than one step in 1e9 connects, so Gauss-Seidel cannot determine the probability of each; use elimination"
     )]
     WeaklyCoupled {
         /// States of the part.

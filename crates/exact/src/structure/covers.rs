@@ -57,7 +57,7 @@ pub fn transition_cover(incidence: &Incidence, relation: Relation, budget: &Budg
 
 /// The combined matrix by items, whose weights are the unknowns, and equations.
 struct Matrix {
-    /// Per item: equation and coefficient.
+    /// For each item, its coefficient in each equation.
     items: Vec<BTreeMap<u32, i64>>,
     equations: usize,
     left_out: Vec<bool>,

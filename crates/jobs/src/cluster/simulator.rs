@@ -142,7 +142,7 @@ pub(super) struct Simulator<'w> {
     /// The same attempts by node: `stride` entries for each node, filled from the first.
     pub(super) held: Vec<u32>,
     pub(super) stride: usize,
-    /// Nodes that cannot use their slots, stored to reuse the memory.
+    /// For each node, whether nothing more can be placed on it now. A field only to reuse the allocation.
     pub(super) satisfied: Vec<bool>,
     pub(super) tasks: Vec<Task>,
     pub(super) categories: Vec<Tasks>,

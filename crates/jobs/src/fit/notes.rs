@@ -60,7 +60,7 @@ impl Fitting<'_> {
         let note = |(how, stages): (&str, Vec<usize>)| {
             let stages = listed(&stages);
             format!(
-                "{stages}: all logs have the same input size; the number of tasks is assumed {how}, and the data to grow in proportion to the input"
+                "{stages}: all logs have the same input size; the number of tasks is assumed {how}, and the data are assumed to grow in proportion to the input"
             )
         };
         alike.into_iter().map(note).collect()
@@ -83,7 +83,7 @@ impl Fitting<'_> {
         );
         say(
             &|i| times[i].saw_warm && ranks(i) < 4 && grows(i),
-            "no slot ran four tasks; the steady time is based mainly on CPU time",
+            "no slot ran four tasks; the time of warm tasks is estimated mainly from CPU time",
         );
         let has_tail = |i: usize| self.tails.of_stage(i).is_some();
         say(&has_tail, "some tasks take more than three times the typical time; they are part of the distribution");
@@ -92,7 +92,7 @@ impl Fitting<'_> {
         if !self.unseen.is_empty() {
             let stages = listed(self.unseen);
             notes.push(format!(
-                "{stages}: all tasks had about the same data; times are assumed to grow in proportion to the data"
+                "{stages}: all tasks had about the same amount of data; times are assumed to grow in proportion to the data"
             ));
         }
         notes

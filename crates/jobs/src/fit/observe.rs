@@ -343,7 +343,10 @@ pub(super) fn executed<'t>(
         let end = attempts.iter().filter(|a| a.succeeded()).filter_map(Attempt::finish).max();
         let (Some(first_launch), Some(last_end)) = (launch, end) else { continue };
         if stage.parents.is_none() {
-            let what = format!("stage {} has no dependencies in the log; a fit needs a Spark event log", stage.number);
+            let what = format!(
+                "the log does not record the dependencies of stage {}; a fit needs a Spark event log",
+                stage.number
+            );
             return Err(FitError::NotAStageGraph { log: log.to_owned(), what });
         }
         let in_job = |job: &Job| job.stages.contains(&stage.number);

@@ -231,7 +231,11 @@ impl Pool<'_> {
         let (whole, fixed) = grown(&points, starts, spn_gc::test_split_mb(&self.fitted.plan));
         let profile = &mut self.fitted.plan.profile;
         (profile.map_cpu_s, profile.map_fixed_s) = (whole, fixed);
-        self.tell("profile.map_cpu_s", whole, format!("line through the times of {n} jobs, at their mean split"));
+        self.tell(
+            "profile.map_cpu_s",
+            whole,
+            format!("line fitted to the times of {n} jobs, evaluated at their mean split size"),
+        );
         self.tell("profile.map_fixed_s", fixed, format!("value at 0 MB of the line through the times of {n} jobs"));
         let each = |plan: &Plan| {
             let whole = plan.profile.reduce_cpu_s / plan.reduces() as f64 + plan.framework.reduce_fixed_s;

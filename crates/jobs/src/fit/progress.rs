@@ -103,7 +103,7 @@ pub struct RunProgress {
 pub fn observe_progress(trace: &JobTrace, now_s: Option<f64>) -> Result<RunProgress, FitError> {
     let log = trace.files.first().cloned().unwrap_or_default();
     if trace.format != Format::SparkEventLog {
-        let what = format!("this is {}; the rest of a run needs a Spark event log", trace.format.text());
+        let what = format!("this is {}; to predict the rest of a run, pass a Spark event log", trace.format.text());
         return Err(FitError::NotAStageGraph { log, what });
     }
     let (id, application) = match trace.applications_with_ids().collect::<Vec<_>>()[..] {
@@ -229,7 +229,10 @@ fn submitted<'t>(trace: &'t JobTrace, log: &str) -> Result<Vec<(StageId, &'t Sta
         let launch = attempts.iter().filter_map(Attempt::launch).min();
         let Some(first_launch) = launch.or(stage.submitted) else { continue };
         if stage.parents.is_none() {
-            let what = format!("stage {} has no dependencies in the log; the rest of a run needs them", stage.number);
+            let what = format!(
+                "the log does not record the dependencies of stage {}; they are needed to predict the rest of the run",
+                stage.number
+            );
             return Err(FitError::NotAStageGraph { log: log.to_owned(), what });
         }
         let again = trace.stages_with_ids().filter(|(_, other)| other.number == stage.number);

@@ -77,7 +77,7 @@ pub fn rest_of_run(run: &RunProgress, plan: &StagePlan, input_mb: Option<f64>) -
             plan.job.input_mb = mb;
             let StageProgress { number, tasks, .. } = &run.stages[i];
             notes.push(format!(
-                "input assumed to be {} MB from the {tasks} tasks of stage {number}; `--input-size` overrides it",
+                "the input is assumed to be {} MB, estimated from the {tasks} tasks of stage {number}; `--input-size` overrides this",
                 short(mb)
             ));
         }

@@ -215,7 +215,7 @@ impl Maker {
         ];
         for (key, sum, from) in sums {
             let Some(sum) = sum else {
-                self.note(format!("{key}: no counter shows it; the default is kept"));
+                self.note(format!("{key}: no counter records it; the default is kept"));
                 continue;
             };
             let profile = &mut self.plan.profile;

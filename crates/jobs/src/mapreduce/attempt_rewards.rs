@@ -21,7 +21,7 @@ pub struct AttemptReward {
     pub impulses: Vec<(TransitionId, f64)>,
 }
 
-/// Machines that run the attempts, spread evenly.
+/// Machines over which the attempts are spread evenly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machines {
     /// Number of machines.

@@ -236,7 +236,7 @@ pub(super) fn constant(net: &Net, expression: &Expr) -> Option<f64> {
     fixed.then(|| expression.eval(&value))
 }
 
-/// Returns the mean delay \[s\]; none if it is not constant, or infinite.
+/// Returns the mean delay \[s\]; `None` if it is infinite or not constant.
 fn mean(net: &Net, timing: &Timing) -> Option<f64> {
     let mean = match timing {
         Timing::Immediate { .. } => 0.0,

@@ -168,7 +168,7 @@ fn in_words(value: &str, message: &str, names: &[&str]) -> String {
         }
         Some("f64" | "f32") => format!("{value} is not a number"),
         Some("a boolean") => format!("{value} is not true or false"),
-        Some("a string") => format!("{value} is not a text in quotes"),
+        Some("a string") => format!("{value} is not a quoted string"),
         Some(wanted) if wanted.starts_with("a sequence") => format!("{value} is not a list"),
         Some(wanted) if wanted.starts_with("an array of length ") => {
             format!("it must have {} entries", wanted.trim_start_matches("an array of length "))

@@ -261,7 +261,11 @@ impl StagePlan {
         let load = Load::of(self);
         if let Some(sharing) = self.sharing.filter(|_| load.slots.abs().max(load.executors.abs()) > 0.01) {
             let assumed = sharing.warm_up.error >= ASSUMED_ERROR;
-            let from = if assumed { "an assumption: no logs show it" } else { "from runs with different loads" };
+            let from = if assumed {
+                "which is an assumption, because no logs show it"
+            } else {
+                "estimated from runs with different loads"
+            };
             remarks.push(format!(
                 "a host runs {:.1} tasks at a time, but times were measured with {:.1}: the extra time of first tasks is multiplied by {:.2}, {from}",
                 load.slots.exp() * sharing.slots_per_host,

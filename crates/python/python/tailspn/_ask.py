@@ -162,7 +162,7 @@ def part(function: Callable[..., Any], inputs: Sequence[Any], options: Mapping[s
     if outcome.part is not None and not outcome.problems and outcome.interruption is None and outcome.exit == 0:
         return outcome.part
     _result(outcome)
-    raise InternalError([Problem("the shard gave no result")])
+    raise InternalError([Problem("the shard returned no result")])
 
 
 def merged(
@@ -195,7 +195,7 @@ def _result(outcome: _tailspn.Outcome) -> Result:
         problems = [Problem(message, help, *(place or ())) for message, help, place in outcome.problems]
         raise error_of(outcome.exit or 1, problems, result)
     if result is None:
-        raise InternalError([Problem("the command gave no result")])
+        raise InternalError([Problem("the command returned no result")])
     for remark in outcome.remarks:
         if remark.startswith("warning:"):
             warnings.warn(remark.removeprefix("warning:").strip(), stacklevel=4)

@@ -80,6 +80,7 @@ pub struct SteadySection {
 
 /// The probability of reaching a goal between two times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WithinSection {
     /// The goal as text, with the markings to avoid.
     pub goal: String,
@@ -93,6 +94,7 @@ pub struct WithinSection {
 
 /// The mean reward of a run up to its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RewardRow {
     /// The reward.
     pub name: String,

@@ -215,7 +215,7 @@ fn synchronised<'j>(sync: &'j Value, instances: &[Instance<'j>], steps: &mut Vec
     let mut combinations: Vec<Vec<(usize, &'j Value)>> = vec![Vec::new()];
     let mut names: Vec<&str> = Vec::new();
     for (at, action) in actions.iter().enumerate().filter(|(_, action)| !action.is_null()) {
-        let Some(action) = action.as_str() else { return fail(action, "an action must be a text") };
+        let Some(action) = action.as_str() else { return fail(action, "an action must be a string") };
         names.push(action);
         let edges = instances[at].edges.iter().filter(|edge| self::action(edge) == Some(action));
         let edges: Vec<&Value> = edges.collect();

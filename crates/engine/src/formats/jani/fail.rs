@@ -25,7 +25,7 @@ pub(super) fn part<'j>(value: &'j Value, key: &str) -> Found<'j, &'j Value> {
 /// A part that is a text.
 pub(super) fn text<'j>(value: &'j Value, key: &str) -> Found<'j, &'j str> {
     let found = part(value, key)?;
-    found.as_str().map_or_else(|| fail(found, format!("`{key}` must be a text")), Ok)
+    found.as_str().map_or_else(|| fail(found, format!("`{key}` must be a string")), Ok)
 }
 
 /// The elements of a list; none if it is missing.

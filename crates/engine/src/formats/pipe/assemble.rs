@@ -282,7 +282,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             self.duplicate("transition", &raw.node, self.spans.transitions[first.index()].start);
         } else if shared {
             self.notes.odd(raw.node.id.span.clone(), Oddity::SharedId, || {
-                format!("`{id}` is both a place and a transition; PIPE 4.3 connects every arc to the place, tailspn decides by the other end")
+                format!("`{id}` is both a place and a transition; PIPE 4.3 connects every arc to the place, but tailspn chooses by the arc's other end")
             });
         }
     }

@@ -114,7 +114,8 @@ impl Check<'_> {
                 self.both(Wrong, part, &format!("place `{}` has capacity 0, which is read as no limit", place.id));
             }
             if place.initial.iter().chain(&place.capacity).any(|n| i32::try_from(*n).is_err()) {
-                self.both(Refused, part, &format!("place `{}` has a number above 2147483647", place.id));
+                let message = format!("place `{}` has more than 2147483647 tokens or a larger capacity", place.id);
+                self.both(Refused, part, &message);
             }
         }
     }
@@ -338,7 +339,7 @@ impl Check<'_> {
         let (low, high) = rates.fold((f64::INFINITY, 0.0_f64), |(low, high), r| (low.min(r), high.max(r)));
         if high > STIFF * low {
             let message = format!(
-                "rates from {low} to {high}: the solver stops early on such nets, and its results may be very inaccurate"
+                "rates range from {low} to {high}: PIPE's solver stops early on such nets, and its results may be very inaccurate"
             );
             self.add(Pipe43, Note, None, message.clone());
             self.add(Pipe5, Note, None, message);

@@ -51,10 +51,10 @@ fn of_stage(trace: &JobTrace, path: &Path, id: StageId, cause: Cause, parts: &[M
     }
     let (first, of_tasks) = match cause {
         Cause::GpuWait => {
-            ("upper bound of the gain without GPU waits", "GPU waits of tasks, compared with their total time")
+            ("maximum time saved if there were no GPU waits", "GPU waits of tasks, compared with their total time")
         }
         _ => (
-            "upper bound of the gain without GPU retries and spills",
+            "maximum time saved if there were no GPU retries and spills",
             "GPU retries and spills of tasks, compared with their total time",
         ),
     };

@@ -123,7 +123,7 @@ impl Told<'_> {
             false => return None,
         };
         let evidence = vec![
-            evidence("tasks of the stage, compared with slots", tasks, self.slots, ""),
+            evidence("number of tasks of the stage, compared with the number of slots", tasks, self.slots, ""),
             evidence(
                 "time of this stage alone, compared with its work spread over all slots",
                 alone.time,

@@ -33,7 +33,7 @@ impl Run {
         let form = if count(Form::Calls) >= count(Form::WallTotals) { Form::Calls } else { Form::WallTotals };
         if count(form) == 0 {
             let forms: std::collections::BTreeSet<&str> = nodes.iter().map(|node| node.form.text()).collect();
-            let why = format!("the logs are {}", forms.into_iter().collect::<Vec<_>>().join(" and "));
+            let why = format!("the logs contain only {}", forms.into_iter().collect::<Vec<_>>().join(" and "));
             return Err(SyscallError::NothingToJudge { why });
         }
         nodes.retain(|node| {

@@ -18,8 +18,8 @@ use crate::diagnose::syscalls::tally::SECOND;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SemanticSettings {
-    /// Number of pairs with the highest scores that must all belong to one node; the paper says "all the highest".
-    /// Default: all pairs of a node, one less than the number of nodes.
+    /// How many of the highest-scoring pairs must all involve the same node; the paper says "all the highest".
+    /// Default: the number of nodes less one, that is, all pairs of one node.
     pub highest_pairs: Option<usize>,
 }
 
@@ -154,13 +154,15 @@ fn finding(run: &Run, scores: &Scores, name: &str) -> Finding {
         confidence: if all > 0.0 { own / all } else { 0.0 },
         evidence: vec![
             Evidence {
-                what: format!("{what} outside the range of their invocation, compared with all calls in the profile"),
+                what: format!(
+                    "number of {what} outside their invocation's range, compared with the number that the profile covers"
+                ),
                 value: judged.outside as f64,
                 usual: judged.known as f64,
                 unit: "".into(),
             },
             Evidence {
-                what: format!("time of {what} beyond their ranges"),
+                what: format!("total time by which {what} lie outside their ranges"),
                 value: judged.beyond as f64 / SECOND,
                 usual: 0.0,
                 unit: "s".into(),

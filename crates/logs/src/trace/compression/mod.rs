@@ -82,7 +82,7 @@ fn refused(head: &[u8]) -> Option<Refused> {
         (
             b"PK\x03\x04",
             "a zip archive",
-            "save it as a file or unpack it: the directory of a zip archive is at its end",
+            "save the zip archive as a file or unpack it: its directory is at its end, so a stream cannot be read",
         ),
         (b"\x04\x22\x4d\x18", "an lz4 frame file, which Spark does not write", "unpack it with `lz4 -d`"),
         (b"BZh", "compressed with bzip2", "unpack it with `bunzip2`"),

@@ -69,7 +69,7 @@ impl Asked {
             }
         }
         if impulses.len() > MAX_IMPULSES {
-            obstacles.push("rewards are collected at the firings of too many transitions".to_owned());
+            obstacles.push("too many transitions collect rewards when they fire".to_owned());
         }
         let rate = |(reward, asked): (usize, &crate::sim::question::Reward)| Some((reward, asked.rate.clone()?));
         let mut changes = vec![Vec::new(); program.transitions()];
