@@ -4,7 +4,7 @@
 // program is an array of instructions that all invocations read in step; an accumulator `time` holds the present firing
 // time of the four, slots hold the times that others wait for. A dispatch runs the instructions `begin .. end` of the
 // program. Reads program and tables; writes the columns of the results, and the slots where they are kept in memory.
-// Several programs lie one after the other in the array; invocation i runs quad i mod n of program i / n.
+// With SEVERAL, programs lie one after the other in the array, and invocation i runs quad i mod n of program i / n.
 // Random words: delays (transition, sample 0, word i of a draw), choices (group, sample 0).
 // Mirror of the structs: crates/engine/src/sim/gpu/layout.rs. The engine of the CPU: crates/engine/src/sim/schedule/.
 
@@ -126,7 +126,11 @@ fn branches(group: u32, at: u32, quad: vec2<u32>) -> vec4<u32> {
 
 // the instructions of the dispatch, for the quad of one invocation
 fn evaluate(at: u32) {
-    let which = at / run.quads_each;
+    // of a single program, the driver's compiler sees that all invocations read the same instruction
+    var which = 0u;
+    if SEVERAL {
+        which = at / run.quads_each;
+    }
     let quad = plus(run.first_quad, vec2<u32>(at - which * run.quads_each, 0u));
     let own = which * run.length;
     let horizon = all_four(run.horizon);

@@ -1,12 +1,14 @@
 // The token game on a device: lanes that play one replication after the other. Twin: crates/engine/src/sim/race/game.rs.
 //
-// A lane keeps its replication in `state`, structure of arrays: item i of lane l is at [i * lanes + l]. What changes at
-// every firing is in private variables while a dispatch runs, and in state between dispatches. A dispatch takes every
-// lane through a bounded number of steps of a small machine:
+// A lane keeps its replication in `state`: the lanes of a workgroup have a tile of it, in which item i of lane l is at
+// [i * WORKGROUP + l]. Where the workgroup's memory has room, all items but those of LANE lie there while a dispatch runs; what
+// changes at every firing is then in private variables. A dispatch takes every lane through a bounded number of steps of
+// a small machine:
 //
 //   IDLE -> SETTLE* -> LOOK* -> RACE -> LOOK* or SETTLE* ... -> END -> IDLE with the next replication, or DONE
 //
-// SETTLE looks at one group of immediate transitions, LOOK at some timed ones, RACE chooses one to fire. A lane takes the
+// SETTLE looks at one group of immediate transitions, LOOK at some timed ones, RACE chooses one to fire. One step goes
+// through all three where it can, so that lanes in different phases wait little for each other. A lane takes the
 // next replication that nobody has from `control`, so that lanes are busy until the last ones. Each costly thing (an
 // enabling test, a firing, an expression) stands in as few places as possible, because drivers copy what they call.
 // Mirror of the structs: crates/engine/src/sim/gpu/layout.rs. Items, rows and constants: crates/engine/src/sim/gpu/race_code.rs.
@@ -63,6 +65,9 @@ const DOUBLE_WORD_MAX = vec2<u32>(0xffe00000u, 0x41efffffu);
 const DOUBLE_LEAST_NORMAL = vec2<u32>(0u, 0x00100000u);
 
 var<private> lane: u32;
+// its place in its workgroup, and where the tile of the workgroup begins
+var<private> place: u32;
+var<private> tile_at: u32;
 var<private> phase: u32;
 var<private> faulty: bool;
 // which replication, counted from the first of the run
@@ -93,12 +98,30 @@ var<private> total: vec2<u32>;
 // the timed transition that has just fired, by its place among the timed ones
 var<private> fired: u32;
 
+// state of the lanes of a workgroup while a dispatch runs, without the items of LANE; no lane reads what another writes
+var<workgroup> tile: array<u32, TILE_WORDS>;
+
+fn stored(item: u32) -> u32 {
+    return state[tile_at + item * WORKGROUP + place];
+}
+
+fn store(item: u32, value: u32) {
+    state[tile_at + item * WORKGROUP + place] = value;
+}
+
 fn held(item: u32) -> u32 {
-    return state[item * run.lanes + lane];
+    if TILED {
+        return tile[(item - LANE_WORDS) * WORKGROUP + place];
+    }
+    return stored(item);
 }
 
 fn hold(item: u32, value: u32) {
-    state[item * run.lanes + lane] = value;
+    if TILED {
+        tile[(item - LANE_WORDS) * WORKGROUP + place] = value;
+    } else {
+        store(item, value);
+    }
 }
 
 fn held_pair(item: u32) -> vec2<u32> {
@@ -335,51 +358,70 @@ fn look() {
     }
 }
 
-fn load_lane() {
-    phase = held(LANE);
-    number = held(LANE + 1u);
+// false where the lane is done
+fn load_lane() -> bool {
+    phase = stored(LANE);
+    if phase == DONE {
+        return false;
+    }
+    number = stored(LANE + 1u);
     replication = plus(run.first, vec2<u32>(number, 0u));
-    now = held_pair(LANE + 2u);
-    firings = held_pair(LANE + 4u);
-    firings_before = held_pair(LANE + 6u);
-    waiting = held(LANE + 8u);
-    in_a_row = held(LANE + 9u);
-    touched_begin = held(LANE + 10u);
-    touched_end = held(LANE + 11u);
-    event = held(LANE + 12u);
-    event_half = held(LANE + 13u);
-    total = held_pair(LANE + 14u);
-    fired = held(LANE + 16u);
-    look_begin = held(LANE + 17u);
-    look_end = held(LANE + 18u);
-    ending = held(LANE + 19u);
-    until = held_pair(LANE + 20u);
+    now = vec2<u32>(stored(LANE + 2u), stored(LANE + 3u));
+    firings = vec2<u32>(stored(LANE + 4u), stored(LANE + 5u));
+    firings_before = vec2<u32>(stored(LANE + 6u), stored(LANE + 7u));
+    waiting = stored(LANE + 8u);
+    in_a_row = stored(LANE + 9u);
+    touched_begin = stored(LANE + 10u);
+    touched_end = stored(LANE + 11u);
+    event = stored(LANE + 12u);
+    event_half = stored(LANE + 13u);
+    total = vec2<u32>(stored(LANE + 14u), stored(LANE + 15u));
+    fired = stored(LANE + 16u);
+    look_begin = stored(LANE + 17u);
+    look_end = stored(LANE + 18u);
+    ending = stored(LANE + 19u);
+    until = vec2<u32>(stored(LANE + 20u), stored(LANE + 21u));
+    if TILED {
+        for (var item = LANE_WORDS; item < ITEMS; item += 1u) {
+            hold(item, stored(item));
+        }
+    }
+    return true;
 }
 
 fn store_lane() {
-    hold(LANE, phase);
-    hold(LANE + 1u, number);
-    hold_pair(LANE + 2u, now);
-    hold_pair(LANE + 4u, firings);
-    hold_pair(LANE + 6u, firings_before);
-    hold(LANE + 8u, waiting);
-    hold(LANE + 9u, in_a_row);
-    hold(LANE + 10u, touched_begin);
-    hold(LANE + 11u, touched_end);
-    hold(LANE + 12u, event);
-    hold(LANE + 13u, event_half);
-    hold_pair(LANE + 14u, total);
-    hold(LANE + 16u, fired);
-    hold(LANE + 17u, look_begin);
-    hold(LANE + 18u, look_end);
-    hold(LANE + 19u, ending);
-    hold_pair(LANE + 20u, until);
+    store(LANE, phase);
+    store(LANE + 1u, number);
+    store(LANE + 2u, now.x);
+    store(LANE + 3u, now.y);
+    store(LANE + 4u, firings.x);
+    store(LANE + 5u, firings.y);
+    store(LANE + 6u, firings_before.x);
+    store(LANE + 7u, firings_before.y);
+    store(LANE + 8u, waiting);
+    store(LANE + 9u, in_a_row);
+    store(LANE + 10u, touched_begin);
+    store(LANE + 11u, touched_end);
+    store(LANE + 12u, event);
+    store(LANE + 13u, event_half);
+    store(LANE + 14u, total.x);
+    store(LANE + 15u, total.y);
+    store(LANE + 16u, fired);
+    store(LANE + 17u, look_begin);
+    store(LANE + 18u, look_end);
+    store(LANE + 19u, ending);
+    store(LANE + 20u, until.x);
+    store(LANE + 21u, until.y);
+    if TILED {
+        for (var item = LANE_WORDS; item < ITEMS; item += 1u) {
+            store(item, held(item));
+        }
+    }
 }
 
 // the steps of the dispatch, for one lane
 fn play() {
-    load_lane();
-    if phase == DONE {
+    if !load_lane() {
         return;
     }
     atomicAdd(&control[PLAYED], 1u);
@@ -387,16 +429,20 @@ fn play() {
         firing = NO_TRANSITION;
         checks_goal = false;
         let ends = phase == END;
+        if phase == IDLE {
+            // the goal is tested in the initial marking, before anything fires
+            begin();
+        } else if phase == SETTLE {
+            settle();
+        }
+        if phase == LOOK && !checks_goal {
+            look();
+        }
         let races = phase == RACE;
         if races {
             race();
-        } else if phase == LOOK {
-            look();
-        } else if phase == SETTLE {
-            settle();
-        } else if phase == IDLE {
-            begin();
-        } else if phase == DONE {
+        }
+        if phase == DONE {
             break;
         }
         let fires = firing != NO_TRANSITION;
@@ -429,10 +475,12 @@ fn play() {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) place: u32) {
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) index: u32) {
     lane = id.x;
+    place = index;
+    tile_at = (lane / WORKGROUP) * (ITEMS * WORKGROUP);
     if lane < run.lanes {
         play();
     }
-    finished(place);
+    finished(index);
 }

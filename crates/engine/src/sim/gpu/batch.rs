@@ -115,7 +115,7 @@ impl GpuBatch {
         }
         let place = if code.in_memory() { Slots::Memory } else { Slots::Private(code.slots) };
         if self.kernel.as_ref().is_none_or(|(own, _)| *own != place) {
-            self.kernel = Some((place, self.gpu.kernel("schedule", &shader::schedule(self.gpu.int64, place))?));
+            self.kernel = Some((place, self.gpu.kernel("schedule", &shader::schedule(self.gpu.int64, place, true))?));
         }
         let bytes = (INSTRUCTION_BYTES * programs.len() as u64).max(4 * tables.len() as u64);
         if bytes > self.gpu.facts.largest_binding {

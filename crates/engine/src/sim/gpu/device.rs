@@ -122,6 +122,8 @@ pub struct Gpu {
     pub(crate) int64: bool,
     /// Maximum number of loop iterations of one invocation in one dispatch.
     pub(crate) loop_budget: u32,
+    /// Memory of a workgroup \[bytes\].
+    pub(crate) tile_bytes: u32,
     lost: Arc<Mutex<Option<String>>>,
     pub(in crate::sim::gpu) proof: Proof,
     abandoned: AtomicBool,
@@ -200,7 +202,9 @@ impl Gpu {
             *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
         }));
         let proof = Proof::new(&device);
-        Ok(Self { device, queue, facts, int64, loop_budget: u32::MAX, lost, proof, abandoned: AtomicBool::new(false) })
+        let tile_bytes = device.limits().max_compute_workgroup_storage_size;
+        let abandoned = AtomicBool::new(false);
+        Ok(Self { device, queue, facts, int64, loop_budget: u32::MAX, tile_bytes, lost, proof, abandoned })
     }
 
     /// Abandons the device: its handles are never dropped, because dropping them makes wgpu wait for the

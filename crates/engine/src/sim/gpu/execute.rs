@@ -66,7 +66,11 @@ impl Gpu {
                     layout: None,
                     module: &module,
                     entry_point: Some("main"),
-                    compilation_options: wgpu::PipelineCompilationOptions::default(),
+                    // every kernel writes this memory before it reads it
+                    compilation_options: wgpu::PipelineCompilationOptions {
+                        zero_initialize_workgroup_memory: false,
+                        ..Default::default()
+                    },
                     cache: None,
                 })
             })

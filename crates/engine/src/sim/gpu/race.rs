@@ -81,16 +81,20 @@ impl<'a> GpuRace<'a> {
         if most_lanes == 0 || room == 0 || code.tables.len() as u64 * 4 > binding {
             code.obstacles.push(format!("its marking and tables do not fit into buffers of {binding} bytes"));
         }
-        if loops > u64::from(gpu.loop_budget) {
-            let budget = gpu.loop_budget;
-            code.obstacles.push(format!("a step may take {loops} loop iterations, but the device allows {budget}"));
+        let tiled = code.tile(gpu.tile_bytes);
+        // a dispatch loads the state of a lane and stores it
+        let moves = if tiled { 2 * items } else { 0 };
+        let budget = u64::from(gpu.loop_budget).saturating_sub(moves);
+        if loops > budget {
+            code.obstacles
+                .push(format!("a step takes up to {loops} loop iterations, and the device stops at {budget}"));
         }
         if !code.obstacles.is_empty() {
             return Err(DeviceFault::DoesNotFit(code.obstacles));
         }
         let source = shader::race(gpu.int64, form, &code);
         let fill = if facts.is_software() { 1 } else { CARD_FILL };
-        let most_steps = (u64::from(gpu.loop_budget) / loops.max(1)).max(1);
+        let most_steps = (budget / loops.max(1)).max(1);
         let this = Self {
             kernel: gpu.kernel("race", &source)?,
             reducer: Reducer::new(gpu)?,

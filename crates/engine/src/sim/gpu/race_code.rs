@@ -10,7 +10,8 @@ use crate::net::ArcKind;
 use crate::sim::clock::Clock;
 use crate::sim::gpu::code::DeviceCode;
 use crate::sim::gpu::pair::pair;
-use crate::sim::gpu::race_layout::{Columns, Constants, Items, Observed};
+use crate::sim::gpu::race_layout::{Columns, Constants, Items, LANE_WORDS, Observed};
+use crate::sim::gpu::shader::WORKGROUP;
 use crate::sim::question::{Goal, Question};
 use crate::sim::race::Guards;
 
@@ -87,6 +88,19 @@ impl RaceCode {
         this.constants.word("UNBOUNDED", NONE);
         this.constants.word("MAY_REACH", MAY_REACH);
         this
+    }
+
+    /// Decides where the items of a lane are during a dispatch, once all items are known: in the workgroup's memory if its
+    /// `bytes` suffice. Returns true if they are.
+    pub(crate) fn tile(&mut self, bytes: u32) -> bool {
+        let items = self.items.count();
+        let words = u64::from(items - LANE_WORDS) * u64::from(WORKGROUP);
+        let tiled = words > 0 && 4 * words <= u64::from(bytes);
+        self.constants.word("ITEMS", items);
+        self.constants.word("LANE_WORDS", LANE_WORDS);
+        self.constants.flag("TILED", tiled);
+        self.constants.word("TILE_WORDS", if tiled { words as u32 } else { 1 });
+        tiled
     }
 
     /// Appends a list; returns its start and end.

@@ -128,11 +128,11 @@ fn clocks(code: &mut RaceCode, program: &Program, clock: Clock) -> FormFacts {
     FormFacts { loops: step_loops(code, 2 * scan, look, 2 * timed as u64), firings: clock_firings(words) }
 }
 
-/// Loop iterations of the most expensive step, which needs `scan` to find the next transition, `look` to
-/// examine a transition, and `begin` to reset everything.
+/// Loop iterations of the most expensive step, which settles a group, examines some transitions, and fires one: `scan` to find
+/// the next transition, `look` to examine one, `begin` to reset everything.
 fn step_loops(code: &RaceCode, scan: u64, look: u64, begin: u64) -> u64 {
     let Loops { fire, spread, choose, pass, whole, .. } = code.loops;
-    1 + (scan + pass + fire + spread).max(choose + fire + spread).max(LOOKS * (1 + look)).max(begin + whole)
+    1 + (choose + LOOKS * (1 + look) + scan + pass + fire + spread).max(begin + whole)
 }
 
 /// Timekeeping of a timed transition on a device.

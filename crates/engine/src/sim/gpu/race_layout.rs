@@ -1,8 +1,8 @@
 //! Memory layout of a lane of the race kernel, the columns of its results, and the constants that configure the shader.
 //!
 //! ```text
-//! state     item 0: lane 0, lane 1, ... | item 1: lane 0, lane 1, ... | ...     one word each
-//! items     LANE, MARKING, CHOICES, PENDING, WAITING, TOUCHED, then items of the form, then items of the observer
+//! state     a tile for each workgroup; in it, item 0: lane 0, lane 1, ... 63 | item 1: lane 0, ... | ...     one word each
+//! items     LANE, MARKING, CHOICES, PENDING, WAITING, TOUCHED, then those of the form, then those of the observer
 //! results   column 0: replication 0, 1, ... | column 1: ... | ...               two words each
 //! columns   passage time, firings, end time, groups, snapshots, rewards, areas, counts
 //! ```
@@ -13,7 +13,7 @@ use crate::compile::Program;
 use crate::sim::question::Question;
 
 /// Number of words for a lane's own state.
-const LANE_WORDS: u32 = 22;
+pub(crate) const LANE_WORDS: u32 = 22;
 
 /// Sizes of the observations of a question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

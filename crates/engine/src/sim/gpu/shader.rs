@@ -35,13 +35,14 @@ pub(crate) enum Slots {
     Memory,
 }
 
-/// The schedule kernel.
-pub(crate) fn schedule(int64: bool, slots: Slots) -> String {
+/// The schedule kernel, for one program or for several of one shape.
+pub(crate) fn schedule(int64: bool, slots: Slots, several: bool) -> String {
     let access = match slots {
         Slots::Private(count) => kernel::SLOTS_PRIVATE.replace("SLOT_COUNT", &count.max(1).to_string()),
         Slots::Memory => kernel::SLOTS_MEMORY.to_owned(),
     };
-    join(int64, &[LAW, &kernel::SCHEDULE.replace("//SLOTS", &access)])
+    let several = format!("const SEVERAL = {several};");
+    join(int64, &[LAW, &several, &kernel::SCHEDULE.replace("//SLOTS", &access)])
 }
 
 /// The race kernel of a net.

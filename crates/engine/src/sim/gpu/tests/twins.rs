@@ -79,7 +79,7 @@ macro_rules! mirror {
 /// Seen to fail with two fields of `RaceRun` exchanged on one side.
 #[test]
 fn structs_have_the_same_layout_on_both_sides() {
-    let schedule = parse(&shader::schedule(false, Slots::Memory));
+    let schedule = parse(&shader::schedule(false, Slots::Memory, false));
     mirror!(&schedule, ScheduleRun { key, first_quad, quads, stride, begin, end, horizon, quads_each, length });
     let reduce = parse(&shader::reduce(false));
     mirror!(&reduce, ReduceRun { limit, begin, end, share, histogram, padding });
@@ -98,8 +98,9 @@ fn every_shader_is_valid_in_every_variant() {
     let mut sources = race_shaders();
     for int64 in [false, true] {
         sources.extend([
-            shader::schedule(int64, Slots::Private(3)),
-            shader::schedule(int64, Slots::Memory),
+            shader::schedule(int64, Slots::Private(3), false),
+            shader::schedule(int64, Slots::Private(3), true),
+            shader::schedule(int64, Slots::Memory, false),
             shader::reduce(int64),
             shader::self_test(int64),
         ]);
@@ -111,5 +112,44 @@ fn every_shader_is_valid_in_every_variant() {
         if let Err(error) = checked {
             panic!("{}", error.emit_to_string(&source));
         }
+    }
+}
+
+/// Kernels whose compiled form is compared from version to version: name and source.
+fn fixed_kernels() -> Vec<(&'static str, String)> {
+    let [rich_direct, rich_clock, plain_direct, plain_clock] = race_shaders().try_into().unwrap();
+    vec![
+        ("schedule", shader::schedule(true, Slots::Private(3), false)),
+        ("schedule-words", shader::schedule(false, Slots::Private(3), false)),
+        ("schedule-memory", shader::schedule(true, Slots::Memory, false)),
+        ("reduce", shader::reduce(true)),
+        ("race-direct", plain_direct),
+        ("race-direct-rich", rich_direct),
+        ("race-clock", plain_clock),
+        ("race-clock-rich", rich_clock),
+    ]
+}
+
+/// Writes the fixed kernels as SPIR-V, with the checks of bounds that wgpu leaves to the driver left out here too.
+#[test]
+#[ignore = "writes files for benches/kernels.py"]
+fn kernels_as_spirv() {
+    use naga::back::spv;
+    let folder = std::env::var_os("TAILSPN_KERNELS").expect("TAILSPN_KERNELS names the folder for the files");
+    let options = spv::Options {
+        bounds_check_policies: naga::proc::BoundsCheckPolicies {
+            index: naga::proc::BoundsCheckPolicy::Restrict,
+            ..Default::default()
+        },
+        zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::None,
+        ..spv::Options::default()
+    };
+    let entry = spv::PipelineOptions { shader_stage: naga::ShaderStage::Compute, entry_point: "main".to_owned() };
+    for (name, source) in fixed_kernels() {
+        let module = parse(&source);
+        let info = Validator::new(ValidationFlags::all(), Capabilities::SHADER_INT64).validate(&module).unwrap();
+        let words = spv::write_vec(&module, &info, &options, Some(&entry)).unwrap();
+        let bytes: &[u8] = bytemuck::cast_slice(&words);
+        std::fs::write(Path::new(&folder).join(format!("{name}.spv")), bytes).unwrap();
     }
 }
