@@ -1,7 +1,7 @@
 """What drivers make of the GPU kernels, without a GPU: size and cost of their compiled form.
 
     TAILSPN_KERNELS=DIR cargo test -p tailspn-engine --lib -- --ignored kernels_as_spirv
-    python benches/kernels.py DIR [--family GFX1100] [--compare benches/kernels.json] [--write FILE]
+    python benches/python/kernels.py DIR [--family GFX1100] [--compare benches/results/kernels.json] [--write FILE]
 
 Mesa's RADV compiles for AMD cards that are not there (RADV_FORCE_FAMILY, the null device) and prints what it made:
 registers, spills, instructions, and its own estimate of latency. Needs `pip install vulkan` and mesa-vulkan-drivers;
