@@ -117,7 +117,7 @@ mod tests {
         assert_eq!((made.slots, made.undetected), (CopySlots::Reserved(4), None));
         assert_eq!(speculation("slots=shared").unwrap().slots, CopySlots::Shared);
         for (text, part) in
-            [("r", "KEY=VALUE"), ("q=1", "no `q`"), ("r=x", "not a number"), ("slots=all", "idle, shared")]
+            [("r", "KEY=VALUE"), ("q=1", "unknown key `q`"), ("r=x", "not a number"), ("slots=all", "idle, shared")]
         {
             assert!(speculation(text).unwrap_err().contains(part), "{text}");
         }

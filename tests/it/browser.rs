@@ -64,6 +64,8 @@ impl Browser {
         });
         let opened = page.call("POST", "/session", &json!({ "capabilities": { "alwaysMatch": wanted } }));
         page.session = format!("/session/{}", opened["sessionId"].as_str().unwrap());
+        // the fields of a page come after its scripts have asked for them
+        page.post("/timeouts", &json!({ "implicit": 10_000 }));
         page.post("/url", &json!({ "url": address }));
         page
     }

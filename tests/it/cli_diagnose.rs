@@ -348,7 +348,7 @@ fn logs_of_strace_of_another_time_are_left_out() {
     assert_eq!(found(&one, method), slow, "{one}");
     let missing = one["missing"].to_string();
     assert!(missing.contains("n1.late.strace: the calls start at 20"), "{missing}");
-    assert!(missing.contains(" UTC, 99") && missing.contains(" s after the log ends: "), "{missing}");
+    assert!(missing.contains(" UTC, 99") && missing.contains(" s after the log ends; "), "{missing}");
     assert!(!one["used"].to_string().contains("late"), "{one}");
     // all of them: nothing is left to judge
     let none = run(&[LOG], ["n1.late", "n2.late", "n3.late", "n4.late"]);

@@ -298,8 +298,8 @@ fn a_file_of_another_kind_names_the_right_command() {
             };
             // lines may be broken after a hyphen
             let told = unwrapped(&shown(&args)).replace(['│', ' '], "");
-            assert!(told.contains(&format!("which`tailspn{command}`doesnottake")), "{args:?}: {told}");
-            assert!(told.contains("giveitto") && told.contains(&named.replace(' ', "")), "{args:?}: {told}");
+            assert!(told.contains(&format!("which`tailspn{command}`doesnotaccept")), "{args:?}: {told}");
+            assert!(told.contains("forthisfile") && told.contains(&named.replace(' ', "")), "{args:?}: {told}");
         }
     }
 }

@@ -60,7 +60,7 @@ fn mistakes_are_explained() {
         (vec!["--until", "#(queu) >= 3", "--within", "3"], 2, "there is no place `queu`"),
         (vec!["--beyond", "-1"], 2, "at least 0"),
         (vec!["--beyond", "3", "--within", "3"], 2, "cannot be used with"),
-        (vec!["--beyond", "3", "--effort", "99999999"], 2, "--effort: at most"),
+        (vec!["--beyond", "3", "--effort", "99999999"], 2, "--effort must be below 16777216"),
         (
             vec!["--until", "#(queue) >= 5", "--within", "0.001", "--importance", "1", "--effort", "2"],
             5,

@@ -320,7 +320,7 @@ fn a_fitted_plan_has_sliders() {
 #[test]
 fn the_timeline_zooms_to_a_task() {
     let (_server, page) = open(&[LOG]);
-    page.wait("document.querySelector('.timeline svg') && document.body.textContent.includes('Choose a task')");
+    page.wait("document.querySelector('.timeline svg') && document.body.textContent.includes('Select a task')");
     let bars = "[...document.querySelectorAll('.timeline rect')].filter((one) => one.querySelector('title'))";
     let box_of = "document.querySelector('.timeline svg').viewBox.baseVal";
     let whole = page.script(&format!("return {box_of}.width")).as_f64().unwrap();
@@ -397,7 +397,7 @@ fn the_fields_of_a_job_change_its_numbers() {
     assert_same_digits(&cell(&page, "p95, simulated"), quantile(0.95));
     page.wait("document.querySelector('table').textContent.includes('P(finished within 90 s), simulated')");
     let met = expected["deadline"]["simulated"]["value"].as_f64().unwrap();
-    assert_same_digits(&cell(&page, "P(done by 90 s), simulated"), 100.0 * met);
+    assert_same_digits(&cell(&page, "P(finished within 90 s), simulated"), 100.0 * met);
     page.assert_no_errors();
 }
 

@@ -294,7 +294,10 @@ fn standard_input_is_read_as_a_stream() {
     let archive = zip(&[("app-1", SPARK.as_bytes())], Stored::Deflated);
     let (code, text) = stderr(tailspn(&["trace", "-"]).write_stdin(archive));
     assert_eq!(code, 4);
-    assert!(text.contains("`standard input` is a zip archive") && text.contains("save it as a file"), "{text}");
+    assert!(
+        text.contains("`standard input` is a zip archive") && text.contains("save the zip archive as a file"),
+        "{text}"
+    );
 }
 
 /// Every command that reads one log takes `--app`; commands that read many take all logs of a folder.

@@ -376,7 +376,11 @@ mod tests {
         let run = in_the_middle().progress();
         let rest = rest_of_run(&run, &plan, None).unwrap();
         assert_eq!(rest.plan.job.input_mb, 20.0);
-        assert!(rest.notes[0].contains("input assumed to be 20.00 MB from the 5 tasks of stage 0"), "{:?}", rest.notes);
+        assert!(
+            rest.notes[0].contains("assumed to be 20.00 MB, estimated from the 5 tasks of stage 0"),
+            "{:?}",
+            rest.notes
+        );
         assert_eq!(rest_of_run(&run, &plan, Some(30.0)).unwrap().plan.job.input_mb, 30.0);
     }
 

@@ -9,10 +9,10 @@ use crate::sim::gpu::device::Gpu;
 use crate::sim::gpu::engine::{DeviceFault, Pace};
 use crate::sim::gpu::error::GpuError;
 use crate::sim::gpu::execute::{Dispatch, Kernel};
-use crate::sim::gpu::layout::ScheduleRun;
+use crate::sim::gpu::layout::{ScheduleRun, WORKGROUP};
 use crate::sim::gpu::pair::{pair, value};
 use crate::sim::gpu::schedule_code::ScheduleCode;
-use crate::sim::gpu::shader::{self, Slots, WORKGROUP};
+use crate::sim::gpu::shader::{self, Slots};
 use crate::sim::samples::Samples;
 use crate::sim::schedule::Schedule;
 

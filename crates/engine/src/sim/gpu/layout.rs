@@ -3,6 +3,9 @@
 
 use bytemuck::{Pod, Zeroable};
 
+/// Invocations in one workgroup.
+pub(crate) const WORKGROUP: u32 = 64;
+
 /// Parameters of one dispatch of `shaders/schedule.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]

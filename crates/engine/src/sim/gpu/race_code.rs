@@ -9,9 +9,9 @@ use crate::compile::{Code, Firing, Program};
 use crate::net::ArcKind;
 use crate::sim::clock::Clock;
 use crate::sim::gpu::code::DeviceCode;
+use crate::sim::gpu::layout::WORKGROUP;
 use crate::sim::gpu::pair::pair;
 use crate::sim::gpu::race_layout::{Columns, Constants, Items, LANE_WORDS, Observed};
-use crate::sim::gpu::shader::WORKGROUP;
 use crate::sim::question::{Goal, Question};
 use crate::sim::race::Guards;
 

@@ -1,5 +1,6 @@
 //! Joins the shared WGSL files with a kernel. In tests, naga checks all shaders without a device.
 
+use crate::sim::gpu::layout::WORKGROUP;
 use crate::sim::gpu::race_code::RaceCode;
 use crate::sim::gpu::race_forms::Form;
 #[cfg(test)]
@@ -14,9 +15,6 @@ const LAW: &str = shared::LAW;
 const DIRECT_LAW: &str = shared::DIRECT_LAW;
 const DOUBLE: &str = shared::DOUBLE;
 const CODE: &str = shared::CODE;
-
-/// Invocations in one workgroup.
-pub(crate) const WORKGROUP: u32 = 64;
 
 fn join(int64: bool, parts: &[&str]) -> String {
     let product = if int64 { PRODUCT_INT64 } else { PRODUCT_WORDS };

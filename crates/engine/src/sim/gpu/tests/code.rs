@@ -86,7 +86,7 @@ fn on_device(gpu: &Gpu, codes: &[Code], markings: &[[u32; PLACES]]) -> Vec<u64> 
     let kernel = gpu.kernel("code", &shader::code_test(gpu.int64, depth)).unwrap();
     let results = gpu.storage(8 * begins.len() as u64).unwrap();
     let [words, markings] = [&words, &markings.concat()].map(|data| gpu.storage_with(data).unwrap());
-    let workgroups = (begins.len() as u32).div_ceil(shader::WORKGROUP);
+    let workgroups = (begins.len() as u32).div_ceil(crate::sim::gpu::layout::WORKGROUP);
     let count = begins.len();
     let begins = gpu.storage_with(&begins).unwrap();
     let buffers = [(0, &words), (1, &markings), (2, &results), (3, &begins)];

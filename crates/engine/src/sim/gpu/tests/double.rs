@@ -23,7 +23,7 @@ pub(super) fn on_device(gpu: &Gpu, kernel: &Kernel, function: u32, operands: &[[
     let given = gpu.storage_with(&words).unwrap();
     let results = gpu.storage(8 * operands.len() as u64).unwrap();
     let operation = gpu.uniform(&[function, 0, 0, 0]).unwrap();
-    let workgroups = (operands.len() as u32).div_ceil(shader::WORKGROUP);
+    let workgroups = (operands.len() as u32).div_ceil(crate::sim::gpu::layout::WORKGROUP);
     let buffers = [(0, &given), (1, &results), (2, &operation)];
     gpu.run(&[], &[Dispatch { kernel, buffers: &buffers, workgroups }]).unwrap();
     gpu.read(&results, operands.len()).unwrap().into_iter().map(value).collect()
