@@ -116,7 +116,7 @@ def test_a_killed_worker_breaks_only_its_pool(question, tmp_path, monkeypatch):
             return super().submit(kill_the_worker, *args, marker)
 
     make = lambda: Deadly(2, mp_context=get_context("spawn"))  # noqa: E731
-    with make() as pool, pytest.raises(distributed.Unfinished, match="a function that makes one"):
+    with make() as pool, pytest.raises(distributed.Unfinished, match="a function that creates one"):
         distributed.run(question, pool, 4)
     os.remove(marker)
     assert comparable(distributed.run(question, make, 4)) == comparable(question())

@@ -145,7 +145,7 @@ def test_goals_that_are_missed_are_nan() -> None:
 def test_mistakes_are_told_before_anything_runs(root: pathlib.Path) -> None:
     with pytest.raises(tailspn.ModelError, match="nowhere"):
         tailspn.simulator(task(), ["rate"], until="#(nowhere) = 1")
-    with pytest.raises(ValueError, match="at least one parameter"):
+    with pytest.raises(ValueError, match="at least one name"):
         tailspn.simulator(task(), [])
     with pytest.raises(ValueError, match="stages"):
         tailspn.simulator(task(), ["rate"], stages=True)

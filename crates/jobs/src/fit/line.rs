@@ -74,7 +74,7 @@ fn level(points: &[(f64, f64)]) -> Line {
     Line { fixed: centre.exp(), slope: 0.0 }
 }
 
-/// Fits a line through points (data, time > 0); a level if the data hardly differ, and a default line without points.
+/// Fits a line through points (data, time > 0); a constant if all sizes are nearly equal, and the default line if there are no points.
 pub(super) fn line(points: &[(f64, f64)]) -> Line {
     if points.is_empty() {
         return Line::default();

@@ -30,7 +30,7 @@ pub(super) struct Copies<'a> {
     pub(super) slots: CopySlots,
 }
 
-/// Weaves the fates of every chain, and copies if some fate is flagged, into a net.
+/// Adds to a net, for each task, one path per possible fate, and the paths of its copy if a fate can be flagged.
 pub(super) fn weave(
     net: &Net,
     chains: &[TaskChain],

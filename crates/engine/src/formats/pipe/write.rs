@@ -84,7 +84,7 @@ pub(super) struct Writer<'n> {
     /// Positions of the arcs of each transition.
     pub(super) arcs_of: Vec<Vec<usize>>,
     pub(super) arc_ids: HashSet<&'n str>,
-    /// True if a list of classes is read back unchanged.
+    /// True if the marking can be written as a list by class, because a reader would get the class ids back unchanged.
     lists_classes: bool,
     pub(super) class_ids: Vec<String>,
     /// Ids that a place and a transition share.

@@ -19,7 +19,7 @@ pub(super) struct TaskState {
     pub(super) total: Option<f64>,
 }
 
-/// An attempt after a report.
+/// The state of an attempt at one of its reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sample {
     /// Seconds since the first report.

@@ -115,7 +115,7 @@ fn on_files(node: &NodeCalls) -> Judged {
     }
 }
 
-/// Returns the out-of-range calls on files, for each pair of their node.
+/// Counts the out-of-range file calls of each node, and credits them to every pair that contains the node.
 fn files(run: &Run) -> Scores {
     let mut scores = Scores { cause: Cause::Disk, pairs: all_pairs(run), beyond_s: 0.0 };
     for node in &run.nodes {
