@@ -1,4 +1,4 @@
-//! Detects runs that would never end before they start: unreachable goals, and nets that do not stop.
+//! Detects, before a run starts, that it would never end: the goal is unreachable, or the net does not stop.
 
 use std::num::NonZeroUsize;
 
