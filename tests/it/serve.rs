@@ -634,6 +634,19 @@ fn sigterm_ends_it_at_once() {
     assert_eq!(status.code(), Some(143));
 }
 
+/// An empty file is an empty plan only if its name says so.
+#[test]
+fn an_empty_net_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("empty.xml");
+    std::fs::write(&path, "").unwrap();
+    let output =
+        tool(&["serve", "--no-open", path.to_str().unwrap()]).timeout(Duration::from_secs(20)).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    assert!(told.contains("the file is empty; expected a `<pnml>` element"), "{told}");
+}
+
 #[test]
 fn says_what_it_cannot_serve() {
     for (args, code) in

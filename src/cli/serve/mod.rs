@@ -110,7 +110,11 @@ impl Page {
             return Ok(Self::Log(Log::new(path)));
         }
         let is_plan = match String::from_utf8(read_bytes(path)?) {
-            Ok(text) => path.extension().is_some_and(|end| end == "toml") || text.parse::<toml::Table>().is_ok(),
+            // an empty file is also an empty plan, so its name decides
+            Ok(text) => {
+                let is_table = || text.parse::<toml::Table>().is_ok_and(|table| !table.is_empty());
+                path.extension().is_some_and(|end| end == "toml") || is_table()
+            }
             Err(_) => false,
         };
         if !is_plan {
