@@ -109,6 +109,15 @@ fn store(item: u32, value: u32) {
     state[tile_at + item * WORKGROUP + place] = value;
 }
 
+fn stored_pair(item: u32) -> vec2<u32> {
+    return vec2<u32>(stored(item), stored(item + 1u));
+}
+
+fn store_pair(item: u32, value: vec2<u32>) {
+    store(item, value.x);
+    store(item + 1u, value.y);
+}
+
 fn held(item: u32) -> u32 {
     if TILED {
         return tile[(item - LANE_WORDS) * WORKGROUP + place];
@@ -366,21 +375,21 @@ fn load_lane() -> bool {
     }
     number = stored(LANE + 1u);
     replication = plus(run.first, vec2<u32>(number, 0u));
-    now = vec2<u32>(stored(LANE + 2u), stored(LANE + 3u));
-    firings = vec2<u32>(stored(LANE + 4u), stored(LANE + 5u));
-    firings_before = vec2<u32>(stored(LANE + 6u), stored(LANE + 7u));
+    now = stored_pair(LANE + 2u);
+    firings = stored_pair(LANE + 4u);
+    firings_before = stored_pair(LANE + 6u);
     waiting = stored(LANE + 8u);
     in_a_row = stored(LANE + 9u);
     touched_begin = stored(LANE + 10u);
     touched_end = stored(LANE + 11u);
     event = stored(LANE + 12u);
     event_half = stored(LANE + 13u);
-    total = vec2<u32>(stored(LANE + 14u), stored(LANE + 15u));
+    total = stored_pair(LANE + 14u);
     fired = stored(LANE + 16u);
     look_begin = stored(LANE + 17u);
     look_end = stored(LANE + 18u);
     ending = stored(LANE + 19u);
-    until = vec2<u32>(stored(LANE + 20u), stored(LANE + 21u));
+    until = stored_pair(LANE + 20u);
     if TILED {
         for (var item = LANE_WORDS; item < ITEMS; item += 1u) {
             hold(item, stored(item));
@@ -392,26 +401,21 @@ fn load_lane() -> bool {
 fn store_lane() {
     store(LANE, phase);
     store(LANE + 1u, number);
-    store(LANE + 2u, now.x);
-    store(LANE + 3u, now.y);
-    store(LANE + 4u, firings.x);
-    store(LANE + 5u, firings.y);
-    store(LANE + 6u, firings_before.x);
-    store(LANE + 7u, firings_before.y);
+    store_pair(LANE + 2u, now);
+    store_pair(LANE + 4u, firings);
+    store_pair(LANE + 6u, firings_before);
     store(LANE + 8u, waiting);
     store(LANE + 9u, in_a_row);
     store(LANE + 10u, touched_begin);
     store(LANE + 11u, touched_end);
     store(LANE + 12u, event);
     store(LANE + 13u, event_half);
-    store(LANE + 14u, total.x);
-    store(LANE + 15u, total.y);
+    store_pair(LANE + 14u, total);
     store(LANE + 16u, fired);
     store(LANE + 17u, look_begin);
     store(LANE + 18u, look_end);
     store(LANE + 19u, ending);
-    store(LANE + 20u, until.x);
-    store(LANE + 21u, until.y);
+    store_pair(LANE + 20u, until);
     if TILED {
         for (var item = LANE_WORDS; item < ITEMS; item += 1u) {
             store(item, held(item));
