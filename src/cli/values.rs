@@ -7,6 +7,7 @@ use std::time::Duration;
 use tailspn::cluster::SlotShare;
 use tailspn::formats::pipe::{ReadOptions, Reading};
 use tailspn::share::Shard;
+use tailspn::stages::SpeculativeCopies;
 use tailspn_common::spelling::did_you_mean;
 
 /// Parses a whole number: digits, optionally separated by `_` or `,`, or a number with an exponent, such as `1e6`.
@@ -62,7 +63,10 @@ pub(crate) fn spark_speculation(text: &str) -> Result<SparkSpeculation, String> 
     match text {
         "none" => return Ok(SparkSpeculation::Off),
         "spark4" => return Ok(SparkSpeculation::On { multiplier: None, quantile: None }),
-        "spark3" => return Ok(SparkSpeculation::On { multiplier: Some(1.5), quantile: Some(0.75) }),
+        "spark3" => {
+            let SpeculativeCopies { multiplier, quantile } = SpeculativeCopies::BEFORE_SPARK_4;
+            return Ok(SparkSpeculation::On { multiplier: Some(multiplier), quantile: Some(quantile) });
+        }
         _ => {}
     }
     let (mut multiplier, mut quantile) = (None, None);

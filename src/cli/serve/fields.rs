@@ -113,7 +113,7 @@ fn copies(now: Option<SpeculativeCopies>) -> Field {
     let at = match now {
         None => Some(0),
         Some(copies) if copies == SpeculativeCopies::default() => Some(1),
-        Some(SpeculativeCopies { multiplier: 1.5, quantile: 0.75 }) => Some(2),
+        Some(copies) if copies == SpeculativeCopies::BEFORE_SPARK_4 => Some(2),
         Some(_) => None,
     };
     let settings = now.map(|copies| format!("now multiplier={},quantile={}", copies.multiplier, copies.quantile));

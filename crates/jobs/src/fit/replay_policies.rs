@@ -2,6 +2,7 @@
 
 use crate::cluster::detect::{DetectorPlan, Spark};
 use crate::cluster::{PolicyPlan, Watching};
+use crate::stages::SpeculativeCopies;
 use crate::trace::Application;
 
 /// Maximum age of a stage at which progress scores are first checked \[s\], as in plans.
@@ -39,7 +40,8 @@ pub fn usual_policies(actual_s: f64, speculation: Option<Speculation>) -> Vec<Po
         all.push(spark(AS_IT_WAS_SET, multiplier, quantile));
     }
     all.push(spark("spark 4", default.multiplier, default.quantile));
-    all.push(spark("spark 3", 1.5, 0.75));
+    let SpeculativeCopies { multiplier, quantile } = SpeculativeCopies::BEFORE_SPARK_4;
+    all.push(spark("spark 3", multiplier, quantile));
     let named = |name| DetectorPlan::named(name);
     for detector in ["default", "hierarchical", "late", "hadoop2", "mantri"].into_iter().filter_map(named) {
         all.push(PolicyPlan { detector, lag_s, ..PolicyPlan::default() });

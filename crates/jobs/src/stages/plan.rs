@@ -86,6 +86,11 @@ pub struct SpeculativeCopies {
     pub quantile: f64,
 }
 
+impl SpeculativeCopies {
+    /// Spark's own settings before version 4.
+    pub const BEFORE_SPARK_4: Self = Self { multiplier: 1.5, quantile: 0.75 };
+}
+
 impl Default for SpeculativeCopies {
     fn default() -> Self {
         let Spark { multiplier, quantile, .. } = Spark::default();
