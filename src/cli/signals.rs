@@ -25,7 +25,7 @@ pub(crate) fn signalled() -> bool {
     SIGNAL.load(Ordering::SeqCst) != 0
 }
 
-/// Returns the exit code of work that was stopped: that of the received signal, or that of Ctrl-C.
+/// Returns the exit code of work that was stopped: the code of the received signal, or the code of Ctrl-C.
 pub(crate) fn stopped_code() -> u8 {
     let signal = if SIGNAL.load(Ordering::SeqCst) == SIGTERM.unsigned_abs() as usize { SIGTERM } else { SIGINT };
     u8::try_from(exit_code(signal)).unwrap_or(u8::MAX)

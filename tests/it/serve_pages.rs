@@ -219,7 +219,7 @@ fn slide(page: &Browser, label: &str, place: u32) -> String {
 
 const JOB: &str = "[job]\ninput_mb = 1280\nreduces = 4\ndeadline_s = 500\n[model]\nslots = true\n";
 
-/// A pinned plan stays on the page with its paired difference, which is that of the answer to the same question.
+/// A pinned plan stays on the page, with the paired difference that the server's answer to the same question has.
 #[test]
 fn pinned_values_stay_and_are_compared() {
     let folder = tempfile::tempdir().unwrap();

@@ -23,7 +23,7 @@ const MOST_COLUMNS: usize = 100;
 /// Minimum width at which every example is printed as written, in columns.
 const EXAMPLE_COLUMNS: usize = 80;
 
-/// Returns the width of help texts: that of the terminal, determined as clap does, at most [`MOST_COLUMNS`].
+/// Returns the width of help texts: the terminal's width, determined as clap does, at most [`MOST_COLUMNS`].
 pub(crate) fn columns() -> usize {
     let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     let told = || std::env::var("COLUMNS").ok()?.parse().ok();

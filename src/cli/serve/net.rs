@@ -21,7 +21,7 @@ use crate::cli::serve::reply::{Refusal, Reply, apart, json, parsed};
 /// Maximum number of firings of a recorded run.
 const MOST_FIRINGS: usize = 5_000;
 
-/// A request for the start of the page. The default marking is that of the file.
+/// A request for the start of the page. By default, the marking of the file is shown.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct StartRequest {

@@ -32,7 +32,7 @@ pub enum AskError {
     /// The time to a goal was not found.
     #[error(transparent)]
     Passage(#[from] PassageError),
-    /// A goal not before some time that, or whose condition, holds in a marking without duration: those are not evaluated.
+    /// An interval that starts after 0, with a goal or a condition that holds in a vanishing marking: not supported.
     #[error(
         "a condition of an interval that starts after 0 holds in a vanishing marking; such conditions need markings that take time"
     )]

@@ -73,7 +73,7 @@ impl StagePlan {
         if let Some(copies) = &self.speculation {
             to.section = "speculation".into();
             positive(&mut to, "multiplier", copies.multiplier);
-            to.range("quantile", copies.quantile, (0.0..=1.0).contains(&copies.quantile), "a number of 0 to 1");
+            to.range("quantile", copies.quantile, (0.0..=1.0).contains(&copies.quantile), "a number from 0 to 1");
         }
         self.check_seen(&mut to);
         to.section = String::new();

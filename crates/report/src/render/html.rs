@@ -139,7 +139,7 @@ fn head(document: &Document<'_>) -> Markup {
             @if !document.answer.is_empty() {
                 p.answer { @for piece in &document.answer { (piece_of(piece)) } }
             }
-            @for remark in &document.remarks { p.remark { (prose(&sentence(remark))) } }
+            @for remark in &document.remarks { p.remark { (prose(&capitalised(remark))) } }
         }
     }
 }
@@ -308,8 +308,8 @@ fn pieces(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// Starts a remark that starts with a word with a capital letter.
-fn sentence(text: &str) -> String {
+/// Capitalises the first letter of a remark that starts with a word.
+fn capitalised(text: &str) -> String {
     let word = text.split(' ').next().unwrap_or_default();
     if !word.bytes().all(|letter| letter.is_ascii_lowercase()) {
         return text.to_owned();

@@ -25,9 +25,9 @@ use crate::watch::{TimeLimit, Watch};
 
 /// Default maximum number of replications of each policy.
 const MOST: u64 = 500;
-/// Minimum number of replications of a log's job by default: from 72 on, the 95% quantile has a 95% interval.
+/// Default minimum number of replications of a log's job. With at least 72, the 95% quantile has a 95% interval.
 const FEWEST: u64 = 128;
-/// A mean change is known well enough to within this share of the job's time: half of the least gain that is advised.
+/// Requested half width of a mean change, as a share of the job's time: half of the smallest gain that is recommended.
 const WELL_ENOUGH: f64 = 0.005;
 
 /// The job on which policies are compared.
