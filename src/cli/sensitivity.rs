@@ -3,15 +3,17 @@
 use std::path::Path;
 
 use tailspn::sensitivity::{Method, Sensitivity};
+use tailspn::subject::NetGoal;
 use tailspn::sweep::SweepPlan;
 
-use crate::cli::args::SensitivityArgs;
+use crate::cli::args::{SensitivityArgs, UntilArgs};
 use crate::cli::exit::Exit;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::plan::{PlanText, keys_of};
+use crate::cli::question::late_dead_marking;
 use crate::cli::study::{study_failure, tell_warnings};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
@@ -51,6 +53,16 @@ fn is_net(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with(['<', '|'])
 }
 
+/// Returns the goal of a net.
+fn goal_of(args: &SensitivityArgs) -> Result<NetGoal, Failure> {
+    let until = args.until.clone().filter(|until| until != "dead");
+    if until.is_none() {
+        late_dead_marking(&args.before).map_or(Ok(()), |note| Err(Failure::new(Exit::Usage, note)))?;
+    }
+    let UntilArgs { avoid, within } = args.before.clone();
+    Ok(NetGoal { until, avoid, within })
+}
+
 /// Reads a plan, or a net, and the text of the plan.
 fn read(path: &Path, args: &SensitivityArgs, terminal: &Terminal) -> Result<(Sensitivity, PlanText), Failure> {
     if is_net(&String::from_utf8_lossy(&read_bytes(path)?)) {
@@ -59,7 +71,7 @@ fn read(path: &Path, args: &SensitivityArgs, terminal: &Terminal) -> Result<(Sen
             return Err(Failure::new(Exit::Usage, note.with_help("write a plan with `sweep.base`")));
         }
         let text = PlanText { source: Source::new(path.display().to_string(), ""), text: String::new() };
-        let study = Sensitivity::of_net(path, args.until.as_deref()).map_err(|error| study_failure(error, &text))?;
+        let study = Sensitivity::of_net(path, goal_of(args)?).map_err(|error| study_failure(error, &text))?;
         return Ok((study, text));
     }
     if args.until.is_some() {

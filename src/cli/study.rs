@@ -128,7 +128,7 @@ fn load_failure(error: LoadError) -> Failure {
         LoadError::Net { path, bytes, error } => {
             refused_net(&bytes, &source(path, pipe::decode(&bytes).unwrap_or_default().into_owned()), &error)
         }
-        LoadError::Goal { until, net, error } => expression(&net, "until", &until)
+        LoadError::Goal { option, text, net, error } => expression(&net, option, &text)
             .map_or_else(|failure| failure, |_| Failure::plain(Exit::Usage, error.to_string())),
         other => Failure::plain(Exit::Model, other.to_string()),
     }

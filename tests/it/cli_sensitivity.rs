@@ -207,6 +207,40 @@ fn derivatives_of_a_net_agree_with_differences_of_exact_answers() {
     assert_shown!(data(&["sensitivity", &net, until]));
 }
 
+/// The effects on the probability of a goal, against differences of exact probabilities.
+#[test]
+fn derivatives_of_a_probability_agree_with_differences_of_exact_answers() {
+    let folder = Folder::new(&[("net.xml", &queue())]);
+    let net = folder.at("net.xml");
+    for goal in [
+        &["--until=#(free) == 0", "--within=5"][..],
+        &["--until=#(queue) == 0", "--avoid=#(free) == 0", "--within=2..6"],
+    ] {
+        let exact = |name: &str, value: f64| {
+            let parameter = format!("--param={name}={value}");
+            number(&json(&[&["solve", &net, &parameter, "--json"], goal].concat())["within"]["probability"])
+        };
+        let found = json(&[&["sensitivity", &net, "--json", "--reps=200000"], goal].concat());
+        assert_eq!((&found["measure"], &found["value_s"]), (&"probability".into(), &Value::Null));
+        near(&found["probability"], exact("lambda", 1.0), 0.006);
+        for (name, at) in [("lambda", 1.0), ("mu", 2.0)] {
+            let h = 1e-3;
+            let slope = (exact(name, at + h) - exact(name, at - h)) / (2.0 * h);
+            near(&effect(&found, name)["per_unit"], slope, 0.04 * slope.abs());
+            near(&effect(&found, name)["per_percent"], 0.01 * at * slope, 4e-4 * at * slope.abs());
+        }
+        assert_shown!(data(&[&["sensitivity", &net, "--reps=2000"], goal].concat()));
+    }
+    // a few replications determine the interval, or none reaches the goal
+    let few = data(&["sensitivity", &net, "--until=#(free) == 0", "--reps=100"]);
+    assert!(
+        few.split_whitespace().collect::<Vec<_>>().join(" ").contains("may be too narrow; increase --reps N."),
+        "{few}"
+    );
+    let none = json(&["sensitivity", &net, "--until=#(free) == 0", "--within=0.0001", "--reps=100", "--json"]);
+    assert_eq!(none["knobs"][0]["note"], "none of the 100 replications reached the goal; increase --reps N");
+}
+
 /// In a schedule each of nine transitions in a row adds its own mean.
 #[test]
 fn transitions_of_a_schedule_are_ranked_by_their_means() {
@@ -239,6 +273,9 @@ fn wrong_questions_are_refused() {
         "derivatives of quantiles need a schedule",
     );
     told(&["sensitivity", &net, "--until=#(fre) == 0"], "2", "fre");
+    told(&["sensitivity", &net, "--until=#(free) == 0", "--avoid=#(quee)"], "2", "quee");
+    told(&["sensitivity", &net, "--until=dead", "--within=2..5"], "2", "a net that is dead stays dead");
+    told(&["sensitivity", &net, "--until=#(free) == 0", "--within=5", "--measure=p95"], "2", "cannot be used with");
     told(&["sensitivity", &plan, "--until=#(free) == 0"], "2", "applies to nets; a plan states its goal");
     told(&["sensitivity", &plan, "--measure=p100"], "2", "expected `mean`, or a quantile");
     told(&["sensitivity", &plan, "--method=sobol", "--rows=3"], "5", "3 rows of points are too few");

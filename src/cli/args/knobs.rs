@@ -6,7 +6,9 @@ use clap::Args;
 
 use tailspn::optimize::{Measure, Price};
 
-use crate::cli::args::{ChoiceArgs, LogArgs, PartArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, SensitivityMethod};
+use crate::cli::args::{
+    ChoiceArgs, LogArgs, PartArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, SensitivityMethod, UntilArgs,
+};
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -32,6 +34,9 @@ Examples:
     # the rates of a net
     tailspn sensitivity net.xml --until '#(done) >= 3'
 
+    # the effect of each rate on the probability of reaching the goal in time
+    tailspn sensitivity net.xml --until '#(done) >= 3' --within 10
+
     # a job with less data, and fewer replications, as JSON
     tailspn sensitivity knobs.toml --input-size 1GB --reps 2000 --json
 
@@ -48,10 +53,13 @@ pub(crate) struct SensitivityArgs {
     pub(crate) method: SensitivityMethod,
     /// Measure of the time to analyse: `mean`, or a quantile such as `p95` or `p99.9`
     #[arg(long, value_name = "MEASURE", default_value = "mean", value_parser = measure)]
+    #[arg(conflicts_with_all = ["avoid", "within"])]
     pub(crate) measure: Measure,
-    /// Goal of a net: an expression that is not 0 at the goal [default: the dead marking]
+    /// Goal of a net: an expression that is not 0 at the goal, or `dead` (nothing can fire) [default: dead]
     #[arg(long, value_name = "EXPR")]
     pub(crate) until: Option<String>,
+    #[command(flatten)]
+    pub(crate) before: UntilArgs,
     /// Differentiate by the mean delay of each timed transition, even if the net has rate parameters
     #[arg(long)]
     pub(crate) transitions: bool,

@@ -5,7 +5,7 @@ use clap::Args;
 use crate::cli::values;
 
 /// What to avoid before a goal, and when the goal counts.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Question")]
 pub(crate) struct UntilArgs {
     /// Markings to avoid before --until: those in which this expression is not 0

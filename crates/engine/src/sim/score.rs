@@ -1,10 +1,11 @@
-//! Derivatives of the time of any exponential net by the score function, also called the likelihood ratio method.
+//! Derivatives of the time or the probability of a goal of any exponential net, by the score function, also called the likelihood
+//! ratio method.
 //!
 //! Implements the observer that sums the score of each replication: the derivative of its log-likelihood by a parameter θ. With λ_t(m) the total rate of
 //! transition t in marking m,
 //!
 //! ```text
-//! S = Σ_{firings} d ln λ_t(m) / dθ − ∫ Σ_t dλ_t(m(s))/dθ ds,   d E[T] / dθ = Cov(T, S)
+//! S = Σ_{firings} d ln λ_t(m) / dθ − ∫ Σ_t dλ_t(m(s))/dθ ds,   d E[T] / dθ = Cov(T, S),   d P(goal) / dθ = Cov(1{goal}, S)
 //! ```
 //!
 //! Exact if all delays that depend on θ are exponential; other transitions may have any distribution. The variance of S
@@ -31,12 +32,16 @@ use crate::watch::Watch;
 /// Times of some replications and their scores.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scores {
-    /// Time at which each replication ended \[s\], at the goal or at the horizon.
+    /// Time at which each replication ended \[s\], at the goal or otherwise.
     pub times: Vec<f64>,
+    /// True for each replication that reached the goal.
+    pub reached: Vec<bool>,
     /// Per parameter: the score of each replication, in 1 per unit of the parameter. The expected score is 0.
     pub scores: Vec<Vec<f64>>,
     /// Number of replications that ended neither at the goal nor at the horizon; their times carry little information.
     pub unreached: u64,
+    /// Number of replications that ended at the maximum number of firings; it is not known whether they would have reached the goal.
+    pub undecided: u64,
     /// True if the run was stopped before its end.
     pub partial: bool,
 }
@@ -116,8 +121,9 @@ impl Observer for ScoreObserver<'_> {
         }
     }
 
-    fn finish(&mut self, _: &[u32], end: u64, _: &mut Samples) {
+    fn finish(&mut self, ending: Ending, _: &[u32], end: u64, _: &mut Samples) {
         self.found.times.push(self.clock.seconds(end));
+        self.found.reached.push(ending == Ending::Goal);
         for (scores, sum) in self.found.scores.iter_mut().zip(&self.sums) {
             scores.push(*sum);
         }
@@ -199,7 +205,8 @@ impl<'a> Player<'a> {
             Form::Direct(form) => form.watch(observer, first, count, &mut samples)?.found,
             Form::Clock(form) => form.watch(observer, first, count, &mut samples)?.found,
         };
-        found.unreached = samples.ended(Ending::Dead) + samples.ended(Ending::Firings);
+        found.undecided = samples.ended(Ending::Firings);
+        found.unreached = samples.ended(Ending::Dead) + found.undecided;
         Ok(found)
     }
 }
@@ -208,10 +215,12 @@ impl Scores {
     /// Adds the scores of `next`, which must follow directly.
     fn append(&mut self, next: Self) {
         self.times.extend(next.times);
+        self.reached.extend(next.reached);
         for (own, others) in self.scores.iter_mut().zip(next.scores) {
             own.extend(others);
         }
         self.unreached += next.unreached;
+        self.undecided += next.undecided;
     }
 }
 

@@ -359,7 +359,7 @@ impl Observer for Batches<'_> {
         }
     }
 
-    fn finish(&mut self, marking: &[u32], end: u64, _: &mut Samples) {
+    fn finish(&mut self, _: Ending, marking: &[u32], end: u64, _: &mut Samples) {
         let complete = match self.length {
             BatchLength::Seconds(_) => self.ends.is_some_and(|tick| tick <= end),
             BatchLength::Firings(each) => self.firings >= each.saturating_mul(self.done.seconds.len() as u64 + 1),

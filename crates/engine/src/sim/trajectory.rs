@@ -36,7 +36,7 @@ impl Observer for Firings {
         self.firings.push((t, self.clock.seconds(now)));
     }
 
-    fn finish(&mut self, _marking: &[u32], end: u64, _samples: &mut Samples) {
+    fn finish(&mut self, _: Ending, _: &[u32], end: u64, _: &mut Samples) {
         self.end_s = self.clock.seconds(end);
     }
 }

@@ -1,4 +1,4 @@
-//! The document of a sensitivity: the settings ranked by their effect on the time.
+//! The document of a sensitivity: the settings ranked by their effect on the time, or on the probability of a goal.
 
 use toml::Value;
 
@@ -21,7 +21,7 @@ impl Report for SensitivityReport {
         let words = words(self);
         let mut document = Document {
             kind: "sensitivity",
-            title: format!("Effects on the {} time", self.measure),
+            title: format!("Effects on {}", measured(self)),
             question: format!("{}.", words.question),
             answer: answer(self),
             headline: base(self),
@@ -34,6 +34,7 @@ impl Report for SensitivityReport {
             let done = counted(self.points, "configuration");
             document.remarks.push(format!("Partial: the run was stopped early, after {done}."));
         }
+        document.remarks.extend(unreliable(self));
         let drawn = most_drawn(self.method);
         let all = self.knobs.iter().filter(|row| row.effect.is_some()).count();
         let left = all.saturating_sub(drawn);
@@ -57,9 +58,26 @@ struct Words {
     ranked: &'static str,
 }
 
+/// Returns the output that is analysed, in words.
+fn measured(report: &SensitivityReport) -> String {
+    if report.probability.is_some() {
+        "the probability of the goal".to_owned()
+    } else {
+        format!("the {} time", report.measure)
+    }
+}
+
 fn words(report: &SensitivityReport) -> Words {
     let measure = &report.measure;
     match report.method {
+        Method::Derivatives if report.probability.is_some() => Words {
+            method: "derivatives at the base",
+            question: "Effect of a small change of each setting, at the base",
+            figure: "Effect of a 1% increase of each setting",
+            caption: "Change of the probability of the goal; right of 0 the goal gets more likely. The thin lines are confidence intervals."
+                .to_owned(),
+            ranked: "Ranked by the change of the probability for a 1% increase; negative means less likely.",
+        },
         Method::Derivatives => Words {
             method: "derivatives at the base",
             question: "Effect of a small change of each setting, at the base",
@@ -107,7 +125,8 @@ fn answer(report: &SensitivityReport) -> Vec<Piece> {
     };
     let at = format!("/knobs/{}/effect/{}", lead.place, lead.key);
     // the words state the direction
-    let number = Number { factor: lead.effect.value.signum(), ..Number::measured(at, lead.effect, "s") };
+    let unit = if report.probability.is_some() { "" } else { "s" };
+    let number = Number { factor: lead.effect.value.signum(), ..Number::measured(at, lead.effect, unit) };
     let mut pieces: Vec<Piece> = vec![lead.before.clone().into(), number.into(), ".".into()];
     if !lead.rivals.is_empty() {
         let rivals = lead.rivals_in_words();
@@ -124,7 +143,7 @@ struct Lead<'r> {
     place: usize,
     /// The words before the effect.
     before: String,
-    /// Effect \[s\], with its sign.
+    /// Effect, with its sign: in seconds, or as a probability.
     effect: &'r Measured,
     /// Key in the JSON.
     key: &'static str,
@@ -148,6 +167,11 @@ fn lead(report: &SensitivityReport) -> Option<Lead<'_>> {
             let before = format!("{name} {has} the largest effect: 1% {direction} saves ");
             (before, per_percent_s, "per_percent_s")
         }
+        KnobEffect::Probability { per_percent, .. } => {
+            let direction = if per_percent.value < 0.0 { "less" } else { "more" };
+            let before = format!("{name} {has} the largest effect: 1% {direction} increases the probability by ");
+            (before, per_percent, "per_percent")
+        }
         KnobEffect::Change { from, to, change_s, .. } => {
             let (from, to) = if change_s.value < 0.0 { (from, to) } else { (to, from) };
             let before =
@@ -170,6 +194,7 @@ fn lead(report: &SensitivityReport) -> Option<Lead<'_>> {
 fn is_significant(effect: &KnobEffect) -> bool {
     match effect {
         KnobEffect::Derivative { per_percent_s, .. } => sensitivity::is_significant(per_percent_s),
+        KnobEffect::Probability { per_percent, .. } => sensitivity::is_significant(per_percent),
         KnobEffect::Change { change_s, .. } => sensitivity::is_significant(change_s),
         KnobEffect::Elementary { size_s, .. } => ends(size_s)[0] > 0.0,
         KnobEffect::Variance { total, .. } => ends(total)[0] > 0.0,
@@ -202,7 +227,8 @@ fn base(report: &SensitivityReport) -> Option<Headline> {
 
 /// Returns the settings by rank.
 fn knobs(report: &SensitivityReport, ranked: &str) -> Table {
-    let column = |title: &'static str| Column::new(title).unit("s");
+    let unit = if report.probability.is_some() { "" } else { "s" };
+    let column = |title: &'static str| Column::new(title).unit(unit);
     let room = |title: &'static str| Column::new(title).unit("s").show(Show::Room);
     let ends = [Column::new("from"), Column::new("to")];
     let rates = [column("per unit"), column("per 1%")];
@@ -238,6 +264,11 @@ fn cells(at: &str, effect: &KnobEffect) -> Vec<Cell> {
             change("per_unit_s", per_unit_s),
             change("per_percent_s", per_percent_s),
         ],
+        KnobEffect::Probability { at: value, per_unit, per_percent } => vec![
+            Number::new(format!("{at}/at"), *value, "").into(),
+            change("per_unit", per_unit),
+            change("per_percent", per_percent),
+        ],
         KnobEffect::Change { from, to, change_s, at_from_s, at_to_s, per_unit_s, per_percent_s } => vec![
             end("from", from),
             optional("at_from_s", at_from_s),
@@ -268,20 +299,24 @@ fn cells(at: &str, effect: &KnobEffect) -> Vec<Cell> {
 
 /// Returns the settings without an effect, and why.
 fn without(report: &SensitivityReport) -> Table {
-    let notes = report.knobs.iter().filter_map(|row| Some((row, row.note.as_ref()?)));
+    let unknown = report.knobs.iter().filter(|row| row.effect.is_none());
+    let notes = unknown.filter_map(|row| Some((row, row.note.as_ref()?)));
     let rows = notes.map(|(row, note)| vec![row.name.clone().into(), Cell::prose(note)]);
     Table::new("Settings without an effect", "", ["setting", "why"]).rows(rows)
 }
 
-/// Returns the time itself, and its variance over the ranges.
+/// Returns the time or probability itself, and the time's variance over the ranges.
 fn moved(report: &SensitivityReport) -> Table {
-    let mut table = Table::new("The time itself", "", ["", "value"]).level(report.level);
+    let title = if report.probability.is_some() { "The probability itself" } else { "The time itself" };
+    let mut table = Table::new(title, "", ["", "value"]).level(report.level);
     let of = if is_at_the_base(report) { "at the base" } else { "on average over the ranges" };
     let mut push = |name: String, number: Option<Number>| {
         table.rows.extend(number.map(|number| vec![Cell::from(name), number.into()]));
     };
     let value = report.value_s.as_ref().map(|value| Number::measured("/value_s", value, "s"));
     push(format!("{} {of}", report.measure), value);
+    let probability = report.probability.as_ref().map(|value| Number::measured("/probability", value, ""));
+    push(format!("probability of the goal {of}"), probability);
     let variance = report.variance_s2.as_ref().map(|variance| Number::measured("/variance_s2", variance, "s²"));
     push("variance over the ranges".to_owned(), variance);
     let noise = report.noise_s2.map(|noise| Number::new("/noise_s2", noise, "s²").rounded(0.01 * noise.abs()));
@@ -301,6 +336,18 @@ fn provenance(report: &SensitivityReport, method: &str) -> Vec<[String; 2]> {
         report.folded.as_ref(),
         &report.not_folded,
     )
+}
+
+/// Returns a remark that names the settings whose intervals are unreliable, if there are any.
+fn unreliable(report: &SensitivityReport) -> Option<String> {
+    let mut noted =
+        report.knobs.iter().filter(|row| row.effect.is_some()).filter_map(|row| Some((&row.name, row.note.as_ref()?)));
+    let (name, note) = noted.next()?;
+    let more = match noted.count() {
+        0 => String::new(),
+        more => format!(" So it is for {} more.", counted(more as u64, "setting")),
+    };
+    Some(format!("{name}: {note}.{more}"))
 }
 
 /// Returns every number of every setting, for CSV.
@@ -333,6 +380,9 @@ fn numbers(effect: &KnobEffect) -> Vec<(&'static str, &'static str, &Measured)> 
     match effect {
         KnobEffect::Derivative { per_unit_s, per_percent_s, .. } => {
             vec![("per_unit", "s", per_unit_s), ("per_percent", "s", per_percent_s)]
+        }
+        KnobEffect::Probability { per_unit, per_percent, .. } => {
+            vec![("per_unit", "", per_unit), ("per_percent", "", per_percent)]
         }
         KnobEffect::Change { change_s, at_from_s, at_to_s, per_unit_s, per_percent_s, .. } => [
             Some(("change", "s", change_s)),
@@ -387,6 +437,7 @@ mod tests {
             estimator: None,
             measure: "mean".to_owned(),
             value_s: None,
+            probability: None,
             variance_s2: None,
             noise_s2: None,
             knobs: changes.iter().enumerate().map(row).collect(),

@@ -43,7 +43,12 @@ pub(super) fn most_drawn(method: Method) -> usize {
 pub(super) fn sensitivity_picture(report: &SensitivityReport) -> Result<Option<Picture>, PlotError> {
     match report.method {
         Method::Derivatives => {
-            rows_picture("derivatives", "change of the time for an increase by 1% [s]", &derivatives(report))
+            let axis = if report.probability.is_some() {
+                "change of the probability for an increase by 1%"
+            } else {
+                "change of the time for an increase by 1% [s]"
+            };
+            rows_picture("derivatives", axis, &derivatives(report))
         }
         Method::Each => tornado(&swings(report), &report.measure),
         Method::Morris => effects(report),
@@ -59,9 +64,13 @@ fn ranked(report: &SensitivityReport) -> impl Iterator<Item = (String, &KnobEffe
 
 fn derivatives(report: &SensitivityReport) -> Vec<BarRow> {
     let row = |(name, effect): (String, &KnobEffect)| {
-        let KnobEffect::Derivative { per_percent_s, .. } = effect else { return None };
-        let colour = if per_percent_s.value < 0.0 { plot::BLUE } else { plot::ORANGE };
-        Some(BarRow { name, colour: Some(colour), ..bar_of(per_percent_s, "") })
+        let effect = match effect {
+            KnobEffect::Derivative { per_percent_s: effect, .. } => effect,
+            KnobEffect::Probability { per_percent: effect, .. } => effect,
+            _ => return None,
+        };
+        let colour = if effect.value < 0.0 { plot::BLUE } else { plot::ORANGE };
+        Some(BarRow { name, colour: Some(colour), ..bar_of(effect, "") })
     };
     ranked(report).filter_map(row).collect()
 }

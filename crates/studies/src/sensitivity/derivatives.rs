@@ -1,4 +1,5 @@
-//! Derivatives of a job's or net's time with respect to its parameters: chooses the estimator and collects its results.
+//! Derivatives of a job's or net's time, or of the probability of a net's goal, with respect to its parameters: chooses the estimator and
+//! collects its results.
 
 use std::fmt;
 
@@ -8,10 +9,10 @@ use crate::ask::{thread_pool, value_of};
 use crate::compile::{Firing, Program, SchedulePlan, Value as Rate, plan_schedule};
 use crate::ends::owned;
 use crate::error::StudyError;
-use crate::estimate::{Estimate, EstimateError, FloatMoments, Measured, quantile_interval_of_sorted};
+use crate::estimate::{Estimate, EstimateError, FloatMoments, Measured, clopper_pearson, quantile_interval_of_sorted};
 use crate::net::Law;
 use crate::optimize::Measure;
-use crate::sensitivity::derivative::{likelihood_ratio_mean, pathwise_mean, pathwise_quantile};
+use crate::sensitivity::derivative::{effective_replications, likelihood_ratio_mean, pathwise_mean, pathwise_quantile};
 use crate::sensitivity::ranking::{Estimator, KnobEffect, SensitivityReport, SensitivityRow};
 use crate::sensitivity::rescaled;
 use crate::sensitivity::response::one_at_a_time;
@@ -27,6 +28,8 @@ const REPLICATIONS: u64 = 20_000;
 const ROUND: u64 = 1 << 14;
 /// Default number of replications of each point of a difference.
 const FOR_DIFFERENCES: u64 = 2_000;
+/// Minimum number of [`effective_replications`] for an interval without a note.
+const FEWEST_EFFECTIVE: f64 = 10.0;
 /// Relative change of a parameter in each direction, for a difference between simulated times.
 const WAY: f64 = 0.05;
 /// Relative shift of a parameter in each direction, for slopes and scores; the error of a central difference grows with its square.
@@ -39,6 +42,14 @@ struct Knob {
     shift: Result<Shift, String>,
 }
 
+impl Knob {
+    /// Returns the effect for a derivative of the time.
+    fn derivative(&self, per_unit_s: Measured) -> KnobEffect {
+        let per_percent_s = rescaled(&per_unit_s, 0.01 * self.at);
+        KnobEffect::Derivative { at: self.at, per_unit_s, per_percent_s }
+    }
+}
+
 /// Computes derivatives with respect to all axes of a plan, all rate parameters of a net, or the mean delays of all its timed transitions.
 pub(super) fn find(study: &Sensitivity, watch: &TimeLimit<'_>) -> Result<SensitivityReport, StudyError> {
     let (axes, seed) = (&study.plan.axis, study.plan.sweep.seed);
@@ -49,6 +60,9 @@ pub(super) fn find(study: &Sensitivity, watch: &TimeLimit<'_>) -> Result<Sensiti
         (0..axes.len()).map(|which| knob(study, which)).collect()
     };
     let run = Run { base: &base, study, seed, watch };
+    if study.subject.is_probability() {
+        return run.by_likelihood_ratio(knobs);
+    }
     // the slope of a path does not include the spread between whole runs
     let typical = base.spread.is_none() || study.measure == Measure::Mean;
     let schedule = schedule_of(&base);
@@ -56,7 +70,8 @@ pub(super) fn find(study: &Sensitivity, watch: &TimeLimit<'_>) -> Result<Sensiti
         Ok(schedule) => run.by_perturbation(&schedule, knobs),
         // scores need exponential delays and few firings, which jobs that are not schedules rarely have
         Err(_) if study.has_ranges() => run.by_differences(knobs),
-        Err(reasons) => run.by_likelihood_ratio(knobs, reasons),
+        Err(reasons) if study.measure != Measure::Mean => Err(StudyError::NotSchedule { reasons }),
+        Err(_) => run.by_likelihood_ratio(knobs),
     }
 }
 
@@ -259,29 +274,61 @@ impl Run<'_> {
         Ok(report)
     }
 
-    fn by_likelihood_ratio(&self, knobs: Vec<Knob>, reasons: UnfitError) -> Result<SensitivityReport, StudyError> {
-        if self.study.measure != Measure::Mean {
-            return Err(StudyError::NotSchedule { reasons });
-        }
+    fn by_likelihood_ratio(&self, knobs: Vec<Knob>) -> Result<SensitivityReport, StudyError> {
         let wanted = self.study.replications.unwrap_or(REPLICATIONS);
         let (shifts, places) = self.scored(&knobs);
         let question = (&self.base.program, &self.base.question, &shifts, self.seed, wanted);
         let shared = Shared { share: &self.study.share, question: &question, columns: shifts.len() };
-        let (times, scores) = shared.of(wanted, |first, end| self.scores(&shifts, first, end))?;
-        let done = times.len() as u64;
+        let (values, scores) = shared.of(wanted, |first, end| self.scores(&shifts, first, end))?;
+        let done = values.len() as u64;
         let mut report = self.report(Estimator::LikelihoodRatio, done, done < wanted);
-        report.value_s = self.value(&times);
+        if self.study.subject.is_probability() {
+            "probability".clone_into(&mut report.measure);
+            let reached = values.iter().filter(|value| **value > 0.0).count() as u64;
+            report.probability = clopper_pearson(reached, done, self.study.level).ok().map(owned);
+        } else {
+            report.value_s = self.value(&values);
+        }
         for (knob, place) in knobs.into_iter().zip(places) {
-            let effect = place.and_then(|place| {
-                let estimate = likelihood_ratio_mean(&times, &scores[place], self.study.level);
-                estimate.map(owned).map_err(|error| error.to_string())
-            });
-            report.knobs.push(effect_row(&knob, effect));
+            let row = match place.and_then(|place| self.likelihood_ratio(&knob, &values, &scores[place])) {
+                Ok((effect, note)) => SensitivityRow { note, ..SensitivityRow::new(&knob.axis, Ok(effect)) },
+                Err(why) => SensitivityRow::new(&knob.axis, Err(why)),
+            };
+            report.knobs.push(row);
         }
         Ok(report)
     }
 
-    /// Runs the replications `first .. end`; returns their times, and the score of each for each shift.
+    /// Returns the effect of a setting on the mean of the values, with a note if its interval is unreliable.
+    fn likelihood_ratio(
+        &self,
+        knob: &Knob,
+        values: &[f64],
+        scores: &[f64],
+    ) -> Result<(KnobEffect, Option<String>), String> {
+        let estimate = likelihood_ratio_mean(values, scores, self.study.level).map_err(|error| error.to_string())?;
+        let effect = if self.study.subject.is_probability() {
+            if values.windows(2).all(|pair| pair[0] == pair[1]) {
+                let what = if values.first() == Some(&0.0) { "none" } else { "each" };
+                return Err(format!("{what} of the {} replications reached the goal; increase --reps N", values.len()));
+            }
+            let per_unit = owned(estimate);
+            KnobEffect::Probability { at: knob.at, per_percent: rescaled(&per_unit, 0.01 * knob.at), per_unit }
+        } else {
+            knob.derivative(owned(estimate))
+        };
+        let effective = effective_replications(values, scores);
+        let few = effective > 0.0 && effective < FEWEST_EFFECTIVE;
+        let note = few.then(|| {
+            format!(
+                "its interval depends on about {effective:.0} replications and may be too narrow; increase --reps N"
+            )
+        });
+        Ok((effect, note))
+    }
+
+    /// Runs the replications `first .. end`; returns their times (or for a probability, 1 if they reached the goal and 0 otherwise), and
+    /// the score of each for each shift.
     fn scores(&self, shifts: &[Shift], first: u64, end: u64) -> Result<Columns, StudyError> {
         let ensemble = Ensemble {
             first,
@@ -295,11 +342,13 @@ impl Run<'_> {
             ScoreError::Run(error) => StudyError::Run(error),
             other => StudyError::Score(other),
         })?;
-        if found.unreached > 0 {
-            let replications = found.times.len() as u64;
-            return Err(StudyError::Unreached { missing: found.unreached, replications });
+        let is_probability = self.study.subject.is_probability();
+        let missing = if is_probability { found.undecided } else { found.unreached };
+        if missing > 0 {
+            return Err(StudyError::Unreached { missing, replications: found.times.len() as u64 });
         }
-        Ok((found.times, found.scores))
+        let reached = || found.reached.iter().map(|&reached| f64::from(u8::from(reached))).collect();
+        Ok((if is_probability { reached() } else { found.times }, found.scores))
     }
 
     /// Returns the shifts that have scores; and for each setting the position of its shift among them, or why it has none.
@@ -316,7 +365,7 @@ impl Run<'_> {
     }
 }
 
-/// The time of each replication, and for each parameter one number per replication.
+/// The time of each replication, or whether it reached the goal, and for each parameter one number per replication.
 type Columns = (Vec<f64>, Vec<Vec<f64>>);
 
 /// Replications of which this process runs a share.
@@ -358,9 +407,5 @@ fn way_of(at: f64) -> f64 {
 
 /// A setting with its derivative, or why it has none.
 fn effect_row(knob: &Knob, found: Result<Measured, String>) -> SensitivityRow {
-    let effect = found.map(|per_unit_s| {
-        let per_percent_s = rescaled(&per_unit_s, 0.01 * knob.at);
-        KnobEffect::Derivative { at: knob.at, per_unit_s, per_percent_s }
-    });
-    SensitivityRow::new(&knob.axis, effect)
+    SensitivityRow::new(&knob.axis, found.map(|per_unit_s| knob.derivative(per_unit_s)))
 }

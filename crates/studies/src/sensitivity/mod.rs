@@ -32,7 +32,7 @@ pub mod sobol;
 pub mod study;
 
 pub use bootstrap::Bootstrap;
-pub use derivative::{likelihood_ratio_mean, pathwise_mean, pathwise_quantile};
+pub use derivative::{effective_replications, likelihood_ratio_mean, pathwise_mean, pathwise_quantile};
 pub use morris::{ElementaryEffects, MorrisRow, elementary_effects};
 pub use ranking::{Estimator, KnobEffect, SensitivityReport, SensitivityRow};
 pub use response::{Response, one_at_a_time};

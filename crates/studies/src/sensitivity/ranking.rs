@@ -28,6 +28,17 @@ pub enum KnobEffect {
         #[serde(with = "Ends")]
         per_percent_s: Measured,
     },
+    /// A derivative of the probability of the goal at the base.
+    Probability {
+        /// The base's value.
+        at: f64,
+        /// Change of the probability per unit of the setting.
+        #[serde(with = "Ends")]
+        per_unit: Measured,
+        /// Change of the probability for a one-percent increase of the setting.
+        #[serde(with = "Ends")]
+        per_percent: Measured,
+    },
     /// Change of the time from one end of the setting to the other, with all other settings as in the base.
     Change {
         /// One end.
@@ -97,10 +108,11 @@ pub enum KnobEffect {
 }
 
 impl KnobEffect {
-    /// Returns the size of the effect in seconds, by which settings are ranked.
+    /// Returns the size of the effect, by which settings are ranked: in seconds, or as a probability.
     pub fn weight(&self) -> Measured {
         match self {
             Self::Derivative { per_percent_s, .. } => magnitude(per_percent_s),
+            Self::Probability { per_percent, .. } => magnitude(per_percent),
             Self::Change { change_s, .. } => magnitude(change_s),
             Self::Elementary { size_s, .. } => size_s.clone(),
             Self::Variance { deviation_s, .. } => deviation_s.clone(),
@@ -118,7 +130,7 @@ pub struct SensitivityRow {
     pub name: String,
     /// Effect of the setting; none if unknown.
     pub effect: Option<KnobEffect>,
-    /// Explains why the effect is unknown.
+    /// Explains why the effect is unknown, or why its interval is unreliable.
     pub note: Option<String>,
 }
 
@@ -150,6 +162,9 @@ pub struct SensitivityReport {
     /// Value of the measure \[s\]: at the base, or the mean over the ranges.
     #[serde(with = "OptionalEnds", default)]
     pub value_s: Option<Measured>,
+    /// The probability of the goal at the base, if effects are on this probability rather than on the time.
+    #[serde(with = "OptionalEnds", default, skip_serializing_if = "Option::is_none")]
+    pub probability: Option<Measured>,
     /// The probability of finishing by the deadline at the base, if the job has a deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<DeadlineSection>,

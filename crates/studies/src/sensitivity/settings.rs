@@ -57,7 +57,7 @@ pub struct Sensitivity {
     pub(super) has_ranges: bool,
     /// Method of the sensitivity analysis.
     pub method: Method,
-    /// The measure of the time that is analysed.
+    /// The measure of the time that is analysed; not used if the result is the probability of the goal.
     pub measure: Measure,
     /// True if derivatives of a net are with respect to the mean delays of its timed transitions, even if it
     /// has rate parameters.

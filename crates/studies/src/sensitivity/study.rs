@@ -20,7 +20,7 @@ use crate::sensitivity::sobol::{SobolRow, sobol_indices};
 use crate::sensitivity::{derivatives, design, rescaled};
 use crate::share::Share;
 use crate::sim::Ensemble;
-use crate::subject::{Loaded, Subject, as_number, load};
+use crate::subject::{Loaded, NetGoal, Subject, as_number, load};
 use crate::sweep::{Axis, Point, Scale, Settings, SweepPlan};
 use crate::watch::{TimeLimit, Watch};
 
@@ -84,15 +84,16 @@ impl Sensitivity {
         Ok(Self { warnings, ..study })
     }
 
-    /// Reads a net, whose rate parameters are the settings; its goal is the expression `until`, or the dead marking.
+    /// Reads a net, whose rate parameters are the settings. If the goal has markings to avoid or times, the effects are on the
+    /// probability of the goal, otherwise on the time to it.
     ///
     /// # Errors
     ///
     /// [`StudyError::Load`].
-    pub fn of_net(path: &Path, until: Option<&str>) -> Result<Self, StudyError> {
+    pub fn of_net(path: &Path, goal: NetGoal) -> Result<Self, StudyError> {
         let net = Some(path.display().to_string());
-        let sweep = Settings { net, until: until.map(str::to_owned), ..Settings::default() };
-        let loaded = Loaded::net(path, until)?;
+        let sweep = Settings { net, until: goal.until.clone(), ..Settings::default() };
+        let loaded = Loaded::net(path, goal)?;
         let axis = |key| Axis { key, ..Axis::default() };
         let axis = loaded.subject.rate_parameters().into_iter().map(axis).collect();
         Ok(Self::of(SweepPlan { sweep, axis, ..SweepPlan::default() }, loaded, false))
@@ -188,6 +189,7 @@ impl Sensitivity {
             estimator: None,
             measure: self.measure.name(),
             value_s: None,
+            probability: None,
             deadline: None,
             variance_s2: None,
             noise_s2: None,

@@ -10,6 +10,7 @@ use crate::formats::{options_beside, read_bytes};
 use crate::mapreduce::Plan;
 use crate::plan::{self, JobPlan, PlanError, PlanOption, PlanWarning, Work};
 use crate::subject::Subject;
+use crate::subject::goal::NetGoal;
 use crate::subject::load_error::LoadError;
 use crate::sweep::Settings;
 
@@ -59,7 +60,7 @@ impl Loaded {
     /// [`StudyError::Load`].
     pub fn open(settings: &Settings, folder: &Path) -> Result<Self, StudyError> {
         match (&settings.net, &settings.base) {
-            (Some(net), _) => Self::net(&folder.join(net), settings.until.as_deref()),
+            (Some(net), _) => Self::net(&folder.join(net), NetGoal::until(settings.until.as_deref())),
             (None, Some(base)) => Self::job(&folder.join(base)),
             (None, None) => Ok(Self { subject: Subject::job(&Plan::default())?, warnings: Vec::new() }),
         }
@@ -74,21 +75,22 @@ impl Loaded {
         Ok(Self { subject: self.subject.planned(options)?, ..self })
     }
 
-    /// Reads a net; its goal is the expression `until`, or the dead marking.
+    /// Reads a net with a goal.
     ///
     /// # Errors
     ///
     /// [`StudyError::Load`].
-    pub fn net(path: &Path, until: Option<&str>) -> Result<Self, StudyError> {
+    pub fn net(path: &Path, goal: NetGoal) -> Result<Self, StudyError> {
         let bytes = read(path)?;
         let found = match read_bytes(&bytes, &options_beside(path, &ReadOptions::default())) {
             Ok(found) => found,
             Err(error) => return Err(LoadError::Net { path: path.to_owned(), bytes, error }.into()),
         };
-        if let Some((until, Err(error))) = until.map(|until| (until, found.net.expression(until))) {
-            return Err(LoadError::Goal { until: until.to_owned(), net: Box::new(found.net), error }.into());
+        if let Some((option, text, error)) = goal.fault(&found.net) {
+            let text = text.to_owned();
+            return Err(LoadError::Goal { option, text, net: Box::new(found.net), error }.into());
         }
-        let subject = Subject::net_of_text(found.net, until, String::from_utf8_lossy(&bytes).into_owned());
+        let subject = Subject::net_of_text(found.net, goal, String::from_utf8_lossy(&bytes).into_owned());
         let mut warnings = Vec::new();
         if !found.warnings.is_empty() {
             let text = pipe::decode(&bytes).unwrap_or_default().into_owned();

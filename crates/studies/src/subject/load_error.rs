@@ -54,11 +54,13 @@ pub enum LoadError {
         /// The problems.
         error: ReadError,
     },
-    /// A goal that is not a valid expression of the net.
-    #[error("`{until}`: {error}")]
+    /// A goal, or markings to avoid, whose expression is not valid for the net.
+    #[error("`{text}`: {error}")]
     Goal {
-        /// The goal.
-        until: String,
+        /// `until` or `avoid`.
+        option: &'static str,
+        /// The expression.
+        text: String,
         /// The net.
         net: Box<Net>,
         /// Explains the problem.

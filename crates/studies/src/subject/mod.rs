@@ -11,9 +11,11 @@
 //! | points that are not valid, and the keys that cause the problem | `check` |
 //! | nets of jobs, compiled and folded once per structure | `shapes` |
 //! | a net with rate parameters, compiled and folded once | `rated_net` |
+//! | the goal of a net | `goal` |
 
 mod at;
 mod check;
+mod goal;
 pub mod load;
 mod load_error;
 mod number;
@@ -40,6 +42,7 @@ use crate::subject::shapes::Shapes;
 use crate::sweep::{Axis, Model, Point, Spread, path};
 
 pub use at::{ParameterError, names_in_a_sentence, with_parameters};
+pub use goal::NetGoal;
 pub use load::{LoadWarning, Loaded};
 pub use load_error::LoadError;
 pub(crate) use number::as_number;
@@ -67,8 +70,7 @@ enum Kind {
     /// A net.
     Net {
         net: Box<Net>,
-        /// Goal of the net; none for the dead marking.
-        until: Option<String>,
+        goal: NetGoal,
         /// The file's text.
         text: String,
         /// The net as it is simulated, unfolded and folded, each created when it is first used.
@@ -108,14 +110,17 @@ impl Subject {
     ///
     /// `until` is not a valid expression of the net.
     pub fn net(net: Net, until: Option<&str>) -> Result<Self, ExprError> {
-        until.map(|until| net.expression(until)).transpose()?;
+        let goal = NetGoal::until(until);
+        if let Some((.., error)) = goal.fault(&net) {
+            return Err(error);
+        }
         let text = write(&net, &WriteOptions::default()).xml;
-        Ok(Self::net_of_text(net, until, text))
+        Ok(Self::net_of_text(net, goal, text))
     }
 
     /// Returns a net as the subject; its goal is valid. `text` is the net's file, which identifies the subject of stored results.
-    fn net_of_text(net: Net, until: Option<&str>, text: String) -> Self {
-        Kind::Net { net: Box::new(net), until: until.map(str::to_owned), text, forms: Box::default() }.into()
+    fn net_of_text(net: Net, goal: NetGoal, text: String) -> Self {
+        Kind::Net { net: Box::new(net), goal, text, forms: Box::default() }.into()
     }
 
     /// Returns the job of a plan as the subject; axes are paths of keys of the plan.
@@ -164,6 +169,11 @@ impl Subject {
         };
         // without folding, random numbers are used differently
         if self.fold { text } else { format!("{}\n# equal parts kept apart\n", text.trim_end()) }
+    }
+
+    /// Returns true if the result of a replication is whether it reached the goal, rather than its time.
+    pub(crate) fn is_probability(&self) -> bool {
+        matches!(&self.kind, Kind::Net { goal, .. } if goal.is_probability())
     }
 
     /// Returns the names of the net's rate parameters; none for a job.
@@ -238,9 +248,8 @@ impl Subject {
                 let spread = Spread::of(RunFactor::new(&plan.run, job.error()).points());
                 Ok(Model { spread, deadline_s: plan.job.deadline_s, ..Model::new(program) })
             }
-            Kind::Net { net, until, forms, .. } => {
-                let form =
-                    |fold: bool| forms[usize::from(fold)].get_or_init(|| RatedNet::new(net, until.as_deref(), fold));
+            Kind::Net { net, goal, forms, .. } => {
+                let form = |fold: bool| forms[usize::from(fold)].get_or_init(|| RatedNet::new(net, goal, fold));
                 let model = form(fold).model(axes, point);
                 // if a net does not compile, the report names the transitions of the unfolded net
                 if fold { model.or_else(|_| form(false).model(axes, point)) } else { model }

@@ -1,10 +1,11 @@
 //! A net whose rate parameters a study varies: folded and compiled once for all values.
 
-use crate::compile::{Compiled, Template, compile, lower};
+use crate::compile::{Compiled, Template, compile};
 use crate::net::Net;
-use crate::net::expr::{Expr, Leaf};
-use crate::sim::{FoldedParts, Goal, NotFolded, Prepared, Question};
+use crate::net::expr::Leaf;
+use crate::sim::{FoldedParts, NotFolded, Prepared};
 use crate::subject::at::net_at;
+use crate::subject::goal::{NetGoal, ResolvedGoal};
 use crate::sweep::{Axis, Model, Point};
 
 /// Maximum number of firings of a replication of a net.
@@ -14,8 +15,7 @@ pub(super) const MOST_FIRINGS: u64 = 10_000_000;
 #[derive(Debug)]
 pub(super) struct RatedNet {
     net: Net,
-    /// The goal; none for the dead marking.
-    goal: Option<Expr>,
+    goal: ResolvedGoal,
     /// The compiled net; none if it does not compile with its original rates.
     template: Option<Template>,
     folded: Option<FoldedParts>,
@@ -24,11 +24,11 @@ pub(super) struct RatedNet {
 
 impl RatedNet {
     /// Prepares a net and its goal, which must be valid. With `fold`, parts are folded if they are equal for all values of the rate parameters.
-    pub(super) fn new(net: &Net, until: Option<&str>, fold: bool) -> Self {
-        let goal = until.and_then(|until| net.expression(until).ok());
-        let prepared = if fold { prepared(net, goal.as_ref()) } else { None };
+    pub(super) fn new(net: &Net, goal: &NetGoal, fold: bool) -> Self {
+        let goal = goal.resolved(net);
+        let prepared = if fold { prepared(net, &goal) } else { None };
         let not_folded = prepared.as_ref().map(|prepared| prepared.not_folded().to_vec()).unwrap_or_default();
-        let folded = prepared.and_then(|prepared| folded(&prepared, goal.as_ref()));
+        let folded = prepared.and_then(|prepared| folded(&prepared, &goal));
         let (net, goal, folded) = folded.unwrap_or_else(|| (net.clone(), goal, None));
         let template = Template::new(net.clone()).ok();
         Self { net, goal, template, folded, not_folded }
@@ -41,7 +41,7 @@ impl RatedNet {
     /// Reason why the values of the point do not form a valid net.
     pub(super) fn model(&self, axes: &[Axis], point: &Point) -> Result<Model, String> {
         let net = net_at(&self.net, axes, point).map_err(|misfit| misfit.message)?;
-        let question = question(&net, self.goal.as_ref());
+        let question = self.goal.question(&net, MOST_FIRINGS);
         let known = self.template.as_ref().and_then(|template| template.with_parameters(&net));
         let anew = || {
             let program = compile(&net).map_err(|errors| errors.to_string())?;
@@ -53,14 +53,9 @@ impl RatedNet {
     }
 }
 
-fn question(net: &Net, goal: Option<&Expr>) -> Question {
-    let goal = goal.map_or(Goal::Dead, |goal| Goal::Marking(lower(net, goal)));
-    Question { goal, max_firings: Some(MOST_FIRINGS), ..Question::default() }
-}
-
 /// Prepares the net, folded if possible. Rates stay expressions of rate parameters, but arc weights are treated as constants; so
 /// none is returned if weights depend on parameters.
-fn prepared(net: &Net, goal: Option<&Expr>) -> Option<Prepared> {
+fn prepared(net: &Net, goal: &ResolvedGoal) -> Option<Prepared> {
     let mut arcs_vary = false;
     for weight in net.arcs().iter().flat_map(|arc| &arc.weights) {
         weight.weight.for_each_leaf(&mut |leaf| arcs_vary |= matches!(leaf, Leaf::Parameter(_)));
@@ -68,22 +63,19 @@ fn prepared(net: &Net, goal: Option<&Expr>) -> Option<Prepared> {
     if arcs_vary {
         return None;
     }
-    Prepared::new(net, &question(net, goal), true).ok()
+    Prepared::new(net, &goal.question(net, MOST_FIRINGS), true).ok()
 }
 
 /// The folded net and its goal; none if nothing folds.
-fn folded(prepared: &Prepared, goal: Option<&Expr>) -> Option<(Net, Option<Expr>, Option<FoldedParts>)> {
+fn folded(prepared: &Prepared, goal: &ResolvedGoal) -> Option<(Net, ResolvedGoal, Option<FoldedParts>)> {
     let folding = prepared.folding()?;
-    let goal = match goal {
-        Some(goal) => Some(folding.expression(goal)?),
-        None => None,
-    };
-    Some((folding.net().clone(), goal, prepared.folded_parts()))
+    Some((folding.net().clone(), goal.folded(folding)?, prepared.folded_parts()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::expr::Expr;
     use crate::net::{Delay, Memory, NetBuilder, Servers, Timing};
     use crate::sim::{Ensemble, Unwatched, run};
     use toml::Value;
@@ -118,7 +110,7 @@ mod tests {
         let net = tasks();
         let axes = [Axis { key: "slow".into(), ..Axis::default() }];
         for until in [None, Some("#(done) >= 5")] {
-            let [apart, folded] = [false, true].map(|fold| RatedNet::new(&net, until, fold));
+            let [apart, folded] = [false, true].map(|fold| RatedNet::new(&net, &NetGoal::until(until), fold));
             let found = folded.model(&axes, &Point::base(1)).unwrap();
             let parts = found.folded.unwrap();
             assert_eq!(
@@ -146,10 +138,11 @@ mod tests {
         let mut builder = tasks().to_builder();
         let own = builder.parameter("own", 1.0);
         let net = builder.build().unwrap();
-        assert!(RatedNet::new(&net, None, true).folded.is_some());
+        let new = |net: &Net| RatedNet::new(net, &NetGoal::default(), true);
+        assert!(new(&net).folded.is_some());
         let mut builder = net.to_builder();
         let (place, t) = (net.find_place("done").unwrap(), net.find_transition("work0").unwrap());
         builder.test(place, t, Expr::Leaf(Leaf::Parameter(own)));
-        assert_eq!(RatedNet::new(&builder.build().unwrap(), None, true).folded, None);
+        assert_eq!(new(&builder.build().unwrap()).folded, None);
     }
 }

@@ -287,7 +287,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
 
     fn end(&mut self, ending: Ending, time: u64, samples: &mut Samples) {
         self.observer.pass(&self.marking, self.now, time);
-        self.observer.finish(&self.marking, time, samples);
+        self.observer.finish(ending, &self.marking, time, samples);
         samples.record(ending, time, self.firings, self.rules.setup.keep_times);
     }
 

@@ -5,7 +5,7 @@
 
 use crate::compile::{Csr, Program};
 use crate::sim::clock::Clock;
-use crate::sim::question::Question;
+use crate::sim::question::{Ending, Question};
 use crate::sim::race::rates::RunningRates;
 use crate::sim::samples::Samples;
 
@@ -19,8 +19,8 @@ pub(crate) trait Observer {
     /// Called when transition `t` is about to fire in `marking`.
     #[inline(always)]
     fn fires(&mut self, _t: u32, _marking: &[u32], _now: u64) {}
-    /// Called when the replication has ended at `end`; [`Self::pass`] has been called for all time before.
-    fn finish(&mut self, _marking: &[u32], _end: u64, _samples: &mut Samples) {}
+    /// Called when the replication has ended at time `end`; [`Self::pass`] has been called for all time before.
+    fn finish(&mut self, _ending: Ending, _marking: &[u32], _end: u64, _samples: &mut Samples) {}
 }
 
 /// Observes nothing: only the passage time is requested.
@@ -65,7 +65,7 @@ impl Observer for Phases {
         }
     }
 
-    fn finish(&mut self, _: &[u32], _: u64, samples: &mut Samples) {
+    fn finish(&mut self, _: Ending, _: &[u32], _: u64, samples: &mut Samples) {
         for (times, seen) in samples.groups.iter_mut().zip(&self.seen) {
             if let Some((first, last)) = *seen {
                 times.first.push(first);
@@ -216,8 +216,8 @@ impl Observer for Everything<'_> {
         }
     }
 
-    fn finish(&mut self, marking: &[u32], end: u64, samples: &mut Samples) {
-        self.phases.finish(marking, end, samples);
+    fn finish(&mut self, ending: Ending, marking: &[u32], end: u64, samples: &mut Samples) {
+        self.phases.finish(ending, marking, end, samples);
         self.take_snapshots(marking, |time| time <= end);
         for (sample, value) in samples.unit.snapshots.iter_mut().zip(&self.values) {
             sample.push(*value);
