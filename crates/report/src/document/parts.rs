@@ -34,7 +34,7 @@ pub(crate) struct TimeFound {
 }
 
 impl TimeFound {
-    /// Returns a time with quantiles from samples, or with exact ones.
+    /// Returns a time with quantiles from samples, or with exact quantiles.
     pub(crate) fn distribution(at: &str, time: &Distribution) -> Self {
         let quantile = |(i, row): (usize, &crate::report::distribution::QuantileRow)| {
             (row.p, Number::measured(format!("{at}/quantiles/{i}"), &row.quantity, "s"))
