@@ -216,7 +216,7 @@ pub(crate) fn folding_rows(folded: Option<&FoldedParts>, not_folded: &[NotFolded
     folded.into_iter().chain(not_folded).collect()
 }
 
-/// Returns the rows of a study's provenance, with the folding of the base's net.
+/// Returns the rows of a study's provenance, with the folding of the net of the base configuration.
 pub(crate) fn with_base_folded<'a>(
     rows: impl IntoIterator<Item = (&'a str, String)>,
     folded: Option<&FoldedParts>,
