@@ -308,8 +308,10 @@ class NetBuilder:
         return self
 
     def immediate(self, id: str, weight: float | str = 1, *, priority: int = 1) -> NetBuilder:
-        """Add an immediate transition. Of the enabled immediate transitions with the highest priority, one fires, with a
-        probability proportional to its weight."""
+        """Add an immediate transition.
+
+        Of the enabled immediate transitions with the highest priority, one fires, with a probability proportional to its weight.
+        """
         self._native.immediate(id, str(weight), priority)
         return self
 
