@@ -1,4 +1,5 @@
-//! Experiments that repeat published figures: jobs whose truth is known, the methods that papers compare with, and their numbers.
+//! Experiments that replicate published results: generated jobs whose true causes are known, the methods with which the
+//! papers compare, and the papers' numbers.
 //!
 //! Each module belongs to one page in docs/replications. The product does not use this crate.
 

@@ -1,6 +1,8 @@
-//! The experiment of the paper in the cluster simulator: jobs whose reduces are skewed now and then, on nodes that others use too.
+//! The experiment of \[Garraghan2015\] in the cluster simulator: jobs of which some reduces are skewed, on nodes that
+//! other users slow at times.
 //!
-//! Owns the setting and how it is replayed. What the paper does not tell is chosen here, and said in docs/replications/long-tail.md.
+//! This module contains the setting and its replay. docs/replications/long-tail.md lists the values that the paper does
+//! not give, and that are chosen here.
 
 use tailspn::cluster::detect::Category;
 use tailspn::cluster::{
@@ -17,15 +19,16 @@ const JOBS: u32 = 40;
 /// Reduces of the experiment.
 const REDUCES: u32 = 410;
 
-/// Seeds of histories begin here, so that nothing is scored that was learned from.
+/// First seed of the histories to learn from; runs that are scored have smaller seeds, so that no run is used for both.
 const HISTORY_SEED: u64 = 1 << 32;
 
-/// The setting: 50 nodes with four cores, 40 jobs of 500 to 1000 maps, 410 reduces together, 5% of them with a hot key.
-/// \[Garraghan2015, VI.A\]
+/// Returns the setting of the paper: 50 nodes with four cores, 40 jobs of 500 to 1000 maps each, and 410 reduces in
+/// all, 5% of them with a hot key. \[Garraghan2015, VI.A\]
 ///
-/// Ours: reduces of 60 s that fetch for 15 s; their work varies by a lognormal factor (standard deviation of the logarithm 0.08, as in the
-/// homogeneous runs of \[Phan2018\]) and their input by 0.05; hot keys follow Zipf's law and bring 5, 2.5, 1.67, 1.25 or 1 times the usual input more;
-/// other users slow each node to two thirds for 20 s every ten minutes.
+/// Chosen here, since the paper does not give them: reduces take 60 s, of which they fetch for 15 s; their work varies
+/// by a lognormal factor (standard deviation of the logarithm 0.08, as in the homogeneous runs of \[Phan2018\]) and
+/// their input by 0.05; hot keys follow Zipf's law and add 5, 2.5, 1.67, 1.25 or 1 times the input of a reduce without
+/// one; other users slow each node to two thirds of its speed for 20 s every ten minutes.
 pub fn paper_plan() -> Plan {
     let job = |number: u32| JobPlan {
         name: format!("query {number}"),
@@ -55,20 +58,21 @@ pub fn paper_plan() -> Plan {
     }
 }
 
-/// The reduces of one run of a plan, sampled each second.
+/// Returns the reduces of one run of a plan, sampled each second.
 ///
 /// # Errors
 ///
-/// [`ExperimentError`] where the run does not end.
+/// [`ExperimentError`] if the run does not end.
 pub fn recorded_run(plan: &Plan, seed: u64) -> Result<History, ExperimentError> {
     Ok(History::from_recording(&record_progress(plan, seed, 1.0, Category::Reduce)?, "reduce", 0))
 }
 
-/// Earlier runs of a plan, to learn from; they share no random number with [`recorded_run`] of seeds below 2^32.
+/// Returns earlier runs of a plan, to learn from; they share no random number with a [`recorded_run`] whose seed is
+/// below 2^32.
 ///
 /// # Errors
 ///
-/// [`ExperimentError`] where a run does not end.
+/// [`ExperimentError`] if a run does not end.
 pub fn earlier_runs(plan: &Plan, runs: u32) -> Result<History, ExperimentError> {
     let mut history = History::default();
     for run in 0..runs {
@@ -78,7 +82,7 @@ pub fn earlier_runs(plan: &Plan, runs: u32) -> Result<History, ExperimentError> 
     Ok(history)
 }
 
-/// What settings are worth on runs, all together.
+/// Returns the score of the settings on all given runs together.
 pub fn score_runs(runs: &[History], model: Option<&Model>, settings: AgentSettings) -> Score {
     let mut total = Score::default();
     for run in runs {

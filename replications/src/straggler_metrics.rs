@@ -1,15 +1,18 @@
-//! The experiments of \[Phan2018\]: scenarios, reservations, detectors as settings, and the numbers that the paper reports.
+//! The experiments of \[Phan2018\]: the paper's scenarios, reservations and detectors as settings, and the numbers that
+//! it reports.
 //!
-//! What the paper leaves open, and how it is filled here, is told in docs/replications/straggler-metrics.md.
+//! docs/replications/straggler-metrics.md lists the values that the paper does not give, and the values that are used
+//! here.
 
 use tailspn::cluster::detect::{ByScore, DetectorPlan, Hierarchical, Late};
 use tailspn::cluster::formulas::LateForm;
 use tailspn::cluster::{NodeGroup, Plan, PolicyPlan, SlotShare, Watching};
 
-/// Nodes with 1, 2, 3 and 4 active cores in scenarios C1 to C4, of 20. \[Phan2018, 5.4\]
+/// Numbers of nodes with 1, 2, 3 and 4 active cores in scenarios C1 to C4; each scenario has 20 nodes. \[Phan2018,
+/// 5.4\]
 pub const SCENARIOS: [[u32; 4]; 4] = [[7, 7, 1, 5], [5, 5, 5, 5], [2, 2, 1, 15], [1, 1, 0, 18]];
 
-/// The reservations of the paper's second experiment, in its order.
+/// The reservations of the paper's second experiment, in the paper's order.
 pub const RESERVATIONS: [SlotShare; 6] = [
     SlotShare::Tasks(1.0),
     SlotShare::Tasks(0.95),
@@ -40,10 +43,11 @@ pub const TABLE_7: [[[f64; 4]; 3]; 6] = [
     [[0.55, 0.56, 0.32, 2.01], [0.99, 0.29, 0.65, 2.03], [0.65, 0.60, 0.17, 2.28]],
 ];
 
-/// Quantile that is taken for usual, and share of stragglers in homogeneous runs. \[Phan2018, Table 5\]
+/// Quantile that serves as the typical duration, and the share of stragglers in homogeneous runs that results.
+/// \[Phan2018, Table 5\]
 pub const TABLE_5: [[f64; 2]; 5] = [[0.25, 0.0816], [0.5, 0.0066], [0.6, 0.0031], [0.7, 0.0016], [0.9, 0.0006]];
 
-/// The cluster and the job of a scenario, 0 to 3 for C1 to C4, with the policies to compare.
+/// Returns the cluster and the job of a scenario, with the policies to compare; numbers 0 to 3 are C1 to C4.
 pub fn scenario(number: usize, policy: Vec<PolicyPlan>) -> Plan {
     let mut plan = Plan { policy, ..Plan::default() };
     let groups = (1_u32..).zip(SCENARIOS[number.min(SCENARIOS.len() - 1)]).filter(|(_, count)| *count > 0);
@@ -53,7 +57,7 @@ pub fn scenario(number: usize, policy: Vec<PolicyPlan>) -> Plan {
     plan
 }
 
-/// The detectors of the paper: LATE as its equation is printed, Hierarchical on top of Default.
+/// Returns the detectors of the paper: Default, Hierarchical on top of Default, and LATE with its equation as printed.
 pub fn detectors() -> [DetectorPlan; 3] {
     let late = Late { form: LateForm::Printed, ..Late::default() };
     [
@@ -70,12 +74,13 @@ fn policies(change: impl Fn(PolicyPlan) -> PolicyPlan) -> Vec<PolicyPlan> {
     DETECTORS.iter().zip(detectors()).map(policy).collect()
 }
 
-/// The first experiment: detectors look from `lag_s` on, and nothing is done about what they find.
+/// Returns the policies of the first experiment: detectors watch tasks from `lag_s` on, and no copies are started.
 pub fn watching(lag_s: f64) -> Vec<PolicyPlan> {
     policies(|policy| PolicyPlan { watch: Watching::FromLag, copies: false, lag_s, ..policy })
 }
 
-/// The second experiment: copies by reservation; without reserved slots detectors look in the last wave only, as Hadoop does.
+/// Returns the policies of the second experiment: copies run in reserved slots; without reserved slots, detectors watch
+/// the last wave only, as in Hadoop.
 pub fn reserving(slots: SlotShare) -> Vec<PolicyPlan> {
     let watch = if slots == SlotShare::Tasks(1.0) { Watching::LastWave } else { Watching::FromLag };
     policies(|policy| PolicyPlan { slots, watch, ..policy })
@@ -97,7 +102,7 @@ mod tests {
         }
     }
 
-    /// The orderings that the paper's own tables show, and that the simulator is held to in replications/tests/it/phan2018.rs.
+    /// The paper's own tables show the orderings with which replications/tests/it/phan2018.rs compares the simulator.
     #[test]
     fn orderings_hold_in_the_tables_themselves() {
         let rows = TABLE_6.map(|rows| rows.map(|r| [r[0], r[1], r[4]])).into_iter();

@@ -1,4 +1,5 @@
-//! What agents are worth as a picture: stragglers found, and how late, against false alarms, as SVG.
+//! Charts of the scores of agents as SVG: the share of stragglers found, and the time until they are found, against the
+//! rate of false alarms.
 
 use std::error::Error;
 
@@ -7,15 +8,15 @@ use plotters::prelude::*;
 use tailspn::diagnose::long_tail::Score;
 
 const COLOURS: [RGBColor; 3] = [RGBColor(52, 101, 164), RGBColor(206, 92, 0), RGBColor(136, 138, 133)];
-/// Pixels of the picture.
+/// Width and height of the picture in pixels.
 const SIZE: (u32, u32) = (960, 440);
 
-/// Settings along a curve, and what each is worth.
+/// A curve: settings in order, with the score of each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TradeOff {
-    /// What the curve is about.
+    /// Label of the curve.
     pub name: String,
-    /// What changes along it, and the score; in order.
+    /// Label and score of each setting, in order along the curve.
     pub points: Vec<(String, Score)>,
 }
 
@@ -28,7 +29,7 @@ struct Dot<'t> {
 }
 
 impl TradeOff {
-    /// The points whose rates are known.
+    /// Returns the points whose rates are known.
     fn dots(&self) -> Vec<Dot<'_>> {
         fn dot((label, score): &(String, Score)) -> Option<Dot<'_>> {
             let [wrong, found, late] =
@@ -40,12 +41,12 @@ impl TradeOff {
     }
 }
 
-/// The picture of several curves: at the left the stragglers that are found, at the right the share of their time after which they are,
-/// both over the false alarms.
+/// Returns the picture of several curves: at the left, the share of stragglers that are found; at the right, the share
+/// of a straggler's time that passes until it is found; both over the rate of false alarms.
 ///
 /// # Errors
 ///
-/// An error of the drawing library, which no score causes.
+/// An error of the drawing library; no score causes one.
 pub fn trade_off_svg(curves: &[TradeOff]) -> Result<String, Box<dyn Error>> {
     let mut text = String::new();
     {

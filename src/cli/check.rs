@@ -98,7 +98,7 @@ fn report_on(loaded: &Loaded, program: &Program) -> CheckReport {
 /// folded.
 struct EqualParts {
     folded: Option<FoldedParts>,
-    /// The parts that `solve` folds, if it folds more.
+    /// The parts that `solve` folds, if it folds more parts than a simulation.
     folded_by_solve: Option<FoldedParts>,
     exchanged: Vec<ExchangedParts>,
     not_folded: Vec<NotFolded>,

@@ -127,7 +127,8 @@ fn reports(path: &Path, trace: &JobTrace, args: &DetectorsArgs, terminal: &Termi
     Ok(known)
 }
 
-/// Returns the policies of a plan, or those that `whatif` compares for a log, without policies that have no detector.
+/// Returns the policies of a plan, or the policies that `whatif` compares for a log, without policies that have no
+/// detector.
 fn policies(
     runs: &[(JobTrace, History)],
     args: &DetectorsArgs,

@@ -27,7 +27,8 @@ use crate::cli::watch::{catch_interrupt, interrupted};
 /// Bytes per MB.
 const MB: f64 = 1_048_576.0;
 
-/// Maximum number of other jobs of a log from whose times the residual constants are computed.
+/// Maximum number of other jobs of a log from whose times the constants of the plan's section `[residual]` are
+/// computed.
 const MOST_OTHERS: usize = 100;
 
 /// A fitted model: the printed report, and the plan.

@@ -83,7 +83,7 @@ pub(crate) fn rewards(
     if parser.notes.is_empty() { Ok(rewards) } else { Err(Failure { exit: Exit::Usage, notes: parser.notes }) }
 }
 
-/// Objection to a first time for a dead marking, which never ends.
+/// Returns a problem if the goal is a dead marking that counts only from some time on: a dead net stays dead.
 pub(crate) fn late_dead_marking(args: &UntilArgs) -> Option<Note> {
     args.within.filter(|[from, _]| *from > 0.0)?;
     let note = Note::problem("`--until dead` with a first time: a net that is dead stays dead");

@@ -113,7 +113,8 @@ fn by_states(
     print(report.without(&hidden), numbers, &space, Some((&program, net.name())), args, terminal)
 }
 
-/// Returns true if the arguments allow to count equal parts: files show all markings, and impulses tell transitions apart.
+/// Returns true if the arguments allow folding. Exported files show all markings of the unfolded net, and impulses
+/// distinguish transitions, so neither allows folding.
 fn may_fold(args: &SolveArgs) -> bool {
     let files = [&args.export_dot, &args.export_svg, &args.export_mtx, &args.export_prism];
     !args.no_fold && args.impulse.is_empty() && files.into_iter().all(Option::is_none)

@@ -36,17 +36,18 @@ impl Asked {
         Keep { expressions: self.codes().map(|code| code.expression(net)).collect(), ..Keep::default() }
     }
 
-    /// Returns true if a run has more to it than the time to its goal.
+    /// Returns true if the arguments request markings to avoid, times between which the goal counts, or rewards, in
+    /// addition to the time to the goal.
     pub(super) fn is_until(&self, args: &SolveArgs) -> bool {
         self.avoid.is_some() || args.before.within.is_some() || !self.rewards.is_empty()
     }
 
-    /// The goal and what to avoid before it.
+    /// Returns the goal, and the markings to avoid before it.
     pub(super) fn until(&self) -> Until<'_> {
         Until { goal: self.goal.as_ref(), avoid: self.avoid.as_ref() }
     }
 
-    /// The same about the folded net, for rewards without impulses.
+    /// Returns the same questions about the folded net; rewards must not have impulses.
     pub(super) fn folded(&self, folding: &Folding, net: &Net) -> Self {
         let code = |code: &Code| {
             let expression = folding.expression(&code.expression(net));
@@ -63,7 +64,8 @@ impl Asked {
         }
     }
 
-    /// Parses the questions about a net; impulses belong to its first `transitions` transitions, before those that stand for phases.
+    /// Parses the questions about a net; impulses belong to its first `transitions` transitions, which precede the
+    /// transitions that represent phases.
     pub(super) fn parse(net: &Net, args: &SolveArgs, transitions: usize) -> Result<Self, Failure> {
         let late = args.before.within.is_some_and(|[from, _]| from > 0.0);
         if args.until() == Some("dead") {

@@ -11,7 +11,8 @@ use crate::cli::solve_method::limits;
 use crate::cli::watch::Progress;
 
 impl Numbers<'_> {
-    /// The distribution of the time to the goal, or its probability between two times, and the rewards of a run.
+    /// Adds to the report the distribution of the time to the goal, or the probability of reaching it between two
+    /// times, and the rewards of a run.
     pub(super) fn until(&self, report: &mut SolveReport) -> Result<(), Failure> {
         let (until, before) = (self.asked.until(), &self.args.before);
         let limits = limits(self.args, self.watch);

@@ -35,7 +35,7 @@ pub(crate) enum Copies {
     Detector(Speculation),
 }
 
-/// Parses Spark's settings, or those of a detector.
+/// Parses Spark's settings, or the settings of a detector.
 pub(crate) fn copies(text: &str) -> Result<Copies, String> {
     let key = text.split_once('=').map_or("", |(key, _)| key.trim());
     if DETECTOR.contains(&key) {

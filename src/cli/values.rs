@@ -308,7 +308,7 @@ pub(crate) struct ReadAs {
     pub(crate) reading: Reading,
 }
 
-/// Settings of Spark's speculation; missing settings are those of Spark 4.
+/// Settings of Spark's speculation; missing settings have the defaults of Spark 4.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum SparkSpeculation {
     /// Speculation is off.

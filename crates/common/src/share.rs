@@ -66,7 +66,8 @@ pub trait Piece: Serialize + DeserializeOwned {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShareError {
-    /// Two pieces do not belong together, or a piece does not belong to the question.
+    /// Two pieces come from different computations, or a piece does not come from the computation that this process
+    /// runs.
     #[error("the parts belong to another computation: {0}")]
     Unlike(&'static str),
     /// A part with fewer steps than the computation has.
@@ -104,7 +105,7 @@ pub enum ShareError {
     Unwritable(String),
 }
 
-/// The result of a step as bytes, and the fingerprint of its question.
+/// The result of a step as bytes, and the fingerprint of everything that the result depends on except the shard.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     question: u64,

@@ -1,4 +1,5 @@
-//! Hundreds of generated jobs: how both methods do as their thresholds move, and what edge detection changes.
+//! Experiments on hundreds of generated jobs: the ROC curves of both methods over their thresholds, and the effect of
+//! edge detection.
 
 use rayon::prelude::*;
 
@@ -11,7 +12,8 @@ use tailspn::diagnose::causes::RESOURCES;
 use tailspn::diagnose::causes::{Edge, Rules, judge};
 use tailspn::diagnose::causes::{Pool, PoolOptions};
 
-/// Generates the jobs of seeds 0 to `jobs` - 1 and computes the features of their stages; the same on any number of threads.
+/// Generates the jobs of seeds 0 to `jobs` - 1 and computes the features of their stages; the result is the same on any
+/// number of threads.
 pub fn pools(plan: &GeneratorPlan, jobs: u64, options: &PoolOptions) -> Vec<(Pool, Truth)> {
     let one = |seed| {
         let job = generate(plan, seed);
@@ -21,14 +23,14 @@ pub fn pools(plan: &GeneratorPlan, jobs: u64, options: &PoolOptions) -> Vec<(Poo
     (0..jobs).into_par_iter().flat_map_iter(one).collect()
 }
 
-/// The thresholds that are tried: all pairs.
+/// The values of the thresholds; each method is tried with all pairs of its two thresholds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thresholds {
-    /// λq, and λcq of the Pearson method.
+    /// Values of the quantile: λq of the BigRoots rules and λcq of the Pearson method.
     pub quantiles: Vec<f64>,
-    /// λp.
+    /// Values of λp, the peer factor of the BigRoots rules.
     pub peer_factors: Vec<f64>,
-    /// λca.
+    /// Values of λca, the correlation threshold of the Pearson method.
     pub correlations: Vec<f64>,
 }
 
@@ -46,20 +48,20 @@ impl Default for Thresholds {
 /// The curves of both methods.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curves {
-    /// The points of the rules, one for each pair of thresholds.
+    /// The points of the BigRoots rules, one for each pair of thresholds whose rates are known.
     pub rules: Vec<RocPoint>,
-    /// The points of the Pearson method.
+    /// The points of the Pearson method, likewise.
     pub pearson: Vec<RocPoint>,
 }
 
 impl Curves {
-    /// The areas under the curves: of the rules, and of the Pearson method.
+    /// Returns the areas under both curves: first the area of the BigRoots rules, then the area of the Pearson method.
     pub fn areas(&self) -> (f64, f64) {
         (area_under(&self.rules), area_under(&self.pearson))
     }
 }
 
-/// Moves the thresholds of both methods over some jobs, whose decisions are counted together.
+/// Computes the curves of both methods from the decisions about all tasks of the given jobs together.
 pub fn curves(pools: &[(Pool, Truth)], base: &Rules, thresholds: &Thresholds) -> Curves {
     let pairs = |others: &[f64]| -> Vec<(f64, f64)> {
         thresholds.quantiles.iter().flat_map(|&q| others.iter().map(move |&other| (q, other))).collect()
@@ -84,7 +86,7 @@ pub fn curves(pools: &[(Pool, Truth)], base: &Rules, thresholds: &Thresholds) ->
     Curves { rules: rules.collect(), pearson: pearson.collect() }
 }
 
-/// Counts the decisions of the rules over some jobs.
+/// Counts the decisions of the BigRoots rules over the given jobs.
 pub fn decisions(pools: &[(Pool, Truth)], rules: &Rules) -> Confusion {
     let mut sum = Confusion::default();
     for (pool, truth) in pools {
@@ -93,29 +95,30 @@ pub fn decisions(pools: &[(Pool, Truth)], rules: &Rules) -> Confusion {
     sum
 }
 
-/// What edge detection changes with the same thresholds.
+/// The effect of edge detection: the decisions with the same thresholds, once with edge detection and once without.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EdgeEffect {
-    /// The decisions with it.
+    /// The decisions with edge detection.
     pub with: Confusion,
-    /// The decisions without it.
+    /// The decisions without edge detection.
     pub without: Confusion,
 }
 
 impl EdgeEffect {
-    /// By which share the false positive rate falls; none where there is none without edge detection.
+    /// Returns the share by which edge detection lowers the false positive rate; `None` if one of the rates is unknown,
+    /// or if the rate without edge detection is 0.
     pub fn false_positives_fall(&self) -> Option<f64> {
         let without = self.without.false_positive_rate().filter(|&rate| rate > 0.0)?;
         Some(1.0 - self.with.false_positive_rate()? / without)
     }
 
-    /// By how much the accuracy rises.
+    /// Returns the difference in accuracy: with edge detection minus without; `None` if one of them is unknown.
     pub fn accuracy_rises(&self) -> Option<f64> {
         Some(self.with.accuracy()? - self.without.accuracy()?)
     }
 }
 
-/// Counts the decisions of the rules with their edge detection, and without any.
+/// Counts the decisions of the BigRoots rules twice: with the edge detection that `rules` sets, and with none.
 pub fn edge_effect(pools: &[(Pool, Truth)], rules: &Rules) -> EdgeEffect {
     EdgeEffect { with: decisions(pools, rules), without: decisions(pools, &Rules { edge: Edge::Off, ..*rules }) }
 }

@@ -1,5 +1,5 @@
-//! Jobs with anomalies whose truth is known: tasks that compute, read and write on nodes where, now and then, a hog takes a resource
-//! away, and the samples that sysstat would have taken meanwhile.
+//! Generated jobs with known anomalies: tasks compute, read and write on nodes where, now and then, another program (a
+//! *hog*) takes a resource away; sysstat's samples of the same time are generated, too.
 //!
 //! ```text
 //! GeneratorPlan ──▶ generate(seed) ──▶ Generated: TaskRecords, NodeMeters, Truth ──▶ Pool ──▶ rates, RocCurves
@@ -13,12 +13,13 @@
 //! | the method that the paper compares with | [`PearsonRules`] (equation 8) |
 //! | how good a method is | [`Confusion`] (equation 9), [`RocPoint`], [`area_under`] |
 //!
-//! It is a simulator of its own, not `cluster`: there, a node has one speed, and what slows a task is drawn. Here, what slows it must
-//! be *measured*, so that each task goes through the network, the disk and a processor, and each of these is shared by all that use it
-//! at the same time, the hogs included. The use of each resource, second by second, is what the samples show.
+//! This simulator is separate from `cluster`. In `cluster`, a node has one speed, and the slowdown of a task is drawn
+//! at random. Here, the cause of a slowdown must be *measurable*: each task goes through the network, the disk and a
+//! CPU, and all tasks and hogs that use a resource at the same time share it. The samples show the use of each
+//! resource, second by second.
 //!
-//! Guarantees: the same plan and seed give the same job, on any thread; between two events all rates are constant, so that times are
-//! exact up to rounding.
+//! Guarantees: the same plan and seed give the same job, on any thread. All rates are constant between two events, so
+//! that times are exact up to rounding.
 
 mod draw;
 mod experiment;

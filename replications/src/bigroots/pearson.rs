@@ -1,19 +1,20 @@
-//! The method that BigRoots is compared with: a feature that correlates with the duration, and is large.
+//! The Pearson method, with which the paper compares BigRoots: a feature is a cause if it correlates with the duration
+//! and is large.
 
 use tailspn::diagnose::causes::Feature;
 use tailspn::diagnose::causes::Pool;
 
-/// The two thresholds.
+/// The two thresholds of the Pearson method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PearsonRules {
-    /// λca: the correlation's size must exceed it.
+    /// λca: the absolute value of the correlation must exceed this number.
     pub correlation: f64,
-    /// λcq: the feature must exceed this quantile over all tasks.
+    /// λcq: the feature must exceed its quantile of this order over all tasks.
     pub quantile: f64,
 }
 
-/// Pearson's correlation ρ of a feature and the duration, over all tasks of the pool for which the feature is known. None for fewer
-/// than 3 tasks, or where either is the same for all.
+/// Returns Pearson's correlation ρ of a feature and the duration, over all tasks of the pool for which the feature is
+/// known; `None` for fewer than 3 tasks, or if the feature or the duration is the same for all of them.
 ///
 /// ```text
 /// ρ = Σ (x − x̄)(y − ȳ) / √(Σ (x − x̄)² Σ (y − ȳ)²)

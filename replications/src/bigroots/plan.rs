@@ -1,31 +1,32 @@
-//! What is generated: a cluster like that of the paper, a stage of tasks, and hogs.
+//! The plan of a generated job: a cluster like the paper's, the tasks of its stages, and hogs.
 
 use crate::bigroots::draw::Draw;
 use tailspn::diagnose::causes::Feature;
 
-/// A program that takes a resource of a node away for a while: several processes that want it all the time.
+/// A program that takes a resource of a node away for some time: several processes that use the resource all the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hog {
     /// The node, from 0.
     pub node: usize,
     /// The resource.
     pub resource: Feature,
-    /// From when \[s\].
+    /// Start \[s\].
     pub from: f64,
-    /// Until when \[s\].
+    /// End \[s\].
     pub to: f64,
 }
 
-/// Which hogs there are.
+/// The hogs of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Anomaly {
-    /// None.
+    /// No hogs.
     None,
-    /// One kind, on one node, now and then: windows of 10 s, on average one in 25 s.
+    /// Hogs of one resource on one node, at random times: windows of 10 s that start 25 s apart on average.
     Single(Feature),
-    /// All kinds, on all nodes, at random: on each node windows of 10 s, on average one in 45 s.
+    /// Hogs of random resources on all nodes, at random times: on each node, windows of 10 s that start 45 s apart on
+    /// average.
     Mixed,
-    /// These.
+    /// The given hogs.
     Schedule(Vec<Hog>),
 }
 
@@ -34,38 +35,47 @@ pub enum Anomaly {
 pub struct GeneratorPlan {
     /// Nodes. Default 5, as in the paper.
     pub nodes: usize,
-    /// Tasks that a node runs at once. Default 4.
+    /// Tasks that a node runs at the same time. Default 4.
     pub slots: usize,
-    /// Processors of a node, MB/s of its disk, and MB/s of its network. Default 4, 120 and 110 (a gigabit).
+    /// Capacity of a node: number of CPUs, MB/s of the disk, and MB/s of the network. Default 4, 120 and 110 (gigabit
+    /// Ethernet).
     pub capacity: [f64; 3],
-    /// What a task takes of each at most. Default 1 processor, 20 and 30 MB/s: it reads, computes and writes in small pieces.
+    /// Maximum use of each resource by one task, in the units of `capacity`. Default 1 CPU, 20 and 30 MB/s: a task
+    /// reads, computes and writes in small pieces.
     pub demand: [f64; 3],
     /// Processes of a hog. Default 8, as in the paper.
     pub hog_processes: f64,
-    /// What a process of a hog takes of each at most. Default 1 processor, 60 and 12 MB/s: the paper's network hog waits for each
-    /// answer, and harms little.
+    /// Maximum use of each resource by one process of a hog, in the units of `capacity`. Default 1 CPU, 60 and 12 MB/s:
+    /// the paper's network hog waits for each answer, and slows tasks little.
     pub hog_demand: [f64; 3],
-    /// The share of the capacity that is left where a hog works. Default 1, 0.4 and 0.8: a disk that is written to from many sides
-    /// seeks, and small packets fill a network with less.
+    /// Share of each resource's capacity that remains while a hog uses the resource; tasks and hog share the remaining
+    /// capacity. Default 1, 0.4 and 0.8: a disk with many writers loses time to seeks, and a network carries less data
+    /// in small packets.
     pub hog_leaves: [f64; 3],
-    /// Stages, one after the other, and tasks of each. Default 8 and 90: four to five waves of about 2.6 s each, some 100 s together,
-    /// about as long as the paper's job.
+    /// Number of stages, which run one after the other, and number of tasks of each stage. Default 8 and 90: a stage
+    /// has four to five waves of about 2.6 s each; the job takes some 100 s, about as long as the paper's job.
     pub stages: [usize; 2],
-    /// Mean needs of a task: MB over the network, MB from the disk, seconds of a processor, MB to the disk. Default 15, 12, 1.0, 8.
+    /// Mean needs of a task: MB over the network, MB from the disk, CPU seconds, MB to the disk. Default 15, 12, 1.0,
+    /// 8.
     pub needs: [f64; 4],
-    /// Spread of each need between the tasks of a stage, and of the needs of all tasks between stages: σ of the logarithm. Default 0.25
-    /// and 0.7: there are stages that compute, and stages that read.
+    /// Two standard deviations of the logarithm of each need: between the tasks of a stage, and between stages (a
+    /// factor that all tasks of a stage share). Default 0.25 and 0.7: some stages mainly compute, and others mainly
+    /// read.
     pub spread: [f64; 2],
-    /// Share of tasks with more data than the others, and how much more at least and at most. Default 0.03, 2 to 4.
+    /// Share of tasks with more data than the others, and the least and the largest factor by which their needs grow.
+    /// Default 0.03, 2 to 4.
     pub skewed: (f64, [f64; 2]),
-    /// Share of tasks of each kind that load a resource *themselves*, all of it that they can get, and by which factor their time with
-    /// it grows at least and at most: parallel code, spilling, reading from afar. Default 0.03, 3 to 6. High use comes with them and goes
-    /// with them: it is what edge detection is for.
+    /// Tasks that load a resource *themselves*, such as parallel code, spilling, or reading from distant nodes: they
+    /// use as much of the resource as they can get. The first number is the share of such tasks for each resource; the
+    /// other two are the least and the largest factor by which their time with the resource grows. Default 0.03, 3 to
+    /// 6. The high use of the resource begins and ends with such a task; edge detection recognizes this.
     pub self_loading: (f64, [f64; 2]),
-    /// Harmless bursts of each resource of a node, such as pages written back: mean seconds between two, and how long one lasts at
-    /// least and at most. They show in samples and slow nothing. Default 40, 2 to 5.
+    /// Harmless bursts in the use of each resource of a node, such as the write-back of cached pages: mean seconds from
+    /// the end of one burst to the next, and the least and the largest duration of a burst \[s\]. Bursts appear in the
+    /// samples but slow no task. Default 40, 2 to 5.
     pub bursts: (f64, [f64; 2]),
-    /// Noise of the samples of shares, as a uniform deviation. Default 0.02.
+    /// Noise of the samples: each sampled share deviates by a uniform number between minus and plus this value. Default
+    /// 0.02.
     pub noise: f64,
     /// The hogs.
     pub anomaly: Anomaly,
@@ -93,16 +103,17 @@ impl Default for GeneratorPlan {
     }
 }
 
-/// How long a hog works \[s\].
+/// Time for which a hog works \[s\].
 const WINDOW: f64 = 10.0;
-/// Mean seconds from one hog's start to the next, on the node of a single kind and on each node of a mix.
+/// Mean seconds from one hog's start to the next: on the one node of [`Anomaly::Single`], and on each node of
+/// [`Anomaly::Mixed`].
 const BETWEEN_SINGLE: f64 = 25.0;
 const BETWEEN_MIXED: f64 = 45.0;
-/// Until when hogs start \[s\].
+/// Latest start of a random hog \[s\].
 const LAST: f64 = 200.0;
 
 impl GeneratorPlan {
-    /// The hogs of one job.
+    /// Returns the hogs of one job.
     pub(super) fn hogs(&self, draw: &Draw) -> Vec<Hog> {
         match &self.anomaly {
             Anomaly::None => Vec::new(),
@@ -127,10 +138,10 @@ impl GeneratorPlan {
     }
 }
 
-/// The owner of the draws about hogs.
+/// Owner of the random numbers of hogs.
 const HOGS: u32 = 1 << 30;
 
-/// Windows that do not overlap: pauses are exponential.
+/// Returns hogs whose windows do not overlap: the pauses between them are exponential.
 fn windows(draw: &Draw, owner: u32, between: f64, hog: impl Fn(f64, f64) -> Hog) -> Vec<Hog> {
     let mut list = Vec::new();
     let mut at = 0.0;
@@ -146,7 +157,8 @@ fn windows(draw: &Draw, owner: u32, between: f64, hog: impl Fn(f64, f64) -> Hog)
     list
 }
 
-/// The 13 rows of table IV of \[Zhou2018\]: which hog worked on which of five nodes, from when to when.
+/// Returns the 13 rows of table IV of \[Zhou2018\]: the node of each hog (of five nodes), its resource, its start and
+/// its end.
 pub fn table_iv() -> Vec<Hog> {
     use Feature::{Cpu, Disk, Network};
     let rows = [

@@ -1,8 +1,8 @@
-//! Receiver operating characteristics: which rates of true and false positives a method reaches as its thresholds move.
+//! Receiver operating characteristics: the rates of true and false positives of a method over its thresholds.
 
 use crate::bigroots::score::Confusion;
 
-/// What a method reaches with some thresholds.
+/// The rates of a method with given thresholds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RocPoint {
     /// False positive rate.
@@ -12,7 +12,7 @@ pub struct RocPoint {
 }
 
 impl RocPoint {
-    /// The point of some counts; none where a rate is unknown.
+    /// Returns the point of the given counts; `None` if a rate is unknown.
     pub fn of(confusion: &Confusion) -> Option<Self> {
         Some(Self {
             false_positives: confusion.false_positive_rate()?,
@@ -21,8 +21,9 @@ impl RocPoint {
     }
 }
 
-/// The upper convex hull of the points, with (0, 0) and (1, 1): what can be reached by choosing thresholds, or by tossing a coin
-/// between two choices \[Fawcett2006, 6\]. Two thresholds give a cloud of points; the hull makes a curve of it.
+/// Returns the upper convex hull of the points and of (0, 0) and (1, 1): the best rates that a choice of thresholds, or
+/// a random choice between two of them, can reach \[Fawcett2006, 6\]. A method with two thresholds gives a cloud of
+/// points; the hull turns the cloud into a curve.
 pub fn hull(points: &[RocPoint]) -> Vec<RocPoint> {
     let at = |x: f64, y: f64| RocPoint { false_positives: x, true_positives: y };
     let mut points = points.to_vec();
@@ -45,7 +46,8 @@ pub fn hull(points: &[RocPoint]) -> Vec<RocPoint> {
     hull
 }
 
-/// The area under the hull of the points: 0.5 for a method that knows nothing, 1 for one that is always right.
+/// Returns the area under the hull of the points: 0.5 for a method that guesses at random, 1 for a method that is
+/// always right.
 ///
 /// ```
 /// # use tailspn_replications::bigroots::{RocPoint, area_under};

@@ -1,4 +1,4 @@
-//! How good a method is where the truth is known.
+//! Scores of a method on jobs whose true causes are known.
 
 use tailspn::diagnose::causes::Pool;
 use tailspn::diagnose::causes::{Feature, RESOURCES};
@@ -6,13 +6,13 @@ use tailspn::diagnose::causes::{Feature, RESOURCES};
 /// Counts of a method's decisions, each about one feature of one straggler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Confusion {
-    /// Affected, and said to be a cause.
+    /// Decisions where the task was affected, and the feature was reported as a cause.
     pub true_positives: u64,
-    /// Not affected, and not said to be a cause.
+    /// Decisions where the task was not affected, and the feature was not reported as a cause.
     pub true_negatives: u64,
-    /// Not affected, but said to be a cause.
+    /// Decisions where the task was not affected, but the feature was reported as a cause.
     pub false_positives: u64,
-    /// Affected, but not said to be a cause.
+    /// Decisions where the task was affected, but the feature was not reported as a cause.
     pub false_negatives: u64,
 }
 
@@ -21,7 +21,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
 }
 
 impl Confusion {
-    /// Counts one decision.
+    /// Counts one decision: `said` is true if the method reported the feature as a cause.
     pub fn count(&mut self, affected: bool, said: bool) {
         *match (affected, said) {
             (true, true) => &mut self.true_positives,
@@ -31,7 +31,7 @@ impl Confusion {
         } += 1;
     }
 
-    /// Adds the counts of others.
+    /// Adds the counts of other decisions.
     pub fn add(&mut self, other: &Self) {
         self.true_positives += other.true_positives;
         self.true_negatives += other.true_negatives;
@@ -39,8 +39,8 @@ impl Confusion {
         self.false_negatives += other.false_negatives;
     }
 
-    /// FP / (FP + TN); none where nothing is unaffected. The paper prints FN in the numerator, but its own table needs FP
-    /// \[Zhou2018, Eq. 9\].
+    /// Returns the false positive rate, FP / (FP + TN); `None` if every decision was about an affected task. The paper
+    /// prints FN in the numerator, but its own table results from FP \[Zhou2018, Eq. 9\].
     ///
     /// ```
     /// # use tailspn_replications::bigroots::Confusion;
@@ -54,40 +54,42 @@ impl Confusion {
         share(self.false_positives, self.false_positives + self.true_negatives)
     }
 
-    /// TP / (TP + FN); none where nothing is affected \[Zhou2018, Eq. 9\].
+    /// Returns the true positive rate, TP / (TP + FN); `None` if no decision was about an affected task \[Zhou2018, Eq.
+    /// 9\].
     pub fn true_positive_rate(&self) -> Option<f64> {
         share(self.true_positives, self.true_positives + self.false_negatives)
     }
 
-    /// (TP + TN) / all; none without decisions \[Zhou2018, Eq. 9\].
+    /// Returns the accuracy, (TP + TN) / (number of decisions); `None` without decisions \[Zhou2018, Eq. 9\].
     pub fn accuracy(&self) -> Option<f64> {
         let right = self.true_positives + self.true_negatives;
         share(right, right + self.false_positives + self.false_negatives)
     }
 }
 
-/// A while in which something made a resource of a node scarce.
+/// A time window in which a hog made a resource of a node scarce.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TruthWindow {
-    /// The node, by its number.
+    /// Number of the node.
     pub node: usize,
     /// The resource.
     pub resource: Feature,
-    /// From when, seconds since the start of the log.
+    /// Start of the window, in seconds since the start of the log.
     pub from: f64,
-    /// Until when.
+    /// End of the window, in seconds since the start of the log.
     pub to: f64,
 }
 
-/// What was done to the nodes.
+/// The true causes: all windows in which resources were scarce.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Truth {
-    /// When what was scarce where.
+    /// The windows, each with its node and resource.
     pub windows: Vec<TruthWindow>,
 }
 
 impl Truth {
-    /// The share of a while in which a resource of a node was made scarce; more than 0 is *affected*, by the paper's rule.
+    /// Returns the share of the time from `from` to `to` in which a resource of a node was scarce. By the paper's rule,
+    /// a task with a share above 0 is *affected*.
     pub fn overlap(&self, node: Option<usize>, resource: Feature, from: f64, to: f64) -> f64 {
         let own = self.windows.iter().filter(|w| Some(w.node) == node && w.resource == resource);
         let seconds: f64 = own.map(|w| (w.to.min(to) - w.from.max(from)).max(0.0)).sum();
@@ -117,7 +119,7 @@ mod tests {
         shares.map(|share| (share.unwrap() * 10_000.0).round() / 100.0)
     }
 
-    /// Both rows of table V, to the digits printed.
+    /// Both rows of table V, to the printed digits.
     #[test]
     fn table_v_of_the_paper() {
         let table = |tp, tn, fp, fn_| Confusion {

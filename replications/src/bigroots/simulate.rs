@@ -1,4 +1,4 @@
-//! One job: streams of tasks and hogs share the resources of nodes, from event to event.
+//! The simulation of one job: tasks and hogs share the resources of nodes, from event to event.
 
 use crate::bigroots::draw::Draw;
 use crate::bigroots::plan::{GeneratorPlan, Hog};
@@ -10,9 +10,9 @@ use tailspn::diagnose::samples::{Meter, Sample, Series};
 
 /// Bytes of a megabyte.
 const MB: f64 = 1e6;
-/// A time that is too short to matter \[s\], and work that is none.
+/// Threshold of rounding errors: a shorter time \[s\] or a smaller amount of work counts as zero.
 const NOTHING: f64 = 1e-9;
-/// Seconds that samples go on after the last task, and begin before the first.
+/// Seconds by which the samples begin before the first task, and continue after the last one.
 const MARGIN: f64 = 5.0;
 
 /// A generated job.
@@ -20,33 +20,33 @@ const MARGIN: f64 = 5.0;
 pub struct Generated {
     /// The tasks of each stage, in the order of their ends.
     pub stages: Vec<Vec<TaskRecord>>,
-    /// What samplers saw of each node, by its number.
+    /// The samples of each node, by the number of the node.
     pub nodes: Vec<NodeMeters>,
-    /// What was done to the nodes.
+    /// The true causes: the windows in which hogs made resources scarce.
     pub truth: Truth,
-    /// When the last task ended \[s\].
+    /// End of the last task \[s\].
     pub end: f64,
 }
 
-/// What a task uses one after the other: network, disk, processor, disk.
+/// Resource of each step of a task: network, disk, CPU, disk.
 const STEPS: [usize; 4] = [2, 1, 0, 1];
-/// The steps that tasks which load a resource themselves do so in: of processors, disk and network.
+/// Step in which a task that loads a resource itself does so: for CPU, disk and network.
 const LOADING: [usize; 3] = [2, 3, 0];
-/// Seconds within which the first tasks of a stage begin.
+/// Seconds within which all slots begin their first tasks of a stage.
 const STARTS: f64 = 3.0;
-/// Owners of draws about bursts and noise.
+/// Owners of the random numbers of bursts and of noise.
 const BURSTS: u32 = 1 << 28;
 const NOISE: u32 = 1 << 29;
-/// Owners of the draws about when slots begin in a stage, and about the needs of its tasks.
+/// Owners of the random numbers of a stage: the starts of its slots, and the factors of its needs.
 const SLOTS: u32 = 1 << 27;
 const STAGES: u32 = 1 << 26;
 
-/// What a task needs.
+/// The needs of a task.
 #[derive(Clone, Copy, Debug)]
 struct Needs {
-    /// The work of each step: MB, MB, seconds, MB.
+    /// Work of each step: MB, MB, CPU seconds, MB.
     work: [f64; 4],
-    /// What it takes of the resource of each step at most.
+    /// Maximum rate of each step, in the unit of its resource.
     demand: [f64; 4],
 }
 
@@ -57,14 +57,14 @@ struct Running {
     node: usize,
     from: f64,
     step: usize,
-    /// Work that is left in this step.
+    /// Remaining work of the current step.
     left: f64,
 }
 
-/// The use of a node's resources up to now in the current second, as shares.
+/// Use of a node's resources within one second, as shares.
 type Used = [f64; RESOURCES.len()];
 
-/// Generates the job of a seed.
+/// Generates the job of the given seed.
 pub fn generate(plan: &GeneratorPlan, seed: u64) -> Generated {
     let draw = Draw::new(seed);
     let hogs = plan.hogs(&draw);
@@ -83,7 +83,8 @@ pub fn generate(plan: &GeneratorPlan, seed: u64) -> Generated {
     Generated { nodes: meters(plan, &draw, &job.seconds), truth: Truth { windows: truth.collect() }, end, stages: done }
 }
 
-/// What a task needs. One that loads a resource itself takes all of it that it can get, for longer than others use it.
+/// Returns the needs of a task. A task that loads a resource itself takes as much of it as it can get, for longer than
+/// other tasks do.
 fn needs(plan: &GeneratorPlan, draw: &Draw, task: usize) -> Needs {
     let owner = task as u32;
     let factor = |sample, (share, range): (f64, [f64; 2])| {
@@ -115,13 +116,13 @@ struct Job<'p> {
     needs: &'p [Needs],
     now: f64,
     next_task: usize,
-    /// One more than the last task of the stage.
+    /// Index after the last task of the stage.
     last_task: usize,
-    /// Slots whose first task has not begun: when it does, and the node. The next one comes last.
+    /// Slots whose first task has not begun yet: start of this task, and node. The slot that starts next comes last.
     waiting: Vec<(f64, usize)>,
     running: Vec<Running>,
     done: Vec<TaskRecord>,
-    /// The use of each node in each second that is over, and in the one that is not.
+    /// Use of each node in each completed second, and (`used`) in the current second.
     seconds: Vec<Vec<Used>>,
     used: Vec<Used>,
 }
@@ -143,7 +144,7 @@ impl<'p> Job<'p> {
         }
     }
 
-    /// Begins a stage when all tasks of the one before it are done.
+    /// Begins a stage; all tasks of the stage before must have ended.
     fn begin(&mut self, stage: usize, draw: &Draw) {
         let plan = self.plan;
         let owner = SLOTS + stage as u32;
@@ -161,7 +162,7 @@ impl<'p> Job<'p> {
         }
     }
 
-    /// How many processes of hogs want each resource of a node.
+    /// Returns the number of hog processes that use a resource of a node now.
     fn hog_processes(&self, node: usize, resource: usize) -> f64 {
         let works = |hog: &&Hog| {
             hog.node == node && hog.resource.resource() == Some(resource) && hog.from <= self.now && self.now < hog.to
@@ -169,7 +170,7 @@ impl<'p> Job<'p> {
         self.hogs.iter().filter(works).count() as f64 * self.plan.hog_processes
     }
 
-    /// What a user of each resource of each node gets at most, and the use of the resource.
+    /// Returns the current sharing of each resource of each node.
     fn levels(&self) -> Vec<[Level; RESOURCES.len()]> {
         let plan = self.plan;
         let of = |node: usize| {
@@ -188,18 +189,18 @@ impl<'p> Job<'p> {
         (0..plan.nodes).map(of).collect()
     }
 
-    /// What a task takes in its step at most.
+    /// Returns the maximum rate of a task in its current step.
     fn demand(&self, running: &Running) -> f64 {
         self.needs[running.task].demand[running.step]
     }
 
-    /// What a task gets.
+    /// Returns the rate that a task gets now.
     fn rate(&self, running: &Running, levels: &[[Level; RESOURCES.len()]]) -> f64 {
         self.demand(running).min(levels[running.node][STEPS[running.step]].most)
     }
 
-    /// Goes to the next event: the end of a step, the first task of a slot, the start or end of a hog, a full second. False where all
-    /// is done.
+    /// Goes to the next event: the end of a step, the first task of a slot, the start or end of a hog, or a full
+    /// second. Returns false if the stage has ended.
     fn advance(&mut self) -> bool {
         while let Some((_, node)) = self.waiting.pop_if(|(start, _)| *start <= self.now + NOTHING) {
             self.launch(node);
@@ -220,14 +221,14 @@ impl<'p> Job<'p> {
         true
     }
 
-    /// The next full second, or start or end of a hog.
+    /// Returns the time of the next full second, or of the next start or end of a hog, if this is earlier.
     fn next_border(&self) -> f64 {
         let second = (self.now + NOTHING).floor() + 1.0;
         let hogs = self.hogs.iter().flat_map(|hog| [hog.from, hog.to]).filter(|&time| time > self.now + NOTHING);
         hogs.fold(second, f64::min)
     }
 
-    /// Lets time pass, and counts the use of resources.
+    /// Lets time pass, and adds up the use of the resources.
     fn pass(&mut self, seconds: f64, levels: &[[Level; RESOURCES.len()]]) {
         for (used, levels) in self.used.iter_mut().zip(levels) {
             for (used, level) in used.iter_mut().zip(levels) {
@@ -284,7 +285,7 @@ impl<'p> Job<'p> {
         }
     }
 
-    /// Lets the nodes go on without tasks.
+    /// Lets time pass on all nodes, without tasks.
     fn run_on(&mut self, until: f64) {
         while self.now < until {
             let levels = self.levels();
@@ -294,17 +295,19 @@ impl<'p> Job<'p> {
     }
 }
 
-/// How a resource is shared.
+/// The sharing of a resource.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Level {
-    /// What any user gets at most; who wants less gets what it wants.
+    /// Maximum rate of a user, infinite if the capacity suffices for all; a user that wants less gets the rate that it
+    /// wants.
     most: f64,
-    /// What is used, as a share of the capacity that there is, so that a disk which seeks is busy.
+    /// Used share of the capacity that is available now, so that a disk that spends its time on seeks counts as busy.
     used: f64,
 }
 
-/// Shares a capacity among users, given as numbers of those that take so much at most: who wants less than a fair part gets it, the
-/// others share the rest alike (max-min fairness).
+/// Shares a capacity among users by max-min fairness: a user that wants less than a fair part gets the rate that it
+/// wants, and the others share the rest equally. Each pair of `users` is a number of users and the maximum rate of each
+/// of them.
 fn level(capacity: f64, mut users: Vec<(f64, f64)>) -> Level {
     users.sort_by(|a, b| a.1.total_cmp(&b.1));
     let mut left = capacity;
@@ -319,7 +322,7 @@ fn level(capacity: f64, mut users: Vec<(f64, f64)>) -> Level {
     Level { most: f64::INFINITY, used: 1.0 - left / capacity }
 }
 
-/// What samplers see: shares with noise and bursts, once a second.
+/// Returns the samples of all nodes: one share per second and resource, with noise and bursts.
 fn meters(plan: &GeneratorPlan, draw: &Draw, seconds: &[Vec<Used>]) -> Vec<NodeMeters> {
     let of = |(node, seconds): (usize, &Vec<Used>)| {
         let series = |resource: usize, meter: Meter| {
@@ -345,10 +348,10 @@ fn meters(plan: &GeneratorPlan, draw: &Draw, seconds: &[Vec<Used>]) -> Vec<NodeM
     seconds.iter().enumerate().map(of).collect()
 }
 
-/// How high harmless bursts are, as shares.
+/// Least and largest height of harmless bursts, as shares.
 const BURST: [f64; 2] = [0.3, 0.8];
 
-/// The share that harmless bursts take of a resource in each second.
+/// Returns the share of a resource that harmless bursts add to its use in each second.
 fn bursts(plan: &GeneratorPlan, draw: &Draw, series: u32, seconds: usize) -> Vec<f64> {
     let mut shares = vec![0.0; seconds];
     let (between, lasting) = plan.bursts;
@@ -383,7 +386,7 @@ mod tests {
         assert_eq!(level(1.0, Vec::new()).used, 0.0);
     }
 
-    /// One task alone on one node: each step takes its work over the rate of one stream.
+    /// A task that is alone on a node: each step takes its work divided by the maximum rate of the task.
     #[test]
     fn a_task_alone_takes_the_sum_of_its_steps() {
         let plan = GeneratorPlan {
@@ -411,7 +414,7 @@ mod tests {
         assert!((hogged.stages[0][1].seconds() - each).abs() < 1e-6, "{}", hogged.stages[0][1].seconds());
     }
 
-    /// What the samples show is what was transferred: without noise and bursts the sums agree.
+    /// The samples show the work that was done: without noise and bursts, the sums agree.
     #[test]
     fn samples_add_up_to_the_work_that_was_done() {
         let plan =

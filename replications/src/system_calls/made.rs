@@ -1,9 +1,10 @@
-//! Runs made up: logs of strace of a small cluster on which one node may have a slow disk or lose packets, so that rates over hundreds
-//! of runs can be given where the truth is known.
+//! Generated runs: logs of strace of a small cluster in which one node may have a slow disk or lose packets. The fault
+//! of a run is known, so that rates of success over hundreds of runs can be measured.
 //!
-//! Tasks wait in one queue and go to whichever slot is free first, so a slow node gets fewer of them, or are dealt out evenly. A task starts a program, looks for
-//! libraries, asks for files of data, and connects to every node. A connection to or from the faulty node needs a packet in each
-//! direction; if either is lost, it is tried again 1, 3, 7, 15, ... seconds after the first try, as TCP does \[RFC6298\].
+//! Tasks either wait in one queue and go to the slot that is free first, so that a slow node gets fewer of them, or all
+//! nodes get equally many in turn. A task starts a program, looks for libraries, opens data files, and connects to
+//! every node. A connection to or from the faulty node needs a packet in each direction; if either packet is lost, the
+//! connection is tried again 1, 3, 7, 15, ... seconds after the first try, as TCP does \[RFC6298\].
 
 use std::fmt::Write as _;
 
@@ -11,41 +12,41 @@ use rand_core::Rng as _;
 
 use tailspn::rng::Philox;
 
-/// What is wrong with a node.
+/// The fault of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fault {
-    /// Its disk is slower by this factor, > 1.
+    /// The node's disk is slower by this factor, > 1.
     SlowDisk(f64),
-    /// It loses this share of packets in either direction, in (0, 1).
+    /// The node loses this share of packets in either direction, in (0, 1).
     PacketLoss(f64),
 }
 
 /// Which node gets a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dealing {
-    /// The one whose slot is free first, as in MapReduce. The default.
+    /// A task goes to the node whose slot is free first, as in MapReduce. The default.
     #[default]
     Queue,
-    /// One after the other, so that a slow node gets as many as the others.
+    /// Nodes get tasks in turn, so that a slow node gets as many as the others.
     Evenly,
 }
 
-/// A run to be made up.
+/// A run to generate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MadeRun {
     /// Nodes, called `n1`, `n2` and so on, with addresses 10.0.0.1, 10.0.0.2 and so on; at most 250.
     pub nodes: usize,
-    /// Tasks that a node runs at once.
+    /// Tasks that a node runs at the same time.
     pub slots: usize,
     /// Tasks of the job.
     pub tasks: usize,
     /// Which node gets a task.
     pub dealing: Dealing,
-    /// Which node is at fault, from 0, and what it has.
+    /// The faulty node, from 0, and its fault; `None` for a run without a fault.
     pub fault: Option<(usize, Fault)>,
     /// Seed of the whole series of runs.
     pub seed: u32,
-    /// Which run of the series.
+    /// Number of the run in its series.
     pub run: u32,
 }
 
@@ -55,37 +56,39 @@ impl Default for MadeRun {
     }
 }
 
-/// Mean time of a stat that has to go to the disk, in seconds.
+/// Mean time of a `stat` that has to read from the disk, in seconds.
 const COLD_STAT_S: f64 = 0.002;
-/// Mean time of a call that finds all it needs in memory.
+/// Mean time of a call that needs no disk access, in seconds.
 const WARM_CALL_S: f64 = 8e-6;
-/// Share of calls of `access` after a `stat` that go to the disk all the same.
+/// Share of calls of `access` that read from the disk although a `stat` of the same file came before.
 const COLD_ACCESS: f64 = 0.05;
-/// Mean time of connecting where nothing is lost, and of waiting for a processor, which happens now and then.
+/// Mean time of a connection without lost packets, mean time of a wait for a CPU, and share of connections with such a
+/// wait.
 const CONNECT_S: f64 = 1e-4;
 const WAIT_S: f64 = 0.006;
 const WAITS: f64 = 0.05;
-/// Mean time of starting a program, and of a task's own work.
+/// Mean time of a program's start, and of a task's own work, in seconds.
 const EXECVE_S: f64 = 0.0015;
 const WORK_S: f64 = 0.05;
-/// Files of data and of libraries that a task asks for.
+/// Numbers of data files and of libraries that a task opens.
 const DATA_FILES: usize = 4;
 const LIBRARIES: usize = 6;
-/// How differently loaded runs, and nodes of a run, are: standard deviations of the logarithm.
+/// Standard deviations of the logarithm of the load: between runs, and between the nodes of a run.
 const RUN_SPREAD: f64 = 0.15;
 const NODE_SPREAD: f64 = 0.1;
-/// A call that takes longer is interrupted by the line of another process.
+/// Longest call that takes one line, in seconds; the log splits a longer call into its start and its end, since lines
+/// of other processes come in between.
 const INTERRUPTED_S: f64 = 0.005;
-/// A connection is given up after so many tries.
+/// Tries after which a connection fails.
 const TRIES: u32 = 7;
-/// When runs begin, in seconds since 1970.
+/// Start of every run, in seconds since 1970.
 const START_S: f64 = 1.7e9;
 
-/// Draws of one run.
+/// Random numbers of one run.
 struct Draws(Philox);
 
 impl Draws {
-    /// Uniform in (0, 1].
+    /// Returns a number that is uniform in (0, 1].
     fn uniform(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
@@ -94,7 +97,8 @@ impl Draws {
         -mean * self.uniform().ln()
     }
 
-    /// exp of a normal variate with this standard deviation, by Box and Muller's formula.
+    /// Returns a lognormal number: exp of a normal variate with the given standard deviation, by Box and Muller's
+    /// formula.
     fn lognormal(&mut self, spread: f64) -> f64 {
         let radius = (-2.0 * self.uniform().ln()).sqrt();
         (spread * radius * (std::f64::consts::TAU * self.uniform()).cos()).exp()
@@ -105,7 +109,7 @@ impl Draws {
     }
 }
 
-/// One node while its log is made.
+/// A node while its log is generated.
 struct Node {
     lines: Vec<(f64, String)>,
     arrivals: Vec<(f64, usize)>,
@@ -114,7 +118,7 @@ struct Node {
 }
 
 impl MadeRun {
-    /// The log of each node: its name, and the text of `strace -f -T -ttt`.
+    /// Returns the log of each node: the node's name, and the text of `strace -f -T -ttt`.
     pub fn logs(&self) -> Vec<(String, String)> {
         let mut draws = Draws(Philox::new(u64::from(self.seed) << 32 | u64::from(self.run)));
         let load = draws.lognormal(RUN_SPREAD);
@@ -128,7 +132,7 @@ impl MadeRun {
         nodes.into_iter().enumerate().map(|(at, node)| (format!("n{}", at + 1), text(at, node))).collect()
     }
 
-    /// Node, slot and beginning of a task.
+    /// Returns the node, the slot and the start of a task.
     fn next_slot(&self, nodes: &[Node], task: usize) -> Option<(usize, usize, f64)> {
         let turn = task % nodes.len();
         let may = |node: &usize| self.dealing == Dealing::Queue || *node == turn;
@@ -145,7 +149,7 @@ impl MadeRun {
         Node { lines: Vec::new(), arrivals: Vec::new(), free, disk: slow * load * draws.lognormal(NODE_SPREAD) }
     }
 
-    /// Writes a task's calls and returns when it ends.
+    /// Writes a task's calls and returns the task's end.
     fn task(&self, task: usize, at: usize, begin: f64, nodes: &mut [Node], draws: &mut Draws) -> f64 {
         let pid = 2000 + task;
         let mut now = begin;
@@ -188,7 +192,7 @@ impl MadeRun {
         now + draws.exponential(WORK_S)
     }
 
-    /// How long connecting takes, and whether it works at all.
+    /// Returns the duration of a connection attempt, and true if it succeeds.
     fn connect(&self, from: usize, to: usize, draws: &mut Draws) -> (f64, bool) {
         let wait = if draws.chance(WAITS) { draws.exponential(WAIT_S) } else { 0.0 };
         let base = draws.exponential(CONNECT_S) + wait;
@@ -206,7 +210,7 @@ impl MadeRun {
     }
 }
 
-/// A call in one line, or in two where it is long.
+/// Writes a call in one line, or in two lines if it is long.
 fn write_call(lines: &mut Vec<(f64, String)>, pid: usize, begin: f64, call: &str, result: &str, took: f64) {
     let at = START_S + begin;
     if took < INTERRUPTED_S {
@@ -218,7 +222,7 @@ fn write_call(lines: &mut Vec<(f64, String)>, pid: usize, begin: f64, call: &str
     lines.push((end, format!("{pid} {:.6} <... {name} resumed>) = {result} <{took:.6}>", START_S + end)));
 }
 
-/// The log of a node: its server's calls, and those of its tasks, in the order of time.
+/// Returns the log of a node: the calls of its server and the calls of its tasks, in the order of time.
 fn text(at: usize, mut node: Node) -> String {
     let pid = 1000;
     let mut lines = std::mem::take(&mut node.lines);
@@ -293,7 +297,7 @@ mod tests {
         }
     }
 
-    /// The first interval that begins at or above a time.
+    /// Returns the first interval that begins at or above a time.
     fn bucket_from(buckets: &Buckets, seconds: f64) -> usize {
         (0..).find(|bucket| buckets.end(*bucket) >= seconds).unwrap() + 1
     }

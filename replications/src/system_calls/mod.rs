@@ -1,4 +1,5 @@
-//! Diagnosis from system calls where the truth is known \[Khadke2012\]: generated logs of strace with a fault, and rates of success.
+//! Tests of the diagnosis from system calls \[Khadke2012\]: generated logs of strace with a known fault, and the rates
+//! of success on them.
 
 mod made;
 mod score;

@@ -1,5 +1,5 @@
-//! How good answers are where the truth is known, counted as the paper counts \[Khadke2012, 6.1\], and how a setting is chosen without
-//! looking at the run that it is scored on.
+//! Scores of answers on runs whose fault is known, counted as in the paper \[Khadke2012, 6.1\], and the choice of a
+//! setting from all runs except the run on which it is scored.
 
 use tailspn::diagnose::Cause;
 use tailspn::diagnose::syscalls::Answer;
@@ -8,33 +8,34 @@ use tailspn::estimate::{Interval, ProportionError, wilson};
 /// Largest output node set that counts as a success.
 const MOST_NODES: usize = 3;
 
-/// What is wrong in a run.
+/// The true fault of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truth {
-    /// The node; none of a control run.
+    /// The faulty node; `None` for a control run.
     pub node: Option<String>,
-    /// What is wrong with it.
+    /// The cause of the fault.
     pub cause: Cause,
 }
 
-/// What an answer is worth. Neither of both: a fault was not found, a set was too large, or nothing was rightly said.
+/// The score of an answer. Both fields are false if a fault was not found, if the set of nodes was too large, or if the
+/// run has no fault and the answer names no node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Worth {
-    /// The faulty node is in a set of at most three, with the right cause.
+    /// The answer names at most three nodes, the faulty node is one of them, and the cause is right.
     pub success: bool,
-    /// The set is not empty, and does not hold the faulty node, or the cause is wrong.
+    /// The answer names nodes, but the faulty node is not one of them, or the cause is wrong.
     pub false_positive: bool,
 }
 
 impl Worth {
-    /// What an answer is worth beside the truth.
+    /// Returns the score of an answer, given the true fault.
     pub fn of(answer: &Answer, truth: &Truth) -> Self {
         let holds = truth.node.as_ref().is_some_and(|node| answer.nodes.contains(node));
         let right = holds && answer.cause == Some(truth.cause);
         Self { success: right && answer.nodes.len() <= MOST_NODES, false_positive: !answer.nodes.is_empty() && !right }
     }
 
-    /// What it counts when settings are compared.
+    /// Returns the points of the answer in a comparison of settings: 1 for a success, -1 for a false positive.
     fn points(self) -> i64 {
         i64::from(self.success) - i64::from(self.false_positive)
     }
@@ -59,7 +60,7 @@ impl Rates {
         self.false_positives += u64::from(worth.false_positive);
     }
 
-    /// The share of successes, with Wilson's interval of 95%.
+    /// Returns the share of successes, with Wilson's interval of 95%.
     ///
     /// # Errors
     ///
@@ -68,7 +69,7 @@ impl Rates {
         wilson(self.successes, self.runs, 0.95)
     }
 
-    /// The share of false positives, with Wilson's interval of 95%.
+    /// Returns the share of false positives, with Wilson's interval of 95%.
     ///
     /// # Errors
     ///
@@ -86,8 +87,8 @@ impl FromIterator<Worth> for Rates {
     }
 }
 
-/// The best of several settings for the runs other than `left_out`: `worths[setting][run]`. Of settings that are equally good, the one
-/// in the middle. `None` without settings.
+/// Returns the index of the best setting on all runs except `left_out`; `worths[setting][run]` is a score. Of several
+/// equally good settings, the middle one is taken. `None` without settings.
 pub fn best_without(worths: &[Vec<Worth>], left_out: Option<usize>) -> Option<usize> {
     let points = |of: &Vec<Worth>| -> i64 {
         let others = of.iter().enumerate().filter(|(run, _)| Some(*run) != left_out);

@@ -1,5 +1,5 @@
-//! Commands for the net of the page, run in process. The initial marking is the current marking of the page, and the rates
-//! are those of the page.
+//! Commands for the net of the page, run in process. The initial marking is the current marking of the page, and the
+//! rates are the current rates of the page.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

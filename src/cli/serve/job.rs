@@ -197,8 +197,8 @@ struct PictureRow {
     narrow: String,
 }
 
-/// The comparison with pinned values: the current mean time minus that of the pinned values, from pairs of replications
-/// with the same random numbers, and both distributions.
+/// The comparison with pinned values: the current mean time minus the mean time of the pinned values, from pairs of
+/// replications with the same random numbers, and both distributions.
 #[derive(Serialize)]
 struct Pinned {
     command: String,
@@ -272,8 +272,8 @@ fn estimated(job: &Job, call: &Arc<Call>, question: &Question, options: &Options
     Ok(Estimated { arguments, text, result, remarks: output.remarks, times_s: output.samples.unwrap_or_default() })
 }
 
-/// Replications of a first answer: as many as have `FIRST_TASKS` in all, between the fewest and the most. The vectorised engine runs 64 side
-/// by side, and fewer take it as long.
+/// Total number of tasks in the replications of a first answer, if the number of replications is between the minimum
+/// and the maximum below. The vectorised engine runs 64 replications at a time, and fewer replications take as long.
 const FIRST_TASKS: u64 = 16_000;
 const FIRST: [u64; 2] = [16, 64];
 /// Simulation cost of a task that may straggle, relative to a task that cannot.

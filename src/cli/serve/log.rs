@@ -66,8 +66,8 @@ struct LeftRequest {
     plan: Option<String>,
 }
 
-/// The time left by `remaining`: its JSON and its report as a page of HTML, or the reason why `remaining` has no answer; with an answer, the
-/// reason why it does not use the plan, if so.
+/// The answer of `remaining`: its JSON, and its report as an HTML page. `note` is the reason why there is no answer, or
+/// why the answer does not use the plan.
 #[derive(Serialize)]
 struct Left {
     /// True if the answer cannot change any more: the application has ended, or the format is not supported.
@@ -167,7 +167,7 @@ async fn left(State(log): State<Arc<Log>>, body: Bytes) -> Response {
     apart(move || remaining(&log, &call, &plans)).await
 }
 
-/// The time left by the first of some plans that can be used; without any, by the log alone.
+/// Returns the remaining time according to the first usable plan; without a usable plan, according to the log alone.
 fn remaining(log: &Log, call: &Arc<Call>, plans: &[OsString]) -> Reply {
     let run = |plan: Option<&OsString>| {
         call.take_output();

@@ -281,8 +281,8 @@ mod tests {
         assert_eq!(mser_groups(&groups), 1);
     }
 
-    /// The three steps as the books write them, each sum by its definition: groups left out and batch means with their lag-1
-    /// autocorrelation.
+    /// Computes the three steps as textbooks define them, each sum by its definition. Returns the number of excluded
+    /// groups, and the batch means with their lag-1 autocorrelation.
     fn textbook(averages: &[f64]) -> (usize, Option<(Vec<f64>, f64)>) {
         let means = |values: &[f64], length: usize| -> Vec<f64> {
             let count = values.len() / length;
@@ -311,7 +311,7 @@ mod tests {
         (5 * left_out, batches)
     }
 
-    /// Each number against the definition, over runs that are long enough, too short and too slow.
+    /// Compares each number with its definition, for runs that are long enough, too short and too slow.
     #[test]
     fn warm_up_batches_and_interval_are_those_of_the_textbook() {
         // Student's 97.5% quantiles with 39, 29, 19 and 9 degrees of freedom

@@ -2,8 +2,8 @@
 //!
 //! The weights grow from the mode by ratios and are scaled to sum to 1, as by Fox and Glynn \[FoxGlynn1988\]; the
 //! geometric bound of each tail determines the end, which needs no tables of constants and has no special
-//! case for small means \[Jansen2011\]. Weights relative to that of the mode can be as small as 1e-300, so no underflow
-//! occurs for any feasible mean.
+//! case for small means \[Jansen2011\]. Weights relative to the weight of the mode can be as small as 1e-300, so no
+//! underflow occurs for any feasible mean.
 
 /// The probabilities of a Poisson distribution between two numbers, which sum to 1.
 #[derive(Clone, Debug, PartialEq)]

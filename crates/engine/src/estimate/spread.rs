@@ -20,9 +20,10 @@ const FEWEST: u64 = 100;
 /// ```
 ///
 /// Approximate: the coverage tends to the level as n grows. With 100 samples and level 0.95 it is 91% to 95% for uniform,
-/// Erlang and exponential samples, lognormal ones of coefficient of variation 0.5 and the maximum of many exponential ones, 86% for
-/// a hyperexponential mixture and 83% for lognormal samples of coefficient of variation 1; with 1,000, 94%, 94% and 90%. The
-/// sums of powers come from the histogram in 4,096 bars, which is off by a few thousandths. Source: \[Bonett2006\].
+/// Erlang and exponential samples, lognormal ones of coefficient of variation 0.5 and the maximum of many exponential
+/// ones, 86% for a hyperexponential mixture and 83% for lognormal samples of coefficient of variation 1; with 1,000
+/// samples it is 94%, 94% and 90% for these three groups. The sums of powers come from the histogram in 4,096 bars,
+/// which changes them by a few thousandths. Source: \[Bonett2006\].
 ///
 /// # Errors
 ///
@@ -148,7 +149,8 @@ mod tests {
         assert_eq!(trimmed_mean(&bars, 2.0), 1.0);
     }
 
-    /// 300 seeds, 100 samples each, in the ranges in which at least 272 must cover. Seen to fail (265) with the normal interval around s.
+    /// Draws 100 samples with each of 300 seeds; at least 272 of the intervals must cover the exact value. This test
+    /// was seen to fail (265) with the normal interval around s.
     #[test]
     fn at_least_272_of_300_seeds_cover_the_truth_with_100_samples() {
         let covered = |quantile: fn(f64) -> f64, exact: f64| {

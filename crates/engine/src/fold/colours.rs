@@ -25,7 +25,7 @@ pub(super) struct Colours {
 }
 
 impl Colours {
-    /// Initial colours, from attributes and from the distinctions of a question.
+    /// Initial colours, from attributes and from the parts that a question distinguishes.
     pub(super) fn new(graph: &Graph<'_>, keep: &Keep) -> Self {
         let net = graph.net;
         let places = net.places().iter().map(|p| {

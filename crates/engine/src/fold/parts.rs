@@ -41,7 +41,7 @@ pub enum Hindrance {
     Interrupted,
     /// An expression that names single parts.
     Expression,
-    /// A question about some of the parts.
+    /// The question is about only some of the parts.
     Question,
     /// A part of several tokens has too many local markings.
     ManyMarkings,

@@ -30,7 +30,7 @@ pub enum Law {
         /// The branches; their probabilities sum to 1.
         branches: Vec<Branch>,
     },
-    /// The logarithm of the delay is normal; `mean` and `cv` are those of the delay itself.
+    /// The logarithm of the delay is normal; `mean` and `cv` describe the delay itself.
     LogNormal {
         /// Mean of the delay \[s\], > 0.
         mean: f64,
@@ -177,9 +177,9 @@ impl Law {
 /// The lower bound of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
-    /// The value itself is allowed.
+    /// The bound itself is a valid value.
     AtLeast(f64),
-    /// The value itself is not allowed.
+    /// The bound itself is not a valid value.
     Above(f64),
 }
 

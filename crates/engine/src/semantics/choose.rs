@@ -80,7 +80,7 @@ pub fn find_candidates_by(
     Ok(())
 }
 
-/// The candidate that `word` selects; there must be at least one. A single candidate needs no word.
+/// The candidate that `word` selects; there must be at least one. A single candidate needs no random word.
 #[inline]
 pub fn pick(candidates: &Candidates, word: impl FnOnce() -> u32) -> u32 {
     if let [only] = candidates.transitions[..] {

@@ -94,18 +94,19 @@ impl Question {
         goal.into_iter().chain(&self.avoid)
     }
 
-    /// The expression that is not 0 in all markings that end a replication, but for dead ones.
+    /// Returns an expression that is nonzero in every marking that ends a replication, except in dead markings.
     pub fn end(&self) -> Option<Code> {
         self.ends().cloned().reduce(|goal, avoid| goal.or(&avoid))
     }
 
-    /// Reasons against engines without markings to avoid and without a time before which the goal does not count.
+    /// Reasons why the question excludes an engine that supports neither markings to avoid nor a goal that counts only
+    /// from a time on.
     pub(crate) fn only_until(&self) -> Vec<String> {
         let avoid = self.avoid.as_ref().map(|_| "the question has a marking to avoid".to_owned());
         avoid.into_iter().chain(self.late_goal()).collect()
     }
 
-    /// Reason against engines in which a goal always counts.
+    /// Reason why the question excludes an engine in which the goal counts from the start.
     pub(crate) fn late_goal(&self) -> Option<String> {
         (self.earliest > 0.0).then(|| "the goal counts from a time on".to_owned())
     }

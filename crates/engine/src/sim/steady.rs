@@ -48,7 +48,7 @@ impl SteadyState {
     /// 100 batches of this length, after 10 excluded batches, with seed 0 and no rewards.
     ///
     /// Ratios of sums, such as a throughput, are averaged without bias only over batches of equal *time*; batches of
-    /// batches of equal numbers of firings suit a net of unknown speed, to choose a batch time for the next run.
+    /// equal numbers of firings suit a net of unknown speed, to choose a batch time for the next run.
     pub fn new(length: BatchLength) -> Self {
         Self { length, batches: 100, discarded: 10, rewards: Vec::new(), seed: 0, replication: 0 }
     }

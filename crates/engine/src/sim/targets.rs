@@ -197,7 +197,7 @@ mod tests {
         }
     }
 
-    /// Seen to fail if only the first target counts.
+    /// This test was seen to fail if only the first target counts.
     #[test]
     fn a_run_stops_when_all_targets_are_met_and_not_long_after() {
         let net = machines(4);
@@ -231,8 +231,8 @@ mod tests {
         }
     }
 
-    /// A net of replicas counts them; the targets refer to the original net. Seen to fail if the half width of a folded place ignores the
-    /// number of replicas.
+    /// A net of replicas counts them; the targets refer to the original net. This test was seen to fail if the half
+    /// width of a folded place ignores the number of replicas.
     #[test]
     fn a_place_of_a_folded_net_is_known_sooner() {
         let net = machines(6);

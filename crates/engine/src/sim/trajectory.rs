@@ -110,7 +110,8 @@ mod tests {
         (compile(&net).unwrap(), Question { goal, ..Question::default() })
     }
 
-    /// Seen to fail if the number of the replication is not passed on, and if another form of the race runs.
+    /// This test was seen to fail if the number of the replication is not passed on, and if another form of the race
+    /// runs.
     #[test]
     fn a_trajectory_ends_when_the_replication_does() {
         let tasks = straggling_tasks(3, &integer_laws());

@@ -88,7 +88,8 @@ impl Asking<'_> {
         lower(self.net, expression)
     }
 
-    /// Not 0 in the markings in which a condition does not hold; none if it always holds.
+    /// Returns an expression that is nonzero in the markings in which a condition does not hold; none if the condition
+    /// always holds.
     fn avoided(&self, stay: &Expr) -> Option<Code> {
         let always = matches!(stay, Expr::Number(value) if *value != 0.0);
         (!always).then(|| self.code(&Expr::Unary(UnaryOp::Not, Box::new(stay.clone()))))

@@ -543,7 +543,8 @@ mod tests {
         }
     }
 
-    /// The mean number in M/D/1 is `ρ + ρ² / (2 (1 − ρ))`, in D/M/1 `ρ / (1 − σ)` with `σ = exp((σ − 1) / ρ)`.
+    /// The mean number of customers in M/D/1 is `ρ + ρ² / (2 (1 − ρ))`, in D/M/1 `ρ / (1 − σ)` with `σ = exp((σ − 1) /
+    /// ρ)`.
     #[test]
     fn long_queues_have_the_means_without_a_limit() {
         let rho = 0.5;

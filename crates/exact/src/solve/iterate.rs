@@ -6,13 +6,13 @@ use crate::solve::sweep::{Stop, Sweeps, repeat};
 
 /// Number of steps of the first round of BiCGSTAB; it is doubled after each round without gain.
 const STEPS: usize = 400;
-/// Number of sweeps after a round that broke down.
+/// Number of sweeps that follow a round of BiCGSTAB that broke down.
 const MENDING: u32 = 20;
 /// Number of rounds without gain after which BiCGSTAB stops, because rounding limits the accuracy.
 const IDLE: u32 = 3;
 /// Error that is accepted if rounding prevents the requested one.
 const ROUNDED: f64 = 1e-9;
-/// Changes below this are mostly rounding.
+/// Changes of a sweep below this value are mostly rounding errors.
 const NOISE: f64 = 1e-13;
 
 /// Result of an iterative solution.

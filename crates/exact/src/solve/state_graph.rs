@@ -212,7 +212,7 @@ impl Artist<'_> {
         Ok(())
     }
 
-    /// Returns the position of a marking of the settling.
+    /// Returns the position, in the graph, of marking `i` of the current exploration of immediate firings.
     fn position(&self, i: usize) -> Option<usize> {
         let marking = self.settling.marking(i);
         if self.settling.is_end(i) {
@@ -221,7 +221,8 @@ impl Artist<'_> {
         self.vanishing.find(marking).map(|number| self.space.states() + number as usize)
     }
 
-    /// Adds the vanishing markings of the settling that are new, and their firings.
+    /// Adds the new vanishing markings of the current exploration of immediate firings, and the firings in these
+    /// markings.
     fn zero_time(&mut self) -> Result<(), DrawError> {
         let program = self.rules.program;
         let mut fresh = Vec::new();

@@ -1,4 +1,5 @@
-//! Runs up to a goal that avoid other markings: the probability of reaching the goal in time, and what they gather.
+//! Runs up to a goal that avoid other markings: the probability of reaching the goal in time, and the rewards that the
+//! runs gather.
 
 use crate::compile::{Code, Csr, Program};
 use crate::fold::Symmetry;
@@ -18,9 +19,9 @@ use crate::watch::Watch;
 /// The ends of a run: its goal, and markings to avoid. A marking that is both is the goal.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Until<'a> {
-    /// Not 0 at the goal; none: the goal is the dead marking.
+    /// Expression that is nonzero at the goal; if none, the goal is the dead marking.
     pub goal: Option<&'a Code>,
-    /// Not 0 in the markings to avoid.
+    /// Expression that is nonzero in the markings to avoid.
     pub avoid: Option<&'a Code>,
 }
 
@@ -36,7 +37,8 @@ pub struct UntilStates {
 }
 
 impl Until<'_> {
-    /// Explores the states of a net up to its goal and the markings to avoid. These also end a run if they are vanishing.
+    /// Explores the states of a net up to its goal and the markings to avoid. Markings to avoid end a run even if they
+    /// are vanishing.
     ///
     /// # Errors
     ///
@@ -65,9 +67,9 @@ impl Until<'_> {
         Ok(UntilStates { program, space, targets })
     }
 
-    /// The probability that the goal holds at some time between two times, and that no marking to avoid comes before, of a net whose
-    /// states `space` has without a goal. `to` may be infinite. From time 0 on, a condition also counts in vanishing markings: a net that has
-    /// some is explored again, with these limits.
+    /// Returns the probability that the goal holds at some time between two times and that no marking to avoid occurs
+    /// earlier. `space` has all states of the net, explored without a goal; `to` may be infinite. From time 0 on, a
+    /// condition also counts in vanishing markings: a net that has some is explored again, with these limits.
     ///
     /// # Errors
     ///
@@ -87,8 +89,8 @@ impl Until<'_> {
         self.explore(program, symmetry, limits, watch)?.probability(times[1], watch)
     }
 
-    /// The probability that the goal holds at some time between two times, from all states of a net: one chain runs up to the first
-    /// time if that is above 0, another one from there.
+    /// Returns the probability that the goal holds at some time between two times, computed on all states of the net:
+    /// one chain runs up to the first time, if that is above 0, and a second chain from there.
     fn between(
         &self,
         program: &Program,
@@ -143,9 +145,9 @@ impl UntilStates {
         arrival(self.space.complete()?, &self.targets, to, watch)
     }
 
-    /// The mean of what a run gathers until it ends: at its goal, in a marking to avoid, in a dead marking, or at the time `to`, which may
-    /// be infinite. `rate` is gathered per second, each of `impulses` (transition, amount before the firing) at a firing. Infinite if
-    /// a run may never end.
+    /// Returns the mean reward that a run gathers until it ends: at its goal, in a marking to avoid, in a dead marking,
+    /// or at the time `to`, which may be infinite. `rate` is gathered per second, each of `impulses` (transition,
+    /// amount before the firing) at a firing. Infinite if a run may never end.
     ///
     /// # Errors
     ///
@@ -206,7 +208,8 @@ mod tests {
     use crate::solve::explore;
     use crate::watch::Unwatched;
 
-    /// A token goes round `wait`, `work`, `check` (vanishing) at 1 and 2 per second; a check succeeds with 1/4, fails with 1/4.
+    /// A token goes round `wait`, `work`, `check` (vanishing) with rates of 1 and 2 per second; a check succeeds with
+    /// probability 1/4 and fails with probability 1/4.
     fn attempts() -> Net {
         let mut b = NetBuilder::new("attempts");
         let [wait, work, check, done, failed] =
@@ -263,7 +266,8 @@ mod tests {
         assert_eq!(error, AskError::ZeroTime);
     }
 
-    /// Both first times are one limit. Seen to fail if the time from 0 to the first one is left out.
+    /// A first time of 1e-9 s gives nearly the probability of a first time of 0. This test was seen to fail if the time
+    /// from 0 to the first time is left out.
     #[test]
     fn a_first_time_near_0_changes_little() {
         let net = attempts();
@@ -274,7 +278,7 @@ mod tests {
         }
     }
 
-    /// Of each round, 1 s of waiting and 1/2 s of work; 2 rounds are expected.
+    /// Each round takes 1 s of waiting and 1/2 s of work on average; 2 rounds are expected.
     #[test]
     fn rewards_are_gathered_up_to_the_end_of_a_run() {
         let net = attempts();

@@ -240,7 +240,7 @@ impl<'a> Judge<'a> {
         Ok(back[0])
     }
 
-    /// Returns for each marking of the settling true if it leads to the component.
+    /// Returns, for each marking of the current exploration of immediate firings, true if it leads to the component.
     fn leading_to(&self, own: u32, terminal: bool) -> Vec<bool> {
         let count = self.settling.len();
         let is_back = |i: usize| terminal || (self.settling.is_end(i) && self.is_in(self.settling.marking(i), own));

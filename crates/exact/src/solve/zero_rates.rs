@@ -11,7 +11,7 @@ pub struct ZeroRates {
     /// Dead states in which some timed transition is enabled, so the net stops only because of rates of
     /// 0; in order.
     pub stuck: Vec<u32>,
-    /// Timed transitions that are enabled in one of these states, in order.
+    /// Timed transitions that are enabled in one of the states `stuck`, in order.
     pub held: Vec<u32>,
     /// Timed transitions that are enabled in some state, but whose rate is 0 in all such states; in order.
     pub never: Vec<u32>,

@@ -46,7 +46,7 @@ fn semiflows(b: &NetBuilder) -> [Vec<Vec<(u32, i128)>>; 2] {
     [found.place_semiflows.unwrap().vectors, found.transition_semiflows.unwrap().vectors]
 }
 
-/// Seen to fail without the test that no third row lies within the support of a combination.
+/// This test was seen to fail without the test that no third row lies within the support of a combination.
 #[test]
 fn a_sum_of_two_semiflows_is_not_minimal() {
     // t0 moves p2 + p3 to p0 + p1, t1 moves p1 + p2 to p0 + p3. Without t0, p0 + p3 and p1 + p2 change by 2 and -2 at t1;
@@ -154,7 +154,7 @@ fn clusters_are_what_shares_needs() {
     assert_eq!(connection(&flow(&path)), Connection { parts: 1, no_path: Some([1, 0]) });
 }
 
-/// Seen to fail with bounds rounded up, and with rooms of capacities left out of the marking equation.
+/// This test was seen to fail with bounds rounded up, and with rooms of capacities left out of the marking equation.
 #[test]
 fn bounds_round_down_and_know_their_source() {
     let bounds = |b: &NetBuilder| -> Vec<_> {
@@ -272,7 +272,8 @@ fn capacities_are_places_for_deadlocks() {
     assert_ne!(found.deadlock_free, Some(true));
 }
 
-/// Seen to fail with the weight of an arc left out of the share of its tokens, and with the servers taken without limit.
+/// This test was seen to fail with the weight of an arc left out of the share of its tokens, and with the servers taken
+/// without limit.
 #[test]
 fn throughputs_obey_servers_and_weights() {
     let most = |rates: [(f64, Servers); 2], weight: u32, tokens: u32| {

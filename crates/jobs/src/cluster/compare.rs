@@ -26,9 +26,9 @@ pub struct Tail {
 /// Effect of a policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// Mean of the policy's value minus that of no speculation, in the unit of the value.
+    /// Mean of the policy's value minus the value without speculation, in the unit of the value.
     pub difference: Estimate,
-    /// Ratio of the means; none if the mean of no speculation is not separable from 0.
+    /// Ratio of the means; none if the mean without speculation is not separable from 0.
     pub ratio: Option<Estimate>,
 }
 

@@ -20,7 +20,8 @@ use crate::watch::{Unwatched, Watch};
 /// Replications run between two checks of whether to continue.
 const ROUND: u64 = 64;
 
-/// Number of the first homogeneous run; runs of the experiment start at 0, so the two share no noise.
+/// Number of the first homogeneous run; runs of the experiment start at 0, so the two kinds of runs share no random
+/// numbers.
 const HOMOGENEOUS: u64 = 1 << 40;
 
 /// Replications to run: their number, the seed, the threads, and the share run by this process.
@@ -80,7 +81,7 @@ pub struct PolicyRuns {
     pub outcomes: Vec<Outcome>,
 }
 
-/// A world with its usual times, ready for replications.
+/// A world with the usual times of its tasks, ready for replications.
 #[derive(Debug)]
 pub struct Experiment<'a> {
     world: World,

@@ -89,9 +89,9 @@ pub struct Fates {
 pub struct FirstOrder {
     /// Probabilities of the task's fates.
     pub fates: Fates,
-    /// Expected time, in usual times.
+    /// Expected time of a task, as a multiple of the usual time.
     pub time: f64,
-    /// Expected energy, in (P_static + P_dyn) times the usual time.
+    /// Expected energy of a task, as a multiple of (P_static + P_dyn) times the usual time.
     pub energy: f64,
 }
 
@@ -205,7 +205,8 @@ mod tests {
         }
     }
 
-    /// The formulas do not predict the paper's own finding that Hierarchical is fastest: that results from contention for slots.
+    /// The formulas do not predict the paper's own finding that Hierarchical is fastest: this finding results from
+    /// contention for slots.
     #[test]
     fn first_order_ranks_late_first_on_time_and_hierarchical_on_energy() {
         for (c, rows) in TABLE_6.into_iter().enumerate() {

@@ -311,7 +311,8 @@ fn policies_see_the_same_random_numbers() {
     }
 }
 
-/// Copies of all tasks are requested at once, on equal nodes with a core per slot: one more slot for copies is one more machine for a fixed list.
+/// Copies of all tasks are requested at once, on equal nodes with a core per slot: one more slot for copies is like one
+/// more machine that processes a fixed list of jobs.
 #[test]
 fn more_reserved_slots_never_delay_a_copy() {
     for seed in 0..40 {

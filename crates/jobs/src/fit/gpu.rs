@@ -1,4 +1,5 @@
-//! Predicted waits of Spark's tasks for permits of GPUs, from their other times: waits are not fitted, but predicted and compared with the log.
+//! Predicted waits of Spark's tasks for permits of GPUs, from the other parts of the task times: waits are not fitted,
+//! but predicted and compared with the log.
 
 use std::collections::BTreeMap;
 

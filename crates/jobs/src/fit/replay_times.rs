@@ -12,8 +12,8 @@ use crate::fit::line::{Line, line, median};
 
 /// Number of alternating fits.
 const ROUNDS: usize = 12;
-/// Number of tasks on a node at which the node's median has the same weight as the assumption that the node
-/// is like the others.
+/// Number of tasks on a node at which the node's median has the same weight as the assumption that the node is as fast
+/// as the other nodes.
 const FEW: f64 = 1.0;
 /// Number of cold and warm tasks needed to estimate the cost of a cold start.
 const ENOUGH: usize = 3;

@@ -1,11 +1,11 @@
 //! The slowdown of executors that share a host, from runs with different numbers of executors.
 //!
-//! Three times grow with the load of a host, each in proportion to a power of the load: the start-up time of executors, the warm-up time of
-//! tasks (the extra time of the first task of a slot, and of the following ones until the steady time), and the CPU
-//! time of steady tasks. Each run of a program gives one ratio of its time to the program's model; the powers are the
-//! slopes of the ratios' logarithms over the logarithms of the load, with a separate level for each program. Runs of
-//! other programs on the same cluster count equally. Without suitable runs, the power is assumed: halfway between no
-//! effect and proportionality, ± 0.5.
+//! Three kinds of time grow with the load of a host, each in proportion to a power of the load: the start-up time of
+//! executors, the warm-up time of tasks (the extra time of the first task of a slot, and of the following ones until
+//! the steady time), and the CPU time of steady tasks. Each run of a program gives one ratio of its time to the
+//! program's model; the powers are the slopes of the ratios' logarithms over the logarithms of the load, with a
+//! separate level for each program. Runs of other programs on the same cluster count equally. Without suitable runs,
+//! the power is assumed: halfway between no effect and proportionality, ± 0.5.
 
 use crate::fit::observe::ObservedRun;
 use crate::fit::tail::MOST_RATIO;
@@ -78,7 +78,7 @@ pub(super) fn usual_load(runs: &[ObservedRun]) -> (f64, f64) {
     (mean(|load| load.0), mean(|load| load.1))
 }
 
-/// Factors by which the times of a run differ from those at the usual load.
+/// Factors by which the times of a run differ from the times at the usual load.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slower {
     pub(super) warm_up: f64,
@@ -98,7 +98,7 @@ impl Slower {
     }
 }
 
-/// Returns the steady part of a task's time at the usual load, and the extra part.
+/// Returns the steady part of a task's time at the usual load of a host, and the extra time of first tasks.
 fn parts(times: &Times, mb: f64, rank: u32) -> (f64, f64) {
     let warm = times.warm.at(mb);
     if rank < 2 {
@@ -109,7 +109,8 @@ fn parts(times: &Times, mb: f64, rank: u32) -> (f64, f64) {
     }
 }
 
-/// Returns the evidence from the runs of a program, given its times without the effect of the load.
+/// Returns the evidence from the runs of one program for the three powers of the load. `times` are the program's task
+/// times without the effect of the load.
 pub(super) fn told(runs: &[ObservedRun], times: &[Times]) -> Told {
     let late = runs.iter().filter(|run| run.start_s > 0.0);
     let start: Vec<(f64, f64)> = late.map(|run| (load(run).0.ln(), run.start_s.ln())).collect();

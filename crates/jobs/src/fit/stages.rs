@@ -179,7 +179,7 @@ fn rounded(mut plan: StagePlan) -> StagePlan {
     plan
 }
 
-/// Returns the evidence of the runs of a program for the load of hosts.
+/// Returns the evidence from the runs of one program for the three powers by which times grow with the load of a host.
 fn told_by(runs: &[ObservedRun]) -> Told {
     let times: Vec<Times> = rows_of(runs, &vec![1.0; runs.len()]).iter().map(|rows| fit_times(rows)).collect();
     told(runs, &times)
@@ -524,8 +524,8 @@ mod tests {
         assert!((centre(&[0.0, 1.0], &[1.0, 1.0]) - (std::f64::consts::LN_2 - 0.5)).abs() < 1e-12);
     }
 
-    /// One run says nothing of how whole runs differ; n equal runs add n - 1 degrees of freedom, and no squares. Seen to fail with n
-    /// degrees of freedom.
+    /// One run says nothing about the spread between whole runs; n equal runs add n - 1 degrees of freedom, and no
+    /// squares. This test was seen to fail with n degrees of freedom.
     #[test]
     fn runs_move_the_assumed_spread_by_their_degrees_of_freedom() {
         let prior = RunSpread::default();
@@ -539,8 +539,8 @@ mod tests {
         );
     }
 
-    /// Coefficients of variation: 1 / sqrt(k) of k stages, those of quantiles by hand, and that of Weibull's law by its gamma functions.
-    /// Seen to fail without the root.
+    /// Compares coefficients of variation with 1 / sqrt(k) for k stages, with values computed by hand for quantiles,
+    /// and with the gamma functions for Weibull's distribution. This test was seen to fail without the root.
     #[test]
     fn laws_have_their_coefficients_of_variation() {
         assert_eq!(coefficient(&PhaseLaw::Erlang(16)), 0.25);

@@ -17,11 +17,11 @@ const TASK_SPREAD: f64 = 0.2;
 const MOST_WARMING: f64 = 4.0;
 /// Number of values of κ tried: equal steps of ln(1 + κ).
 const STEPS: u32 = 60;
-/// A warm task that takes at least this multiple of a cold one was delayed by another cause.
+/// A warm task that takes at least this multiple of a cold task's time was delayed by another cause.
 const HELD_UP: f64 = 2.0;
 /// Below this share of CPU time a task waits for another resource, or computes in another process, such as Python's.
 const LEAST_BUSY: f64 = 0.15;
-/// Share of a cold task's time assumed for a warm one if no slot ran a second task and there are no CPU times.
+/// Share of a cold task's time assumed for a warm task if no slot ran a second task and there are no CPU times.
 const WARM_SHARE: f64 = 0.5;
 
 /// One task, its time divided by its run's factor.

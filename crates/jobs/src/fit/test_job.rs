@@ -24,7 +24,7 @@ const RATE_MB: f64 = STARTING_MB;
 /// Minimum time that determines a rate \[s\].
 const RATE_S: f64 = 0.1;
 
-/// Default spread of whole runs around a plan fitted to one job, at the size of the job or another:
+/// Default spread of whole runs around a plan fitted to one job, at the size of this job or at another size:
 /// approximately the spread of the histories in docs/validation.md.
 pub const ONE_JOB: RunSpread = RunSpread { sigma: 0.25, degrees_of_freedom: 4.0, runs: 1 };
 
@@ -63,7 +63,8 @@ pub struct FittedJob {
 }
 
 impl FittedJob {
-    /// Puts residual constants into the plan; `took` names their source, as in `other jobs took more than estimated`.
+    /// Puts the constants of the unexplained job time (section `[residual]`) into the plan; `took` names their source,
+    /// as in `other jobs took more than estimated`.
     pub fn add_residual(&mut self, residual: Residual, took: &str) {
         let from = format!("excess time of {} {took}", residual.jobs);
         for (key, value) in [

@@ -127,7 +127,7 @@ fn unfinished_after_jumps(stages_s: &[f64], rate: f64) -> Vec<f64> {
 struct Class {
     /// Jumps per second.
     rate: f64,
-    /// Additional fixed time relative to the group \[s\].
+    /// Fixed time of these tasks minus the smallest fixed time of all tasks with stages \[s\].
     delay: f64,
     /// Number of tasks, and their probabilities of being unfinished after n jumps.
     tasks: Vec<(f64, Vec<f64>)>,

@@ -77,13 +77,13 @@ impl Plan {
         [waves(self.maps(), self.map_slots()), waves(self.reduces(), self.reduce_slots())]
     }
 
-    /// Returns the time added by the residual constants \[s\].
+    /// Returns the time that the constants of `[residual]` add to the job \[s\].
     pub fn residual_s(&self) -> f64 {
         let [maps, reduces] = self.waves();
         self.residual.job_s + self.residual.wave_s * (maps + reduces) as f64
     }
 
-    /// Returns the time after the last task \[s\], >= 0: clean-up and residual.
+    /// Returns the time after the last task \[s\], >= 0: the clean-up, and the time added by `[residual]`.
     pub(super) fn end_s(&self) -> f64 {
         (self.framework.cleanup_s + self.residual_s()).max(0.0)
     }

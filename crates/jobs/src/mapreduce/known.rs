@@ -172,7 +172,8 @@ mod tests {
         assert_eq!(mean_s(&slow, 3).0, 5.0 + 3.0 * 10.0 + 6.0 + 2.0 * 3.0);
     }
 
-    /// The mean of the last of sums of exponentials on two kinds of workers, where all tasks have a slot: by the formula of the net.
+    /// Compares the mean time until the last task ends, on two kinds of workers with a slot for every task and
+    /// exponential phases, with the formula of the net.
     #[test]
     fn with_a_slot_for_every_task_the_mean_is_that_of_the_formula() {
         use crate::mapreduce::analytic::JobTime;

@@ -83,7 +83,7 @@ const ENDS: usize = 32;
 const SURVIVAL_HALVINGS: u32 = 48;
 /// Probability below which the distribution does not explain an age.
 const HARDLY_EVER: f64 = 1e-6;
-/// Index of the Pareto tail that is assumed for such an age.
+/// Index of the Pareto tail that is assumed for an age that the distribution does not explain.
 const OVERDUE_TAIL: f64 = 3.0;
 
 /// The quantiles of a distribution with mean 1, for many draws.

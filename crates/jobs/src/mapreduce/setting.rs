@@ -32,9 +32,9 @@ pub enum SettingProblem {
     /// A straggler would be flagged after its end.
     #[error("a straggler that takes {factor} times the typical time cannot be flagged at {at} times")]
     AfterTheEnd {
-        /// Time of the flag, in usual times.
+        /// Time of the flag since the start of the task, as a multiple of the usual time.
         at: f64,
-        /// Time of the end, in usual times.
+        /// Time of the task, as a multiple of the usual time.
         factor: f64,
     },
 }

@@ -33,12 +33,14 @@ pub struct Speculation {
     pub latency: f64,
     /// Share of flagged tasks that are stragglers but flagged too late, 0 to 1; these count as false positives. Default 0.
     pub fake: f64,
-    /// Remaining time of a straggler when it is flagged too late, in usual times, above 0 and below 1. Default 0.5.
+    /// Remaining time of a straggler when it is flagged too late, as a multiple of its usual time, above 0 and below 1.
+    /// Default 0.5.
     pub fake_left: f64,
     /// UT, mean time of missed stragglers divided by their usual time, >= 1. Default: the mean of all stragglers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undetected: Option<f64>,
-    /// Time from the start of a normal task to its flag, in usual times, 0 to below 1. Default 0.5, as in \[Phan2018, 4.2\].
+    /// Time from the start of a normal task to its flag, as a multiple of its usual time, 0 to below 1. Default 0.5, as
+    /// in \[Phan2018, 4.2\].
     pub false_alarm_at: f64,
     /// Probability that a copy also draws a slow node, 0 to 1. Default: as for tasks. Use 0 if slow nodes get no copies.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -216,7 +218,8 @@ mod tests {
     use super::*;
 
     /// A fifth of the tasks are stragglers, half of them caught: 0.1 of all tasks, which are 0.8 of the flags. So 0.125 of all tasks are flagged, a
-    /// tenth of these too late, and the rest of the flags are false alarms. Fails if the share of late flags is applied to the caught ones.
+    /// tenth of these too late, and the rest of the flags are false alarms. Fails if the share of late flags is applied
+    /// to the caught stragglers.
     #[test]
     fn fates_have_the_recall_the_precision_and_the_late_flags_that_were_asked_for() {
         let stragglers = Stragglers { share: 0.2, ..Stragglers::default() };

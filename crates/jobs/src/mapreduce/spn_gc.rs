@@ -530,7 +530,7 @@ mod tests {
             ]
         }
 
-        /// Returns the ratios of the times of the changed plan to those of `plan`.
+        /// Returns the ratios of the times of the changed plan to the times of `plan`.
         fn ratios(plan: &Plan, change: impl FnOnce(&mut Plan)) -> [f64; 8] {
             let mut changed = plan.clone();
             change(&mut changed);

@@ -25,7 +25,7 @@ pub struct JobPhases {
     pub shuffle_s: f64,
     /// Phases 8 and 9 of each reduce task \[s\], >= 0. One entry per reduce task, at least one.
     pub reduces_s: Vec<[f64; 2]>,
-    /// Time after the last task \[s\], >= 0: clean-up and residual.
+    /// Time after the last task \[s\], >= 0: the clean-up, and the time added by `[residual]`.
     pub end_s: f64,
     /// Kind of worker of each map task: index into `cluster.node`.
     pub map_nodes: Vec<usize>,

@@ -72,7 +72,7 @@ impl<'t> Document<'t> {
         set_default(self.table.get_mut(), key, value);
     }
 
-    /// Returns the line of the value at `key`; for a missing key, of its section.
+    /// Returns the line of the value at `key`; for a missing key, the line of its section.
     pub fn line(&self, key: &str) -> Option<usize> {
         locate(&self.table, key).map(|span| line_of(self.text, span.start))
     }
@@ -153,12 +153,14 @@ fn take_out(table: &mut DeTable<'_>, span: &Range<usize>) -> bool {
     })
 }
 
-/// Returns the position of the value at `key` in a plan's text, in bytes; for a missing key, of its section.
+/// Returns the position of the value at `key` in a plan's text, in bytes; for a missing key, the position of its
+/// section.
 pub fn place(text: &str, key: &str) -> Option<Range<usize>> {
     locate(&DeTable::parse(text).ok()?, key)
 }
 
-/// Returns the position of the value at `key` in the text that `table` was read from; for a missing key, of its section.
+/// Returns the position of the value at `key` in the text that `table` was read from; for a missing key, the position
+/// of its section.
 fn locate(table: &Spanned<DeTable<'_>>, key: &str) -> Option<Range<usize>> {
     let mut steps = key.split(['.', '[', ']']).filter(|step| !step.is_empty());
     let mut value = table.get_ref().get(steps.next()?)?;

@@ -88,7 +88,8 @@ mod tests {
         experiment.run(&mut |_| true).unwrap().into_iter().map(|run| run.outcomes).collect()
     }
 
-    /// Sums of exponentials: the last of four on four slots, and set-ups of mean ½; the three waves of the first stage differ.
+    /// Compares the mean with the formula for exponential times: the last of four tasks on four slots, and set-ups of
+    /// mean ½ s. The three waves of the first stage differ.
     #[test]
     fn without_copies_the_mean_is_that_of_the_formula() {
         let mut job = job(PhaseLaw::Exponential);

@@ -111,8 +111,9 @@ mod tests {
         assert_eq!((without[1].start_s, without[1].end_s), (2.0, 4.0));
     }
 
-    /// A closed queue: n tasks at a time, each thinking for an exponential time of mean Z and then served for one of mean S by c permits. The
-    /// mean wait follows from the chain of the number that asks: machine repair. Seen to fail with a bias of 1%.
+    /// A closed queue: n tasks at a time, each thinking for an exponential time of mean Z and then holding one of c
+    /// permits for an exponential time of mean S. The mean wait follows from the Markov chain of the number of tasks
+    /// that hold or request a permit: machine repair. This test was seen to fail with a bias of 1%.
     #[test]
     fn waits_of_a_closed_queue_are_those_of_machine_repair() {
         let (n, c, think_s, serve_s) = (8_u32, 2_u32, 3.0, 1.0);

@@ -74,8 +74,8 @@ pub struct PlannedJob {
     pub end_s: f64,
     /// The GPUs that tasks share; none if no task uses one.
     pub gpus: Option<SharedGpus>,
-    /// Relative standard errors of the job time shared by the stages: those of the powers of the
-    /// mutual slowdown of executors, and those of sizes far from the observed runs.
+    /// Relative standard errors of the job time shared by the stages: the errors of the powers of the mutual slowdown
+    /// of executors, and the errors due to sizes far from the observed runs.
     pub shared_errors: Vec<f64>,
 }
 
@@ -187,7 +187,7 @@ fn parts(stage: &StageSpec, mb: f64, rank: u32) -> [f64; 3] {
     [end * (1.0 - stage.busy), end * stage.busy, excess]
 }
 
-/// Factors by which times differ from those of the plan because a host runs more or fewer tasks at a time.
+/// Factors by which times differ from the times of the plan because a host runs more or fewer tasks at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Load {
     start_s: f64,
@@ -385,7 +385,7 @@ mod tests {
         assert!((PlannedJob::of(&plan).error() - 0.15).abs() < 1e-12);
     }
 
-    /// A plan whose times hold for two executors of one core on a host; the tests put up to eight there.
+    /// A plan whose times hold for two executors of one core on a host; the tests put up to eight executors there.
     fn crowded(executors: u32, hosts: Option<u32>) -> StagePlan {
         let power = |power| Power { power, error: 0.2 };
         let sharing = Sharing {

@@ -1,4 +1,4 @@
-"""The questions. Each function is a command of ``tailspn``, with the command's options as keyword arguments."""
+"""The functions of the package. Each runs a command of ``tailspn``; the command's options are its keyword arguments."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def check_shared(function: Callable[..., Any], options: Mapping[str, Any]) -> tu
 
 
 def _shared(function: Callable[..., Any], inputs: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `_outcome` for a distributed question."""
+    """Return the arguments with which `_outcome` runs a shard of a distributed question."""
     command, left = check_shared(function, options)
     # send the net itself, because other machines may not have its file
     inputs = [Net.parse(one.to_pipe()) if isinstance(one, Net) else one for one in inputs]
@@ -157,7 +157,7 @@ def _shared(function: Callable[..., Any], inputs: Sequence[Any], options: Mappin
 
 
 def part(function: Callable[..., Any], inputs: Sequence[Any], options: Mapping[str, Any], shard: str) -> bytes:
-    """Run one shard of a question; ``shard`` is its number and the number of shards, such as ``2/8``."""
+    """Run one shard of a question; ``shard`` is the number of the shard and the number of all shards, such as ``2/8``."""
     outcome = _outcome(**_shared(function, inputs, options), shard=shard)
     if outcome.part is not None and not outcome.problems and outcome.interruption is None and outcome.exit == 0:
         return outcome.part

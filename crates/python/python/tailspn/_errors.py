@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Problem(NamedTuple):
-    """A problem, and its position in a file or an option."""
+    """A reason why a question has no answer, and its position in a file or an option."""
 
     message: str
     help: str | None = None
@@ -42,7 +42,7 @@ class Error(Exception):
         self.file, self.line, self.column = first.file, first.line, first.column
 
     def __reduce__(self) -> tuple[type[Error], tuple[object, ...]]:
-        """Pickle with all attributes: errors cross processes."""
+        """Pickle with all attributes, so that errors can be sent between processes."""
         return type(self), (self.problems, self.exit_code, self.partial)
 
 
@@ -63,11 +63,11 @@ class LogError(Error, ValueError):
 
 
 class RefusedError(Error):
-    """The question has no answer, or not by the requested method."""
+    """The question has no answer, or the requested method cannot answer it."""
 
 
 class GpuError(Error):
-    """A GPU is required, but no GPU can run this."""
+    """A GPU is required, but no GPU can run the question."""
 
 
 class FileError(Error, OSError):

@@ -21,7 +21,7 @@ Weight = float | str
 
 
 class Arc(NamedTuple):
-    """An arc: ``input``, ``output``, ``inhibitor`` or ``test``."""
+    """An arc; ``kind`` is ``input``, ``output``, ``inhibitor`` or ``test``."""
 
     kind: str
     place: str
@@ -31,27 +31,27 @@ class Arc(NamedTuple):
 
 
 class Timing(NamedTuple):
-    """Timing of a transition."""
+    """The timing of a transition."""
 
     distribution: str
     """``immediate``, ``exponential``, or the name of another distribution of delays."""
     rate: Weight | None
     """The weight of an immediate transition or the rate [1/s] of an exponential transition; None for other distributions."""
     numbers: tuple[float, ...]
-    """The parameters of another distribution, as in `Distribution`."""
+    """The parameters of any other distribution, as in `Distribution`."""
     priority: int
     """The priority of an immediate transition."""
     servers: int | None
     """Number of enablings that a timed transition serves simultaneously; None for all."""
     memory: str
-    """``enabling`` or ``age``."""
+    """The memory policy of a timed transition: ``enabling`` or ``age``."""
 
 
 class Net:
     """A generalized stochastic Petri net, opened with `open` or built with `NetBuilder`."""
 
     def __init__(self, native: _tailspn.NativeNet, *, path: str | None = None) -> None:
-        """Wrap a net. ``path`` is the file that it was read from."""
+        """Wrap a net. ``path`` is the file that the net was read from; None without a file."""
         self._native = native
         self.path = path
 
@@ -70,12 +70,12 @@ class Net:
         return cls(_tailspn.NativeNet.parse(text))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle as PIPE XML: nets cross processes."""
+        """Pickle as PIPE XML, so that nets can be sent between processes."""
         return Net.parse, (self.to_pipe(),)
 
     @property
     def name(self) -> str:
-        """The name."""
+        """The name of the net."""
         return self._native.name
 
     @property
@@ -206,7 +206,7 @@ def _weight(text: str) -> Weight:
 
 
 def _total(weights: Sequence[Weight]) -> Weight:
-    """Return the sum of the weights; as text for expressions."""
+    """Return the sum of the weights; if one of them is an expression, the sum is an expression, too."""
     numbers = [weight for weight in weights if isinstance(weight, float)]
     texts = [weight for weight in weights if isinstance(weight, str)]
     if not texts:
@@ -295,8 +295,8 @@ class NetBuilder:
     ) -> NetBuilder:
         """Add a timed transition, with either the rate [1/s] of an exponential delay or another distribution of the delay.
 
-        ``servers`` is the number of enablings that are served simultaneously; None serves all. ``memory`` is ``enabling`` or
-        ``age``.
+        ``servers`` is the number of enablings that are served simultaneously; None serves all. ``memory`` is the
+        memory policy, ``enabling`` or ``age``.
         """
         if (rate is None) == (delay is None):
             raise ValueError("a timed transition has either a rate or a delay")
@@ -308,7 +308,10 @@ class NetBuilder:
         return self
 
     def immediate(self, id: str, weight: float | str = 1, *, priority: int = 1) -> NetBuilder:
-        """Add an immediate transition. Of several enabled ones with the highest priority, one fires at random by weight."""
+        """Add an immediate transition.
+
+        Of the enabled immediate transitions with the highest priority, one fires, with a probability proportional to its weight.
+        """
         self._native.immediate(id, str(weight), priority)
         return self
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Measured(float):
     """A number with its confidence interval. The object is a float whose value is the point estimate.
 
-    ``low`` and ``high`` are None if there is no interval; in that case, ``note`` explains why. Other keys of the JSON are
-    attributes too, such as ``p`` of a quantile.
+    ``low`` and ``high`` are None if there is no interval; in that case, ``note`` explains why. The other keys of the number's
+    JSON are attributes, too, such as ``p`` of a quantile.
     """
 
     _record: dict[str, Any]
@@ -143,7 +143,7 @@ class Table:
     """A table of a result.
 
     ``pandas.DataFrame.from_arrow(table)``, ``polars.DataFrame(table)`` and ``pyarrow.table(table)`` read it; DuckDB reads
-    the result of the latter. A column of numbers is float64 with nulls; if the numbers have intervals, the columns
+    the PyArrow table. A column of numbers is float64 with nulls; if the numbers have intervals, the columns
     ``NAME_low`` and ``NAME_high`` hold the ends.
     """
 
@@ -202,7 +202,7 @@ class Result(Record):
 
     @property
     def samples(self) -> npt.NDArray[np.float64] | None:
-        """Times [s] of the replications that reached the goal, in order, shape (reached,); None unless requested."""
+        """Times [s] of the replications that reached the goal, in their order, shape (reached,); None if not requested."""
         return self._samples
 
     @property
@@ -240,7 +240,10 @@ class Result(Record):
         return [Table(table) for table in self._found.tables()]
 
     def table(self, title: str | None = None) -> Table:
-        """Return the table with a title; without a title, the table that ``--csv`` prints, otherwise the longest table."""
+        """Return the table with the given title.
+
+        Without a title, return the table that ``--csv`` prints or, if there is none, the longest table.
+        """
         tables = self._found.tables()
         if title is not None:
             found = [table for table in tables if table.title == title]

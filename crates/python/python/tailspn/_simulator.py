@@ -62,7 +62,7 @@ class Simulator:
         self.parameters = tuple(parameters)
         """The names of the parameters, in the order of the columns."""
         self.columns = ("time_s", *(native.stages if stages else ()))
-        """The names of the numbers of a run: the time of the job or net, then the times of the stages, all in seconds."""
+        """The names of the times of a run: the time of the job or net, then the times of the stages, all in seconds."""
         self.runs, self.seed = runs, seed
         self._summary, self._invalid = summary, invalid
         self._calls = 0

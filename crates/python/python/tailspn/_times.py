@@ -99,7 +99,7 @@ class EmpiricalTimes(Times):
     """The distribution of equally likely samples. Quantiles are samples; the variance divides by the number of samples."""
 
     def __init__(self, samples: npt.ArrayLike) -> None:
-        """Take samples [s] of any shape. Raises ValueError without samples, and for NaN."""
+        """Take samples [s] of any shape. Raises ValueError if there are no samples, or if a sample is NaN."""
         self._samples: Numbers = np.sort(np.asarray(samples, dtype=np.float64), axis=None)
         if not self._samples.size:
             raise ValueError("a distribution needs at least one sample")
@@ -358,7 +358,7 @@ def _increasing(times: npt.ArrayLike, shares: npt.ArrayLike) -> tuple[Numbers, N
 
 
 def _at(times: npt.ArrayLike, values: npt.ArrayLike, kept: Numbers) -> Numbers:
-    """Return the values at the times that are kept."""
+    """Return the values at the times that `_increasing` kept."""
     _, first = np.unique(np.asarray(times, dtype=np.float64), return_index=True)
     found: Numbers = np.asarray(values, dtype=np.float64)[first]
     assert found.size == kept.size
@@ -390,7 +390,7 @@ def _hermite_slope(u: Numbers, y0: Numbers, y1: Numbers, d0: Numbers, d1: Number
 
 
 def _mapped(function: Callable[[Numbers], Numbers], values: npt.ArrayLike) -> Any:
-    """Apply a function to an array, or to a number, for which the result is a float."""
+    """Apply a function to an array or a number; for a number, the result is a float."""
     array = np.asarray(values, dtype=np.float64)
     found = function(array)
     return found if array.ndim else float(found)

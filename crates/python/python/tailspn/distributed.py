@@ -1,4 +1,4 @@
-"""Replications on many machines, with any executor. Shards of a question are merged to the same digits as a single run."""
+"""Replications on many machines, with any executor. The merged shards of a question have the same digits as a single run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Unfinished(RuntimeError):
 
 
 def part(question: Question, index: int, of: int) -> bytes:
-    """Run shard ``index`` (from 1) of ``of`` on this machine, on all its cores unless the question says otherwise."""
+    """Run shard ``index`` (from 1) of ``of`` on this machine, on all its cores if the question sets no ``threads``."""
     return _ask.part(question.func, question.args, question.keywords, f"{index}/{of}")
 
 

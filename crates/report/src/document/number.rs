@@ -78,7 +78,7 @@ impl Number {
         self.shown_in("%", 100.0)
     }
 
-    /// Shows the number in another unit; `factor` of these are one of the original unit.
+    /// Shows the number in another unit; `factor` new units are one original unit.
     #[must_use]
     pub fn shown_in(self, unit: impl Into<Word>, factor: f64) -> Self {
         Self { factor, shown_unit: Some(unit.into()), ..self }

@@ -34,7 +34,7 @@ pub(crate) struct TimeFound {
 }
 
 impl TimeFound {
-    /// Returns a time with quantiles from samples, or with exact ones.
+    /// Returns a time with quantiles from samples, or with exact quantiles.
     pub(crate) fn distribution(at: &str, time: &Distribution) -> Self {
         let quantile = |(i, row): (usize, &crate::report::distribution::QuantileRow)| {
             (row.p, Number::measured(format!("{at}/quantiles/{i}"), &row.quantity, "s"))
@@ -216,7 +216,7 @@ pub(crate) fn folding_rows(folded: Option<&FoldedParts>, not_folded: &[NotFolded
     folded.into_iter().chain(not_folded).collect()
 }
 
-/// Returns the rows of a study's provenance, with the folding of the base's net.
+/// Returns the rows of a study's provenance, with the folding of the net of the base configuration.
 pub(crate) fn with_base_folded<'a>(
     rows: impl IntoIterator<Item = (&'a str, String)>,
     folded: Option<&FoldedParts>,

@@ -52,7 +52,7 @@ pub struct BenchRow {
     pub gpu: Option<BenchSpeed>,
     /// Reason why the GPU does not run the net.
     pub no_gpu: Option<String>,
-    /// Ratio of replications per second on the GPU to those on the CPU.
+    /// Replications per second on the GPU, divided by replications per second on the CPU.
     pub ratio: Option<f64>,
     /// The upper bound of the GPU's speed.
     pub bound: Option<BenchBound>,

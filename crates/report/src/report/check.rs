@@ -58,7 +58,8 @@ pub struct CheckReport {
     /// The folded parts of the net; none if no parts are equal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// The parts that `solve` folds, after the expansion of delays to phases; `None` unless it folds more.
+    /// The parts that `solve` folds, after the expansion of delays to phases; `None` unless `solve` folds more parts
+    /// than `folded`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded_by_solve: Option<FoldedParts>,
     /// Exchangeable parts that are not folded; `solve` explores canonical markings of them.

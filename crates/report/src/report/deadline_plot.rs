@@ -20,8 +20,8 @@ const MARK: i32 = 5;
 const LEGEND: i32 = 20;
 /// Maximum number of points that are drawn; the last points of the search are kept.
 const MOST: usize = 500;
-/// Maximum number of points that are all labelled, if there is room. Of more points, only those in the answer are
-/// labelled.
+/// Maximum number of points that are all labelled, if there is room. If there are more points, only the points in the
+/// answer are labelled.
 const FEW: usize = 12;
 
 /// The meaning of a mark.
@@ -180,8 +180,8 @@ impl<'r> Deadline<'r> {
         ([x, y], areas)
     }
 
-    /// Writes the values of configurations next to their marks: of all if they are few, otherwise of those in the
-    /// answer.
+    /// Writes the values of configurations next to their marks: of all configurations if there are few, otherwise of
+    /// the configurations in the answer.
     fn labels(
         &self,
         area: &Area<'_>,
@@ -249,7 +249,7 @@ fn laid_out(entries: &[State], room: i32) -> Vec<(State, [i32; 2])> {
     places
 }
 
-/// Ends with some room on both sides, also around a single number.
+/// Returns the ends of an axis for these numbers, with some room on both sides, also around a single number.
 fn span(values: impl Iterator<Item = f64> + Clone) -> [f64; 2] {
     let (low, high) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::NEG_INFINITY, f64::max));
     let room = if high > low { 0.07 * (high - low) } else { 0.1 * high.abs().max(1.0) };

@@ -74,7 +74,7 @@ pub struct JudgedRow {
     pub detector: Word,
     /// Age of a stage at the first check \[s\].
     pub lag_s: f64,
-    /// When the detector runs: always, or only while no task waits.
+    /// Condition under which the detector runs: always, or only while no task waits.
     pub watch: Watching,
     /// Tasks that were flagged.
     pub flagged: u64,

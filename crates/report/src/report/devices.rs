@@ -16,7 +16,7 @@ pub struct DevicesReport {
     pub adapters: Vec<AdapterRow>,
     /// Name of the adapter that `auto` uses, if any.
     pub auto: Option<String>,
-    /// Reason of that choice.
+    /// Reason for the choice of this adapter, or for using no adapter.
     pub auto_reason: String,
 }
 

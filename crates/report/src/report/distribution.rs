@@ -9,8 +9,8 @@ use crate::sim::Clock;
 
 /// Bars of a histogram.
 const BARS: u32 = 60;
-/// How far the bars extend beyond p99, as a multiple of the distance from p50 to p99. Samples beyond that are counted, not
-/// drawn.
+/// Distance by which the bars extend beyond p99, as a multiple of the distance from p50 to p99. Samples beyond that are
+/// counted, not drawn.
 const BEYOND_P99: f64 = 0.5;
 /// Maximum number of bars; samples beyond the last bar are counted together.
 const MOST_BARS: f64 = 100_000.0;
@@ -68,8 +68,8 @@ pub struct Distribution {
     pub quantiles: Vec<QuantileRow>,
     /// Histogram of the samples.
     pub histogram: Histogram,
-    /// The distribution function as a line of points. For samples, it covers the shortest to the longest, and
-    /// `low` and `high` are the ends of an interval for each single probability, at the level of the mean.
+    /// The distribution function as a line of points. For samples, it covers the range from the shortest to the longest
+    /// sample, and `low` and `high` are the ends of an interval for each single probability, at the level of the mean.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<CdfPoint>,
 }

@@ -32,7 +32,7 @@ pub struct FitStageRow {
     #[serde(with = "ends")]
     #[cfg_attr(feature = "schema", schemars(with = "ends::Ends"))]
     pub warm_s: Measured,
-    /// Extra time of the second task of a slot compared with steady ones.
+    /// Extra time of the second task of a slot, compared with steady tasks.
     pub warming: f64,
     /// Time from the end of the preceding stages to the first launch \[s\].
     pub setup_s: f64,

@@ -42,7 +42,7 @@ pub struct FitJobRun {
     pub input_mb: f64,
     /// Time from the first launch of a task to the last end of a task \[s\].
     pub run_s: f64,
-    /// The plan's estimate of `run_s` at the job's size, without residual constants \[s\].
+    /// The plan's estimate of `run_s` at the job's size, without the constants of its section `[residual]` \[s\].
     pub estimate_s: f64,
 }
 
@@ -58,13 +58,13 @@ pub struct FitJobReport {
     pub name: String,
     /// Time from the submission to the end of the job \[s\].
     pub job_s: f64,
-    /// From the first launch of a task to the last end of one \[s\].
+    /// Time from the first launch of a task to the last end of a task \[s\].
     #[serde(default)]
     pub run_s: f64,
     /// The plan's estimate of `run_s` \[s\], if requested.
     #[serde(default)]
     pub estimate_s: Option<f64>,
-    /// Part of the estimate that comes from the plan's residual constants \[s\].
+    /// Part of the estimate that comes from the constants of the plan's section `[residual]` \[s\].
     #[serde(default)]
     pub residual_s: f64,
     /// The jobs with the plan's estimates, if the plan was fitted to several.
@@ -97,7 +97,8 @@ pub fn fit_jobs_report(fitted: &FittedJobs, checked: &[CheckedFit]) -> FitJobRep
     if jobs.len() > 1 { FitJobReport { jobs, ..report } } else { report }
 }
 
-/// Reports the result of a fit; `estimate_s` is the estimate of the plan without residual constants.
+/// Reports the result of a fit; `estimate_s` is the estimate of the plan without the constants of its section
+/// `[residual]`.
 pub fn fit_job_report(fitted: &FittedJob, estimate_s: Option<f64>) -> FitJobReport {
     let residual_s = fitted.plan.residual_s();
     let row = |value: &crate::fit::FittedValue| FitValueRow {

@@ -25,7 +25,7 @@ const LANE: f64 = 14.0;
 const STREET: [f64; 2] = [80.0, 210.0];
 /// Maximum number of firings that are shown at an edge; its tooltip lists all.
 const MOST_FIRINGS: usize = 4;
-/// Half the distance between edges in both directions.
+/// Half the distance between two edges that join the same boxes in opposite directions.
 const ASIDE: f64 = 6.0;
 /// Position of the firings on an edge, as a share of its length: forward edges, and backward edges.
 const LABEL: [f64; 2] = [0.5, 0.38];

@@ -37,7 +37,7 @@ pub struct LookRow {
     pub low_s: Option<f64>,
     /// Upper end of the measure's interval \[s\].
     pub high_s: Option<f64>,
-    /// Confidence level of the measure's interval, corrected for repeated looks.
+    /// Confidence level of the measure's interval, corrected for repeated checks of the interval.
     pub level: f64,
     /// Probability of finishing by the deadline, with its interval at that level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,7 +52,7 @@ pub struct LookRow {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OptimizeReport {
-    /// `cheapest`, `meets` (a cheaper one is undecided), `none`, `undecided` or `stopped`.
+    /// `cheapest`, `meets` (a cheaper configuration is undecided), `none`, `undecided` or `stopped`.
     pub answer: Word,
     /// True if the search was stopped before its end.
     #[serde(default)]
@@ -97,10 +97,10 @@ pub struct OptimizeReport {
     pub version: Word,
     /// Seed of every point.
     pub seed: u64,
-    /// The folded parts of the base's net; `None` if it runs unfolded.
+    /// The folded parts of the net of the base configuration; `None` if it runs unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// Similar parts of the base's net that are not folded.
+    /// Similar parts of the net of the base configuration that are not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
     /// The plan, every key written out.

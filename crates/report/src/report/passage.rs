@@ -14,7 +14,7 @@ pub struct PassageSection {
     pub goal: String,
     /// Number of states, including those at the goal; `None` if the method needs no states.
     pub states: Option<usize>,
-    /// Probability of ever reaching the goal; mean and deviation are those of the runs that reach it.
+    /// Probability of ever reaching the goal; mean and deviation refer to the runs that reach it.
     pub probability: f64,
     /// Mean \[s\]; none if the goal is unreachable.
     pub mean_s: Option<f64>,

@@ -72,7 +72,8 @@ pub struct RemainingReport {
     pub basis: RemainingBasis,
     /// Time from the start of the first job until now \[s\]; null before the first job.
     pub elapsed_s: Option<f64>,
-    /// The current time, in seconds since 1970: that of the last event of the log, unless the machine's clock was requested.
+    /// The current time, in seconds since 1970: the time of the last event of the log, unless the machine's clock was
+    /// requested.
     pub now_unix_s: f64,
     /// From the start of the first job to the end of the last job \[s\], for a finished application.
     pub job_s: Option<f64>,

@@ -40,7 +40,7 @@ pub(crate) struct BarRow {
     pub(crate) colour: Option<RGBColor>,
 }
 
-/// Returns a picture of rows from above; `None` without a row.
+/// Returns a picture of rows, from top to bottom; `None` without a row.
 ///
 /// # Errors
 ///

@@ -213,7 +213,7 @@ impl Lead<'_> {
     }
 }
 
-/// Returns true if the time is the base's, rather than a mean over ranges.
+/// Returns true if the reported time belongs to the base configuration; otherwise it is a mean over ranges.
 fn is_at_the_base(report: &SensitivityReport) -> bool {
     matches!(report.method, Method::Derivatives | Method::Each)
 }

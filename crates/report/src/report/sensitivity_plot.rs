@@ -187,8 +187,8 @@ fn draw_effects(area: &Area<'_>, dots: &[Dot<'_>], x: [f64; 2], y: [f64; 2], wid
 }
 
 /// Writes the name of each dot next to it if there is room, in order of rank; otherwise the rank;
-/// otherwise no text. Names never cover the first field, and cover the second only if there is no
-/// other position.
+/// otherwise no text. Names never cover the fields `taken`, and cover the fields `lines` only if there is no other
+/// position.
 fn write_names(
     area: &Area<'_>,
     chart: &Chart<'_, '_, plotters::coord::types::RangedCoordf64>,

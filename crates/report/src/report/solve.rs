@@ -119,7 +119,7 @@ pub struct StateSpaceRow {
     #[serde(serialize_with = "whole")]
     #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub tangible: f64,
-    /// Number of these states whose successors were all found.
+    /// Number of tangible markings whose successors were all found.
     pub explored: usize,
     /// Number of vanishing markings during the exploration.
     pub vanishing: u64,

@@ -85,7 +85,7 @@ impl SolveReport {
     }
 }
 
-/// Verdicts that need every marking, if they follow from those of the folded net.
+/// Verdicts that need every marking, if they follow from the verdicts on the folded net.
 fn verdicts(row: VerdictRow, space: &StateSpace, folded: &FoldedStates, dead: f64) -> Option<VerdictRow> {
     let all = folded.stand_for.min(f64::from(u32::MAX)) as u32;
     if row.reversible {

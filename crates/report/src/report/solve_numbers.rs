@@ -86,7 +86,7 @@ pub struct WithinSection {
     pub goal: String,
     /// First time at which the goal counts \[s\].
     pub from_s: f64,
-    /// Last time at which it counts \[s\]; none: it always does.
+    /// Last time at which the goal counts \[s\]; none if there is no such limit.
     pub to_s: Option<f64>,
     /// The probability.
     pub probability: f64,
@@ -98,7 +98,7 @@ pub struct WithinSection {
 pub struct RewardRow {
     /// The reward.
     pub name: String,
-    /// Its mean; none if it is infinite, since a run may never end.
+    /// Mean of the reward; none if it is infinite because a run may never end.
     pub value: Option<f64>,
 }
 

@@ -24,7 +24,7 @@ const LETTERS: i32 = 13;
 const LEAST: i32 = 3;
 /// Letters of a node's name that are written.
 const NODE: usize = 40;
-/// Maximum number of stragglers that are drawn, and most lanes of bars that overlap.
+/// Maximum number of stragglers that are drawn, and maximum number of lanes for bars that overlap.
 const MOST: usize = 2000;
 const MOST_LANES: usize = 120;
 

@@ -54,10 +54,10 @@ pub struct SweepReport {
     pub seed: u64,
     /// Replications of all points.
     pub replications: u64,
-    /// The folded parts of the base's net; `None` if it runs unfolded.
+    /// The folded parts of the net of the base configuration; `None` if it runs unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// Similar parts of the base's net that are not folded.
+    /// Similar parts of the net of the base configuration that are not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
     /// The points, by number; 0 is the base.

@@ -48,7 +48,7 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// Ends with some room on both sides.
+/// Returns the ends of an axis for these numbers, with some room on both sides.
 fn roomy(values: impl Iterator<Item = f64> + Clone) -> Option<std::ops::Range<f64>> {
     let (low, high) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::NEG_INFINITY, f64::max));
     let room = 0.05 * (high - low).max(1e-9 * high.abs()).max(f64::MIN_POSITIVE);

@@ -52,9 +52,9 @@ pub struct SyscallNodeRow {
 pub enum SyscallVerdict {
     /// Within the range of the control runs.
     Usual,
-    /// Below that range.
+    /// Below the range of the control runs.
     Faster,
-    /// Above that range.
+    /// Above the range of the control runs.
     Slower,
     /// There is no range for comparison, or no call.
     Unknown,

@@ -1,5 +1,5 @@
-//! System calls of each node as a picture. Red: mean times above those of the control runs; blue: below; the stronger the
-//! colour, the larger the factor.
+//! System calls of each node as a picture. A red square means that the mean time is above the range of the control
+//! runs, a blue square that it is below; the stronger the colour, the larger the factor.
 
 use std::fmt::Write as _;
 

@@ -56,7 +56,7 @@ pub(super) struct Scene {
     pub(super) title: Option<[String; 2]>,
     /// The ends of the axis \[s\].
     pub(super) span: [f64; 2],
-    /// Names and numbers of lanes of the nodes, from above.
+    /// Names and numbers of lanes of the nodes, from top to bottom.
     pub(super) nodes: Vec<(String, usize)>,
     pub(super) bars: Vec<Bar>,
     /// The kinds, in the order of drawing.

@@ -66,7 +66,8 @@ impl BoundsRow {
         ]
     }
 
-    /// Returns the largest bound; of two equal bounds, the weaker claim.
+    /// Returns the largest bound. If the log does not state dependencies, a critical path that is no longer than the
+    /// longest task is reported as the longest task.
     fn largest_bound(&self) -> Bound {
         let [slots, chain, task, driver] = self.all();
         match &*self.largest {

@@ -54,7 +54,7 @@ pub struct PolicyRow {
     pub slots: SlotShare,
     /// Age of a job at the first check \[s\].
     pub lag_s: f64,
-    /// When the detector runs: always, or only while no task waits.
+    /// Condition under which the detector runs: always, or only while no task waits.
     pub watch: Watching,
     /// Mean job time \[s\].
     pub job_time_s: Measured,

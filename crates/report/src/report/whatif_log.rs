@@ -24,7 +24,8 @@ pub struct LogWhatIfReport {
     pub replayed_s: f64,
     /// True if the log has no copies and no unknown times, so that actual and replayed time should be equal.
     pub comparable: bool,
-    /// Error of the replay \[s\]: without copies if the log has none, otherwise with copies by the log's settings.
+    /// Error of the replay \[s\]: of the replay without copies if the log has no copies, otherwise of the replay with
+    /// copies by the log's settings.
     #[serde(default)]
     pub error_s: f64,
     /// Number of tasks that a node runs at full speed, as a share of the node's slots.

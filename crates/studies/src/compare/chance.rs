@@ -88,7 +88,8 @@ mod tests {
     use super::*;
 
     /// Logarithms 1, 2, 3 and 2, 4, 6, 8 (worked by hand): means 2 and 5, variances 1 and 20/3, v = 1/3 and 5/3, so t = 3/√2 and
-    /// ν = 4/(1/18 + 25/27) = 216/53. The probability is Student's with that ν, between those of 4 and 5 degrees of freedom.
+    /// ν = 4/(1/18 + 25/27) = 216/53. The probability is Student's with that ν, between the probabilities for 4 and 5
+    /// degrees of freedom.
     #[test]
     fn welchs_test_matches_a_worked_example() {
         let a = [1.0_f64, 2.0, 3.0].map(f64::exp);

@@ -81,7 +81,7 @@ pub struct TimeDifference {
     pub verdict: Verdict,
     /// Assumed standard deviation of the logarithm of a run's time, if a side has one run.
     pub assumed_sigma: Option<f64>,
-    /// Probability of a ratio at least as far from 1 if only that spread makes the sides differ.
+    /// Probability of a ratio at least as far from 1 if only the assumed spread of whole runs makes the sides differ.
     pub assumed_p_value: Option<f64>,
 }
 
@@ -101,7 +101,8 @@ pub struct StageSide {
     pub mb: f64,
     /// Time during which it ran \[s\].
     pub wall_s: f64,
-    /// Part of the job's time that it accounts for \[s\], averaged over all runs of the side; while k stages run, each gets 1/k of the time.
+    /// Part of the job's time that the stage accounts for \[s\], averaged over all runs of the side; while k stages
+    /// run, each gets 1/k of the time.
     pub share_s: f64,
 }
 

@@ -182,8 +182,8 @@ impl JobEstimate {
         exact.or_else(|| self.simulated.as_ref()?.quantile(p, level))
     }
 
-    /// Returns the probability of finishing within `seconds`: exactly if it is known, otherwise by simulation.
-    /// With run-to-run variation, the probability is that of the next run.
+    /// Returns the probability of finishing within `seconds`: exactly if it is known, otherwise by simulation. With
+    /// run-to-run variation, the probability refers to the next run.
     pub fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
         if self.next_run.is_some() {
             let DeadlineSection { exact, simulated, .. } = self.deadline(seconds, level);
@@ -196,7 +196,7 @@ impl JobEstimate {
 
 impl JobEstimate {
     /// Returns the probability of finishing within `deadline_s` \[s\] by each method; if the plan states run-to-run
-    /// variation, the probability is that of the next run.
+    /// variation, the probability refers to the next run.
     pub fn deadline(&self, deadline_s: f64, level: f64) -> DeadlineSection {
         let (exact, simulated) = (self.exact.as_ref(), self.simulated.as_ref());
         let Some(next) = &self.next_run else {

@@ -1,4 +1,4 @@
-//! Translates the groups and rewards of a job to those of a simulation.
+//! Translates the groups and rewards of a job to groups and rewards of a simulation.
 
 use crate::compile::{Code, lower_reward};
 use crate::mapreduce::AttemptReward;

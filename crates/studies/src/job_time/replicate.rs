@@ -108,7 +108,7 @@ mod tests {
     use crate::sim::Unwatched;
     use crate::stages::{PlannedStage, Wave};
 
-    /// Two stages side by side, then one that waits for both, with waves, laws of all kinds, and a driver.
+    /// Two stages side by side, then one that waits for both, with waves, distributions of all kinds, and a driver.
     fn job(law: PhaseLaw) -> PlannedJob {
         let stage = |after: &[usize], waves: &[(u32, f64)]| PlannedStage {
             name: "s".into(),

@@ -29,13 +29,13 @@ const ROUNDS: usize = 20;
 pub struct CheckedFit {
     /// Actual time, from the first launch of a task to the last end of a task \[s\].
     pub actual_s: f64,
-    /// Mean job time of the plan without residual constants \[s\].
+    /// Mean job time of the plan without the constants of its section `[residual]` \[s\].
     pub estimate_s: f64,
     /// Number of waves of maps and of reduces.
     pub waves: u64,
 }
 
-/// Estimates a fitted plan, without residual constants, at the size of its test job.
+/// Estimates a fitted plan, without the constants of its section `[residual]`, at the size of its test job.
 ///
 /// # Errors
 ///
@@ -70,7 +70,8 @@ pub fn add_residuals(fitted: &mut FittedJobs, others: &[CheckedFit]) -> Result<V
     Ok(checked)
 }
 
-/// Estimates a plan that was fitted to several jobs, without residual constants, at the size of each.
+/// Estimates a plan that was fitted to several jobs, without the constants of its section `[residual]`, at the size of
+/// each job.
 fn check_jobs(fitted: &FittedJobs) -> Result<Vec<CheckedFit>, StudyError> {
     let at = |job: &FittedJob| FittedJob {
         plan: Plan { job: job.plan.job.clone(), ..fitted.fitted.plan.clone() },

@@ -30,7 +30,7 @@ pub struct StagesEstimate {
 
 /// Estimates the time of a job of stages. `ensemble` configures the simulation: it runs task by task or, if the ensemble
 /// names a backend, with the job's net, which gives the same numbers on the CPU and on a GPU. `level` applies to the
-/// comparison's intervals. `watch` counts the replications without copies first, then those with copies.
+/// comparison's intervals. `watch` counts the replications without copies first, then the replications with copies.
 ///
 /// # Errors
 ///

@@ -20,9 +20,10 @@ use crate::optimize::settings::Search;
 ///
 /// Only ends of intervals are compared, never estimates. Σ 1 / (k (k + 1)) = 1, so all verdicts and all intervals of
 /// costs are jointly valid with probability at least 1 − α, by Bonferroni, for any number of looks. If no rival
-/// remains, no point that meets the deadline is cheaper than the chosen point by more than the share δ
-/// (`indifference`) of its upper end. Points are skipped if they are no faster than a failed point, or if their fixed
-/// cost is above the upper cost bound of another point. Approximate, because intervals of means are Student's.
+/// remains, no point that meets the deadline is cheaper than the chosen point by more than the share δ (`indifference`)
+/// of the upper end of the chosen point's cost. Points are skipped if they are no faster than a failed point, or if
+/// their fixed cost is above the upper cost bound of another point. Approximate, because intervals of means are
+/// Student's.
 ///
 /// # Errors
 ///
@@ -103,7 +104,8 @@ impl Found {
         met.min_by(|(_, a), (_, b)| high(a).total_cmp(&high(b))).map(|(i, _)| i)
     }
 
-    /// Returns the other points that may meet the deadline and may cost less than the best point's upper end by more than a share of it.
+    /// Returns the other points that may meet the deadline, and whose cost may be below the upper end of the best
+    /// point's cost by more than the given share.
     fn rivals(&self, best: usize, share: f64) -> Vec<usize> {
         let Some([_, most]) = self.looks[best].cost_interval() else { return Vec::new() };
         let rival = |(i, look): &(usize, &Look)| {

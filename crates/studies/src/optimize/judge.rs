@@ -78,7 +78,7 @@ pub struct Judgement {
     pub low: Option<f64>,
     /// Upper end of the interval \[s\]; none if there were too few replications.
     pub high: Option<f64>,
-    /// Confidence level of that interval, corrected for the number of looks and points.
+    /// Confidence level of that interval, corrected for the number of points and of checks of the interval.
     pub level: f64,
     /// Number of replications.
     pub replications: u64,

@@ -52,7 +52,7 @@ pub struct OptimizeOutcome {
     pub candidates: Vec<Candidate>,
     /// The configurations that were judged, and the answer.
     pub found: Found,
-    /// The folded parts of the base's net; none if it runs unfolded.
+    /// The folded parts of the net of the base configuration; none if it runs unfolded.
     pub folded: Option<FoldedParts>,
     /// Parts of that net that look alike but are not folded.
     pub not_folded: Vec<NotFolded>,

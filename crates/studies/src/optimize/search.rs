@@ -45,8 +45,8 @@ impl Look {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The point of this look meets the deadline, and every cheaper point was proved to miss it.
-    /// With estimated costs, a point counts as cheaper only if its cost is lower by more than the
-    /// indifference.
+    /// With estimated costs, a point counts as cheaper only if its cost is lower by more than the share
+    /// `optimize.indifference`.
     Cheapest(usize),
     /// The point of this look meets the deadline, but another point may be cheaper and also meet it.
     Meets(usize),

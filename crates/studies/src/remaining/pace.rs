@@ -50,7 +50,7 @@ pub struct RunPace {
 /// First or later tasks of a stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Part {
-    /// Standard deviation of G.
+    /// Standard deviation of G, the deviation of this part from the run's factor.
     spread: f64,
     /// Mean and variance of F + G from its tasks; none without evidence.
     seen: Option<(f64, f64)>,
@@ -180,7 +180,7 @@ impl<'a> TaskLaw<'a> {
 mod tests {
     use super::*;
 
-    /// Eight tasks of a lognormal distribution, each 1.5 times its mean in the plan's median: the likelihood's middle
+    /// Eight tasks, each 1.5 times as long as the median of the plan's lognormal distribution: the likelihood's middle
     /// is ln 1.5, and its variance about σ²/8 (5% more by Student's distribution with four degrees of freedom near its
     /// middle, (ν + 1)/ν times more weight there).
     #[test]

@@ -24,7 +24,8 @@ const CLEARLY: f64 = 0.95;
 /// Settings for simulating the rest of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemainingSettings {
-    /// Replications; none for 100 to 2,000, limited to 10 million task draws. Default none.
+    /// Number of replications; none means 10 million divided by the number of tasks, but at least 100 and at most
+    /// 2,000. Default none.
     pub replications: Option<u64>,
     /// Seed; the same seed gives the same numbers on any number of threads. Default 0.
     pub seed: u64,

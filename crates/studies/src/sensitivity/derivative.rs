@@ -120,7 +120,8 @@ mod tests {
         assert!((found.value - truth).abs() < 5.0 * error && error < most, "{found:?} against {truth}");
     }
 
-    /// T = μ E: dT/dμ = T / μ, so the derivative of the mean is 1 and that of the 95% quantile is −ln 0.05. The score is S = −1/μ + T/μ².
+    /// T = μ E: dT/dμ = T / μ, so the derivative of the mean is 1, and the derivative of the 95% quantile is −ln 0.05.
+    /// The score is S = −1/μ + T/μ².
     #[test]
     fn derivatives_of_an_exponential_time() {
         let mut rng = StdRng::seed_from_u64(2);

@@ -137,7 +137,8 @@ mod tests {
     }
 
     /// f = x0 (1 − 2 x1): by symmetry of the grid, μ of both is known, and so is σ. The effect of x0 is 1 − 2 x1 with x1 in
-    /// {0, 1/3, 2/3, 1}: mean 0, mean size 2/3, variance (1 + 1/9) / 2; that of x1 is −2 x0: mean −1, variance 4 · 5/36.
+    /// {0, 1/3, 2/3, 1}: mean 0, mean size 2/3, variance (1 + 1/9) / 2; the effect of x1 is −2 x0: mean −1, variance 4
+    /// · 5/36.
     #[test]
     fn interaction_shows_as_spread() {
         let product = |x: &[f64], _| Response::exact(x[0] * (1.0 - 2.0 * x[1]));

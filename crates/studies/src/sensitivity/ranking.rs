@@ -19,7 +19,7 @@ use crate::sim::{FoldedParts, NotFolded};
 pub enum KnobEffect {
     /// A derivative at the base.
     Derivative {
-        /// The base's value.
+        /// Value of the setting in the base configuration.
         at: f64,
         /// Seconds per unit of the setting.
         #[serde(with = "Ends")]
@@ -187,7 +187,7 @@ pub struct SensitivityReport {
     pub version: Cow<'static, str>,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// The folded parts of the base's net; none if the points run it unfolded.
+    /// The folded parts of the net of the base configuration; none if the points run it unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
     /// Parts of that net that look alike but are not folded.

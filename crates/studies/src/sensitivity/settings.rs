@@ -62,7 +62,7 @@ pub struct Sensitivity {
     /// True if derivatives of a net are with respect to the mean delays of its timed transitions, even if it
     /// has rate parameters.
     pub by_transition: bool,
-    /// Number of rows of points; none for 20 walks or 256 rows of Sobol's indices.
+    /// Number of rows of points; none means 20 random walks, or 256 rows for Sobol's indices.
     pub rows: Option<u64>,
     /// Number of replications of each point; none for the default of the method.
     pub replications: Option<u64>,

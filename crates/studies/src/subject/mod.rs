@@ -184,7 +184,7 @@ impl Subject {
         }
     }
 
-    /// Returns true if the job has run-to-run variation. In that case, means are those of a typical run, and quantiles are
+    /// Returns true if the job has run-to-run variation. In that case, means refer to a typical run, and quantiles are
     /// over all runs.
     pub fn whole_runs_differ(&self) -> bool {
         let (Kind::Stages { table } | Kind::Job { table, .. }) = &self.kind else { return false };
@@ -216,7 +216,8 @@ impl Subject {
         self.model_as(axes, point, seed, false)
     }
 
-    /// Returns the folded parts of the base's net (none if it runs unfolded), and the parts that look alike but are not folded.
+    /// Returns the folded parts of the net of the base configuration (none if it runs unfolded), and the parts that
+    /// look alike but are not folded.
     pub fn folded_parts(&self, axes: &[Axis], seed: u64) -> (Option<FoldedParts>, Vec<NotFolded>) {
         if let Kind::Stages { .. } = &self.kind {
             // nets of jobs of stages have no replicas to fold

@@ -27,7 +27,7 @@ use crate::watch::Watch;
 /// Points that were simulated together, each with its replications.
 type Together<'a> = Vec<(&'a Point, Replicated)>;
 
-/// A round has one in this number of points.
+/// A round gives more replications to one in this number of points.
 const SHARE: usize = 10;
 /// Maximum number of replications of a point; the limit exists because all times are kept for differences to the base.
 const MOST_REPLICATIONS: u64 = 100_000_000;
@@ -79,8 +79,9 @@ impl Budget {
         round
     }
 
-    /// Returns the points of a round, those with the widest intervals first, equal ones by number. Points without an interval are never
-    /// included. The base is not included either; it only keeps up with the other points.
+    /// Returns the points of a round, the points with the widest intervals first, points with equal intervals by
+    /// number. Points without an interval are never included. The base is not included either; it only keeps up with
+    /// the other points.
     fn widest<'a>(&self, results: &'a BTreeMap<u64, PointResult>) -> Vec<&'a PointResult> {
         let enough = self.relative_error.unwrap_or(0.0);
         let wide = results.values().filter(|point| point.point > 0 && point.replications < MOST_REPLICATIONS);

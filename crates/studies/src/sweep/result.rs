@@ -14,7 +14,7 @@ use crate::sim::{Ending, Samples};
 use crate::sweep::point::Point;
 use crate::sweep::replicated::Replicated;
 
-/// A number in seconds, from one in ticks of `tick` seconds, with its interval if there is one.
+/// Converts a number from ticks of `tick` seconds to seconds, with its interval if there is one.
 fn number(value: Option<f64>, interval: Result<Interval, EstimateError>, tick: f64) -> Option<Measured> {
     Some(match interval {
         Ok(interval) => owned(interval.scaled(tick)),
@@ -52,8 +52,8 @@ pub struct PointResult {
     /// Probability of finishing by the deadline; none without a deadline.
     #[serde(with = "OptionalEnds", default, skip_serializing_if = "Option::is_none")]
     pub done_by_deadline: Option<Measured>,
-    /// Mean of the point's time minus the base's, replication by replication \[s\]; none for the base, and if
-    /// not every replication of both reached the goal.
+    /// Mean of the point's time minus the base's time, replication by replication \[s\]; none for the base, and if not
+    /// every replication of both reached the goal.
     #[serde(with = "OptionalEnds", default)]
     pub difference_s: Option<Measured>,
     /// Mean time of the point divided by the mean time of the base, from the same pairs of replications; none if `difference_s` is none,

@@ -67,7 +67,7 @@ pub struct Header {
     /// Total budget of replications for all points, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
-    /// The folded parts of the base's net; none if it runs unfolded.
+    /// The folded parts of the net of the base configuration; none if it runs unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
     /// Parts of that net that look alike but are not folded.

@@ -61,7 +61,8 @@ pub struct WhatIf {
     pub job: WhatIfJob,
     /// The policies. The replay of a log is always also run without a policy.
     pub policies: Vec<PolicyPlan>,
-    /// Replications of each policy; none for 500 of a plan, and for a log as many as separate the policies, 128 to 500.
+    /// Replications of each policy. None means 500 for a plan; for a log, as many as separate the policies, from 128 to
+    /// 500.
     pub replications: Option<u64>,
     /// Seed of all replications.
     pub seed: u64,

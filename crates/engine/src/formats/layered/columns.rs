@@ -1,4 +1,5 @@
-//! The column of each node: to the right of the node's predecessors, and even for nodes of the first kind.
+//! The column of each node: to the right of the columns of the node's predecessors. Nodes of the first kind get columns
+//! with even numbers.
 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};

@@ -1,5 +1,5 @@
-//! The height of each spot. Spots keep the order and the minimum distances of their column, are close to the spots that
-//! edges join them with, and long edges are straight.
+//! The height of each spot. The spots of a column keep their order and their minimum distances. Each spot is close to
+//! the spots at the other ends of its edges, and long edges are straight.
 
 use crate::formats::layered::{Graph, Spots};
 

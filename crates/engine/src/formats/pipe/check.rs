@@ -212,7 +212,8 @@ impl Check<'_> {
         }
     }
 
-    /// PIPE 4.3 sums the rates of all transitions that lead to the same marking, but does so once for each of them.
+    /// PIPE 4.3 sums the rates of all transitions that lead to the same marking, but adds this sum once for each of
+    /// these transitions.
     fn same_effects(&mut self) {
         let mut effects = vec![BTreeMap::new(); self.net.transitions().len()];
         let mut known = vec![true; effects.len()];

@@ -180,8 +180,9 @@ mod tests {
         (0..60).map(one).collect()
     }
 
-    /// Constant up to some lanes, then linear: fast and slow GPUs, and CPUs, with and without noise of 20%. No dispatch
-    /// takes four times its target unless its smallest size does; finally, the device is full or the target is met.
+    /// Devices whose time per dispatch is constant up to some number of lanes, then linear: fast and slow GPUs, and
+    /// CPUs, with and without noise of 20%. No dispatch takes four times its target time unless a dispatch of the
+    /// smallest size does; finally, the device is full or the target time is met.
     #[test]
     fn dispatches_stay_within_four_times_their_target_on_any_device() {
         for (constant_s, full) in
@@ -205,8 +206,8 @@ mod tests {
         }
     }
 
-    /// A replication takes 300 ms on a lane, for any number of lanes: chunks grow until the GPU is full. Seen
-    /// to fail if sizes depend only on the time: they shrink to one.
+    /// A replication takes 300 ms on a lane, for any number of lanes: chunks grow until the GPU is full. This test was
+    /// seen to fail if sizes depend only on the time: they shrink to one.
     #[test]
     fn chunks_grow_on_a_card_whose_time_does_not_depend_on_their_size() {
         let (target, longest) = (Duration::from_millis(250), Duration::from_secs(5));

@@ -33,7 +33,7 @@ pub(crate) struct RaceCode {
     pub(crate) has_code: bool,
     /// Maximum stack depth of a code.
     pub(crate) stack: u32,
-    /// Loop iterations of the costliest step so far, without those of the form.
+    /// Loop iterations of the costliest step so far, without the iterations that only one form of the race needs.
     pub(crate) loops: Loops,
 }
 

@@ -67,8 +67,8 @@ impl<'f, 'a, O: Observer> Walker<'f, 'a, O> {
         Self { form, game: Game::new(&form.rules, observer), units }
     }
 
-    /// Runs from a marking and a tick until the replication ends, or until it has stayed in a marking up to
-    /// the tick `limit` of that marking. The draws are those of `replication`.
+    /// Runs from a marking and a tick until the replication ends, or until it has stayed in a marking up to the tick
+    /// that `limit` returns for this marking. Uses the random words of replication number `replication`.
     pub(crate) fn walk(
         &mut self,
         marking: &[u32],
@@ -175,8 +175,8 @@ impl<'a> DirectForm<'a> {
         self.rules.last_tick()
     }
 
-    /// Continues from the current marking and time until the replication ends, or until it has
-    /// stayed in a marking up to the tick `limit` of that marking.
+    /// Continues from the current marking and time until the replication ends, or until it has stayed in a marking up
+    /// to the tick that `limit` returns for this marking.
     #[inline(always)]
     fn play_on<O: Observer>(
         &self,

@@ -86,7 +86,7 @@ pub(crate) struct Game<'r, 'a, O> {
     /// Number of firings when the time last changed.
     firings_before: u64,
     now: u64,
-    /// The ending that the marking means, once it does.
+    /// The kind of ending, once the marking is the goal or a marking to avoid.
     ending: Ending,
     observer: O,
     /// Per group: number of choices drawn so far.
@@ -327,7 +327,8 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         if value.is_finite() { Ok(value != 0.0) } else { Err(Fault::BadExpression { what: what.to_owned() }) }
     }
 
-    /// Lets time pass to the tick from which the goal counts if that is before `to` and the marking, which stays up to `to`, is the goal.
+    /// Returns true if the marking, which does not change before `to`, is the goal when the goal starts to count. In
+    /// this case, lets time pass to that tick.
     fn is_goal_at_earliest(&mut self, to: u64) -> Result<bool, Fault> {
         let earliest = self.rules.earliest;
         if self.now >= earliest || to <= earliest || !self.is_goal()? {

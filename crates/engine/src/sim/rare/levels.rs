@@ -7,7 +7,8 @@ use crate::sim::clock::{Clock, NEVER};
 use crate::sim::race::{Blind, DirectForm, Observer, Stop, Walker};
 use crate::sim::rare::event::Plan;
 
-/// Number of bits for the walk on its level, and for the level, in the number of a replication.
+/// Numbers of bits, within the number of a replication, for the number of the walk on its level and for the number of
+/// the level.
 const WALK_BITS: u32 = 24;
 pub(super) const LEVEL_BITS: u32 = 14;
 

@@ -15,13 +15,13 @@ const MOST_LEVELS: usize = 4096;
 /// Levels chosen by a pilot.
 #[derive(Debug, Default)]
 pub(super) struct Pilot {
-    /// Values of the importance, or times \[s\], ascending.
+    /// The levels, ascending: values of the importance expression, or times \[s\].
     pub(super) levels: Vec<f64>,
     pub(super) firings: u64,
 }
 
-/// Observes the highest importance of a walk in tangible markings. For levels of time, the importance is the elapsed plus
-/// the remaining time.
+/// Observes the highest importance that a walk reaches in tangible markings. The importance of a marking is the value
+/// of the importance expression; if the levels are times, it is the elapsed time plus the approximate remaining time.
 #[derive(Debug)]
 struct Peak<'p> {
     plan: &'p Plan,
@@ -30,7 +30,7 @@ struct Peak<'p> {
 }
 
 impl Plan {
-    /// The importance of a marking that lasts until a tick.
+    /// Returns the importance of a marking that lasts until the tick `to`.
     fn importance(&self, marking: &[u32], to: u64, clock: Clock) -> f64 {
         match self {
             Self::Before { importance, .. } => importance.eval(marking),
@@ -105,8 +105,8 @@ fn initial(program: &Program) -> Start {
     Start { marking: program.initial.clone(), now: 0 }
 }
 
-/// The highest value that [`SHARE`] of the walks reach, otherwise the lowest value above `reached`; infinite
-/// for the event.
+/// Returns the highest level that [`SHARE`] of the walks reach. If this level is not above the previous level
+/// `reached`, returns the lowest peak above `reached`; none if no walk got beyond it. Infinity is the event itself.
 fn next_level(mut tops: Vec<f64>, reached: f64) -> Option<f64> {
     tops.sort_unstable_by(|a, b| b.total_cmp(a));
     let rank = ((SHARE * tops.len() as f64).ceil() as usize).clamp(1, tops.len());

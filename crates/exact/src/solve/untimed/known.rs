@@ -2,11 +2,11 @@
 
 use fixedbitset::FixedBitSet;
 
-/// The markings in which a part of a formula certainly holds, and those in which it may hold.
+/// The markings in which a part of a formula certainly holds, and the markings in which it may hold.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
     surely: FixedBitSet,
-    /// The markings in which it may hold; `None` if they are the same.
+    /// The markings in which the part may hold; `None` if the part certainly holds in all of them.
     perhaps: Option<FixedBitSet>,
 }
 

@@ -8,9 +8,9 @@ use crate::semantics::{Fault, can_fire};
 /// The use of priorities to decide which transition fires next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Priorities {
-    /// Enabled immediate transitions have precedence over timed transitions, and of these only the ones with the highest
-    /// priority in the whole net may fire. This is the rule of PIPE's reachability graph, and it gives the tangible markings
-    /// of [`explore`](crate::solve::explore).
+    /// Enabled immediate transitions have precedence over timed transitions, and only the immediate transitions with
+    /// the highest priority in the whole net may fire. This is the rule of PIPE's reachability graph, and it gives the
+    /// tangible markings of [`explore`](crate::solve::explore).
     #[default]
     Kept,
     /// Every enabled transition may fire.

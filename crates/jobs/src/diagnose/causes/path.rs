@@ -93,12 +93,13 @@ impl Path {
         self.stages.is_empty()
     }
 
-    /// Returns the reduction of the job time if each task had taken less time by `less`, but no less than a typical time \[s\].
+    /// Returns the reduction of the job time if each task had been shorter by `less`, but no shorter than a typical
+    /// task \[s\].
     pub(super) fn gain(&self, less: impl Fn(&PathStage, &PathTask) -> f64) -> f64 {
         self.shorter_by(|stage, task| less(stage, task).min(task.excess))
     }
 
-    /// Returns the reduction of the job time if each task had taken less time by `less` \[s\].
+    /// Returns the reduction of the job time if each task had been shorter by `less` \[s\].
     pub(super) fn shorter_by(&self, less: impl Fn(&PathStage, &PathTask) -> f64) -> f64 {
         let of_stage = |stage: &PathStage| {
             let mut shifts: Vec<f64> = Vec::with_capacity(stage.tasks.len());
@@ -203,7 +204,8 @@ mod tests {
         PathTask { task, node: Some(task as usize % 2), end, excess, before }
     }
 
-    /// Two slots, usual time 10: the first slot has tasks to 10 and 32 (12 too long), the second to 15 (5 too long) and 25.
+    /// Two slots, usual time 10 s: the tasks of the first slot end at 10 s and 32 s (12 s too long), the tasks of the
+    /// second slot at 15 s (5 s too long) and 25 s.
     fn path(floor: f64) -> Path {
         let tasks = vec![
             task(0, 10.0, 0.0, None),

@@ -37,27 +37,27 @@ pub struct Rules {
     pub quantile: f64,
     /// λp: a cause exceeds this many times the mean of the feature over the peers. Default 1.5.
     pub peer_factor: f64,
-    /// True if a share, which cannot exceed 1, is also a cause if its distance *below* 1 is λp times smaller than
-    /// that of its peers. Reason: on nodes that are nearly busy anyway, no share can exceed λp times the mean.
-    /// Default true; false is the paper.
+    /// True if a share, which cannot exceed 1, is also a cause if its distance *below* 1 is λp times smaller than the
+    /// distance of its peers. Reason: on nodes that are nearly busy anyway, no share can exceed λp times the mean.
+    /// Default true; false follows the paper.
     pub headroom: bool,
     /// Interpretation of the additional rule for times. Default as printed.
     pub time_rule: TimeRule,
     /// Threshold of the additional rule for times. Default 0.2.
     pub time_floor: f64,
     /// Minimum use of a resource that can slow a task, as a share of its capacity; for the network, of
-    /// the maximum bytes per second of any node. Default 0.1; 0 is the paper.
+    /// the maximum bytes per second of any node. Default 0.1; 0 follows the paper.
     pub resource_floor: f64,
     /// Interpretation of edge detection. Default: the intent of the text.
     pub edge: Edge,
-    /// λe. Default 0.8.
+    /// λe, the factor of edge detection, equation 6. Default 0.8.
     pub edge_factor: f64,
     /// Minimum distance above the median of the normal tasks, in robust standard deviations, from which an amount of
     /// data is also a cause; it must also be at least 2% above the median. Reason: combined output grows less than
-    /// its input. None is the paper. Default 6.
+    /// its input. None follows the paper. Default 6.
     pub outlier: Option<f64>,
     /// True if resources and deserialisation may explain a task of a cold first wave, see
-    /// [`PoolTask::cold`](crate::diagnose::causes::PoolTask::cold). Default false; true is the paper.
+    /// [`PoolTask::cold`](crate::diagnose::causes::PoolTask::cold). Default false; true follows the paper.
     pub explain_cold: bool,
 }
 
@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(judge(&near, SLOW, Feature::ShuffleWrite, &Rules::default()), None);
     }
 
-    /// Both readings of the rule for times: 1.2 s of 4 s is 0.3, and 0.2 above peers with 0.15.
+    /// Tests both interpretations of the rule for times, with shares of 0.3, 0.36 and 0.19 of a task of 4 s.
     #[test]
     fn times_must_be_long_in_the_reading_that_is_asked_for() {
         let share = |own: f64, others: f64| {

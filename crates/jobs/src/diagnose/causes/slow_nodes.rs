@@ -17,7 +17,7 @@ const FEWEST: usize = 8;
 const CHANCE: f64 = 1e-3;
 const FEWEST_APART: usize = 3;
 
-/// The times of a node's tasks, compared with those of other nodes.
+/// The times of a node's tasks, compared with the times of tasks on other nodes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NodeTimes {
     /// Times of the node's tasks, each divided by the median of the stage's tasks on other nodes.

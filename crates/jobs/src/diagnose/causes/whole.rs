@@ -156,8 +156,8 @@ fn evidence(what: &str, value: f64, usual: f64, unit: &'static str) -> Evidence 
 #[cfg(test)]
 mod tests {
     use super::*;
-    /// Of 0 to 30 s on four slots: nothing to 2, stage 0 on two slots to 8 and on one to 10, both to 12, stage 1 on one slot to 20, nothing to 21,
-    /// stage 1 to 28, nothing to 30.
+    /// From 0 to 30 s on four slots: no task until 2 s, stage 0 on two slots until 8 s and on one slot until 10 s, both
+    /// stages until 12 s, stage 1 on one slot until 20 s, no task until 21 s, stage 1 until 28 s, no task until 30 s.
     #[test]
     fn free_slots_are_those_beside_a_stage_that_runs_alone() {
         let [first, second] = [0, 1];

@@ -286,9 +286,10 @@ mod tests {
         PolicyPlan { detector, lag_s: 0.0, watch: Watching::FromLag, ..PolicyPlan::default() }
     }
 
-    /// Eight tasks of 10 s and two of 40 s, with even progress. `default`: scores t/10 and t/40, mean 0.085 t; the slow ones lie 0.06 t below, more
-    /// than 0.2 from the look at 4 s on. `late`: rates 0.1 and 0.025, mean 0.085, SD 0.03: at the first look. `hadoop2`: one a look, from the
-    /// first end on; the second 15 s later. `spark` with 1.5 and 0.75: older than 15 s. `mantri` waits for ten ends.
+    /// Eight tasks of 10 s and two of 40 s, with even progress. `default`: scores t/10 and t/40, mean 0.085 t; the slow
+    /// ones lie 0.06 t below, more than 0.2 from the check at 4 s on. `late`: rates 0.1 and 0.025, mean 0.085, SD 0.03:
+    /// at the first check. `hadoop2`: one task per check, from the first end of a task on; the second task 15 s later.
+    /// `spark` with 1.5 and 0.75: older than 15 s. `mantri` waits for ten ends.
     #[test]
     fn detectors_by_hand() {
         let trace = log(&[10, 10, 10, 40, 10, 10, 10, 40, 10, 10]);

@@ -33,13 +33,13 @@ const CLOCKS: f64 = 2.0;
 /// ([`Model::learn`]); without one, the tasks of each stage are compared only with each other.
 ///
 /// A finding's `from` and `to` are the launch and the end of the attempt \[s since the start of the trace\]; `score` is
-/// its slow-down relative to the tasks of its job when it was flagged, `threshold` the boundary at that time. The cause
-/// is [`Cause::DataSkew`] if the task has more than 1 + Diff times the median input of its stage,
+/// its slow-down relative to the tasks of its job when it was flagged, `threshold` the threshold of the slow-down at
+/// that time. The cause is [`Cause::DataSkew`] if the task has more than 1 + Diff times the median input of its stage,
 /// [`Cause::ShuffleSkew`] if that input comes from a shuffle; its `confidence` is the share of the excess time that the
 /// excess input explains, at most 1. Otherwise the cause is [`Cause::Unknown`] with confidence 0. The evidence:
-/// progress compared with the usual progress at the flag, with the age; the probability of a straggler compared with the
-/// required probability; the input, if known; and the total time of the attempt (`time`) compared with the median, from
-/// the log, otherwise from the reports. Findings are in the order of the flags.
+/// progress compared with the usual progress at the flag, with the age; the probability of a straggler compared with
+/// the required probability; the input, if known; and the total time of the attempt (`time`) compared with the median,
+/// from the log, otherwise from the reports. Findings are in the order of the flags.
 ///
 /// A flagged task that caught up and finished within 1 + Diff medians of its stage is not reported: in hindsight it was not a straggler.
 ///

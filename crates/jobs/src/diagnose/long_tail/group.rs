@@ -18,7 +18,7 @@ const FEWEST_PEERS: usize = 3;
 /// Appropriate for tasks with even progress whose speed occasionally changes by half.
 const UNKNOWN_SPREAD: f64 = 0.5;
 
-/// Without a profile: the spread of tasks of a stage.
+/// Without a profile: assumed standard deviation of the logarithm of the task times of a stage.
 const UNKNOWN_TASK_SPREAD: f64 = 0.2;
 
 /// A running attempt.
@@ -30,7 +30,7 @@ pub(super) struct LiveTask {
     pub(super) state: TaskState,
     /// Age at the last report that counted as a sample.
     pub(super) sampled_s: f64,
-    /// Consecutive samples above the boundary.
+    /// Number of consecutive samples whose slow-down is above the threshold.
     pub(super) streak: u32,
     pub(super) flagged: bool,
     /// Logarithm of its slow-down relative to the model, and its uncertainty, if it has made any progress.
@@ -76,7 +76,7 @@ impl<'a> Usual<'a> {
 /// Result of judging a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Judgement {
-    /// True if the sample is above the boundary.
+    /// True if the slow-down of the sample is above the threshold.
     pub(super) beyond: bool,
     /// Factor by which the task takes longer than its job's tasks usually do.
     pub(super) slowdown: f64,

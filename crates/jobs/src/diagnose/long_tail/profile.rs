@@ -177,16 +177,17 @@ fn level(k: usize) -> f64 {
     EARLY.get(k - 1).copied().unwrap_or_else(|| (k - EARLY.len()) as f64 / (LEVELS - EARLY.len()) as f64)
 }
 
-/// Upper quantiles used to measure an uncertainty, with those of the standard normal distribution.
+/// Probabilities of the upper quantiles used to measure an uncertainty, each with the quantile of the standard normal
+/// distribution.
 const UPPER: [(f64, f64); 4] = [(0.75, 0.674_490), (0.9, 1.281_552), (0.95, 1.644_854), (0.98, 2.053_749)];
 
 /// Number of values above a quantile that make it usable.
 const FEWEST_ABOVE: f64 = 3.0;
 
-/// Returns the standard deviation of the narrowest normal distribution whose upper quantiles are all at or
-/// above those of the values: occasionally delayed tasks do not affect a robust measure, but cause false
-/// alarms. The distribution is centred at 0, or at the median if that is less: values that are too high
-/// overall, because of a poor fit, count as uncertainty.
+/// Returns the standard deviation of the narrowest normal distribution whose upper quantiles are all at or above the
+/// upper quantiles of the values: occasionally delayed tasks do not affect a robust measure, but cause false alarms.
+/// The distribution is centred at 0, or at the median if that is less: values that are too high overall, because of a
+/// poor fit, count as uncertainty.
 fn upper_sd(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let Some(centre) = quantile(&values, 0.5) else { return LEAST_SPREAD };

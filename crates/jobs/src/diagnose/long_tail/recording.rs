@@ -81,8 +81,9 @@ impl Recording {
     }
 
     /// Returns all reports with their lines in time order. Reports of one attempt keep their original order, so that a
-    /// time before that of an earlier report is still detected as invalid. If a time is more than `leap_s` \[s\] ahead, and
-    /// the next report of the attempt is earlier again, that time does not move later reports.
+    /// report with a time before the time of an earlier report is still detected as invalid. If a time is more than
+    /// `leap_s` \[s\] ahead, and the next report of the attempt is earlier again, that time does not move later
+    /// reports.
     pub fn replay(&self, leap_s: f64) -> impl Iterator<Item = (u64, ProgressRecord<'_>)> {
         let mut order: Vec<(f64, u32)> = self.places(leap_s).into_iter().zip(0..).collect();
         // a stable sort: reports of the same time keep their order

@@ -1,4 +1,4 @@
-//! Quality of an agent: its flags on completed runs, compared with their stragglers.
+//! Quality of an agent: its flags on completed runs, compared with the stragglers of these runs.
 
 use serde::Serialize;
 

@@ -47,7 +47,7 @@ pub struct AgentSettings {
     pub interval_s: f64,
     /// Time between two samples, as a share of the usual time; the smaller of the two times counts.
     pub interval_share: f64,
-    /// n: consecutive samples that must be above the boundary, at least 1.
+    /// n: number of consecutive samples that must indicate a straggler, at least 1.
     pub samples: u32,
     /// Weight of the history, as a number of tasks, when the speed of the running job is estimated.
     pub history_weight: f64,

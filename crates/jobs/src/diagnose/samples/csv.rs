@@ -9,7 +9,7 @@ use crate::diagnose::samples::warning::SampleWarningKind;
 /// Start of every header.
 pub(super) const HEADER: &str = "# hostname;interval;timestamp";
 
-/// Columns before those of the section.
+/// Number of columns before the columns of the section.
 const COMMON: usize = 3;
 
 /// Reads a table; `utc_offset` is the number of seconds by which the table's clock is ahead of UTC, unless the table states it.

@@ -233,8 +233,8 @@ impl Judged {
         1.0 - self.threshold / scored.score
     }
 
-    /// Returns the ratio of the first factor of a score to the largest one of the control runs; 0 without a node above the threshold. The second
-    /// factor is the same for both causes.
+    /// Returns the ratio of the first factor of a score to the largest first factor of the control runs; 0 without a
+    /// node above the threshold. The second factor is the same for both causes.
     fn excess(&self) -> f64 {
         let above = self.above();
         above.iter().map(|scored| scored.slowness / self.least_slowness).fold(0.0, f64::max)

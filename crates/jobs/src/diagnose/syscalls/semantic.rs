@@ -18,8 +18,8 @@ use crate::diagnose::syscalls::tally::SECOND;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SemanticSettings {
-    /// How many of the highest-scoring pairs must all involve the same node; the paper says "all the highest".
-    /// Default: the number of nodes less one, that is, all pairs of one node.
+    /// Number of highest-scoring pairs that must all involve the same node; the paper says "all the highest". Default:
+    /// the number of nodes less one, that is, all pairs of one node.
     pub highest_pairs: Option<usize>,
 }
 

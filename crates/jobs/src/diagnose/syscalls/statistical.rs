@@ -56,7 +56,8 @@ pub enum Against {
 pub struct StatisticalSettings {
     /// Reference of a percentage difference.
     pub difference: Difference,
-    /// Steps 1 and 2: share by which every other node must differ from the greatest. Default 0.25.
+    /// Steps 1 and 2: share by which the total time of every other node must differ from the greatest total time.
+    /// Default 0.25.
     pub hog_share: f64,
     /// Step 3: share by which the scores of two nodes must differ. Default 0.5.
     pub isolation_share: f64,

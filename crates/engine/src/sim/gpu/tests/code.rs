@@ -114,7 +114,7 @@ fn compare(net: &Net, expressions: &[Expr], markings: &[[u32; PLACES]]) {
     }
 }
 
-/// Seen to fail with the branches of an `if` exchanged, and with the operands of an operator exchanged.
+/// This test was seen to fail with the branches of an `if` exchanged, and with the operands of an operator exchanged.
 #[test]
 fn random_expressions_have_the_value_of_the_cpu() {
     let (net, places) = net();
@@ -125,7 +125,8 @@ fn random_expressions_have_the_value_of_the_cpu() {
 
 /// Every operator and function on counters and numbers, so that none is left to chance.
 ///
-/// Seen to fail with a floor for every rounding, with `<` for `<=`, and with the right side of `&&` not evaluated.
+/// This test was seen to fail with a floor for every rounding, with `<` for `<=`, and with the right side of `&&` not
+/// evaluated.
 #[test]
 fn every_operator_and_function() {
     let (net, places) = net();

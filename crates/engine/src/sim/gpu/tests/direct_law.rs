@@ -15,7 +15,7 @@ fn word(number: i32) -> u64 {
     u64::from(number.cast_unsigned())
 }
 
-/// Seen to fail with halves rounded to even, and without the unit that every rate has.
+/// This test was seen to fail with halves rounded to even, and without the unit that every rate has.
 #[test]
 fn units_of_rates() {
     let function = Function {
@@ -72,7 +72,8 @@ fn totals(words: &mut Words) -> Vec<u64> {
     totals
 }
 
-/// Seen to fail with shifts of 64 and more taken modulo 64, and without a correction of a digit of the reciprocal.
+/// This test was seen to fail with shifts of 64 and more taken modulo 64, and without a correction of a digit of the
+/// reciprocal.
 #[test]
 fn delays() {
     let function = Function {
@@ -95,7 +96,7 @@ fn delays() {
     }
 }
 
-/// Seen to fail without the product of the lower word.
+/// This test was seen to fail without the product of the lower word.
 #[test]
 fn selections() {
     let function = Function {

@@ -180,10 +180,11 @@ fn random_pairs(words: &mut Words, count: usize) -> Vec<[u64; 2]> {
     (0..count).map(pair).collect()
 }
 
-/// Seen to fail with ties rounded away from 0, with what is shifted out forgotten (in sums, in either word of products, in
-/// quotients, in roots), with no correction of a digit of the quotient or of the reciprocal, with a guess of a digit that is
-/// not taken down, with a remainder that stops 28 bits early, with subnormal results not shifted, with -0 for x - x, with
-/// negative numbers compared as positive ones, and with halves rounded up instead of to even.
+/// This test was seen to fail with ties rounded away from 0, with the shifted-out bits ignored (in sums, in either word
+/// of products, in quotients, in roots), with no correction of a digit of the quotient or of the reciprocal, with a
+/// guessed digit that is too large and not reduced, with a remainder that stops 28 bits early, with subnormal results
+/// not shifted, with -0 for x - x, with negative numbers compared as positive ones, and with halves rounded up instead
+/// of to even.
 #[test]
 fn every_function_gives_the_bits_of_the_processor() {
     for gpu in devices() {
@@ -197,7 +198,8 @@ fn every_function_gives_the_bits_of_the_processor() {
     }
 }
 
-/// Seen to fail with the least numbers scaled as normal ones, and with a power of two that is finite above 2^1023.
+/// This test was seen to fail with the least numbers scaled as normal ones, and with a power of two that is finite
+/// above 2^1023.
 #[test]
 fn scaling_by_a_power_of_two() {
     let power = double(25, "power_of_two", |_, b| on_cpu::double_power_of_two(exponent(b)));

@@ -70,7 +70,7 @@ fn fault_of_skipped(
     fault
 }
 
-/// A driver skips a dispatch, or one of its workgroups, and reports success. Seen to fail without the
+/// A driver skips a dispatch, or one of its workgroups, and reports success. This test was seen to fail without the
 /// counter.
 #[test]
 fn work_that_a_driver_leaves_out_is_an_error_and_counts_nothing() {
@@ -149,8 +149,8 @@ fn a_device_that_is_lost_in_the_middle_of_a_call_is_given_up() {
     assert!(gpu.is_abandoned());
 }
 
-/// Odd limits, and chunks that fill them: sizes are rounded down. Seen to fail with sizes rounded up beyond
-/// the limit.
+/// Odd limits, and chunks that fill them: sizes are rounded down. This test was seen to fail with sizes rounded up
+/// beyond the limit.
 #[test]
 fn rooms_keep_within_odd_limits() {
     let question = Question { goal: Goal::Horizon, horizon: Some(5.0), ..Question::default() };

@@ -73,8 +73,9 @@ fn group(program: &Program, starts: &str) -> Group {
     Group { name: starts.into(), transitions }
 }
 
-/// Seen to fail with the other half of a block of words, with a block sum that is not updated, with a range of tokens that
-/// is one too short, with the second server left out, and with the last clock of a block taken for the first.
+/// This test was seen to fail with the other half of a block of words, with a block sum that is not updated, with a
+/// range of tokens that is one too short, with the second server left out, and with the last clock of a block taken for
+/// the first.
 #[test]
 fn both_forms_equal_the_cpu_bit_for_bit() {
     let program = two_loops(6);
@@ -103,7 +104,7 @@ fn both_forms_equal_the_cpu_bit_for_bit() {
 
 /// Immediate choices, many groups, and all distributions that are integers.
 ///
-/// Seen to fail with the second word of a hyperexponential delay taken for the first.
+/// This test was seen to fail with the second word of a hyperexponential delay taken for the first.
 #[test]
 fn choices_and_laws_equal_the_cpu_bit_for_bit() {
     for gpu in &devices()[..1] {
@@ -121,8 +122,8 @@ fn choices_and_laws_equal_the_cpu_bit_for_bit() {
 
 /// A token circulates and takes one of three branches each time.
 ///
-/// Seen to fail with a choice's sample number that is not counted, and with weights that are not subtracted; the test
-/// above misses both. Firings are limited so that the test fails instead of running forever.
+/// This test was seen to fail with a choice's sample number that is not counted, and with weights that are not
+/// subtracted; the test above misses both. Firings are limited so that the test fails instead of running forever.
 #[test]
 fn repeated_choices_equal_the_cpu_bit_for_bit() {
     let mut b = NetBuilder::new("");
@@ -148,7 +149,8 @@ fn repeated_choices_equal_the_cpu_bit_for_bit() {
 
 /// Several servers and age memory with distributions that are not exponential: clocks that are suspended and resumed.
 ///
-/// Seen to fail with a new clock in place of a suspended one, and with a clock that has run out but stays among the others.
+/// This test was seen to fail with a new clock in place of a suspended one, and with a clock that has run out but stays
+/// among the others.
 #[test]
 fn crowds_of_clocks_equal_the_cpu_bit_for_bit() {
     let mut b = NetBuilder::new("");
@@ -249,8 +251,8 @@ fn asks_for_everything(b: &NetBuilder) -> Question {
     }
 }
 
-/// Seen to fail with weights of candidates that are all 1, with a reward that is collected in the warm-up, with a capacity
-/// that bounds one class alone, and with a carry too many in a sum of tokens over time.
+/// This test was seen to fail with weights of candidates that are all 1, with a reward that is collected in the
+/// warm-up, with a capacity that bounds one class alone, and with a carry too many in a sum of tokens over time.
 #[test]
 fn expressions_classes_and_rewards_equal_the_cpu_bit_for_bit() {
     let builder = expressive();

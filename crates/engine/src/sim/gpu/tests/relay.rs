@@ -31,7 +31,7 @@ struct Scripted<'a> {
     twin: Box<dyn Engine + 'a>,
     chunk: u64,
     slowness: Duration,
-    /// Error of the numbers of its replications.
+    /// Offset that the device wrongly adds to the numbers of its replications.
     off: u64,
     /// Replication in which the device gets one bit wrong.
     flipped: Option<u64>,
@@ -158,7 +158,7 @@ fn lost() -> DeviceFault {
 /// Replications that the CPU runs before the move: one round of one thread.
 const BEFORE: u64 = 64;
 
-/// Seen to fail with the first replication of the run left out of a chunk's number.
+/// This test was seen to fail with the first replication of the run left out of a chunk's number.
 #[test]
 fn a_fault_loses_nothing_and_counts_nothing_twice() {
     type Make = fn() -> DeviceFault;
@@ -247,7 +247,7 @@ fn a_fault_of_the_net_is_told_by_the_cpu() {
 
 /// Sums of floats are rounded, so the order of addition matters and must be that of the CPU.
 ///
-/// Seen to fail with chunks of 40 replications.
+/// This test was seen to fail with chunks of 40 replications.
 #[test]
 fn averages_are_merged_as_on_the_cpu() {
     let program = two_loops(3);
@@ -264,7 +264,7 @@ fn averages_are_merged_as_on_the_cpu() {
 
 /// The sizes of chunks depend on the speed of the device, and may be odd numbers.
 ///
-/// Seen to fail on a busy machine, and with chunks of exactly the sizes that the pace suggests.
+/// This test was seen to fail on a busy machine, and with chunks of exactly the sizes that the pace suggests.
 #[test]
 fn the_speed_of_a_device_does_not_show_in_averages() {
     let program = two_loops(3);
@@ -429,7 +429,7 @@ fn an_adapter_that_is_not_there_is_named() {
 }
 
 /// A device repeats replications of the CPU before its results count: a device that differs is refused, even if only in one
-/// bit of one replication. Seen to fail without the comparison.
+/// bit of one replication. This test was seen to fail without the comparison.
 #[test]
 fn a_device_whose_replications_differ_is_refused() {
     let program = straggling_tasks(2, &[]);
@@ -455,7 +455,7 @@ fn a_device_whose_replications_differ_is_refused() {
 }
 
 /// If a device cannot finish some of the replications, the others are compared; a device that finishes none is not used.
-/// Seen to fail if the first failure ends the comparison.
+/// This test was seen to fail if the first failure ends the comparison.
 #[test]
 fn a_device_counts_only_if_it_repeated_something() {
     let program = straggling_tasks(2, &[]);

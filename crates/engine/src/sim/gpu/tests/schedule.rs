@@ -43,8 +43,9 @@ fn both(gpu: &Arc<Gpu>, program: &Program, question: &Question, first: u64, coun
     (cpu, device)
 }
 
-/// Seen to fail with a wrong owner of a delay, with the word of another lane, with the maximum of a group not kept within
-/// the horizon, with one carry of the sum of squares left out, and with a bucket of the histogram shifted by one.
+/// This test was seen to fail with a wrong owner of a delay, with the word of another lane, with the maximum of a group
+/// not kept within the horizon, with one carry of the sum of squares left out, and with a bucket of the histogram
+/// shifted by one.
 #[test]
 fn equals_the_cpu_bit_for_bit() {
     for gpu in devices() {
@@ -64,7 +65,7 @@ fn equals_the_cpu_bit_for_bit() {
 
 /// Long programs run in segments, with their slots in memory.
 ///
-/// Seen to fail with the accumulator lost between segments.
+/// This test was seen to fail with the accumulator lost between segments.
 #[test]
 fn segments_do_not_show() {
     let program = straggling_tasks(40, &integer_laws());

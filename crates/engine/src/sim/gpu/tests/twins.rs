@@ -76,7 +76,7 @@ macro_rules! mirror {
     }};
 }
 
-/// Seen to fail with two fields of `RaceRun` exchanged on one side.
+/// This test was seen to fail with two fields of `RaceRun` exchanged on one side.
 #[test]
 fn structs_have_the_same_layout_on_both_sides() {
     let schedule = parse(&shader::schedule(false, Slots::Memory, false));

@@ -146,7 +146,7 @@ mod tests {
     use crate::compile::lower;
     use crate::net::NetBuilder;
 
-    /// Seen to fail if the operands of a binary operator are swapped.
+    /// This test was seen to fail if the operands of a binary operator are swapped.
     #[test]
     fn all_lanes_have_the_values_of_one() {
         let mut b = NetBuilder::new("");

@@ -12,8 +12,8 @@ use crate::sim::race::lockstep::immediate::Immediates;
 use crate::sim::race::lockstep::lanes::Values;
 
 /// Maximum number of transitions; above it, checking all transitions at every firing costs more than
-/// vectorisation saves. Measured, see docs/performance.md: the direct form catches up at about 130
-/// with AVX2 and 220 with AVX-512.
+/// vectorisation saves. Measured, see docs/performance.md: the direct form becomes as fast at about 130 transitions
+/// with AVX2 and at 220 with AVX-512.
 const MAX_TRANSITIONS: usize = 128;
 /// Maximum number of counters.
 const MAX_COUNTERS: usize = 128;

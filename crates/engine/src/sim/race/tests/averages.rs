@@ -12,7 +12,7 @@ fn general(law: Law, servers: Servers) -> Timing {
     Timing::Timed { delay: Delay::General(law), servers, memory: Memory::Enabling }
 }
 
-/// A queue: arrivals at a constant rate, a capacity, and one way to serve.
+/// A queue: arrivals at a constant rate, a capacity, and a service with the given timing.
 fn queue(arrivals: f64, capacity: Option<u32>, service: Timing) -> NetBuilder {
     let mut b = NetBuilder::new("queue");
     let q = b.place("q", 0);

@@ -4,7 +4,7 @@ use super::*;
 use crate::net::Law;
 use crate::sim::Ending;
 
-/// From `start`, at these rates to `goal` and to `bad`; from `goal` at rate 2 to `done`.
+/// A token moves from `start` to `goal` or to `bad` at these rates, and from `goal` to `done` at rate 2.
 fn race(to_goal: f64, to_bad: f64) -> NetBuilder {
     let mut b = NetBuilder::new("race");
     let [start, goal, bad, done] =
@@ -52,7 +52,7 @@ fn the_faster_of_two_exponential_delays_decides() {
     }
 }
 
-/// At 1 the goal holds already, or it is reached between 1 and 2. Fails without the check at the first time.
+/// The goal already holds at 1 s, or it is reached between 1 s and 2 s. This test fails without the check at 1 s.
 #[test]
 fn a_goal_counts_from_the_first_time_on() {
     let b = race(1.0, 0.0);
