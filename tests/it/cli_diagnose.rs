@@ -75,7 +75,7 @@ fn a_map_and_offsets_of_clocks_are_followed() {
     let map_name = map.to_str().unwrap();
     std::fs::write(&map, "[node.worker3]\nhost = \"worker1.lan\"\n\n[node.worker9]\nhost = \"worker1.lan\"\n").unwrap();
     let text = unwrapped(&shown(&["diagnose", FOLDER, "--node-map", map_name, "--quiet"]));
-    assert!(text.contains("node worker9: the map contains this node, but the log does not"), "{text}");
+    assert!(text.contains("node worker9: the node map contains this node, but the log does not"), "{text}");
     std::fs::write(&map, "[node.worker3]\nhosts = \"x\"\n").unwrap();
     let text = shown(&["diagnose", FOLDER, "--node-map", map_name]);
     assert!(text.starts_with("exit 3") && text.contains("unknown field `hosts`"), "{text}");

@@ -14,7 +14,7 @@ pub enum CompareError {
     #[error(transparent)]
     Estimate(#[from] EstimateError),
     /// The slices are not pairs. Give both variants the same replications.
-    #[error("{baseline} samples of the baseline cannot be paired with {variant} of the variant")]
+    #[error("{baseline} samples of the baseline cannot be paired with {variant} samples of the variant")]
     UnequalLengths {
         /// Samples of the baseline.
         baseline: usize,
@@ -22,7 +22,9 @@ pub enum CompareError {
         variant: usize,
     },
     /// The baseline's interval includes 0, so the ratio is undetermined. Compare by difference, or take more pairs.
-    #[error("the baseline's mean {mean} ± {half_width} is not significantly different from 0")]
+    #[error(
+        "the baseline's mean {mean} ± {half_width} may be 0, so the ratio is unknown; compare the difference, or use more pairs"
+    )]
     BaselineReachesZero {
         /// Mean of the baseline, in the unit of the samples.
         mean: f64,

@@ -45,7 +45,7 @@ impl fmt::Display for Unreadable {
         let parts = [
             (self.nodes, "nodes overlap"),
             (self.arcs, "arcs run through other nodes"),
-            (self.texts, "texts are covered"),
+            (self.texts, "labels are covered"),
         ];
         let told = parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
         f.write_str(&told.collect::<Vec<_>>().join(", "))

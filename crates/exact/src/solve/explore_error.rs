@@ -14,7 +14,7 @@ pub enum ExploreError {
     /// A delay that is not exponential, so that the marking alone does not determine what happens next. Such a net can be
     /// simulated.
     #[error(
-        "the delay of transition `{transition}` is {law}, not exponential, so the net is not a Markov chain; simulate it"
+        "the delay of transition `{transition}` is {law}, not exponential, so the net is not a Markov chain; simulate the net"
     )]
     NotExponential {
         /// Id of the first such transition.

@@ -51,8 +51,7 @@ pub enum FixedDelayError {
     Incomplete(Incomplete),
     /// Two fixed delays run at the same time.
     #[error(
-        "transitions `{first}` and `{second}` have fixed delays and are enabled together: what happens next depends on both \
-         ages; simulate it"
+        "transitions `{first}` and `{second}` have fixed delays and are enabled together, so the next firing depends on the ages of both; simulate the net"
     )]
     Together {
         /// Id of one transition.
@@ -61,13 +60,17 @@ pub enum FixedDelayError {
         second: String,
     },
     /// Several servers have fixed delays.
-    #[error("transition `{transition}` has a fixed delay and several servers; simulate it, or give it one server")]
+    #[error(
+        "transition `{transition}` has a fixed delay and several servers; simulate the net, or give the transition one server"
+    )]
     Servers {
         /// Id of the transition.
         transition: String,
     },
     /// A delay that is interrupted resumes later.
-    #[error("the fixed delay of transition `{transition}` resumes after it was disabled (age memory); simulate it")]
+    #[error(
+        "the fixed delay of transition `{transition}` resumes after the transition was disabled (age memory); simulate the net"
+    )]
     Resumed {
         /// Id of the transition.
         transition: String,

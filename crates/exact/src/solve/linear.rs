@@ -123,7 +123,7 @@ pub enum LinearError {
     },
     /// Groups of states that are so weakly coupled that sweeps cannot determine the time in each group; elimination can.
     #[error(
-        "the {states} states contain {groups} groups that fewer than one step in 1e9 connects, so Gauss-Seidel cannot determine the probability of each; use elimination"
+        "the {states} states contain {groups} almost separate groups (fewer than one step in 1e9 leads from group to group), so Gauss-Seidel cannot determine the probability of each group; use elimination"
     )]
     WeaklyCoupled {
         /// States of the part.

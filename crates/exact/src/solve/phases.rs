@@ -52,14 +52,16 @@ pub enum PhaseObstacle {
     },
     /// Several servers whose delays could be dropped.
     #[error(
-        "transition `{transition}` has several servers, and other transitions can take its tokens or disable it, so the result would depend on which delay started last; simulate it, or give it one server"
+        "transition `{transition}` has several servers, and other transitions can take its tokens or disable it, so the result would depend on which delay started last; simulate the net, or give the transition one server"
     )]
     Preempted {
         /// Id of the transition.
         transition: String,
     },
     /// Several servers of a hyperexponential distribution.
-    #[error("transition `{transition}` is hyperexponential with several servers; simulate it, or give it one server")]
+    #[error(
+        "transition `{transition}` is hyperexponential with several servers; simulate the net, or give the transition one server"
+    )]
     Branches {
         /// Id of the transition.
         transition: String,
@@ -82,9 +84,9 @@ pub enum PhaseObstacle {
 fn advice(law: &str) -> &'static str {
     match law {
         "deterministic" => {
-            "simulate it, or use an Erlang distribution of many stages (k stages have a coefficient of variation of 1/√k)"
+            "simulate the net, or use an Erlang distribution of many stages (k stages have a coefficient of variation of 1/√k)"
         }
-        _ => "simulate it",
+        _ => "simulate the net",
     }
 }
 
@@ -689,7 +691,9 @@ mod tests {
         let tail = refused(Law::LogNormal { mean: 1.0, cv: 1.0 }, Servers::Single, false);
         assert_eq!(
             tail,
-            ["the delay of transition `t` is lognormal, which no finite number of phases can represent; simulate it"]
+            [
+                "the delay of transition `t` is lognormal, which no finite number of phases can represent; simulate the net"
+            ]
         );
         assert!(refused(erlang(2, 1.0), Servers::Infinite, true)[0].contains("which delay started last"));
         assert!(refused(hyperexponential(), Servers::Infinite, false)[0].contains("several servers"));

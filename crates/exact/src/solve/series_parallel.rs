@@ -33,7 +33,7 @@ pub enum SeriesParallelError {
         transition: String,
     },
     /// A distribution with a heavy tail, for which no grid is long enough; simulation gives an answer.
-    #[error("the delay of transition `{transition}` is {law}, whose tail does not fit a grid; simulate it")]
+    #[error("the delay of transition `{transition}` is {law}, whose tail does not fit a time grid; simulate the net")]
     HeavyTail {
         /// Id of the transition.
         transition: String,

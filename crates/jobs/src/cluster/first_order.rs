@@ -55,7 +55,7 @@ pub enum FirstOrderError {
     /// Precision and recall imply more flagged normal tasks than exist. Use the share of *tasks*
     /// that are stragglers, not the share of slow nodes.
     #[error(
-        "a share of stragglers of {stragglers}, recall {recall} and precision {precision} need {flagged:.4} flagged normal tasks per task; there are only {normal:.4}"
+        "with a share of stragglers of {stragglers}, recall {recall} and precision {precision} imply that {flagged:.4} of all tasks are flagged although normal, but only {normal:.4} of all tasks are normal"
     )]
     TooManyFlagged {
         /// α.

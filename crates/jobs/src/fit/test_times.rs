@@ -18,7 +18,7 @@ impl Maker {
     pub(super) fn times(&mut self, job: &ObservedJob) {
         self.plan.profile.load_s = job.load_s;
         let from = format!(
-            "from the first task's launch to the first map's; excludes {:.1} s in the queue before",
+            "from the launch of the first task to the launch of the first map; excludes {:.1} s in the queue before",
             job.queued_s
         );
         self.tell("profile.load_s", job.load_s, from);
@@ -73,7 +73,7 @@ impl Maker {
                 *rate *= if measured { 1.0 } else { times };
             }
             self.note(format!(
-                "rates that no task shows: {times:.2} times the defaults, since tasks were faster than the defaults allow"
+                "rates that the log does not show: set to {times:.2} times the defaults, because tasks were faster than the defaults allow"
             ));
         }
     }
@@ -150,7 +150,7 @@ impl Maker {
         // reduces launched before the last map ended had no visible wait
         let early = || Waits::new(spans.iter().copied(), u64::MAX, may_reduce_s(job)).first_s.min(hidden);
         self.plan.framework.reduce_wait_s = if reduces.first_s > 0.0 { reduces.first_s + hidden } else { early() };
-        let later = "launch of each later task after the end that freed its slot";
+        let later = "launch of each later task, relative to the end of the task that freed its slot";
         let framework = self.plan.framework.clone();
         self.tell(
             "framework.map_wait_s",

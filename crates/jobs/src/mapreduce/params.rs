@@ -528,7 +528,9 @@ mod tests {
         assert_eq!((found[0].key.as_str(), &text[found[0].span.clone().unwrap()]), ("speculation.latency", "9.0"));
         let told = found[0].to_string();
         assert!(
-            told.contains("a straggler that takes 3 times the typical time cannot be flagged at 9 times"),
+            told.contains(
+                "a straggler that takes 3 times the typical time cannot be flagged after 9 times the typical time"
+            ),
             "{told}"
         );
     }

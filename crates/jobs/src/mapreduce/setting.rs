@@ -20,7 +20,9 @@ pub enum SettingProblem {
     #[error(transparent)]
     Fates(#[from] crate::cluster::first_order::FirstOrderError),
     /// More stragglers would be flagged too late than are missed, or than there are false positives.
-    #[error("a share of {fake} flagged too late exceeds what recall {recall} and precision {precision} allow")]
+    #[error(
+        "the share of tasks flagged too late, {fake}, is larger than recall {recall} and precision {precision} allow"
+    )]
     Fake {
         /// The share.
         fake: f64,
@@ -30,7 +32,9 @@ pub enum SettingProblem {
         precision: f64,
     },
     /// A straggler would be flagged after its end.
-    #[error("a straggler that takes {factor} times the typical time cannot be flagged at {at} times")]
+    #[error(
+        "a straggler that takes {factor} times the typical time cannot be flagged after {at} times the typical time"
+    )]
     AfterTheEnd {
         /// Time of the flag since the start of the task, as a multiple of the usual time.
         at: f64,

@@ -101,8 +101,19 @@ impl Speculation {
         let slow = self.slow_copies.unwrap_or(0.0);
         let undetected = self.undetected.unwrap_or(1.0);
         let ranges = [
-            ("fake", range((0.0..1.0).contains(&self.fake), "the share flagged too late", self.fake, below_one)),
-            ("fake_left", range(left > 0.0 && left < 1.0, "the remaining time", left, "above 0 and below 1")),
+            (
+                "fake",
+                range((0.0..1.0).contains(&self.fake), "the share of tasks flagged too late", self.fake, below_one),
+            ),
+            (
+                "fake_left",
+                range(
+                    left > 0.0 && left < 1.0,
+                    "the remaining time of a straggler flagged too late",
+                    left,
+                    "above 0 and below 1",
+                ),
+            ),
             (
                 "undetected",
                 range(undetected.is_finite() && undetected >= 1.0, "the undetected time", undetected, "at least 1"),

@@ -103,8 +103,7 @@ pub enum PhaseWarning {
     AssignedInAdvance,
     /// The distribution of a phase has no variance, so neither has the job time. Quantiles and their intervals stay valid.
     #[error(
-        "phase `{phase}` has a Pareto distribution with shape {shape}, and no variance because the shape is at most 2: \
-         intervals of means and standard deviations are not valid, those of quantiles are"
+        "the Pareto distribution of phase `{phase}` has no variance, because its shape {shape} is at most 2: intervals of quantiles are valid, but intervals of means and standard deviations are not"
     )]
     NoVariance {
         /// The phase.

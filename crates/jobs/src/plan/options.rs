@@ -104,10 +104,16 @@ impl PlanOption {
         let node = &mut plan.cluster.node;
         match *self {
             Self::InputSize(_) if given.is_some_and(|phases| phases.maps.is_some()) => {
-                return Err(self.problem("has no meaning if `phases.maps` states the map tasks", "change that key"));
+                return Err(self.problem(
+                    "has no meaning if the plan states the number of map tasks",
+                    "change the key `phases.maps` instead",
+                ));
             }
             Self::SplitSize(_) if given.is_some() => {
-                return Err(self.problem("has no meaning for given means", "`--input-size` changes the map tasks"));
+                return Err(self.problem(
+                    "has no meaning for a plan that states the means of the phases",
+                    "to change the number of map tasks, use `--input-size`",
+                ));
             }
             Self::InputSize(size) => plan.job.input_mb = size.mb(),
             Self::SplitSize(size) => plan.job.split_mb = size.mb(),

@@ -102,7 +102,7 @@ impl PlannedJob {
 
     /// Returns the reason why the job has no net and no copies; none if it has both.
     pub fn only_task_by_task(&self) -> Option<&'static str> {
-        let why = "tasks that share GPUs are only simulated task by task: nets and copies do not model GPU permits";
+        let why = "tasks that share GPUs are only simulated task by task: nets and speculative copies do not model GPU permits";
         self.gpus.map(|_| why)
     }
 

@@ -269,7 +269,7 @@ pub(crate) fn notes_table(title: &str, all: &[String]) -> Table {
     /// Maximum length of the subject of a note, in characters.
     const MOST_LETTERS: usize = 40;
     let mut table =
-        Table::new(title, "Each note states the value that was assumed or kept instead.", ["about", "note"]);
+        Table::new(title, "Each note states the value that was assumed or kept for lack of data.", ["about", "note"]);
     for note in all {
         let about = note.split_once(": ").filter(|(about, _)| about.chars().count() <= MOST_LETTERS);
         let (about, note) = about.unwrap_or(("general", note));

@@ -333,7 +333,7 @@ fn chance_words(time: &TimeDifference) -> String {
             let spread = time.assumed_sigma.map_or_else(String::new, |sigma| plain(100.0 * sigma));
             let chance = time.assumed_p_value.map_or_else(String::new, probability);
             format!(
-                "A side has one run, which cannot separate an effect from chance: if whole runs differ by {spread}%, as assumed, chance alone gives a ratio this far from 1 in {chance} of such comparisons. Repeat the runs for a test."
+                "A side with a single run cannot separate a real difference from chance. If whole runs differ by {spread}%, as assumed, chance alone gives a ratio this far from 1 in {chance} of such comparisons. Repeat the runs for a test."
             )
         }
         (ChanceTest::Exact, Verdict::BeyondChance) => "Both times are exact.".to_owned(),

@@ -283,7 +283,7 @@ impl DetectionReport {
             format!(" tasks were stragglers: they took more than {} times their expected time.", self.factor).into(),
         ];
         let (Some((i, most)), Some((j, surest))) = (self.best(Metric::Recall), self.best(Metric::Precision)) else {
-            answer.push(" Such a run cannot be used to judge detectors.".into());
+            answer.push(" Detectors can be judged only on runs with stragglers.".into());
             return answer;
         };
         let at = |i: usize, key: &str| format!("/detectors/{i}/{key}");

@@ -78,7 +78,9 @@ fn answer(report: &OptimizeReport) -> Vec<Piece> {
             pieces.push("The cheapest configuration that meets the deadline: ".into());
             pieces.extend(point(report, "/chosen", chosen));
             if report.answer != "meets" && report.cost_per_s.is_some() {
-                pieces.push(" No other configuration is cheaper by more than the indifference.".into());
+                pieces.push(
+                    " No other configuration is cheaper by more than the search tolerance (`indifference`).".into(),
+                );
             }
         }
         None => pieces.push(
@@ -95,12 +97,12 @@ fn answer(report: &OptimizeReport) -> Vec<Piece> {
     match &report.next_cheaper {
         Some(cheaper) => {
             let which = match &report.chosen {
-                _ if report.cost_per_s.is_some() => "nearest in cost",
-                Some(_) => "next cheaper one",
-                None => "most expensive first",
+                _ if report.cost_per_s.is_some() => "configuration nearest in cost",
+                Some(_) => "next cheaper configuration",
+                None => "most expensive configuration",
             };
             let verdict = match &*cheaper.verdict {
-                "undecided" | "stopped" => "stayed undecided",
+                "undecided" | "stopped" => "remained undecided",
                 "meets" => "also meets the deadline",
                 verdict => verdict,
             };
@@ -113,7 +115,7 @@ fn answer(report: &OptimizeReport) -> Vec<Piece> {
         None => {}
     }
     if let Some(closest) = report.closest.as_ref().filter(|_| report.next_cheaper.is_none()) {
-        pieces.push(" The closest: ".into());
+        pieces.push(" The configuration closest to the deadline: ".into());
         pieces.extend(point(report, "/closest", closest));
     }
     if report.answer != "stopped" {
@@ -127,7 +129,9 @@ fn remarks(report: &OptimizeReport) -> Vec<String> {
     let remark = match &*report.answer {
         "meets" if report.cost_per_s.is_some() => "Another configuration may cost less.",
         "meets" => "A cheaper configuration is undecided and may also meet the deadline.",
-        "undecided" => "A larger `max_replications` or a smaller `indifference` decides closer to the deadline.",
+        "undecided" => {
+            "With a larger `max_replications` or a smaller `indifference`, fewer configurations near the deadline remain undecided."
+        }
         "stopped" => "Partial: the search was interrupted.",
         _ => "",
     };

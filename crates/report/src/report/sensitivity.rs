@@ -130,9 +130,10 @@ fn answer(report: &SensitivityReport) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = vec![lead.before.clone().into(), number.into(), ".".into()];
     if !lead.rivals.is_empty() {
         let rivals = lead.rivals_in_words();
-        pieces.push(format!(" Its rank is not significant: its interval overlaps that of {rivals}.").into());
+        let intervals = if lead.rivals.len() == 1 { "interval" } else { "intervals" };
+        pieces.push(format!(" Its rank is not significant: its interval overlaps the {intervals} of {rivals}.").into());
     } else if report.knobs.iter().filter(|row| row.effect.is_some()).count() > 1 {
-        pieces.push(" Its interval overlaps no other.".into());
+        pieces.push(" Its interval overlaps no other interval.".into());
     }
     pieces
 }
@@ -320,7 +321,7 @@ fn moved(report: &SensitivityReport) -> Table {
     let variance = report.variance_s2.as_ref().map(|variance| Number::measured("/variance_s2", variance, "s²"));
     push("variance over the ranges".to_owned(), variance);
     let noise = report.noise_s2.map(|noise| Number::new("/noise_s2", noise, "s²").rounded(0.01 * noise.abs()));
-    push("variance of the replications, which is removed".to_owned(), noise);
+    push("variance due to replications, already subtracted".to_owned(), noise);
     table
 }
 
@@ -485,6 +486,6 @@ mod tests {
         let all = [(9.0, 5.0), (8.0, 1.0), (7.0, 1.0), (6.0, 1.0), (5.0, 1.0), (2.0, 0.1)];
         let said = text(&all);
         assert!(said.contains("k0 may have the largest effect: 1 instead of 2 saves 9.0 s (4.0 to 14.0)"), "{said}");
-        assert!(said.contains("its interval overlaps that of k1, k2, k3 and 1 more."), "{said}");
+        assert!(said.contains("its interval overlaps the intervals of k1, k2, k3 and 1 more."), "{said}");
     }
 }

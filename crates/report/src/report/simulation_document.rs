@@ -122,8 +122,7 @@ impl SimulationReport {
         let runs = counted(cut, "replication");
         (cut > 0).then(|| {
             format!(
-                "{runs} stopped after {} without reaching the goal. They may reach it later, so the times are only those of the \
-                 faster runs, and the probability of the goal is a lower bound.",
+                "{runs} stopped after {} without reaching the goal. They may reach it later, so the times cover only the faster runs, and the probability of the goal is a lower bound.",
                 counted(most, "firing")
             )
         })

@@ -333,7 +333,7 @@ impl TraceReport {
             Column::new("spilling"),
             Column::new("peak [GiB]").show(Show::Room),
         ];
-        let note = "Total times of all attempts in seconds, by column: all time; waiting for a GPU permit; that wait as predicted from the other times and the number of permits; holding a permit; work that was blocked or retried for lack of memory; moving data to the host and back.";
+        let note = "Total times of all attempts in seconds, by column: all time; waiting for a GPU permit; the predicted wait, from the other times and the number of permits; holding a permit; work that was blocked or retried for lack of memory; moving data to the host and back.";
         let mut table = Table::new("GPUs", note, columns);
         let mut order: Vec<_> =
             self.stages.iter().enumerate().filter_map(|(i, stage)| Some((i, stage, stage.gpu?))).collect();

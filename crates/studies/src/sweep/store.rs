@@ -121,7 +121,7 @@ impl Header {
             (self.seed == other.seed, "the seed", None),
             (self.budget == other.budget, "the budget", None),
             (self.plan == other.plan, "the plan of the sweep", Some([&self.plan, &other.plan])),
-            (self.base == other.base, "the base of its points", Some([&self.base, &other.base])),
+            (self.base == other.base, "the base plan or net", Some([&self.base, &other.base])),
             (same_level, "the level of the intervals", None),
             (self.version == other.version, "the version of tailspn", None),
             (self.format_version == other.format_version, "the format of the files", None),
@@ -154,7 +154,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// A folder that holds something other than a sweep.
-    #[error("`{}` is not the result of a sweep: {why}", path.display())]
+    #[error("`{}` is not a valid sweep result: {why}", path.display())]
     Foreign {
         /// The folder or file.
         path: PathBuf,
@@ -306,7 +306,7 @@ fn read_header(folder: &Path) -> Result<Header, StoreError> {
     let header: Header = serde_json::from_str(&text).map_err(|error| foreign(error.to_string()))?;
     let shard = header.shard;
     if shard.of == 0 || !(1..=shard.of).contains(&shard.index) {
-        return Err(foreign(format!("there is no shard {} of {}", shard.index, shard.of)));
+        return Err(foreign(format!("its shard number {} of {} is invalid", shard.index, shard.of)));
     }
     Ok(header)
 }
@@ -338,7 +338,7 @@ fn contents(folder: &Path) -> Result<Contents, StoreError> {
     if let Some(point) = results.keys().find(|&&point| point >= header.points || !has(header.shard, point)) {
         return Err(StoreError::Foreign {
             path: folder.to_owned(),
-            why: format!("point {point} does not belong to it"),
+            why: format!("point {point} is outside the sweep, or outside this shard of it"),
         });
     }
     Ok(Contents { stored: Stored { header, results }, damaged, worthless })
@@ -565,7 +565,7 @@ mod tests {
             told(header, true)
         };
         assert!(other(|h| h.seed = 2).contains("the seed has changed"));
-        assert!(other(|h| h.base = "x".into()).contains("the base of its points (from nothing to `x`) has changed"));
+        assert!(other(|h| h.base = "x".into()).contains("the base plan or net (from nothing to `x`) has changed"));
         assert!(other(|h| h.version = "0".into()).contains("the version of tailspn has changed"));
         assert!(other(|h| h.shard.of = 2).contains("the shard has changed"));
         let empty = tempfile::tempdir().unwrap();

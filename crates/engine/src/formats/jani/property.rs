@@ -82,7 +82,12 @@ impl<'j> Asker<'_, 'j> {
         };
         let (from, to) = (bound("lower")?.unwrap_or(0.0), bound("upper")?.unwrap_or(f64::INFINITY));
         if !(0.0 <= from && from <= to) {
-            return fail(value, format!("the time interval from {from} to {to} does not start at 0"));
+            return fail(
+                value,
+                format!(
+                    "the time interval from {from} to {to} is invalid: its bounds must be at least 0 and ascending"
+                ),
+            );
         }
         Ok(Query::Until { stay, goal, from, to })
     }
@@ -124,7 +129,9 @@ impl<'j> Asker<'_, 'j> {
                 let of = self.impulses.iter().filter(|impulse| impulse.variable == name);
                 of.map(|impulse| (impulse.transition, impulse.value.clone())).collect()
             }
-            None if steps && !time => return fail(exp, "only a transient variable can count steps"),
+            None if steps && !time => {
+                return fail(exp, "a reward that is collected at steps must be a transient variable");
+            }
             _ => Vec::new(),
         };
         Ok(Reward { rate, impulses })

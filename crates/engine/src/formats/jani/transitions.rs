@@ -248,7 +248,9 @@ fn change<'j>(assignment: &'j Value, name: &str, place: PlaceId, aim: Expr, guar
         let by = linear.constant.round() as i64;
         let (least, most) = guard.bounds(place);
         if least + by > guard.most(place) || most + by < 0 {
-            return wrong(format!("leaves its bounds whenever the guard holds: it changes by {by}"));
+            return wrong(format!(
+                "takes the variable out of its bounds whenever the guard holds: it changes the variable by {by}"
+            ));
         }
         return Ok(Change::By(by));
     }

@@ -94,8 +94,9 @@ impl Check<'_> {
                     self.both(Wrong, part, &message);
                 }
                 Some(other) => {
-                    let message =
-                        format!("ids `{other}` and `{id}` differ only in letter case; arcs go to the last one");
+                    let message = format!(
+                        "ids `{other}` and `{id}` differ only in letter case; arcs of both are connected to the later one"
+                    );
                     self.add(Pipe43, Wrong, part, message);
                 }
                 None => {}
@@ -153,10 +154,16 @@ impl Check<'_> {
                     match delay {
                         Delay::Exponential { rate } => self.rate(part, &what, rate),
                         Delay::General(_) => {
-                            let message = format!("the delay of transition `{id}` can only be exponential");
+                            let message = format!(
+                                "the delay of transition `{id}` is not exponential; PIPE supports only exponential delays"
+                            );
                             self.both(Wrong, part, &message);
                             if *memory == Memory::Age {
-                                self.both(Wrong, part, &format!("transition `{id}` cannot have an age memory"));
+                                self.both(
+                                    Wrong,
+                                    part,
+                                    &format!("transition `{id}` has age memory, which PIPE does not support"),
+                                );
                             }
                         }
                     }
@@ -188,7 +195,7 @@ impl Check<'_> {
                 self.add(Pipe5, Wrong, part, message);
             }
             Servers::Limited(most) => {
-                self.both(Wrong, part, &format!("transition `{id}` cannot have {most} servers"));
+                self.both(Wrong, part, &format!("transition `{id}` has {most} servers, which PIPE does not support"));
             }
         }
     }
@@ -200,9 +207,16 @@ impl Check<'_> {
         self.expression(part, what, rate, Pipe43);
         self.expression(part, what, rate, Pipe5);
         if grammar::may_be_negative(rate) {
-            let message = format!("{what} subtracts: if it falls below 0, steady-state analysis does not finish");
+            let message = format!(
+                "{what} contains a subtraction: if its value falls below 0, steady-state analysis does not finish"
+            );
             self.add(Pipe43, Note, part, message);
-            self.add(Pipe5, Note, part, format!("{what} subtracts: if it falls below 0, it is refused as invalid"));
+            self.add(
+                Pipe5,
+                Note,
+                part,
+                format!("{what} contains a subtraction: a value below 0 is refused as invalid"),
+            );
         }
     }
 
@@ -277,7 +291,9 @@ impl Check<'_> {
                     let message = format!("arc `{id}` has weight 0, which is treated as 1");
                     self.add(Pipe43, Wrong, part, message);
                     if arc.kind == ArcKind::Input {
-                        let message = format!("arc `{id}` has weight 0, but it needs a place that is not empty");
+                        let message = format!(
+                            "arc `{id}` has weight 0, but its transition is enabled only if the place is not empty"
+                        );
                         self.add(Pipe5, Wrong, part, message);
                     }
                 }
@@ -298,10 +314,12 @@ impl Check<'_> {
             self.expression(part, &what, &weight.weight, Pipe43);
             self.expression(part, &what, &weight.weight, Pipe5);
             if grammar::has(&weight.weight, BinaryOp::Divide) {
-                let message = format!("{what} divides; the result is truncated, not rounded, to a whole number");
+                let message =
+                    format!("{what} contains a division; its result is truncated, not rounded, to a whole number");
                 self.add(Pipe5, Note, part, message);
                 if !grammar::rounds(&weight.weight) {
-                    let message = format!("{what} divides without `floor` or `ceil`, so it is refused");
+                    let message =
+                        format!("{what} contains a division without `floor` or `ceil`, so the weight is refused");
                     self.add(Pipe43, Refused, part, message);
                 }
             }
@@ -392,7 +410,7 @@ mod tests {
             ("s02_inhibitor_w2", Pipe5, "inhibitor arc `inh` is treated as 1"),
             ("s03_parallel_same_effect", Pipe43, "counts twice"),
             ("s06_weight0", Pipe43, "which is treated as 1"),
-            ("s06_weight0", Pipe5, "needs a place that is not empty"),
+            ("s06_weight0", Pipe5, "only if the place is not empty"),
             ("s09_dup_arcs", Pipe43, "are parallel"),
             ("s15_funcrate_name", Pipe43, "name"),
             ("s19_funcs", Pipe5, "max"),

@@ -131,7 +131,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         if folded.is_some() && exact.is_none() {
             self.assembler.notes.odd(id.span.clone(), Oddity::LetterCase, || {
                 format!(
-                    "`{}` differs from its node in letter case or blanks; PIPE 5 does not find it (option `id_case`)",
+                    "`{}` differs from the id of its node in letter case or blanks; PIPE 5 does not find the node (option `id_case`)",
                     id.value
                 )
             });

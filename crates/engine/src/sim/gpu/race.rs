@@ -79,15 +79,14 @@ impl<'a> GpuRace<'a> {
         // chunks are whole units of averages
         let room = room / FLOAT_UNIT * FLOAT_UNIT;
         if most_lanes == 0 || room == 0 || code.tables.len() as u64 * 4 > binding {
-            code.obstacles.push(format!("its marking and tables do not fit into buffers of {binding} bytes"));
+            code.obstacles.push(format!("the net's marking and tables do not fit into buffers of {binding} bytes"));
         }
         let tiled = code.tile(gpu.tile_bytes);
         // a dispatch loads the state of a lane and stores it
         let moves = if tiled { 2 * items } else { 0 };
         let budget = u64::from(gpu.loop_budget).saturating_sub(moves);
         if loops > budget {
-            code.obstacles
-                .push(format!("a step takes up to {loops} loop iterations, and the device stops at {budget}"));
+            code.obstacles.push(format!("a step takes up to {loops} loop iterations; the device allows {budget}"));
         }
         if !code.obstacles.is_empty() {
             return Err(DeviceFault::DoesNotFit(code.obstacles));

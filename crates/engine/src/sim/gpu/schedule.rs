@@ -70,7 +70,7 @@ impl GpuSchedule {
         let constant = (16 * code.program.len() as u64).max(4 * code.tables.len() as u64);
         if constant > limits.largest_binding {
             return Err(DeviceFault::DoesNotFit(vec![format!(
-                "its program of {constant} bytes is larger than the device's buffers of {} bytes",
+                "the schedule's program of {constant} bytes is larger than the device's buffers of {} bytes",
                 limits.largest_binding
             )]));
         }

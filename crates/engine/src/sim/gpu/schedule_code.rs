@@ -81,12 +81,13 @@ impl ScheduleCode {
         }
         writer.finish();
         if writer.slots() > MOST_SLOTS || writer.columns() > MOST_SLOTS {
-            obstacles.push(format!("it needs more than {MOST_SLOTS} slots"));
+            obstacles.push(format!("the schedule needs more than {MOST_SLOTS} memory slots"));
         }
         writer.keep_chains_in_place();
         let segments = segments(&writer.code, loop_budget);
         if segments.is_none() {
-            obstacles.push(format!("one delay takes more than the {loop_budget} loop iterations of the device"));
+            obstacles
+                .push(format!("one delay takes more loop iterations than the {loop_budget} that the device allows"));
         }
         if !obstacles.is_empty() {
             return Err(obstacles);

@@ -50,7 +50,9 @@ pub enum DirectObstacle {
         transition: String,
     },
     /// The rates differ so much that times need the wide clock, or that the slowest rate would lose precision.
-    #[error("the rates differ too much: the largest total is {total} /s, and `{transition}` has {rate} /s")]
+    #[error(
+        "the rates differ too much: the largest total rate of all transitions is {total} /s, but the rate of `{transition}` is {rate} /s"
+    )]
     Stiff {
         /// Id of the slowest transition.
         transition: String,
@@ -60,7 +62,7 @@ pub enum DirectObstacle {
         total: f64,
     },
     /// Events would be only a few ticks apart, for instance because of a long horizon.
-    #[error("the clock's tick of {tick} s is too coarse for a total rate of {total} /s")]
+    #[error("the ticks of the simulation clock ({tick} s) are too long for a total rate of {total} /s")]
     CoarseTick {
         /// The tick \[s\].
         tick: f64,

@@ -24,7 +24,9 @@ pub enum RareError {
     #[error("the goal is not of the form `expression >= number`; set --importance")]
     NoImportance,
     /// No pilot walk got beyond this point.
-    #[error("no walk got beyond {reached} on the way to the event; try more walks or another importance function")]
+    #[error(
+        "no walk got beyond level {reached} on the way to the event; try more walks or another importance function"
+    )]
     NoWay {
         /// The last level, as importance or time \[s\].
         reached: f64,

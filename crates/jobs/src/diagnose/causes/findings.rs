@@ -175,7 +175,7 @@ fn evidence(pool: &Pool, task: &PoolTask, cause: &RootCause) -> Vec<Evidence> {
         Sign::OtherNodes => "peers on other nodes",
         Sign::SameNode => "peers on the same node",
         Sign::Headroom => "capacity that peers leave free",
-        Sign::Outlier => "spread of normal tasks",
+        Sign::Outlier => "median of normal tasks",
         Sign::Far => "normal tasks",
     };
     let (factor, unit) = match cause.feature.category() {

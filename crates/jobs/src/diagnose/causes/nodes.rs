@@ -171,7 +171,7 @@ pub fn meters_of(
     for name in map.node.keys().filter(|name| trace.nodes.iter().all(|node| node.name != **name)) {
         unmapped.push(Unmapped {
             node: name.clone(),
-            reason: "the map contains this node, but the log does not".to_owned(),
+            reason: "the node map contains this node, but the log does not".to_owned(),
         });
     }
     let origin = trace.origin_us as f64 / 1e6;

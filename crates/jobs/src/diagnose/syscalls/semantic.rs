@@ -58,7 +58,7 @@ pub fn semantic(run: &Run, settings: &SemanticSettings) -> Answer {
         .collect();
     found.sort_by(|a, b| b.0.beyond_s.total_cmp(&a.0.beyond_s));
     let Some((scores, node)) = found.into_iter().next() else {
-        return Answer::silent(method, "the highest scores do not belong to the pairs of one node");
+        return Answer::silent(method, "the pairs with the highest scores have no node in common");
     };
     let finding = finding(run, &scores, &node);
     Answer::of(method, scores.cause, vec![node], vec![finding])
@@ -155,14 +155,14 @@ fn finding(run: &Run, scores: &Scores, name: &str) -> Finding {
         evidence: vec![
             Evidence {
                 what: format!(
-                    "number of {what} outside their invocation's range, compared with the number that the profile covers"
+                    "number of {what} outside the profile's ranges of times, compared with the number of {what} that the profile covers"
                 ),
                 value: judged.outside as f64,
                 usual: judged.known as f64,
                 unit: "".into(),
             },
             Evidence {
-                what: format!("total time by which {what} lie outside their ranges"),
+                what: format!("total time by which {what} are outside the profile's ranges"),
                 value: judged.beyond as f64 / SECOND,
                 usual: 0.0,
                 unit: "s".into(),

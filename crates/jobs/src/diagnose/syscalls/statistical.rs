@@ -99,7 +99,7 @@ pub fn statistical(run: &Run, profile: &Profile, settings: &StatisticalSettings)
     let Some(hog) = judge.disk_hog().or_else(|| judge.network_hog()) else {
         return Answer::silent(
             method,
-            "no total time of stat or connect is both outside its range and different from the other nodes",
+            "no total time of stat or connect is both outside the range of the control runs and different from the totals of other nodes",
         );
     };
     let mut nodes = vec![hog.node.node.clone()];

@@ -60,7 +60,10 @@ impl Immediates {
             let changes = program.changes.row(t as usize);
             changes.iter().any(|change| reads.contains(&change.counter))
         }) {
-            obstacles.push("immediate transitions change places of the goal".to_owned());
+            obstacles.push(
+                "immediate transitions change the tokens of places on which the goal or a marking to avoid depends"
+                    .to_owned(),
+            );
         }
         let growth = |t: u32| program.changes.row(t as usize).iter().map(|change| change.by).max().unwrap_or(0);
         let growth = competing().flatten().map(|&t| growth(t)).max().unwrap_or(0).max(1);
