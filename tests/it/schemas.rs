@@ -4,15 +4,21 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tailspn::plan::{JobPlan, Work};
-use tailspn::report::{KINDS, NamedSchema, PLAN_SCHEMAS, RESULT_SCHEMAS};
+use tailspn::report::{KINDS, LINE_SCHEMAS, NamedSchema, PLAN_SCHEMAS, RESULT_SCHEMAS};
 
 use crate::cli::{data, tool};
 
 /// The keywords that only describe.
 const SILENT: [&str; 5] = ["$schema", "title", "description", "default", "definitions"];
 
-/// Checks a result in JSON against the schema of its kind, and returns the kind; none if the text is not a result.
+/// Checks a result in JSON against the schema of its kind, and returns the kind; none if the text is not a result. Lines of
+/// events are checked too.
 pub(crate) fn check_result(text: &str) -> Option<String> {
+    let [watch] = LINE_SCHEMAS.map(|schema| schema.schema());
+    for line in text.lines().filter(|line| line.starts_with("{\"event\":")) {
+        let found = problems(&watch, &watch, &serde_json::from_str(line).unwrap(), "");
+        assert!(found.is_empty(), "{line}: {found:#?}");
+    }
     let kind = text.strip_prefix("{\n  \"format_version\": 1,\n  \"kind\": \"")?.split('"').next()?;
     let schema = result_schema(kind)?;
     let found = problems(&schema, &schema, &serde_json::from_str(text).unwrap(), "");
@@ -190,9 +196,22 @@ fn a_misspelt_key_does_not_fit() {
 #[test]
 fn the_tool_prints_the_schemas() {
     let list = data(&["schema"]);
-    for schema in PLAN_SCHEMAS.iter().chain(RESULT_SCHEMAS) {
+    for schema in PLAN_SCHEMAS.iter().chain(RESULT_SCHEMAS).chain(&LINE_SCHEMAS) {
         assert!(list.contains(schema.name), "{list}");
         assert_eq!(serde_json::from_str::<Value>(&data(&["schema", schema.name])).unwrap(), schema.schema());
+    }
+}
+
+/// The lines that the tests of `watch` print fit; damaged ones do not.
+#[test]
+fn a_line_of_events_fits_until_it_is_damaged() {
+    let [watch] = LINE_SCHEMAS.map(|schema| schema.schema());
+    let end = r#"{"event":"end","reports":1,"tasks":1,"ended":0,"flagged":0,"most_running":1,"partial":false,"warnings":[]}"#;
+    let fits = |text: &str| problems(&watch, &watch, &serde_json::from_str(text).unwrap(), "").is_empty();
+    assert!(fits(end));
+    for (from, to) in [("end", "ended"), (",\"ended\":0", ""), ("false", "0"), ("[]", "[1]"), ("\"tasks\"", "\"x\":1,\"tasks\"")] {
+        let damaged = end.replacen(from, to, 1);
+        assert!(damaged != end && !fits(&damaged), "{damaged}");
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use tailspn::report::{PLAN_SCHEMAS, RESULT_SCHEMAS};
+use tailspn::report::{LINE_SCHEMAS, PLAN_SCHEMAS, RESULT_SCHEMAS};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -23,8 +23,13 @@ Examples:
 ")]
 pub(crate) struct SchemaArgs {
     /// Name of the schema [default: the list of names]
-    #[arg(hide_possible_values = true, value_parser = PossibleValuesParser::new(PLAN_SCHEMAS.iter().chain(RESULT_SCHEMAS).map(|schema| schema.name)))]
+    #[arg(hide_possible_values = true, value_parser = schema_names())]
     pub(crate) name: Option<String>,
+}
+
+fn schema_names() -> PossibleValuesParser {
+    let all = PLAN_SCHEMAS.iter().chain(RESULT_SCHEMAS).chain(&LINE_SCHEMAS);
+    PossibleValuesParser::new(all.map(|schema| schema.name))
 }
 
 #[derive(Debug, Args)]

@@ -110,16 +110,20 @@ pub fn straggler_line(flag: &StragglerFlag) -> String {
     )
 }
 
-/// A line of JSON about an event.
+/// A line of JSON that `watch --json` prints.
 #[derive(Serialize)]
-struct Event<'a, E: Serialize> {
-    event: &'static str,
-    #[serde(flatten)]
-    what: &'a E,
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub(in crate::report) enum WatchLine<'a> {
+    /// A flagged task.
+    Straggler(&'a StragglerFlag),
+    /// The end of watching.
+    End(&'a WatchReport<'a>),
 }
 
 /// The end of watching: the counts of the agent.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WatchReport<'a> {
     /// Reports and tasks.
     #[serde(flatten)]
@@ -154,12 +158,12 @@ impl Report for WatchReport<'_> {
 
     /// Returns the counts as one line of JSON, like the flags before it.
     fn json(&self) -> Result<String, JsonError> {
-        json_line(Self::KIND, self)
+        json_line(&WatchLine::End(self))
     }
 }
 
-fn json_line<E: Serialize>(event: &'static str, what: &E) -> Result<String, JsonError> {
-    let mut line = serde_json::to_string(&Event { event, what })?;
+fn json_line(line: &WatchLine<'_>) -> Result<String, JsonError> {
+    let mut line = serde_json::to_string(line)?;
     line.push('\n');
     Ok(line)
 }
@@ -170,5 +174,5 @@ fn json_line<E: Serialize>(event: &'static str, what: &E) -> Result<String, Json
 ///
 /// [`JsonError`], which no flag causes.
 pub fn straggler_json(flag: &StragglerFlag) -> Result<String, JsonError> {
-    json_line("straggler", flag)
+    json_line(&WatchLine::Straggler(flag))
 }

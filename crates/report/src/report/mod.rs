@@ -165,7 +165,7 @@ pub use read::RESULT_SCHEMAS;
 pub use read::{Found, KINDS, ReadError, Shown, page, read_json};
 pub use remaining::{DoneByRow, RemainingBasis, RemainingReport, RemainingStageRow, remaining_report};
 #[cfg(feature = "schema")]
-pub use schema::{NamedSchema, PLAN_SCHEMAS};
+pub use schema::{LINE_SCHEMAS, NamedSchema, PLAN_SCHEMAS};
 pub use solve::{
     CoverabilityRow, DeadMarkings, ExchangedParts, FoldedStates, Hidden, LivenessRow, MarkingBound, MethodRow,
     PropertyRow, SolveReport, StateSpaceRow, UnboundedRow, VerdictRow, ZeroRateRow, solve_report,

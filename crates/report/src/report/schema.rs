@@ -1,4 +1,4 @@
-//! JSON Schemas of plans and results, generated from their types.
+//! JSON Schemas of plans, results and lines of events, generated from their types.
 //!
 //! The schemas of plans have no references, so that an editor shows the description of each key. All schemas keep to draft 7, which editors support best.
 
@@ -13,6 +13,7 @@ use crate::mapreduce;
 use crate::optimize::OptimizePlan;
 use crate::plan::JobPlan;
 use crate::report::json::FORMAT_VERSION;
+use crate::report::long_tail::WatchLine;
 use crate::stages::StagePlan;
 use crate::sweep::SweepPlan;
 
@@ -49,6 +50,10 @@ pub const PLAN_SCHEMAS: [NamedSchema; 6] = [
     NamedSchema { name: "plan-optimize", about: "Plan of `optimize`", make: plan::<OptimizePlan> },
 ];
 
+/// The schemas of lines of JSON, which a command prints as events happen.
+pub const LINE_SCHEMAS: [NamedSchema; 1] =
+    [NamedSchema { name: "watch", about: "A flagged task, or the end of watching", make: printed::<WatchLine<'static>> }];
+
 fn plan<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
     settings.with_transform(drop_null).with_transform(tidy).into_generator().into_root_schema_for::<T>()
@@ -56,8 +61,7 @@ fn plan<T: JsonSchema>() -> Schema {
 
 /// Returns the schema of the JSON of a kind of results.
 pub(in crate::report) fn result<R: Report + JsonSchema>() -> Schema {
-    let settings = SchemaSettings::draft07().for_serialize();
-    let mut schema = settings.with_transform(tidy).with_transform(close).into_generator().into_root_schema_for::<R>();
+    let mut schema = printed::<R>();
     let version = json!({
         "description": "Version of the layout; it increases when a key changes its meaning or disappears.",
         "const": FORMAT_VERSION,
@@ -74,6 +78,12 @@ pub(in crate::report) fn result<R: Report + JsonSchema>() -> Schema {
     schema.insert("properties".to_owned(), properties.into());
     schema.insert("required".to_owned(), required.into());
     schema
+}
+
+/// Returns the schema of JSON that is printed.
+fn printed<T: JsonSchema>() -> Schema {
+    let settings = SchemaSettings::draft07().for_serialize();
+    settings.with_transform(tidy).with_transform(close).into_generator().into_root_schema_for::<T>()
 }
 
 /// Refuses keys that are not listed.

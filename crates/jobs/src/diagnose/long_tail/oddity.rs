@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// Kind of oddity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Oddity {
@@ -90,6 +91,7 @@ impl Oddity {
 
 /// Warnings of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counted {
     /// Kind of oddity.
     pub kind: Oddity,
