@@ -74,7 +74,7 @@ COMMANDS: dict[str, tuple[list[str], dict[str, int], int]] = {
         LESS,
     ),
     "job": (["estimate", "job.toml", "--method", "simulate"], {"--reps": 400}, LONGER),
-    "sweep": (["sweep", "axes.toml"], {"--reps": 400}, LONGER),
+    "sweep": (["sweep"], {"sweep-{}.toml": 400}, LONGER),
     "derivatives, paths": (["sensitivity", "axes.toml"], {"--reps": 400}, LONGER),
     "derivatives of p90, paths": (["sensitivity", "axes.toml", "--measure", "p90"], {"--reps": 4000}, LESS),
     "derivatives, likelihood": (["sensitivity", QUEUE, *FULL, "--transitions"], {"--reps": 20_000}, LESS),
@@ -107,8 +107,16 @@ def intervals(found, path=()):
 
 
 def run(tool, folder, command, sizes, seed, times=1):
-    options = [text for option, size in sizes.items() for text in (option, str(size * times))]
-    more = ["--seed", str(seed), "--json", "--quiet"]
+    options = []
+    for option, size in sizes.items():
+        if option.startswith("--"):
+            options += [option, str(size * times)]
+        else:
+            # the plan of a sweep states its replications
+            plan = AXES.replace("[sweep]", f"[sweep]\nreplications = {size * times}\nseed = {seed}")
+            options.append(option.format(f"{size * times}-{seed}"))
+            (Path(folder) / options[-1]).write_text(plan)
+    more = ["--json", "--quiet"] + ([] if command[0] == "sweep" else ["--seed", str(seed)])
     if times == 1:
         more += ["--threads", "1"]
     done = subprocess.run([tool, *command, *options, *more], cwd=folder, capture_output=True, text=True)

@@ -296,7 +296,7 @@ fn a_plan_that_changed_is_noticed() {
     told(resume(&[]), "the plan of the sweep (from `replications = 200` to `replications = 300`) has changed");
     std::fs::write(&plan, SMALL).unwrap();
     std::fs::write(folder.at("job.toml"), job("exponential", 3)).unwrap();
-    told(resume(&[]), "the base of its points");
+    told(resume(&[]), "the base plan or net (from `maps = 2` to `maps = 3`) has changed");
     // comments and the order of keys do not matter
     std::fs::write(folder.at("job.toml"), format!("# a comment\n{}", job("exponential", 2))).unwrap();
     std::fs::write(folder.at("plan.toml"), format!("# another\n{SMALL}")).unwrap();

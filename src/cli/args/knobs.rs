@@ -56,13 +56,13 @@ pub(crate) struct SensitivityArgs {
     #[arg(conflicts_with_all = ["avoid", "within"])]
     pub(crate) measure: Measure,
     /// Goal of a net: an expression that is not 0 at the goal, or `dead` (nothing can fire) [default: dead]
-    #[arg(long, value_name = "EXPR")]
+    #[arg(long, value_name = "EXPR", help_heading = "Question")]
     pub(crate) until: Option<String>,
-    #[command(flatten)]
-    pub(crate) before: UntilArgs,
     /// Differentiate by the mean delay of each timed transition, even if the net has rate parameters
     #[arg(long)]
     pub(crate) transitions: bool,
+    #[command(flatten)]
+    pub(crate) before: UntilArgs,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
     /// Random walks of `morris` [default: 20], or rows of samples of `sobol` [default: 256]

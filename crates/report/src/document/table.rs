@@ -280,29 +280,40 @@ impl Table {
         parts.join(" ")
     }
 
-    /// Lists the rows with numbers without an interval, and the reasons.
+    /// Lists the numbers without an interval, by row and column, and the reasons.
     fn without_intervals(&self) -> Vec<String> {
         /// Maximum number of rows that are listed by name.
         const MOST: usize = 3;
-        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        let mut reasons: Vec<(&str, Vec<&str>, Vec<&str>)> = Vec::new();
         for row in &self.rows {
             let name = match row.first() {
                 Some(Cell::Text { text, .. }) => text.as_str(),
                 _ => "",
             };
-            let reason = row.iter().find_map(|cell| match cell {
-                Cell::Number(number) => number.measured.reason(),
+            let found = row.iter().zip(&self.columns).find_map(|(cell, column)| match cell {
+                Cell::Number(number) => Some((number.measured.reason()?, column.title.as_str())),
                 _ => None,
             });
-            let Some(reason) = reason else { continue };
-            match reasons.iter_mut().find(|(other, _)| *other == reason) {
-                Some((_, names)) => names.push(name),
-                None => reasons.push((reason, vec![name])),
+            let Some((reason, column)) = found else { continue };
+            match reasons.iter_mut().find(|(other, ..)| *other == reason) {
+                Some((_, names, columns)) => {
+                    names.push(name);
+                    if !columns.contains(&column) {
+                        columns.push(column);
+                    }
+                }
+                None => reasons.push((reason, vec![name], vec![column])),
             }
         }
-        let words = |(reason, names): (&str, Vec<&str>)| match names.len() {
-            1..=MOST => format!("No interval for {}: {reason}.", names.join(", ")),
-            rows => format!("No interval for numbers in {rows} rows: {reason}."),
+        // in a table with one column of numbers, the row says enough
+        let is_wide = self.columns.len() > 2;
+        let words = |(reason, names, columns): (&str, Vec<&str>, Vec<&str>)| {
+            let rows = match names.len() {
+                1..=MOST => names.join(", "),
+                rows => format!("{rows} rows"),
+            };
+            let columns = if is_wide { format!("{} of ", columns.join(", ")) } else { String::new() };
+            format!("No interval for {columns}{rows}: {reason}.")
         };
         reasons.into_iter().map(words).collect()
     }

@@ -311,7 +311,7 @@ fn pieces(text: &str) -> Vec<&str> {
 /// Capitalises the first letter of a remark that starts with a word.
 fn capitalised(text: &str) -> String {
     let word = text.split(' ').next().unwrap_or_default();
-    if !word.bytes().all(|letter| letter.is_ascii_lowercase()) {
+    if !word.trim_end_matches(':').bytes().all(|letter| letter.is_ascii_lowercase()) {
         return text.to_owned();
     }
     text[..word.len().min(1)].to_ascii_uppercase() + &text[word.len().min(1)..]

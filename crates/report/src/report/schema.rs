@@ -52,7 +52,7 @@ pub const PLAN_SCHEMAS: [NamedSchema; 6] = [
 
 /// The schemas of lines of JSON, which a command prints as events happen.
 pub const LINE_SCHEMAS: [NamedSchema; 1] =
-    [NamedSchema { name: "watch", about: "A flagged task, or the end of watching", make: printed::<WatchLine<'static>> }];
+    [NamedSchema { name: "watch", about: "A flagged task, or the end of watching", make: line::<WatchLine<'static>> }];
 
 fn plan<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
@@ -61,7 +61,7 @@ fn plan<T: JsonSchema>() -> Schema {
 
 /// Returns the schema of the JSON of a kind of results.
 pub(in crate::report) fn result<R: Report + JsonSchema>() -> Schema {
-    let mut schema = printed::<R>();
+    let mut schema = printed::<R>(false);
     let version = json!({
         "description": "Version of the layout; it increases when a key changes its meaning or disappears.",
         "const": FORMAT_VERSION,
@@ -80,9 +80,14 @@ pub(in crate::report) fn result<R: Report + JsonSchema>() -> Schema {
     schema
 }
 
+/// Returns the schema of a line, without references: a line is one of several objects with keys of their own.
+fn line<T: JsonSchema>() -> Schema {
+    printed::<T>(true)
+}
+
 /// Returns the schema of JSON that is printed.
-fn printed<T: JsonSchema>() -> Schema {
-    let settings = SchemaSettings::draft07().for_serialize();
+fn printed<T: JsonSchema>(inline: bool) -> Schema {
+    let settings = SchemaSettings::draft07().for_serialize().with(|settings| settings.inline_subschemas = inline);
     settings.with_transform(tidy).with_transform(close).into_generator().into_root_schema_for::<T>()
 }
 

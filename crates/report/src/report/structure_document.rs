@@ -34,8 +34,12 @@ impl Report for StructureReport {
             document.table(verdicts("Class", &self.classes));
             document.table(verdicts("Properties", &self.properties));
         }
-        if self.sections.matrices {
+        // the entries of large matrices come last
+        let [small, large] = [false, true].map(|large| self.sections.matrices && has_large_matrices(self) == large);
+        if small {
             matrices(&mut document, self);
+        }
+        if self.sections.matrices {
             document.table(marking(self));
         }
         invariants(&mut document, self);
@@ -45,6 +49,9 @@ impl Report for StructureReport {
         document.table(sets("Minimal traps", self.traps.as_ref()));
         if let Some(found) = &self.deadlock {
             document.table(sentences("Deadlock and liveness", "", deadlock(found)));
+        }
+        if large {
+            matrices(&mut document, self);
         }
         document.table(entries(self));
         document
@@ -124,12 +131,17 @@ fn all_matrices(report: &StructureReport) -> [(&'static str, &'static str, &'sta
     ]
 }
 
+/// Returns true if the matrices are too large to be printed as grids.
+fn has_large_matrices(report: &StructureReport) -> bool {
+    report.rows.len() > LARGEST[0] || report.transitions.len() > LARGEST[1]
+}
+
 fn matrices(document: &mut Document<'_>, report: &StructureReport) {
     let size = [report.rows.len(), report.transitions.len()];
-    let is_large = size[0] > LARGEST[0] || size[1] > LARGEST[1];
+    let is_large = has_large_matrices(report);
     if is_large {
         let text = format!(
-            "The matrices have {} rows and {} columns; --all, --json and --csv list their entries.",
+            "The matrices have {} rows and {} columns. A terminal shows their entries with --all; --json and --csv contain them.",
             size[0], size[1]
         );
         document.blocks.push(Block::Text(vec![text.into()]));

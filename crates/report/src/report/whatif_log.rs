@@ -113,7 +113,8 @@ impl LogWhatIfReport {
             let difference = (1e3 * (self.replayed_s / self.actual_s - 1.0)).round() / 10.0 + 0.0;
             let replayed = time("/replayed_s", self.replayed_s).into();
             pieces.extend(["; the replay without copies takes ".into(), replayed]);
-            pieces.push(format!(" ({difference:+.1}%): {what}").into());
+            let difference = format!("{difference:+.1}").replace('-', "−");
+            pieces.push(format!(" ({difference}%): {what}").into());
         }
         pieces.push(". ".into());
         pieces
