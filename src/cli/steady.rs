@@ -1,10 +1,10 @@
-//! `simulate --steady`: means in the long run, from several long replications.
+//! `simulate --steady`: means in the long run, from several long replications or one.
 
 use std::time::Instant;
 
 use tailspn::net::{Net, Timing, Transition};
 use tailspn::report::{AnswerMethod, SteadyReport, SteadySettings, steady_report};
-use tailspn::sim::{LONG_RUNS, Prepared, Question, SteadyError, enabled_but_unfired, long_runs};
+use tailspn::sim::{Prepared, Question, SteadyError, enabled_but_unfired, long_runs};
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SimulateArgs;
@@ -29,7 +29,8 @@ pub(super) fn run(
     let progress = Progress::new(terminal.shows_progress(), "parts");
     let watch = TimeLimit::new(&progress, args.run.max_time);
     let rewards = &prepared.question.rewards;
-    let averages = long_runs(&prepared.program, rewards, args.steady_firings, seed, args.run.threads, &watch)
+    let (runs, firings) = (args.steady_runs, args.steady_firings);
+    let averages = long_runs(&prepared.program, rewards, runs, firings, seed, args.run.threads, &watch)
         .map_err(|error| failure(&error))?;
     let averages = prepared.unfold_averages(averages);
     let program = compile_net(net)?;
@@ -61,7 +62,7 @@ pub(super) fn run(
     let report = SteadyReport { method, ..steady_report(&averages, &subject, &settings) };
     terminal.report(&report, &args.print)?;
     advice.iter().for_each(|advice| terminal.tell(advice));
-    if averages.len() < LONG_RUNS as usize || averages.iter().any(|run| run.cut_short) {
+    if (averages.len() as u64) < args.steady_runs || averages.iter().any(|run| run.cut_short) {
         terminal.tell("stopped early; the means are computed from the completed parts");
         return Ok(if interrupted() { Exit::Interrupted } else { Exit::Success });
     }

@@ -210,6 +210,29 @@ fn simulates_the_steady_state() {
     assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--steady", "--steady-firings=200_000"]));
 }
 
+/// The batches of a single run, against the exact means.
+#[test]
+fn a_single_long_run_has_intervals_from_its_batches() {
+    let queue = "models/textbook/mm1k.xml";
+    let json = |args: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&data(&[&["simulate", queue, "--steady", "--json"], args].concat())).unwrap()
+    };
+    let run = json(&["--steady-runs=1", "--steady-firings=400_000", "--method=simulate"]);
+    let exact = json(&["--method=exact"]);
+    assert_eq!((run["runs"].as_u64(), exact["runs"].as_u64()), (Some(1), Some(0)));
+    for at in ["/tokens/0", "/throughputs/0", "/throughputs/1"] {
+        let [value, low, high] = ["value", "low", "high"].map(|key| run.pointer(at).unwrap()[key].as_f64().unwrap());
+        let truth = exact.pointer(at).unwrap()["value"].as_f64().unwrap();
+        // 2.5 half widths are about 5 standard errors
+        assert!((value - truth).abs() < 1.25 * (high - low) && high - low < 0.03 * truth, "{at}: {value} {truth}");
+        let batches = run.pointer(at).unwrap()["samples"].as_u64().unwrap();
+        assert!([10, 20, 30, 40].contains(&batches), "{batches}");
+    }
+    let told =
+        data(&["simulate", queue, "--steady", "--steady-runs=1", "--steady-firings=400_000", "--method=simulate"]);
+    assert!(told.contains("batches of this run"), "{told}");
+}
+
 /// One run would see one of the two cycles only, and be sure of it.
 #[test]
 fn a_net_with_two_closed_parts_has_no_sure_steady_state() {

@@ -167,7 +167,9 @@ fn a_price_that_does_not_fit_and_a_deadline_that_is_not_met_have_exit_codes() {
     let with = |more: &[&str]| shown(&[&["optimize"][..], &LOGS, more].concat());
     let none = with(&["--deadline", "1s", "--executors", "1..4"]);
     assert!(
-        none.starts_with("exit 8") && none.contains("No configuration meets the deadline. The configuration closest to the deadline:\nexecutors"),
+        none.starts_with("exit 8")
+            && none
+                .contains("No configuration meets the deadline. The configuration closest to the deadline:\nexecutors"),
         "{none}"
     );
     for (more, text) in [

@@ -206,10 +206,13 @@ fn the_tool_prints_the_schemas() {
 #[test]
 fn a_line_of_events_fits_until_it_is_damaged() {
     let [watch] = LINE_SCHEMAS.map(|schema| schema.schema());
-    let end = r#"{"event":"end","reports":1,"tasks":1,"ended":0,"flagged":0,"most_running":1,"partial":false,"warnings":[]}"#;
+    let end =
+        r#"{"event":"end","reports":1,"tasks":1,"ended":0,"flagged":0,"most_running":1,"partial":false,"warnings":[]}"#;
     let fits = |text: &str| problems(&watch, &watch, &serde_json::from_str(text).unwrap(), "").is_empty();
     assert!(fits(end));
-    for (from, to) in [("end", "ended"), (",\"ended\":0", ""), ("false", "0"), ("[]", "[1]"), ("\"tasks\"", "\"x\":1,\"tasks\"")] {
+    for (from, to) in
+        [("end", "ended"), (",\"ended\":0", ""), ("false", "0"), ("[]", "[1]"), ("\"tasks\"", "\"x\":1,\"tasks\"")]
+    {
         let damaged = end.replacen(from, to, 1);
         assert!(damaged != end && !fits(&damaged), "{damaged}");
     }

@@ -377,9 +377,12 @@ pub(crate) struct SimulateArgs {
     /// Do not fold equal parts of the net
     #[arg(long, help_heading = "Run")]
     pub(crate) no_fold: bool,
-    /// Means in the long run, from 8 long replications; warm-up is detected and excluded
+    /// Means in the long run, from long replications; warm-up is detected and excluded
     #[arg(long, help_heading = "Question", conflicts_with_all = ["until", "horizon", "warm_up", "group", "at", "samples", "rel_error", "abs_error", "reps", "engine", "max_firings", "shard"])]
     pub(crate) steady: bool,
+    /// Number of independent long replications of --steady; with 1, intervals come from the means of its batches
+    #[arg(long, value_name = "N", default_value = "8", requires = "steady", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Question")]
+    pub(crate) steady_runs: u64,
     /// Approximate total number of firings of the long replications of --steady
     #[arg(long, value_name = "N", default_value = "2e6", requires = "steady", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Question")]
     pub(crate) steady_firings: u64,

@@ -122,10 +122,10 @@ fn warm_up(averages: &[f64]) -> Result<usize, BatchError> {
     Ok(warmup)
 }
 
-/// A steady-state mean from independent runs, with the warm-up that was removed.
+/// A steady-state mean from long runs, with the warm-up that was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SteadyRuns {
-    /// The mean with its interval; its `samples` are runs.
+    /// The mean with its interval; its `samples` are runs, or the batches of a single run.
     pub estimate: Estimate,
     /// Averages excluded at the start of every run.
     pub warmup: usize,
@@ -163,6 +163,19 @@ pub fn steady_state_of_runs(runs: &[&[f64]], level: f64) -> Result<SteadyRuns, B
     let means: FloatMoments = runs.iter().filter(|run| run.len() > warmup).map(|run| mean_of(&run[warmup..])).collect();
     let (mean, variance) = (means.mean().unwrap_or(0.0), means.variance().unwrap_or(0.0));
     Ok(SteadyRuns { estimate: mean_interval(mean, variance, means.count(), level)?, warmup })
+}
+
+/// The steady-state mean of a quantity from long runs: from several runs by [`steady_state_of_runs`], from a single run by
+/// [`steady_state`].
+///
+/// # Errors
+///
+/// The errors of these functions.
+pub fn long_run_mean(runs: &[&[f64]], level: f64) -> Result<SteadyRuns, BatchError> {
+    match runs {
+        [run] => steady_state(run, level).map(|SteadyState { estimate, warmup, .. }| SteadyRuns { estimate, warmup }),
+        _ => steady_state_of_runs(runs, level),
+    }
 }
 
 /// Means of consecutive groups of [`GROUP`] averages; an incomplete last group is dropped.

@@ -43,7 +43,7 @@ pub mod quantile;
 pub mod spread;
 pub mod stop;
 
-pub use batch::{BatchError, SteadyRuns, SteadyState, steady_state, steady_state_of_runs};
+pub use batch::{BatchError, SteadyRuns, SteadyState, long_run_mean, steady_state, steady_state_of_runs};
 pub use compare::{CompareError, paired_difference, paired_ratio};
 pub use distribution::{normal_cdf, normal_quantile, student_quantile, student_tail};
 pub use histogram::{Bin, TickHistogram};

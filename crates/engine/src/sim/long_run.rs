@@ -1,9 +1,9 @@
-//! Steady-state averages by simulation, configured by chained calls: several independent long runs, divided into equal parts.
+//! Steady-state averages by simulation, configured by chained calls: several independent long runs, or a single run, divided into equal parts.
 
 use std::num::NonZeroUsize;
 
 use crate::compile::{CompileError, Program, compile};
-use crate::estimate::{BatchError, Doubt, FloatMoments, Measured, steady_state_of_runs};
+use crate::estimate::{BatchError, Doubt, FloatMoments, Measured, long_run_mean};
 use crate::net::expr::ExprError;
 use crate::net::{LookupError, Net, PlaceKey, TransitionKey};
 use crate::sim::prepared::Prepared;
@@ -13,14 +13,14 @@ use crate::sim::steady::{BatchAverages, BatchLength, SteadyError, SteadyState, r
 use crate::sim::unfired::enabled_but_unfired;
 use crate::watch::{Quiet, Unwatched, Watch};
 
-/// Number of independent runs. From a single run, it is not clear whether it has visited all parts of the net.
+/// Default number of independent runs. From a single run, it is not clear whether it has visited all parts of the net.
 pub const LONG_RUNS: u64 = 8;
 /// Number of equal parts of each run; their averages are the input of the statistics.
 const PARTS: u32 = 500;
 /// Inverse of the share of firings that are used to measure the time per firing.
 const PILOT: u64 = 20;
 
-/// Runs a program for about `firings` firings, in [`LONG_RUNS`] independent runs of equal parts; no part is excluded.
+/// Runs a program for about `firings` firings in all, in `runs` independent runs of equal parts; no part is excluded.
 ///
 /// Parts have equal times, not equal numbers of firings: the mean of averages over equal times is the mean over time.
 ///
@@ -30,30 +30,31 @@ const PILOT: u64 = 20;
 pub fn long_runs(
     program: &Program,
     rewards: &[Reward],
+    runs: u64,
     firings: u64,
     seed: u64,
     threads: Option<NonZeroUsize>,
     watch: &dyn Watch,
 ) -> Result<Vec<BatchAverages>, SteadyError> {
-    let length = BatchLength::Seconds(part_length(program, firings, seed, watch)?);
+    let length = BatchLength::Seconds(part_length(program, runs, firings, seed, watch)?);
     let rewards = rewards.to_vec();
     let settings = SteadyState { batches: PARTS, discarded: 0, rewards, seed, ..SteadyState::new(length) };
-    run_steady_runs(program, &settings, LONG_RUNS, threads, watch)
+    run_steady_runs(program, &settings, runs, threads, watch)
 }
 
 /// Model time of a part \[s\], such that all parts together have about `firings` firings.
-fn part_length(program: &Program, firings: u64, seed: u64, watch: &dyn Watch) -> Result<f64, SteadyError> {
+fn part_length(program: &Program, runs: u64, firings: u64, seed: u64, watch: &dyn Watch) -> Result<f64, SteadyError> {
     // a separate replication, so that the length of the runs does not depend on their results
     let pilot = (firings / PILOT).max(1);
     let settings = SteadyState {
         batches: 1,
         discarded: 0,
         seed,
-        replication: LONG_RUNS,
+        replication: runs,
         ..SteadyState::new(BatchLength::Firings(pilot))
     };
     let averages = run_steady(program, &settings, &Quiet(watch))?;
-    Ok(averages.seconds.iter().sum::<f64>() / pilot as f64 * firings as f64 / (LONG_RUNS as f64 * f64::from(PARTS)))
+    Ok(averages.seconds.iter().sum::<f64>() / pilot as f64 * firings as f64 / (runs as f64 * f64::from(PARTS)))
 }
 
 /// A steady-state simulation of a net, created by [`Net::steady_state`]. It observes the tokens of every place and the
@@ -80,6 +81,7 @@ fn part_length(program: &Program, firings: u64, seed: u64, watch: &dyn Watch) ->
 pub struct SteadySimulation<'a> {
     net: &'a Net,
     rewards: Vec<Reward>,
+    runs: u64,
     firings: u64,
     seed: u64,
     threads: Option<NonZeroUsize>,
@@ -106,6 +108,7 @@ impl Net {
         SteadySimulation {
             net: self,
             rewards: Vec::new(),
+            runs: LONG_RUNS,
             firings: 2_000_000,
             seed: 0,
             threads: None,
@@ -117,6 +120,13 @@ impl Net {
 }
 
 impl<'a> SteadySimulation<'a> {
+    /// Sets the number of independent runs, at least 1. With one run, intervals come from the means of its batches. Default
+    /// [`LONG_RUNS`].
+    pub fn runs(mut self, runs: u64) -> Self {
+        self.runs = runs.max(1);
+        self
+    }
+
     /// Sets the approximate number of firings of all runs together. Default 2 million.
     pub fn firings(mut self, firings: u64) -> Self {
         self.firings = firings;
@@ -192,7 +202,7 @@ impl<'a> SteadySimulation<'a> {
             Question { rewards: self.rewards.clone(), tokens: true, throughput: true, ..Question::default() };
         let prepared = Prepared::new(self.net, &question, self.fold)?;
         let rewards = &prepared.question.rewards;
-        let runs = long_runs(&prepared.program, rewards, self.firings, self.seed, self.threads, self.watch)?;
+        let runs = long_runs(&prepared.program, rewards, self.runs, self.firings, self.seed, self.threads, self.watch)?;
         let runs = prepared.unfold_averages(runs);
         let program = compile(self.net)?;
         let unfired = enabled_but_unfired(&program, &runs, self.seed, self.watch)?;
@@ -285,7 +295,7 @@ impl SteadyResult {
     }
 
     fn mean(&self, runs: &[&[f64]]) -> Measured {
-        match steady_state_of_runs(runs, self.level) {
+        match long_run_mean(runs, self.level) {
             Ok(steady) => Measured::from(steady.estimate).unless_unseen(&self.unfired),
             Err(error) => self.without_interval(runs, &error),
         }
@@ -302,10 +312,11 @@ impl SteadyResult {
 
 impl std::fmt::Debug for SteadySimulation<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { net, rewards, firings, seed, .. } = self;
+        let Self { net, rewards, runs, firings, seed, .. } = self;
         f.debug_struct("SteadySimulation")
             .field("net", &net.name())
             .field("rewards", rewards)
+            .field("runs", runs)
             .field("firings", firings)
             .field("seed", seed)
             .finish_non_exhaustive()

@@ -210,11 +210,15 @@ impl Report for SteadyReport {
             document.fact("exact", Number::count("/method/used", 1));
             document.blocks.push(Block::Text(vec![format!("Method: {}.", self.method.words()).into()]));
         } else {
+            let (runs, sources) = match self.runs {
+                1 => ("1 run".to_owned(), "batches of this run"),
+                runs => (counted(runs, "independent run"), "runs"),
+            };
             document.blocks.push(Block::Text(vec![
-                format!("{}, ", counted(self.runs, "independent run")).into(),
+                format!("{runs}, ").into(),
                 format!("{} and ", counted(self.firings, "firing")).into(),
                 Number::new("/model_time_s", self.model_time_s, "s").into(),
-                " of model time in total. The intervals come from the means of the runs.".into(),
+                format!(" of model time in total. The intervals come from the means of the {sources}.").into(),
             ]));
         }
         document.provenance.extend(self.seed.map(|seed| ["seed".to_owned(), seed.to_string()]));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::estimate::{BatchError, Doubt, FloatMoments, Interval, Measured, steady_state_of_runs};
+use crate::estimate::{BatchError, Doubt, FloatMoments, Interval, Measured, long_run_mean};
 use crate::report::json::Word;
 use crate::report::method::AnswerMethod;
 use crate::report::summary::{NetSummary, Subject, counter_names};
@@ -103,7 +103,7 @@ pub struct SteadySettings<'a> {
     pub not_folded: &'a [NotFolded],
 }
 
-/// Returns long-run means from independent runs. Each run is given by the averages of equal parts, including the
+/// Returns long-run means from independent runs, or from the batches of a single run. Each run is given by the averages of equal parts, including the
 /// warm-up.
 pub fn steady_report(runs: &[BatchAverages], subject: &Subject<'_>, settings: &SteadySettings<'_>) -> SteadyReport {
     let level = settings.level;
@@ -143,7 +143,7 @@ fn rare_transitions(runs: &[BatchAverages], subject: &Subject<'_>, possible: &[u
 
 fn row(name: &str, unit: &'static str, runs: &[&[f64]], settings: &SteadySettings<'_>) -> Option<SteadyRow> {
     let level = settings.level;
-    let found = steady_state_of_runs(runs, level);
+    let found = long_run_mean(runs, level);
     let longest = runs.iter().map(|run| run.len()).max().unwrap_or(0);
     let warm_up = found.ok().map(|steady| steady.warmup as f64 / longest as f64);
     let quantity = match found {
