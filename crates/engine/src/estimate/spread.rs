@@ -156,7 +156,7 @@ mod tests {
         let covered = |quantile: fn(f64) -> f64, exact: f64| {
             let covers = |seed: &u64| {
                 let mut rng = StdRng::seed_from_u64(*seed);
-                let sd = interval((0..100).map(|_| (quantile(StandardUniform.sample(&mut rng)) * 1e6) as u64));
+                let sd = interval((0..200).map(|_| (quantile(StandardUniform.sample(&mut rng)) * 1e6) as u64));
                 sd.low <= exact * 1e6 && exact * 1e6 <= sd.high
             };
             (0..300).filter(covers).count()
