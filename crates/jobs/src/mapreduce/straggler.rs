@@ -25,7 +25,7 @@ pub struct Stragglers {
     /// Shape of the delays on a slow node; the mean of a stage is the factor times its usual mean. Default: the shape of the stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distribution: Option<PhaseLaw>,
-    /// Affected tasks of a job. Default all.
+    /// Tasks of a job that may draw a slow node. Default all.
     pub tasks: WhichTasks,
 }
 
