@@ -116,7 +116,7 @@ impl Default for NodeGroup {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Noise {
-    /// Standard deviation of the factor's logarithm, >= 0. Default 0.08.
+    /// Standard deviation of the logarithm of an attempt's random factor, >= 0. Default 0.08.
     pub sigma: f64,
 }
 

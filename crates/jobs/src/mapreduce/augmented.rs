@@ -18,8 +18,8 @@ pub enum CopySlots {
     /// Copies take slots of tasks, before waiting tasks get these slots. If tasks need no slots, copies start
     /// immediately.
     Shared,
-    /// Copies take this number of slots, which no task may take. They are subtracted from each kind of task slots; if
-    /// tasks need no slots, at most this number of copies run at a time.
+    /// Copies take this number of slots, which no task can take. The number is subtracted from the slots of each kind
+    /// of task; if tasks need no slots, at most this number of copies run at a time.
     Reserved(u32),
 }
 

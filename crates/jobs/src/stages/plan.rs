@@ -113,14 +113,15 @@ pub struct Sharing {
     /// already running. This time grows with the number of executors per host.
     #[serde(default)]
     pub start_s: f64,
-    /// Exponent with which `start_s` grows with the executors per host.
+    /// Exponent with which `start_s` grows with the number of executors per host.
     #[serde(default)]
     pub start: Power,
-    /// Exponent with which the warm-up time of tasks grows with the simultaneous tasks on a host. The warm-up time is the
-    /// extra time of the first task of a slot, and of the following tasks until the steady time.
+    /// Exponent with which the warm-up time of tasks grows with the number of simultaneous tasks on a host. The warm-up
+    /// time is the extra time of the first task of a slot, and of the following tasks until task times are steady.
     #[serde(default)]
     pub warm_up: Power,
-    /// Exponent with which the CPU time of steady tasks (`stage.busy`) grows with the simultaneous tasks on a host.
+    /// Exponent with which the CPU time of steady tasks (`stage.busy`) grows with the number of simultaneous tasks on a
+    /// host.
     #[serde(default)]
     pub steady: Power,
 }
