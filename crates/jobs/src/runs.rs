@@ -19,7 +19,7 @@ const BARS: usize = 500;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RunSpread {
-    /// Standard deviation of the factor's logarithm, >= 0.
+    /// Standard deviation of the logarithm of a run's factor on all task times, >= 0.
     pub sigma: f64,
     /// Degrees of freedom of `sigma`, >= 1.
     pub degrees_of_freedom: f64,

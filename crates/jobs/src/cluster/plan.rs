@@ -28,13 +28,13 @@ pub struct Plan {
     pub slowdown: Slowdown,
     /// Failures of nodes. Default none.
     pub failure: Failure,
-    /// Power of the nodes.
+    /// Electrical power of the nodes.
     pub power: Power,
     /// Definition of a straggler.
     pub truth: Truth,
     /// The jobs. Default one.
     pub job: Vec<JobPlan>,
-    /// Policies to compare. Default no speculation, Default, Hierarchical and LATE.
+    /// Policies to compare. Default: no speculation, and the detectors `default`, `hierarchical` and `late`.
     pub policy: Vec<PolicyPlan>,
 }
 
@@ -116,7 +116,7 @@ impl Default for NodeGroup {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Noise {
-    /// Standard deviation of the factor's logarithm, >= 0. Default 0.08.
+    /// Standard deviation of the logarithm of an attempt's random factor, >= 0. Default 0.08.
     pub sigma: f64,
 }
 
@@ -172,9 +172,9 @@ impl Default for Failure {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Power {
-    /// P_static of a node with a task \[W\], >= 0. Default 65.
+    /// P_static, power of a node that runs tasks, not counting its active cores \[W\], >= 0. Default 65.
     pub static_w: f64,
-    /// P_dyn of an active core \[W\], >= 0. Default 17.
+    /// P_dyn, additional power of each active core \[W\], >= 0. Default 17.
     pub dynamic_w: f64,
     /// Power of a node without a task \[W\], >= 0. Default 65: the node stays on; the paper's model has 0.
     pub idle_w: f64,
@@ -192,11 +192,11 @@ impl Default for Power {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Truth {
-    /// Quantile that defines the usual time, 0 to 1. Default 0.5.
+    /// Quantile of a task's times that is the usual time of the task, 0 to 1. Default 0.5.
     pub quantile: f64,
     /// Minimum ratio of a straggler's time to its usual time, >= 1. Default 1.2.
     pub factor: f64,
-    /// Homogeneous runs, >= 1. Default 10.
+    /// Number of runs, with all cores active and equally fast, that determine the usual times, >= 1. Default 10.
     pub runs: u32,
 }
 
@@ -221,11 +221,11 @@ pub struct JobPlan {
     pub map_s: f64,
     /// Work before a map shows progress \[s\], >= 0. Default 0.05.
     pub map_start_s: f64,
-    /// Spread of the maps' input: standard deviation of the logarithm of their size, >= 0. Default 0.
+    /// Spread of the maps' input: standard deviation of the logarithm of the input size, >= 0. Default 0.
     pub map_skew: f64,
     /// Number of nodes that hold each block, >= 1. Default 3.
     pub replicas: u32,
-    /// Factor of the work of a map whose block is on another node, >= 1. Default 1.
+    /// Factor by which the work of a map is larger if the block of the map is on another node, >= 1. Default 1.
     pub remote_factor: f64,
     /// Reduce tasks; 0 for a job of maps only. Default 160.
     pub reduces: u32,
@@ -253,9 +253,10 @@ pub struct JobPlan {
 pub struct HotKeys {
     /// Share of the reduces that get such a key, 0 to 1. Default 0.05.
     pub share: f64,
-    /// Number of equally likely ranks, 1 to 1000. Default 5.
+    /// Number of ranks, 1 to 1000; a reduce with such a key gets each rank with the same probability. Default 5.
     pub ranks: u32,
-    /// Additional input from the most frequent key, > 0. Default 3.
+    /// Additional input from the most frequent key, > 0, relative to the input of a reduce without such a key.
+    /// Default 3.
     pub weight: f64,
     /// Zipf's exponent, >= 0. Default 1.
     pub exponent: f64,
@@ -318,7 +319,7 @@ pub struct PolicyPlan {
     pub watch: Watching,
     /// True if stragglers get copies; otherwise they are only detected. Default true.
     pub copies: bool,
-    /// Share of the nodes that get no copies, namely those with the least progress so far; at least 0 and below 1.
+    /// Share of the nodes that get no copies: the nodes with the least progress so far; at least 0 and below 1.
     /// Default 0; \[Zaharia2008\] uses 0.25.
     pub slow_nodes: f64,
 }
@@ -356,11 +357,11 @@ impl PolicyPlan {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(untagged))]
 pub enum SlotShare {
-    /// A share x of the slots serves tasks first, the other slots serve only copies, spread evenly: node k keeps ⌊(k+1)
-    /// q⌋ − ⌊k q⌋ slots for copies, q = (1 − x) · slots, so that the whole cluster keeps the share up to one slot.
-    /// Copies also take slots for tasks when no task waits.
+    /// A share x of the slots serves tasks first. The other slots serve only copies and are spread evenly over the
+    /// nodes: node k keeps ⌊(k+1) q⌋ − ⌊k q⌋ slots for copies, with q = (1 − x) · slots. So the share holds for the
+    /// whole cluster to within one slot. Copies also take the slots for tasks when no task waits.
     Tasks(f64),
-    /// All slots serve both; a waiting copy goes before a waiting task.
+    /// All slots serve tasks and copies; a waiting copy gets a slot before a waiting task.
     #[cfg_attr(feature = "schema", schemars(schema_with = "shared_word"))]
     Shared,
 }

@@ -11,13 +11,15 @@ use crate::net::{BuildError, Net, PlaceId, TransitionId};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CopySlots {
-    /// Copies take slots of tasks when no task waits for one; they start immediately if tasks need no slots. Default.
+    /// Copies take slots of tasks, but only when no task waits for a slot. If tasks need no slots, copies start
+    /// immediately. Default.
     #[default]
     Idle,
-    /// Copies take slots of tasks before waiting tasks do; they start immediately if tasks need no slots.
+    /// Copies take slots of tasks, before waiting tasks get these slots. If tasks need no slots, copies start
+    /// immediately.
     Shared,
-    /// Copies take this number of slots, which no task may take. They are subtracted from each kind of task slots; if
-    /// tasks need no slots, at most this number of copies run at a time.
+    /// Copies take this number of slots, which no task can take. The number is subtracted from the slots of each kind
+    /// of task; if tasks need no slots, at most this number of copies run at a time.
     Reserved(u32),
 }
 

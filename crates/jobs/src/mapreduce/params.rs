@@ -33,7 +33,7 @@ pub struct Plan {
     /// Times of Hadoop itself in addition to the phases. Default all 0, as in the paper.
     #[serde(skip_serializing_if = "Framework::is_none")]
     pub framework: Framework,
-    /// Job time not explained by the model, from other jobs. Default none.
+    /// Job time that the model does not explain, estimated from other jobs. Default none.
     #[serde(skip_serializing_if = "Residual::is_none")]
     pub residual: Residual,
     /// The spread between whole runs of the job. Default none: runs differ only in the times of their tasks.
@@ -154,7 +154,8 @@ impl Default for Profile {
 pub struct Hadoop {
     /// `sort.mb`, sort buffer of a map \[MB\], > 0. Default 100.
     pub sort_mb: f64,
-    /// `sort.spill.percent`, share of the buffer at which it is spilled, above 0 to 1. Default 0.8.
+    /// `sort.spill.percent`, filled share of the buffer at which the buffer is spilled to disk, above 0 to 1.
+    /// Default 0.8.
     pub sort_spill_percent: f64,
     /// `sort.record.percent`, share of the buffer that holds metadata, between 0 and 1. Default 0.05.
     pub sort_record_percent: f64,
@@ -166,7 +167,8 @@ pub struct Hadoop {
     pub parallel_copies: u64,
     /// `shuffle.buffer.percent`, share of the heap that buffers map output, above 0 to 1. Default 0.7.
     pub shuffle_buffer_percent: f64,
-    /// `shuffle.merge.percent`, share of that buffer at which it is merged to disk, above 0 to 1. Default 0.66.
+    /// `shuffle.merge.percent`, filled share of the shuffle buffer at which the buffer is merged to disk, above 0 to 1.
+    /// Default 0.66.
     pub shuffle_merge_percent: f64,
 }
 
@@ -202,7 +204,8 @@ impl Default for Cluster {
     }
 }
 
-/// A kind of worker. The defaults are a server of 2012 with a hard disk, gigabit Ethernet and a PCIe 2.0 GPU.
+/// Workers of one kind have the same hardware. The default hardware is a server of 2012 with a hard disk, gigabit
+/// Ethernet and a PCIe 2.0 GPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -233,7 +236,8 @@ pub struct Node {
     pub map_slots: u64,
     /// Reduce tasks per worker at a time, >= 0. Default 2.
     pub reduce_slots: u64,
-    /// GPUs per worker, >= 1: phases 3 to 5 of a map task hold one. Default none: no task waits for a GPU, as in the paper.
+    /// GPUs per worker, >= 1. A map task holds one GPU from phase 3 to phase 5. Default none: no task waits for a GPU,
+    /// as in the paper.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpus: Option<u64>,
 }
@@ -270,7 +274,7 @@ pub struct Model {
     pub reduce_on_gpu: bool,
     /// Locality of map input: the share on the map's local disk. Default `mean`.
     pub locality: Locality,
-    /// Seed of the drawn locality and of simulations. Default 0.
+    /// Seed of simulations, and of the locality if it is drawn. Default 0.
     pub seed: u64,
     /// Scaling of map times with the split. Default `bytes`.
     pub equation8: Equation8,
@@ -304,8 +308,8 @@ pub enum Equation8 {
     /// CPU and GPU time are proportional to the bytes that a task processes.
     #[default]
     Bytes,
-    /// As printed in \[PESARO15, Eq. 8, 9, 12, 14\]: the CPU time of the test job's split and the GPU time of one block are used. For the
-    /// replication of the paper.
+    /// As printed in \[PESARO15, Eq. 8, 9, 12, 14\]: the CPU time of the test job's split and the GPU time of one block
+    /// are used. Only for the replication of the paper.
     Printed,
 }
 

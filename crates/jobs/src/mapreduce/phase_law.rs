@@ -18,7 +18,8 @@ const MAX_CV: f64 = 100.0;
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum PhaseLaw {
-    /// Exponential, the distribution of the paper and the only one supported by PIPE \[PESARO15, Eq. 3\]. Default.
+    /// Exponential, the distribution of the paper and the only distribution that PIPE supports \[PESARO15, Eq. 3\].
+    /// Default.
     #[default]
     Exponential,
     /// Always the mean.
@@ -27,8 +28,8 @@ pub enum PhaseLaw {
     Erlang(u32),
     /// Mixture of two exponentials with balanced means.
     Hyperexponential {
-        /// Coefficient of variation (standard deviation divided by mean), above 1 and at most 100: beyond it, no
-        /// number of replications reveals the mean.
+        /// Coefficient of variation (standard deviation divided by mean), above 1 and at most 100. With a larger
+        /// coefficient, no feasible number of replications reveals the mean.
         cv: f64,
     },
     /// The logarithm of the delay is normal.
@@ -38,7 +39,7 @@ pub enum PhaseLaw {
     },
     /// Weibull.
     Weibull {
-        /// Shape, above 0: below 1 a heavy tail, 1 exponential.
+        /// Shape, above 0. A shape below 1 gives a heavy tail; 1 is the exponential distribution.
         shape: f64,
     },
     /// Shifted Pareto (Lomax).

@@ -24,7 +24,7 @@ pub struct Speculation {
     /// Tasks that get a copy. Default `detect`.
     pub policy: CopyPolicy,
     /// r, share of stragglers that are flagged in time, 0 to 1. Default 0.6, as for LATE in scenario C2 of
-    /// \[Phan2018, Table 6\]; the next two defaults are from there, too.
+    /// \[Phan2018, Table 6\]; the next two defaults are from the same table.
     pub recall: f64,
     /// p, share of flagged tasks that are stragglers and flagged in time, above 0 to 1. Default 0.82.
     pub precision: f64,

@@ -22,10 +22,11 @@ pub struct Stragglers {
     pub share: f64,
     /// Ratio of a task's time on a slow node to its usual time. Default 3.
     pub factor: Factors,
-    /// Shape of the delays on a slow node; the mean of a stage is the factor times its usual mean. Default: the shape of the stage.
+    /// Shape of the delays on a slow node. The mean delay of a stage on a slow node is the factor times the usual mean
+    /// of the stage. Default: the shape of the stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distribution: Option<PhaseLaw>,
-    /// Affected tasks of a job. Default all.
+    /// Tasks of a job that may draw a slow node. Default all.
     pub tasks: WhichTasks,
 }
 

@@ -14,7 +14,7 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StagePlan {
-    /// Values missing from the logs, and the assumptions made instead. Not used in estimates.
+    /// Values missing from the logs, and the assumptions made instead. Estimates do not use this key.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Size at which the job is estimated.
@@ -31,9 +31,10 @@ pub struct StagePlan {
     /// The range of the runs that the plan was fitted to. Default: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<Seen>,
-    /// The stages; a stage may only wait for earlier stages.
+    /// The stages; a stage can wait only for stages that precede it in the plan.
     pub stage: Vec<StageSpec>,
-    /// Straggler policies that `whatif` compares. Default: no speculation, and `[speculation]`; without it, the detectors `default`, `hierarchical` and `late`.
+    /// Straggler policies that `whatif` compares. Default: no speculation, and the settings of `[speculation]`; without
+    /// that section, no speculation and the detectors `default`, `hierarchical` and `late`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policy: Vec<PolicyPlan>,
 }
@@ -104,22 +105,23 @@ impl Default for SpeculativeCopies {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Sharing {
-    /// Executors per host at which the times of the plan hold, > 0.
+    /// Number of executors per host for which the times of the plan hold, > 0.
     pub executors_per_host: f64,
-    /// Number of simultaneous tasks on a host at which the times of the plan hold, > 0.
+    /// Number of simultaneous tasks on a host for which the times of the plan hold, > 0.
     pub slots_per_host: f64,
     /// Time from the submission of the first stage until executors take its tasks \[s\], >= 0; 0 if executors are
-    /// already running. Grows with executors per host.
+    /// already running. This time grows with the number of executors per host.
     #[serde(default)]
     pub start_s: f64,
-    /// Exponent with which `start_s` grows with the executors per host.
+    /// Exponent with which `start_s` grows with the number of executors per host.
     #[serde(default)]
     pub start: Power,
-    /// Exponent with which the warm-up time of tasks grows with the simultaneous tasks on a host. The warm-up time is the
-    /// extra time of the first task of a slot, and of the following tasks until the steady time.
+    /// Exponent with which the warm-up time of tasks grows with the number of simultaneous tasks on a host. The warm-up
+    /// time is the extra time of the first task of a slot, and of the following tasks until task times are steady.
     #[serde(default)]
     pub warm_up: Power,
-    /// Exponent with which the CPU time of steady tasks (`stage.busy`) grows with the simultaneous tasks on a host.
+    /// Exponent with which the CPU time of steady tasks (`stage.busy`) grows with the number of simultaneous tasks on a
+    /// host.
     #[serde(default)]
     pub steady: Power,
 }
@@ -202,10 +204,11 @@ pub struct StageSpec {
     /// Name of the stage.
     #[serde(default)]
     pub name: String,
-    /// The stages that must have ended before, by their position in the plan, from 0; each must precede this one.
+    /// Positions in the plan, from 0, of the stages that must end before this stage starts; each must precede this
+    /// stage.
     #[serde(default)]
     pub after: Vec<usize>,
-    /// Mean time from the end of those stages to the launch of this stage's first tasks \[s\], >= 0.
+    /// Mean time from the end of the stages in `after` to the launch of this stage's first tasks \[s\], >= 0.
     #[serde(default)]
     pub setup_s: f64,
     /// True if the stage has as many tasks as a shuffle has partitions.
@@ -229,14 +232,14 @@ pub struct StageSpec {
     /// Distribution of times around their means.
     #[serde(default)]
     pub distribution: PhaseLaw,
-    /// Number of full tasks; rounded to an integer, at least 1.
+    /// Number of full tasks, which are all tasks except `small_tasks`; rounded to an integer, at least 1.
     pub tasks: Amount,
     /// Total data of all full tasks \[MB\].
     #[serde(default)]
     pub data_mb: Amount,
     /// Time of the first task that a slot runs for the stage.
     pub cold: TaskTime,
-    /// Time of later tasks, in the steady state.
+    /// Time of a steady task, after the warm-up of its slot.
     pub warm: TaskTime,
 }
 

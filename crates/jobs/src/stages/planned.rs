@@ -28,7 +28,7 @@ pub struct PlannedStage {
     pub name: String,
     /// Stages that must have ended before.
     pub after: Vec<usize>,
-    /// Mean time from the end of those stages to the launch of this stage's first tasks \[s\].
+    /// Mean time from the end of the stages in `after` to the launch of this stage's first tasks \[s\].
     pub setup_s: f64,
     /// Data of a full task \[MB\].
     pub task_mb: f64,

@@ -21,8 +21,8 @@ pub struct SweepPlan {
     /// The question at each point, and the number of replications.
     pub sweep: Settings,
     /// Settings of `optimize`: the search for the cheapest configuration, and its deadline. Default none. With this
-    /// section, the defaults are those of an optimisation: every whole number of an axis, 500 replications, and at most
-    /// 10,000 configurations.
+    /// section, other keys have other defaults: an axis has every whole number between its ends, a point has 500
+    /// replications, and there are at most 10,000 configurations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimize: Option<optimize::Settings>,
     /// Axes of the sweep; at least one.
@@ -167,7 +167,7 @@ pub struct Axis {
     /// Name of the axis in results. Default: the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Values of the axis; by default, they are between `from` and `to`.
+    /// Values of the axis. Default: `steps` values from `from` to `to`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<serde_json::Value>>"))]
     pub values: Option<Vec<Value>>,

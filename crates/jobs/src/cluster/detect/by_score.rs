@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::cluster::detect::view::{Detector, Flag, Remedy, View};
 use crate::cluster::formulas::default_flags;
 
-/// Tasks that the mean score is taken over.
+/// Tasks whose scores are averaged for the mean score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -22,9 +22,9 @@ pub enum MeanOver {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ByScore {
-    /// Distance below the mean, 0 to 1. Default 0.2.
+    /// Distance of a score below the mean score at which the task is flagged, 0 to 1. Default 0.2.
     pub gap: f64,
-    /// Tasks that the mean score is taken over. Default `started`.
+    /// Tasks whose scores are averaged for the mean score. Default `started`.
     pub mean: MeanOver,
     /// Minimum age at which a task may be flagged \[s\], >= 0. Default 0.
     pub min_age_s: f64,

@@ -36,7 +36,7 @@ pub struct Hierarchical {
     pub on: Base,
     /// Share of the cluster's average performance below which a node is slow, > 0. Default 0.9.
     pub share: f64,
-    /// Items that the average is taken over. Default `tasks`.
+    /// Items over which performance is averaged. Default `tasks`.
     pub average: ClusterAverage,
 }
 

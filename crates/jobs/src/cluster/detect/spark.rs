@@ -16,7 +16,7 @@ pub struct Spark {
     pub quantile: f64,
     /// Time between two checks \[s\], > 0. Default 0.1.
     pub interval_s: f64,
-    /// Minimum time that counts as too long \[s\], >= 0. Default 0.1.
+    /// Time up to which a task is never too long \[s\], >= 0. Default 0.1.
     pub min_runtime_s: f64,
     /// Exemption of tasks that process their input fast enough. Default on.
     pub efficiency: Efficiency,
