@@ -123,7 +123,7 @@ fn of_this_run(trace: &JobTrace, read: History, said: &mut Said) -> History {
     }
     if let Some(first) = others.tasks.first() {
         said.missing.push(format!(
-            "skipped {} of {all} attempts in the progress reports that are not in the log, such as task {} of stage {}",
+            "skipped the progress reports of {} of {all} attempts, which the log does not contain, such as task {} of stage {}",
             others.tasks.len(),
             first.task,
             first.stage

@@ -57,7 +57,7 @@ pub(crate) struct SolveArgs {
     #[arg(long, value_name = "NAME=EXPR", requires = "until", value_parser = values::named, help_heading = "Question")]
     pub(crate) reward: Vec<(String, String)>,
     /// A reward collected at each firing of a transition, or of all transitions that match a pattern with `*` and `?`, until the run ends;
-    /// may be repeated, also for a name of --reward
+    /// may be repeated; with the NAME of a --reward, it is added to that reward
     #[arg(long, value_name = "NAME=TRANSITION:EXPR", requires = "until", value_parser = values::named, help_heading = "Question")]
     pub(crate) impulse: Vec<(String, String)>,
     /// Old name of --until
@@ -79,8 +79,8 @@ pub(crate) struct SolveArgs {
     /// Answer a property of a JANI model, or all properties that match a pattern with `*` and `?`; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with_all = ["end", "at", "steady", "measure", "graph", "plot_cdf", "plots", "export_mtx", "export_prism"], help_heading = "Question")]
     pub(crate) property: Vec<String>,
-    /// Method. `auto` uses all states. Only for the time to the dead marking it uses the parts instead, if the net is
-    /// a series-parallel schedule with more than 10,000 states
+    /// Method. `auto` uses all states, except for the time to the dead marking of a series-parallel schedule with more
+    /// than 10,000 states, which it computes from the parts
     #[arg(long, default_value = "auto", help_heading = "Method")]
     pub(crate) method: SolveMethod,
     /// Steps of the time grid of `series-parallel`; more steps give tighter bounds

@@ -92,8 +92,8 @@ pub(crate) struct WatchArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RuleChoice {
-    /// By the probability that a task becomes a straggler
+    /// Flags a task by the probability that it becomes a straggler
     Adaptive,
-    /// By a fixed threshold for model and peers
+    /// Flags a task by one fixed threshold, relative to the model and to peers
     Paper,
 }

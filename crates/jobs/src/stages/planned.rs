@@ -262,12 +262,12 @@ impl StagePlan {
         if let Some(sharing) = self.sharing.filter(|_| load.slots.abs().max(load.executors.abs()) > 0.01) {
             let assumed = sharing.warm_up.error >= ASSUMED_ERROR;
             let from = if assumed {
-                "which is an assumption, because no logs show it"
+                "an assumption: no log shows this factor"
             } else {
                 "estimated from runs with different loads"
             };
             remarks.push(format!(
-                "a host runs {:.1} tasks at a time, but times were measured with {:.1}: the extra time of first tasks is multiplied by {:.2}, {from}",
+                "a host runs {:.1} tasks at a time, but times were measured with {:.1}. The extra time of tasks during warm-up is multiplied by {:.2} ({from})",
                 load.slots.exp() * sharing.slots_per_host,
                 sharing.slots_per_host,
                 load.warm_up

@@ -278,7 +278,7 @@ impl RemainingReport {
         ];
         if self.elapsed_s.is_some() {
             let total = Number::new("/total", self.total.value, "s").rounded(0.01 * self.total.value);
-            answer.extend([", and that of the total time is ".into(), total.into()]);
+            answer.extend([", and the median of the total time is ".into(), total.into()]);
         }
         answer.push(format!(". The median end is {}.", utc_text(self.now_unix_s + self.median_s)).into());
         for (i, row) in self.done_by.iter().enumerate() {

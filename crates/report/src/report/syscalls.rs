@@ -116,7 +116,8 @@ fn unknown_nodes(run: &Run, profile: &Profile) -> Option<String> {
         run.nodes.iter().map(|node| node.node.as_str()).filter(|node| !profile.knows(run.form, node)).collect();
     (!unknown.is_empty()).then(|| {
         format!(
-            "nodes that are in no control run of this form, so the published methods have no range for them: {}",
+            "the published methods cannot judge nodes without a log with {} in the control runs: {}",
+            run.form.text(),
             unknown.join(", ")
         )
     })

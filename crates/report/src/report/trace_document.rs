@@ -440,7 +440,7 @@ impl TraceReport {
 
     fn nodes(&self) -> Table {
         let note =
-            "Slowness: the median, over a node's attempts, of the attempt time divided by the median of its stage.";
+            "Slowness: time of an attempt divided by the median time of its stage; median over the node's attempts.";
         let mut table = Table::new("Nodes, the slowest first", note, ["node", "attempts", "busy [s]", "slowness"]);
         let mut order: Vec<_> = self.nodes.iter().enumerate().collect();
         order.sort_by(|(_, a), (_, b)| b.slowness.unwrap_or(0.0).total_cmp(&a.slowness.unwrap_or(0.0)));

@@ -386,7 +386,8 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             Some(text) => self.number_or_expression(what, text),
             None => {
                 if !self.untimed {
-                    self.notes.odd(raw.node.tag.clone(), Oddity::MissingRate, || format!("{what} is missing; it is 1"));
+                    self.notes
+                        .odd(raw.node.tag.clone(), Oddity::MissingRate, || format!("{what} is missing; 1 is used"));
                 }
                 Some(Expr::Number(1.0))
             }

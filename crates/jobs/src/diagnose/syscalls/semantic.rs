@@ -155,7 +155,7 @@ fn finding(run: &Run, scores: &Scores, name: &str) -> Finding {
         evidence: vec![
             Evidence {
                 what: format!(
-                    "number of {what} outside the profile's ranges of times, compared with the number of {what} that the profile covers"
+                    "number of {what} with a time outside the profile's ranges, compared with all {what} that the profile covers"
                 ),
                 value: judged.outside as f64,
                 usual: judged.known as f64,
