@@ -219,7 +219,7 @@ impl FitReport {
     }
 
     fn run_table(&self) -> Table {
-        let note = "Factor: task times of the run relative to those of a typical run. Weight: below 1 for a disturbed run. \
+        let note = "Factor: task times of the run divided by the task times of a typical run. Weight: below 1 for a disturbed run. \
                     Model: the model's job time at the run's size, multiplied by the factor.";
         let columns = ["log", "input [MB]", "executors", "hosts", "tasks", "job [s]", "model [s]", "factor", "weight"];
         let mut table = Table::new("Runs and the model", note, columns);

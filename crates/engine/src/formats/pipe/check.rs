@@ -190,7 +190,7 @@ impl Check<'_> {
                 );
                 self.add(Pipe43, Wrong, part, message);
                 let message = format!(
-                    "transition `{id}` has infinitely many servers: state probabilities are those of a single server"
+                    "transition `{id}` has infinitely many servers: state probabilities are computed for a single server"
                 );
                 self.add(Pipe5, Wrong, part, message);
             }
