@@ -67,7 +67,7 @@ pub(crate) struct SolveArgs {
     /// marking is weighted by the frequency of entries in the long run
     #[arg(long, value_name = "EXPR", requires = "end", conflicts_with_all = ["avoid", "within", "reward", "impulse"], help_heading = "Question")]
     pub(crate) from: Option<String>,
-    /// Averages at these model times, in seconds, and the probability of reaching --until by then
+    /// Averages at these model times, in seconds, and the probability of reaching the goal by each of these times
     #[arg(long, value_name = "T1,T2,...", conflicts_with = "within", value_delimiter = ',', allow_hyphen_values = true, value_parser = values::seconds, help_heading = "Question")]
     pub(crate) at: Vec<f64>,
     /// Averages in the long run, even if there is a goal
@@ -105,7 +105,7 @@ pub(crate) struct SolveArgs {
     /// repeated
     #[arg(long, value_name = "FORMULA", requires = "untimed", help_heading = "Without time")]
     pub(crate) ctl: Vec<String>,
-    /// Let every enabled transition fire, without precedence of immediate transitions or priorities
+    /// Let every enabled transition fire; ignore priorities and the precedence of immediate transitions
     #[arg(long, requires = "untimed", help_heading = "Without time")]
     pub(crate) ignore_priorities: bool,
     #[command(flatten)]
