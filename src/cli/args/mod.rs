@@ -260,12 +260,12 @@ pub(crate) struct ConvertArgs {
     /// Positions of the nodes
     #[arg(long, value_name = "POSITIONS", default_value = "auto")]
     pub(crate) layout: LayoutChoice,
-    /// Keep an Erlang delay as one transition, which PIPE treats as exponential; otherwise it becomes a chain
+    /// Keep an Erlang delay as one transition, which PIPE treats as exponential; without this option, it becomes a chain
     /// of exponential transitions, which PIPE computes correctly
     #[arg(long)]
     pub(crate) keep_erlang: bool,
     /// Maximum tokens in places without a capacity or an invariant bound, for JANI and PRISM: transitions
-    /// that would exceed it are disabled
+    /// that would exceed the maximum are disabled
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) place_limit: Option<u64>,
     /// Replace OUT if it exists

@@ -101,7 +101,9 @@ impl WarningKind {
             Self::UnfinishedJob => "a job without an end",
             Self::Resubmitted => "a finished task ran again because its output was lost",
             Self::BeforeStart => "a time before the start of the first application",
-            Self::YearsApart => "times more than a year apart; one may be wrong, and a replay covers the whole span",
+            Self::YearsApart => {
+                "times more than a year apart; one of the times may be wrong, and a replay covers the whole span"
+            }
         }
     }
 }

@@ -347,7 +347,7 @@ impl RemainingReport {
             Column::new("end").unit("s").key("stage_end"),
         ];
         let note = format!(
-            "The end counts from the start of the first job; for an unfinished stage, it is the median with the {}% prediction interval.",
+            "The end counts from the start of the first job; for an unfinished stage, the end is the median with the {}% prediction interval.",
             plain(100.0 * self.prediction_level)
         );
         let mut table = Table::new("Stages", note, columns).most(MOST);

@@ -363,7 +363,7 @@ impl TraceReport {
     /// Returns the stages that are part of a described query or job; without any, the table is empty and not shown.
     fn queries(&self) -> Table {
         let columns = [Column::new("stage"), Column::new("query or job"), Column::new("operators")];
-        let note = "Descriptions come from the program or its SQL. Operators: those of the query's final plan that ran in the stage, in data order.";
+        let note = "Descriptions come from the program or its SQL. Operators: the operators of the query's final plan that ran in the stage, in data order.";
         let mut table = Table::new("Queries of the stages", note, columns);
         let is_described = |stage: &&StageRow| stage.description.is_some() || !stage.operators.is_empty();
         for stage in self.stages.iter().filter(|stage| stage.attempts > 0).filter(is_described) {

@@ -250,7 +250,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         for transition in without {
             self.notes.odd(transition.node.tag.clone(), Oddity::MissingPriority, || {
                 format!(
-                    "immediate transition `{}` has no priority (1 in PIPE 4.3, 0 in PIPE 5); it is read as {value} (option `missing_priority`)",
+                    "immediate transition `{}` has no priority (1 in PIPE 4.3, 0 in PIPE 5); the priority is read as {value} (option `missing_priority`)",
                     transition.node.id.value
                 )
             });
