@@ -570,7 +570,7 @@ mod tests {
     fn what_one_log_cannot_tell_is_said() {
         let fitted = fit_stages(&[made(64.0, 1.0)]).unwrap();
         let notes = fitted.plan.notes.join("\n");
-        for said in ["one log", "the same input size", "in proportion", "four tasks"] {
+        for said in ["one log", "the same input size", "in proportion", "enough tasks (four)"] {
             assert!(notes.contains(said), "{said}: {notes}");
         }
         // a shuffle of four times the data takes longer, since data are taken to matter
