@@ -95,7 +95,7 @@ pub fn statistical(run: &Run, profile: &Profile, settings: &StatisticalSettings)
     if !run.nodes.iter().any(|node| profile.knows(run.form, &node.node)) {
         return Answer::silent(
             method,
-            format!("the control runs have no logs of these nodes with {}", run.form.text()),
+            format!("the control runs have no logs of these nodes in the form `{}`", run.form.text()),
         );
     }
     let judge = Judge { run, profile, settings };
