@@ -131,7 +131,7 @@ fn of_this_run(trace: &JobTrace, read: History, said: &mut Said) -> History {
     }
     if let Some(ahead) = clock_ahead(trace, &known) {
         said.warnings.push(format!(
-            "the clock of the progress reports is {:.1} s {} the clock of the log, judging by attempts in both; times follow the log",
+            "the clock of the progress reports is {:.1} s {} the clock of the log, judging by attempts in both; the output has the times of the log",
             ahead.abs(),
             if ahead > 0.0 { "ahead of" } else { "behind" }
         ));

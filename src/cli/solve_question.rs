@@ -78,7 +78,7 @@ impl Asked {
             return Err(Failure::helped(
                 Exit::Usage,
                 message,
-                "use `tailspn simulate`, or run `solve` twice: with the rewards, and with --within",
+                "use `tailspn simulate`, or run `solve` twice: once with the rewards, once with --within",
             ));
         }
         let goal = args.until().filter(|goal| *goal != "dead");

@@ -185,7 +185,7 @@ impl FitReport {
     }
 
     fn stage_table(&self) -> Table {
-        let note = "Times in seconds, of tasks with their mean data in the logs. Second task: how much longer than steady tasks. The distribution is the one that best predicted the times of held-out tasks. Outliers were excluded.";
+        let note = "Times in seconds, for tasks with the mean data of the tasks in the logs. Second task: how much longer than steady tasks. The distribution is the one that best predicted the times of held-out tasks. Outliers were excluded.";
         let columns = [
             Column::new("stage"),
             Column::new("after"),
