@@ -117,7 +117,7 @@ fn of_this_run(trace: &JobTrace, read: History, said: &mut Said) -> History {
     let [known, others] = by_log(trace, read);
     if known.tasks.is_empty() {
         said.missing.push(format!(
-            "none of the {all} attempts in the progress reports is in the log; they are compared only with each other"
+            "none of the {all} attempts in the progress reports is in the log; the attempts are compared only with each other"
         ));
         return others;
     }

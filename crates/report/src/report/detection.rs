@@ -256,7 +256,8 @@ impl DetectionReport {
             ));
         }
         notes.push(
-            "flagged tasks get no copies here; copies in the run itself would have changed later events".to_owned(),
+            "flagged tasks get no copies in this analysis; in the run itself, copies would have changed later events"
+                .to_owned(),
         );
         notes
     }
