@@ -145,7 +145,7 @@ fn remarks(net: &Net) -> Vec<String> {
         if !has_arc {
             remarks.push(format!("transition `{}` has no arc", transition.id));
         } else if !has_input && transition.is_immediate() {
-            remarks.push(format!("immediate transition `{}` consumes nothing and may fire forever", transition.id));
+            remarks.push(format!("immediate transition `{}` consumes nothing, so it can fire forever", transition.id));
         }
     }
     remarks

@@ -60,7 +60,7 @@ fn kind_of(a: &[PathBuf], b: &[PathBuf]) -> Result<Compared, Failure> {
             return Err(Failure::helped(
                 Exit::Model,
                 format!("`{}` is not a log, a result or a plan", path.display()),
-                "results are what `--json` prints; `tailspn check NET --against OTHER` compares nets",
+                "a result is the output of `--json`; to compare nets, use `tailspn check NET --against OTHER`",
             ));
         };
         match &first {

@@ -68,7 +68,7 @@ fn picture(net: &Net, choice: LayoutChoice, terminal: &Terminal) -> String {
     let (text, set_aside) = svg_at(net, positions);
     if let Some(why) = set_aside {
         terminal.tell(&format!(
-            "note: drawn in layers, because at the positions of the file {why}; `--layout file` keeps those positions"
+            "note: drawn in layers, because {why} at the positions of the file; `--layout file` keeps those positions"
         ));
     }
     text

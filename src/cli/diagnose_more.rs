@@ -117,13 +117,13 @@ fn of_this_run(trace: &JobTrace, read: History, said: &mut Said) -> History {
     let [known, others] = by_log(trace, read);
     if known.tasks.is_empty() {
         said.missing.push(format!(
-            "none of the {all} attempts in the progress reports is in the log; they are compared only with each other"
+            "none of the {all} attempts in the progress reports is in the log; the attempts are compared only with each other"
         ));
         return others;
     }
     if let Some(first) = others.tasks.first() {
         said.missing.push(format!(
-            "skipped {} of {all} attempts in the progress reports that are not in the log, such as task {} of stage {}",
+            "skipped the progress reports of {} of {all} attempts, which the log does not contain, such as task {} of stage {}",
             others.tasks.len(),
             first.task,
             first.stage
@@ -131,7 +131,7 @@ fn of_this_run(trace: &JobTrace, read: History, said: &mut Said) -> History {
     }
     if let Some(ahead) = clock_ahead(trace, &known) {
         said.warnings.push(format!(
-            "the clock of the progress reports is {:.1} s {} the clock of the log, judging by attempts in both; times follow the log",
+            "the clock of the progress reports is {:.1} s {} the clock of the log, judging by attempts in both; the output has the times of the log",
             ahead.abs(),
             if ahead > 0.0 { "ahead of" } else { "behind" }
         ));

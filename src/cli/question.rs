@@ -86,8 +86,8 @@ pub(crate) fn rewards(
 /// Returns a problem if the goal is a dead marking that counts only from some time on: a dead net stays dead.
 pub(crate) fn late_dead_marking(args: &UntilArgs) -> Option<Note> {
     args.within.filter(|[from, _]| *from > 0.0)?;
-    let note = Note::problem("`--until dead` with a first time: a net that is dead stays dead");
-    Some(note.with_help("give --within its last time only"))
+    let note = Note::problem("`--until dead` does not allow a first time in --within: a net that is dead stays dead");
+    Some(note.with_help("use --within with a last time only, such as --within 10"))
 }
 
 /// Parses an expression over a net, the value of an option, without lowering it.
@@ -151,7 +151,7 @@ impl Parser<'_> {
                     self.notes.push(Note::problem("`--until horizon` needs a horizon").with_help("add --horizon T"));
                 }
                 if args.before.avoid.is_some() || args.before.within.is_some() {
-                    let note = Note::problem("`--until horizon` has no goal to avoid or limit");
+                    let note = Note::problem("`--until horizon` has no goal, so --avoid and --within do not apply");
                     self.notes.push(note.with_help("--avoid and --within need --until EXPR or --until dead"));
                 }
                 horizon()

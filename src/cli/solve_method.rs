@@ -81,8 +81,9 @@ fn other_question(args: &SolveArgs) -> Option<&'static str> {
 }
 
 fn needs_states(option: &str) -> Failure {
-    let message =
-        format!("`--method series-parallel` computes only the time to the dead marking; {option} needs states");
+    let message = format!(
+        "`--method series-parallel` computes only the time to the dead marking; {option} needs the state space"
+    );
     Failure::helped(Exit::Usage, message, "remove it, or use `--method states`")
 }
 

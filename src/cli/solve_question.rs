@@ -74,8 +74,12 @@ impl Asked {
         let mut rewards = rewards(net, &args.reward, &args.impulse)?;
         rewards.iter_mut().for_each(|reward| reward.impulses.retain(|(t, _)| (*t as usize) < transitions));
         if late && !rewards.is_empty() {
-            let message = "rewards are collected from the start, and --within has a later first time";
-            return Err(Failure::helped(Exit::Usage, message, "use `tailspn simulate`, or two calls"));
+            let message = "rewards are collected from the start, but --within starts later";
+            return Err(Failure::helped(
+                Exit::Usage,
+                message,
+                "use `tailspn simulate`, or run `solve` twice: once with the rewards, once with --within",
+            ));
         }
         let goal = args.until().filter(|goal| *goal != "dead");
         let measures = args.measure.iter().map(|(name, text)| Ok((name.clone(), expression(net, "--measure", text)?)));

@@ -37,7 +37,7 @@ pub(crate) fn tell_warnings(warnings: &[LoadWarning], subject: &Subject, termina
     }
     if subject.whole_runs_differ() {
         terminal.tell(
-            "note: the plan includes run-to-run variation; means are those of a typical run, quantiles are over all runs",
+            "note: the plan includes run-to-run variation; means are for a typical run, quantiles are over all runs",
         );
     }
 }

@@ -115,8 +115,9 @@ impl SweepWatch for Teller {
             self.terminal.tell(&format!("note: the constraints exclude {out} of {planned}"));
         }
         if base_breaks {
-            self.terminal
-                .tell("note: the base violates a constraint; it is kept, because all points are compared with it");
+            self.terminal.tell(
+                "note: the base violates a constraint; the base is kept, because all points are compared with the base",
+            );
         }
     }
 

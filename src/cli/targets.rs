@@ -49,7 +49,7 @@ pub(crate) fn targets(args: &SimulateArgs, net: &Net, asked: &mut Asked) -> Resu
     for (name, precision) in relative.chain(absolute) {
         let quantities = Quantity::named(net, &asked.question, name).map_err(|error| {
             let help =
-                "NAME is `time`, `goal`, a reward, a place, a transition, or `at T` for the values of --at at time T";
+                "NAME is `time`, `goal`, a reward, a place, a transition, or `at T` for the means that --at requests for time T";
             Failure::helped(Exit::Usage, error.to_string(), help)
         })?;
         for quantity in quantities {

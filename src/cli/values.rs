@@ -229,7 +229,7 @@ pub(crate) fn read_as(text: &str) -> Result<ReadAs, String> {
         "pipe5" => Reading::Pipe5,
         word => {
             let near = did_you_mean(word, &["sensible", "pipe4", "pipe5"]);
-            return Err(format!("the readers are sensible, pipe4 and pipe5{near}"));
+            return Err(format!("unknown reader `{word}`; use `sensible`, `pipe4` or `pipe5`{near}"));
         }
     };
     let known = |name: &str| READ_QUESTIONS.iter().find(|(own, _)| *own == name).map(|(_, question)| *question);

@@ -79,7 +79,7 @@ fn judges_detectors_on_a_run() {
     let whole = run(&["run", "--json"]);
     assert_eq!(run(&["run/app-1", "run/progress.tsv", "--json"]), whole);
     assert!(run(&["run", "calm"]).contains("24 tasks were stragglers"), "{}", run(&["run", "calm"]));
-    assert!(run(&["run/app-1"]).contains("uniform progress is assumed"));
+    assert!(run(&["run/app-1"]).contains("assumed to progress evenly"));
     assert!(run(&["run/progress.tsv"]).contains("has progress reports"));
     assert!(run(&["run/app-1", "calm/missing.tsv"]).contains("missing.tsv"));
 }

@@ -214,7 +214,10 @@ fn reports_and_log_of_a_run_are_matched() {
     let missing = other["missing"].to_string();
     assert!(missing.contains("1 of ") && missing.contains("such as task 103 of stage 1"), "{missing}");
     let none = with(&|columns| columns[1] = "9".to_owned());
-    assert!(none["missing"].to_string().contains("is in the log; they are compared only with each other"), "{none}");
+    assert!(
+        none["missing"].to_string().contains("is in the log; the attempts are compared only with each other"),
+        "{none}"
+    );
 }
 
 #[test]

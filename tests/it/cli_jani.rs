@@ -97,7 +97,7 @@ fn a_layout_is_chosen_or_kept() {
     let kanban = "models/textbook/kanban.xml";
     let picture = |layout: &str| shown(&["convert", kanban, "-", "--to", "svg", "--layout", layout]);
     let [auto, file, layered] = ["auto", "file", "layered"].map(picture);
-    let note = "drawn in layers, because at the positions of the file";
+    let note = "drawn in layers, because";
     assert!(auto.contains(note) && auto.contains("`--layout file` keeps those positions"), "{auto}");
     assert!(!file.contains(note) && !layered.contains(note));
     let circles = |text: &str| elements(text, "circle");

@@ -101,8 +101,11 @@ fn costs_of_time_that_cannot_be_compared_are_refused() {
     told(&HOURS.replace("10 / reduce", "2 - reduce"), "must not be negative");
     told(&HOURS.replace("10 / reduce", "10 / speed"), "unknown name `speed`");
     told(&HOURS.replace("10 / reduce", "10 /"), "the cost: expected a number");
-    told(&HOURS.replace("cost = ", "search = \"rising\"\ncost = "), "`comparison` is required");
-    told(&HOURS.replace("cost_per_s = \"10 / reduce\"", "search = \"comparison\""), "`comparison` is required");
+    told(&HOURS.replace("cost = ", "search = \"rising\"\ncost = "), "needs `comparison`");
+    told(
+        &HOURS.replace("cost_per_s = \"10 / reduce\"", "search = \"comparison\""),
+        "`comparison` needs a cost per second",
+    );
 }
 
 const ONE: &str = "[sweep]\nbase = \"job.toml\"\n[optimize]\nmeasure = \"p90\"\ndeadline_s = 40\ncost = \"9 - reduce\"\nmax_replications = 2000\n\

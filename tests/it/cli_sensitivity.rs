@@ -160,7 +160,7 @@ fn what_has_no_derivative_says_why() {
     assert_shown!(data(&["sensitivity", &folder.at("plan.toml")]));
     std::fs::write(folder.at("other.toml"), plan.replace("job.toml", "two.toml")).unwrap();
     let other = data(&["sensitivity", &folder.at("other.toml")]);
-    assert!(other.split_whitespace().collect::<Vec<_>>().join(" ").contains("differs between entries"), "{other}");
+    assert!(other.split_whitespace().collect::<Vec<_>>().join(" ").contains("the entries of a list differ"), "{other}");
 }
 
 /// A queue with room for three, as PIPE XML.

@@ -70,7 +70,7 @@ fn knobs_of_a_job_of_stages_are_ranked_and_constrained() {
                  [[axis]]\nkey = \"stage[*].warm.fixed_s\"\nname = \"task\"\nvalues = [2, 4]\n";
     let folder = Folder::new(&[("job.toml", &plan(12)), ("knobs.toml", knobs)]);
     let told = shown(&["sweep", &folder.at("knobs.toml")]);
-    assert!(unbroken(&told).contains("means are those of a typical run, quantiles are over all runs"), "{told}");
+    assert!(unbroken(&told).contains("means are for a typical run, quantiles are over all runs"), "{told}");
     let swept = json(&["sweep", &folder.at("knobs.toml"), "--json", "--quiet"]);
     // the base, and all pairs but 3 x 3 with both tasks
     assert_eq!(swept["points"].as_array().unwrap().len(), 1 + 16);

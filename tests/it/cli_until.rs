@@ -154,7 +154,7 @@ fn what_does_not_fit_is_refused_with_a_reason() {
         (
             &["simulate", QUEUE, "--until", "#(queue) = 5", "--within", "1..3", "--engine", "lockstep"],
             5,
-            "the goal counts from a time on",
+            "the goal does not count before a given time",
         ),
         (
             &["simulate", QUEUE, "--until", "#(queue) = 5", "--within", "3", "--method", "exact"],

@@ -453,7 +453,7 @@ fn impossible_settings_are_refused() {
     let uneven = Stragglers { factor: uneven, ..Stragglers::default() };
     assert!(message(uneven, plain()).contains("sum of the factors' probabilities is 0.9"));
     let eager = Speculation { precision: 0.2, ..plain() };
-    assert!(message(slow(0.3, 3.0), eager).contains("of all tasks are flagged although normal"));
+    assert!(message(slow(0.3, 3.0), eager).contains("of all tasks would be normal but flagged"));
     let late = Speculation { latency: 3.5, ..plain() };
     assert!(message(slow(0.1, 3.0), late).contains("cannot be flagged after 3.5"));
     let fake = Speculation { fake: 0.5, ..plain() };

@@ -86,7 +86,7 @@ pub enum ShareError {
     },
     /// A shard that was stopped before its last replication.
     #[error(
-        "a shard was interrupted: its results end before number {end}, and the results of the next shard start at number {begin}"
+        "a shard was interrupted: its results end before number {end}, but the results of the next shard start at number {begin}"
     )]
     Gap {
         /// The number after the last one before the gap.

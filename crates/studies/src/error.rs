@@ -160,7 +160,7 @@ pub enum StudyError {
     #[error("the simulation stopped before any replication finished")]
     NoReplication,
     /// More tasks than can be simulated one by one.
-    #[error("the job has {tasks} tasks, but speculative copies can be simulated for at most {most}")]
+    #[error("the job has {tasks} tasks, but speculative copies can be simulated for at most {most} tasks")]
     TooManyTasks {
         /// Tasks of the job.
         tasks: u64,

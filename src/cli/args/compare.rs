@@ -28,7 +28,7 @@ Examples:
     tailspn compare small.gz large.gz --max-line 1G --markdown
 ")]
 pub(crate) struct CompareArgs {
-    /// Two files or folders, side A first; with --to, all are side A
+    /// Two files or folders, side A first; with --to, all files of side A
     #[arg(required = true, value_name = "FILE")]
     pub(crate) from: Vec<PathBuf>,
     /// Files of side B

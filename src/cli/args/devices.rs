@@ -30,7 +30,7 @@ Examples:
         --memory-gbs 3350
 ")]
 pub(crate) struct BenchArgs {
-    /// Device to measure: `cpu`, `gpu`, or both with `auto`; a software adapter only if --adapter selects it
+    /// Device to measure: `cpu`, `gpu`, or both with `auto`; a software adapter is measured only if --adapter selects it
     #[arg(long, default_value = "auto", hide_possible_values = true)]
     pub(crate) backend: BackendChoice,
     /// Graphics adapter, by a part of its name

@@ -44,8 +44,8 @@ pub(crate) struct SpnGcArgs {
     /// 0.1:3; several factors as FACTOR@PROBABILITY,...
     #[arg(long, value_name = "SHARE:FACTOR", value_parser = straggler_values::stragglers)]
     pub(crate) stragglers: Option<Stragglers>,
-    /// Give stragglers copies by a detector of recall r, precision p and latency dl, such as r=0.6,p=0.8,dl=0.4;
-    /// further keys are ut, fake, alarm, slow and slots=idle|shared|reserved:N (see docs/stragglers.md)
+    /// Start copies of the tasks that a detector flags. The detector has recall r, precision p and latency dl, such as
+    /// r=0.6,p=0.8,dl=0.4; further keys are ut, fake, alarm, slow and slots=idle|shared|reserved:N (see docs/stragglers.md)
     #[arg(long, value_name = "KEY=VALUE,...", value_parser = straggler_values::speculation)]
     pub(crate) speculation: Option<Speculation>,
     /// Give every task a copy when it starts; SLOTS for copies are idle, shared or reserved:N

@@ -14,7 +14,7 @@ use crate::cli::values;
 #[derive(Debug, Args)]
 #[command(override_usage = "tailspn sensitivity [OPTIONS] <PLAN|NET>\n       tailspn sensitivity --print-plan")]
 #[command(after_long_help = "\
-Plans are those of `tailspn sweep`; their designs are ignored. docs/sensitivity.md describes the methods.
+PLAN is a plan of `tailspn sweep`; the design in it is ignored. docs/sensitivity.md describes the methods.
 
 Examples:
     tailspn sweep --print-plan > knobs.toml

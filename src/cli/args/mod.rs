@@ -260,12 +260,12 @@ pub(crate) struct ConvertArgs {
     /// Positions of the nodes
     #[arg(long, value_name = "POSITIONS", default_value = "auto")]
     pub(crate) layout: LayoutChoice,
-    /// Keep an Erlang delay as one transition, which PIPE treats as exponential; otherwise it becomes a chain
+    /// Keep an Erlang delay as one transition, which PIPE treats as exponential; without this option, it becomes a chain
     /// of exponential transitions, which PIPE computes correctly
     #[arg(long)]
     pub(crate) keep_erlang: bool,
     /// Maximum tokens in places without a capacity or an invariant bound, for JANI and PRISM: transitions
-    /// that would exceed it are disabled
+    /// that would exceed the maximum are disabled
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) place_limit: Option<u64>,
     /// Replace OUT if it exists
@@ -364,7 +364,7 @@ pub(crate) struct SimulateArgs {
     pub(crate) reps: Option<u64>,
     /// Run replications until the half width of an interval is this share of the value, such as 0.5%. The value is
     /// the mean time, or NAME: `time`, `goal` (the probability of reaching it), a reward, a place (mean tokens), a
-    /// transition (firings per second) or `at T` (the values of --at at time T); may be repeated
+    /// transition (firings per second) or `at T` (the means that --at requests for time T); may be repeated
     #[arg(long, value_name = "[NAME=]SHARE", allow_hyphen_values = true, value_parser = values::relative, help_heading = "Run")]
     pub(crate) rel_error: Vec<(String, f64)>,
     /// Like --rel-error, but with an absolute half width in the unit of the value; may be repeated and
@@ -426,7 +426,7 @@ pub(crate) struct QuestionArgs {
     #[arg(long, value_name = "NAME=EXPR", value_parser = values::named)]
     pub(crate) reward: Vec<(String, String)>,
     /// A reward of EXPR at each firing of a transition, or of all transitions that match a pattern with `*` and `?`;
-    /// may be repeated; a NAME of --reward adds to that reward
+    /// may be repeated; with the NAME of a --reward, it is added to that reward
     #[arg(long, value_name = "NAME=TRANSITION:EXPR", value_parser = values::named)]
     pub(crate) impulse: Vec<(String, String)>,
     /// Times of the first and last firing among a group of transitions (ids, or patterns with `*` and `?`); may be

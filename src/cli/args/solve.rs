@@ -57,7 +57,7 @@ pub(crate) struct SolveArgs {
     #[arg(long, value_name = "NAME=EXPR", requires = "until", value_parser = values::named, help_heading = "Question")]
     pub(crate) reward: Vec<(String, String)>,
     /// A reward collected at each firing of a transition, or of all transitions that match a pattern with `*` and `?`, until the run ends;
-    /// may be repeated, also for a name of --reward
+    /// may be repeated; with the NAME of a --reward, it is added to that reward
     #[arg(long, value_name = "NAME=TRANSITION:EXPR", requires = "until", value_parser = values::named, help_heading = "Question")]
     pub(crate) impulse: Vec<(String, String)>,
     /// Old name of --until
@@ -67,7 +67,7 @@ pub(crate) struct SolveArgs {
     /// marking is weighted by the frequency of entries in the long run
     #[arg(long, value_name = "EXPR", requires = "end", conflicts_with_all = ["avoid", "within", "reward", "impulse"], help_heading = "Question")]
     pub(crate) from: Option<String>,
-    /// Averages at these model times, in seconds, and the probability of reaching --until by then
+    /// Averages at these model times, in seconds, and the probability of reaching the goal by each of these times
     #[arg(long, value_name = "T1,T2,...", conflicts_with = "within", value_delimiter = ',', allow_hyphen_values = true, value_parser = values::seconds, help_heading = "Question")]
     pub(crate) at: Vec<f64>,
     /// Averages in the long run, even if there is a goal
@@ -79,8 +79,8 @@ pub(crate) struct SolveArgs {
     /// Answer a property of a JANI model, or all properties that match a pattern with `*` and `?`; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with_all = ["end", "at", "steady", "measure", "graph", "plot_cdf", "plots", "export_mtx", "export_prism"], help_heading = "Question")]
     pub(crate) property: Vec<String>,
-    /// Method. `auto` uses all states. Only for the time to the dead marking it uses the parts instead, if the net is
-    /// a series-parallel schedule with more than 10,000 states
+    /// Method. `auto` uses all states, except for the time to the dead marking of a series-parallel schedule with more
+    /// than 10,000 states, which it computes from the parts
     #[arg(long, default_value = "auto", help_heading = "Method")]
     pub(crate) method: SolveMethod,
     /// Steps of the time grid of `series-parallel`; more steps give tighter bounds
@@ -105,7 +105,7 @@ pub(crate) struct SolveArgs {
     /// repeated
     #[arg(long, value_name = "FORMULA", requires = "untimed", help_heading = "Without time")]
     pub(crate) ctl: Vec<String>,
-    /// Let every enabled transition fire, without precedence of immediate transitions or priorities
+    /// Let every enabled transition fire; ignore priorities and the precedence of immediate transitions
     #[arg(long, requires = "untimed", help_heading = "Without time")]
     pub(crate) ignore_priorities: bool,
     #[command(flatten)]

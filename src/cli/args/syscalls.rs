@@ -111,7 +111,7 @@ pub(crate) struct SyscallDiagnoseArgs {
     /// statistical: minimum difference between the scores of two nodes
     #[arg(long, value_name = "SHARE", default_value = "50%", allow_hyphen_values = true, value_parser = values::share, help_heading = "Method")]
     pub(crate) isolation_share: f64,
-    /// statistical: value to which a percentage difference relates
+    /// statistical: value that counts as 100% in a percentage difference
     #[arg(long, value_enum, default_value = "greater", help_heading = "Method")]
     pub(crate) difference: DifferenceChoice,
     /// semantic: report times above an invocation's range only, or also below it

@@ -8,7 +8,7 @@ use crate::cli::values;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Question")]
 pub(crate) struct UntilArgs {
-    /// Markings to avoid before --until: those in which this expression is not 0
+    /// Markings to avoid before --until: the markings in which this expression is not 0
     #[arg(long, value_name = "EXPR", requires = "until")]
     pub(crate) avoid: Option<String>,
     /// Times between which --until counts, in seconds: `10`, `5..10` or `5..`

@@ -59,8 +59,8 @@ pub(crate) struct WatchArgs {
     /// Minimum probability of being a straggler at which a task is flagged (adaptive)
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, help_heading = "Rule")]
     pub(crate) confidence: Option<f64>,
-    /// Meaning of the paper's "50% smaller than the median" of the peers: below median / (1 + DIFF), or below half of
-    /// the median; or ignore the peers (paper)
+    /// How the rule `paper` compares a task with its peers ("50% smaller than the median"): below median / (1 + DIFF),
+    /// below half of the median, or not at all
     #[arg(long, value_enum, default_value = "diff", help_heading = "Rule")]
     pub(crate) peers: PeerChoice,
     /// Number of successive samples that must be beyond the boundary
@@ -92,8 +92,8 @@ pub(crate) struct WatchArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RuleChoice {
-    /// By the probability that a task becomes a straggler
+    /// Flags a task by the probability that it becomes a straggler
     Adaptive,
-    /// By a fixed threshold for model and peers
+    /// Flags a task by one fixed threshold, relative to the model and to peers
     Paper,
 }

@@ -70,7 +70,7 @@ impl Hindrance {
         match self {
             Self::TokenClasses => "the net has several token classes",
             Self::SeveralTokens => "each part starts with several tokens",
-            Self::MayGrow => "each part may hold several tokens at a time",
+            Self::MayGrow => "a part could hold several tokens at a time",
             Self::NoToken => "a transition of the part consumes no token of the part",
             Self::SeveralMoved => "a transition moves several tokens of the part",
             Self::ArcWeight => "the weight of an arc depends on the marking",
@@ -79,9 +79,9 @@ impl Hindrance {
             Self::Interrupted => "a delay that is not exponential can be interrupted",
             Self::Expression => "an expression distinguishes the parts",
             Self::Question => "the goal or a requested quantity distinguishes the parts",
-            Self::ManyMarkings => "each part may have more than 50 markings",
-            Self::LocalDelay => "each part may hold several tokens, and a delay is not exponential",
-            Self::Contact => "a transition changes all parts together and can fire in several local markings of each",
+            Self::ManyMarkings => "a part could have more than 50 markings, the limit for folding",
+            Self::LocalDelay => "a part could hold several tokens, and a delay is not exponential",
+            Self::Contact => "a transition changes all parts together and can fire in several local markings of a part",
         }
     }
 }

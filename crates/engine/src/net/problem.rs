@@ -101,7 +101,7 @@ pub enum BuildProblem {
         part: PartRef,
     },
     /// A rate parameter whose value uses itself or a later parameter.
-    #[error("rate parameter `{name}` uses itself or one that is defined later")]
+    #[error("rate parameter `{name}` uses itself or a parameter that is defined later")]
     ParameterOrder {
         /// Name of the parameter.
         name: String,

@@ -108,7 +108,7 @@ impl Question {
 
     /// Reason why the question excludes an engine in which the goal counts from the start.
     pub(crate) fn late_goal(&self) -> Option<String> {
-        (self.earliest > 0.0).then(|| "the goal counts from a time on".to_owned())
+        (self.earliest > 0.0).then(|| "the goal does not count before a given time".to_owned())
     }
 }
 

@@ -34,7 +34,7 @@ pub enum AskError {
     Passage(#[from] PassageError),
     /// An interval that starts after 0, with a goal or a condition that holds in a vanishing marking: not supported.
     #[error(
-        "a goal or condition with an interval that starts after 0 holds in a vanishing marking; use one that holds only in tangible markings"
+        "a goal or condition with an interval that starts after 0 holds in a vanishing marking; use a goal or condition that holds only in tangible markings"
     )]
     ZeroTime,
 }

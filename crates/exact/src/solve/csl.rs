@@ -377,7 +377,7 @@ impl<'a> Parser<'a> {
         }
         let start = self.at;
         if self.take("\"deadlock\"") || self.take_word("deadlock") {
-            let expected = "something else, because `deadlock` needs a net with one token class";
+            let expected = "another expression, because `deadlock` needs a net with one token class";
             let span = start..self.at;
             return deadlock_condition(self.net).ok_or(FormulaError::Expected { expected, span });
         }

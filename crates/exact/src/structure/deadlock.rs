@@ -58,12 +58,12 @@ impl std::fmt::Display for Obstacle {
             Self::MayNotFire { transition, number: 1 } => {
                 write!(
                     f,
-                    "transition `{transition}` may be enabled but unable to fire: its rate or weight is 0 or may become 0"
+                    "transition `{transition}` can be enabled but unable to fire: its rate or weight is 0 or can become 0"
                 )
             }
             Self::MayNotFire { transition, number } => write!(
                 f,
-                "{number} transitions, such as `{transition}`, may be enabled but unable to fire: rates or weights are 0 or may become 0"
+                "{number} transitions, such as `{transition}`, can be enabled but unable to fire: rates or weights are 0 or can become 0"
             ),
         }
     }

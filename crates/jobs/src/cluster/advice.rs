@@ -149,7 +149,7 @@ impl fmt::Display for Advice {
             }
             Self::TooClose { policy, earlier_s, error_s } => write!(
                 f,
-                "leave the policy as it is: the best one, `{policy}`, gains {earlier_s:.1} s, less than the error of the replay ({error_s:.1} s)"
+                "leave the policy as it is: the best policy, `{policy}`, gains {earlier_s:.1} s, less than the error of the replay ({error_s:.1} s)"
             ),
             Self::OneHost => write!(
                 f,
@@ -197,7 +197,7 @@ mod tests {
         let close = advice(&Replayed { error_s: 4.0, ..replay });
         assert_eq!(
             close,
-            "leave the policy as it is: the best one, `late`, gains 4.0 s, less than the error of the replay (4.0 s)"
+            "leave the policy as it is: the best policy, `late`, gains 4.0 s, less than the error of the replay (4.0 s)"
         );
         assert!(advice(&Replayed { hosts: 1, ..replay }).starts_with("no policy can help"));
     }

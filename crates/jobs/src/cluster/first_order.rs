@@ -55,7 +55,7 @@ pub enum FirstOrderError {
     /// Precision and recall imply more flagged normal tasks than exist. Use the share of *tasks*
     /// that are stragglers, not the share of slow nodes.
     #[error(
-        "with a share of stragglers of {stragglers}, recall {recall} and precision {precision} imply that {flagged:.4} of all tasks are flagged although normal, but only {normal:.4} of all tasks are normal"
+        "recall {recall} and precision {precision} do not fit a share of stragglers of {stragglers}: {flagged:.4} of all tasks would be normal but flagged, and only {normal:.4} of all tasks are normal"
     )]
     TooManyFlagged {
         /// α.

@@ -83,7 +83,7 @@ impl Fitting<'_> {
         );
         say(
             &|i| times[i].saw_warm && ranks(i) < 4 && grows(i),
-            "no slot ran four tasks; the time of warm tasks is estimated mainly from CPU time",
+            "no slot ran enough tasks (four) to show the time of warm tasks; this time is estimated mainly from CPU time",
         );
         let has_tail = |i: usize| self.tails.of_stage(i).is_some();
         say(&has_tail, "some tasks take more than three times the typical time; they are part of the distribution");

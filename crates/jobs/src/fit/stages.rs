@@ -323,12 +323,12 @@ fn gpu_note(run: &ObservedRun) -> Option<String> {
     let stated = match run.gpus[1] {
         Some(_) => "",
         None => {
-            ", and the log does not record how many may share one (spark.rapids.sql.concurrentGpuTasks): one is assumed"
+            ". The log does not record how many tasks may hold a GPU (spark.rapids.sql.concurrentGpuTasks), so one is assumed"
         }
     };
     uses_gpus(run).then(|| {
         format!(
-            "tasks use GPUs: waits for GPUs are simulated, not fitted; a task is assumed to hold one in the middle of its time{stated}; GPU memory is not modelled"
+            "tasks use GPUs: waits for GPUs are simulated, not fitted, and GPU memory is not modelled. A task is assumed to hold its GPU during the middle part of its time{stated}"
         )
     })
 }
@@ -570,7 +570,7 @@ mod tests {
     fn what_one_log_cannot_tell_is_said() {
         let fitted = fit_stages(&[made(64.0, 1.0)]).unwrap();
         let notes = fitted.plan.notes.join("\n");
-        for said in ["one log", "the same input size", "in proportion", "four tasks"] {
+        for said in ["one log", "the same input size", "in proportion", "enough tasks (four)"] {
             assert!(notes.contains(said), "{said}: {notes}");
         }
         // a shuffle of four times the data takes longer, since data are taken to matter

@@ -127,7 +127,7 @@ pub fn fit_job(
         run_s: job.run_s,
         level,
     };
-    fitted.add_run(ONE_JOB, "assumed, since one job does not show it");
+    fitted.add_run(ONE_JOB, "assumed: one job shows no run-to-run variation");
     Ok(fitted)
 }
 

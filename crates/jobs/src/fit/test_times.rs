@@ -96,7 +96,7 @@ impl Maker {
         let from = format!("{what} of {} maps, minus the parts that the model counts separately", times.len());
         self.values.push(FittedValue { key: "profile.map_cpu_s", value: whole, interval, from });
         let from = format!(
-            "shortest map with less than {STARTING_MB} MB of this log, and a part of the time that the task's data do not explain"
+            "time of the shortest map with less than {STARTING_MB} MB in this log, plus a share of the remaining time if a task has less than {STARTING_MB} MB"
         );
         self.tell("profile.map_fixed_s", fixed, from);
     }
@@ -124,7 +124,7 @@ impl Maker {
         let fetch = (mean(&waits) - before).max(0.0);
         (self.plan.framework.reduce_fixed_s, self.plan.framework.reduce_fetch_s) = (fixed, fetch);
         let from = format!(
-            "shortest reduce phase with less than {STARTING_MB} MB of this log, and a part of the time that the task's data do not explain"
+            "shortest reduce phase with less than {STARTING_MB} MB in this log, plus a share of the remaining time if a task has less than {STARTING_MB} MB"
         );
         self.tell("framework.reduce_fixed_s", fixed, from);
         let from = "shuffle and sort after the last map, minus phases 7 and 8";

@@ -63,7 +63,7 @@ pub enum PhaseWarning {
     },
     /// The split differs greatly from the test job's. Check `job.split_mb`, or run the test job with a split closer to it.
     #[error(
-        "splits of {split_mb} MB are more than 4 times {} than the {test_mb} MB of the test job \
+        "splits of {split_mb} MB are more than 4 times {} than the splits of {test_mb} MB of the test job \
          (`profile.input_mb` / `profile.maps`); map times are extrapolated in proportion",
         if split_mb > test_mb { "larger" } else { "smaller" }
     )]

@@ -249,7 +249,7 @@ fn work_of(document: &Document<'_>) -> Result<Option<Work>, PlanError> {
         let line = document.line(name).map_or_else(String::new, |line| format!(" (line {line})"));
         format!("`{}`{line}", header(table, name))
     });
-    let message = format!("{first} and {second}: a plan describes a job by only one of them");
+    let message = format!("{first} and {second} exclude each other; remove one of the two sections");
     let span = document.key_span(other.1);
     Err(PlanProblem { span, ..PlanProblem::new(ProblemKind::Value, other.1, message) }.into())
 }
@@ -292,19 +292,19 @@ mod tests {
     fn plans_of_two_works_are_refused_with_both_lines() {
         assert_eq!(
             told(&format!("{STAGES}[profile]\nmaps = 3")),
-            "`[[stage]]` (line 5) and `[profile]` (line 9): a plan describes a job by only one of them"
+            "`[[stage]]` (line 5) and `[profile]` (line 9) exclude each other; remove one of the two sections"
         );
         assert_eq!(
             told("[job]\nreduces = 3\n[noise]\nsigma = 0.1"),
-            "`[job]` (line 1) and `[noise]` (line 3): a plan describes a job by only one of them"
+            "`[job]` (line 1) and `[noise]` (line 3) exclude each other; remove one of the two sections"
         );
         assert_eq!(
             told("[hadoop]\n[[job]]\nmaps = 3"),
-            "`[hadoop]` (line 1) and `[[job]]` (line 2): a plan describes a job by only one of them"
+            "`[hadoop]` (line 1) and `[[job]]` (line 2) exclude each other; remove one of the two sections"
         );
         assert_eq!(
             told("[profile]\nmaps = 2\n[phases]\nmeans_s = [1, 1, 1, 1, 1, 1, 1, 1, 1]"),
-            "`[profile]` (line 1) and `[phases]` (line 3): a plan describes a job by only one of them"
+            "`[profile]` (line 1) and `[phases]` (line 3) exclude each other; remove one of the two sections"
         );
     }
 

@@ -117,7 +117,10 @@ fn not_negative(to: &mut Checker, key: &str, value: f64) {
 
 fn check_stage(i: usize, stage: &StageSpec, plan: &StagePlan, to: &mut Checker) {
     if let Some(&before) = stage.after.iter().find(|before| **before >= i) {
-        to.add("after", format!("stage {before} must precede this stage (stage {i})"));
+        to.add(
+            "after",
+            format!("stage {i} can wait only for stages that precede it in the plan; stage {before} does not"),
+        );
     }
     not_negative(to, "setup_s", stage.setup_s);
     not_negative(to, "small_mb", stage.small_mb);
@@ -173,7 +176,11 @@ mod tests {
                 "`stage[0].tasks`: 62500000 tasks at this input; at most 1000000 are allowed".to_owned(),
                 "{ per_mb = 0.0625 }",
             ),
-            ("`stage[1].after`: stage 1 must precede this stage (stage 1)".to_owned(), "[1]"),
+            (
+                "`stage[1].after`: stage 1 can wait only for stages that precede it in the plan; stage 1 does not"
+                    .to_owned(),
+                "[1]",
+            ),
             ("`stage[1].cold.fixed_s`: -2 is not a number from 0 to 1e12".to_owned(), "-2"),
         ];
         assert_eq!(told, expected);

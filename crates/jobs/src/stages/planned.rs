@@ -262,12 +262,12 @@ impl StagePlan {
         if let Some(sharing) = self.sharing.filter(|_| load.slots.abs().max(load.executors.abs()) > 0.01) {
             let assumed = sharing.warm_up.error >= ASSUMED_ERROR;
             let from = if assumed {
-                "which is an assumption, because no logs show it"
+                "an assumption: no log shows this factor"
             } else {
                 "estimated from runs with different loads"
             };
             remarks.push(format!(
-                "a host runs {:.1} tasks at a time, but times were measured with {:.1}: the extra time of first tasks is multiplied by {:.2}, {from}",
+                "a host runs {:.1} tasks at a time, but times were measured with {:.1}. The extra time of tasks during warm-up is multiplied by {:.2} ({from})",
                 load.slots.exp() * sharing.slots_per_host,
                 sharing.slots_per_host,
                 load.warm_up
@@ -275,7 +275,7 @@ impl StagePlan {
         }
         for (what, ratio) in self.seen.iter().flat_map(|seen| seen.beyond(self)) {
             remarks.push(format!(
-                "{what}: {ratio:.1} times beyond the measured range; the interval is widened by an assumed {:.0}%",
+                "{what} is outside the measured range by a factor of {ratio:.1}; the interval is widened by an assumed {:.0}%",
                 100.0 * (FAR_ERROR * (ratio / FAR).ln()).exp_m1()
             ));
         }
@@ -294,8 +294,8 @@ impl Seen {
         let slots = f64::from(plan.job.executors) * f64::from(plan.job.cores);
         let away = |value: f64, least: f64, most: f64| (value / most).max(least / value);
         let ratios = [
-            ("input", away(plan.job.input_mb, self.least_input_mb, self.most_input_mb)),
-            ("slots", away(slots, self.least_slots.into(), self.most_slots.into())),
+            ("the input", away(plan.job.input_mb, self.least_input_mb, self.most_input_mb)),
+            ("the number of slots", away(slots, self.least_slots.into(), self.most_slots.into())),
         ];
         ratios.into_iter().filter(|(_, ratio)| *ratio > FAR).collect()
     }

@@ -89,17 +89,21 @@ impl WarningKind {
                 "the event that starts an application is missing; its name and start time are unknown"
             }
             Self::FurtherApplication => "another application in the same log; kept separate",
-            Self::MissingStage => "tasks of a stage that was never submitted; its size and dependencies are unknown",
+            Self::MissingStage => {
+                "tasks of a stage without a submission in the log; the size and dependencies of the stage are unknown"
+            }
             Self::MissingTasks => "a stage succeeded with fewer finished tasks than it has: lines are missing",
             Self::ExtraTask => "a task number beyond the number of tasks of its stage",
-            Self::EndWithoutStart => "the end of an attempt that never started; kept",
-            Self::JobEndWithoutStart => "the end of a job that never started; skipped",
+            Self::EndWithoutStart => "the end of an attempt whose start is not in the log; kept",
+            Self::JobEndWithoutStart => "the end of a job whose start is not in the log; skipped",
             Self::DuplicateAttempt => "a duplicate attempt; skipped",
             Self::Unfinished => "an attempt without an end in the log",
             Self::UnfinishedJob => "a job without an end",
             Self::Resubmitted => "a finished task ran again because its output was lost",
             Self::BeforeStart => "a time before the start of the first application",
-            Self::YearsApart => "times more than a year apart; one may be wrong, and a replay covers the whole span",
+            Self::YearsApart => {
+                "times more than a year apart; one of the times may be wrong, and a replay covers the whole span"
+            }
         }
     }
 }

@@ -239,7 +239,7 @@ impl DetectionReport {
         let mut notes = Vec::new();
         if self.stages.iter().any(|stage| !stage.reported) {
             notes.push(
-                "no progress was reported; uniform progress is assumed, which no detector could have known at the time"
+                "tasks without progress reports are assumed to progress evenly until their end; during the run, no detector could have known this progress"
                     .to_owned(),
             );
         }
@@ -252,11 +252,12 @@ impl DetectionReport {
         if from_runs < all {
             let which = if from_runs == 0 { "each task".to_owned() } else { counted(all - from_runs, "task") };
             notes.push(format!(
-                "the expected time of {which} is the median of its stage; runs without stragglers, added with --usual, give a better one"
+                "the expected time of {which} is the median of its stage; runs without stragglers, added with --usual, give a better estimate"
             ));
         }
         notes.push(
-            "flagged tasks get no copies here; copies in the run itself would have changed later events".to_owned(),
+            "flagged tasks get no copies in this analysis; in the run itself, copies would have changed later events"
+                .to_owned(),
         );
         notes
     }
@@ -373,7 +374,8 @@ impl DetectionReport {
 
     fn straggling(&self) -> Table {
         let columns = ["longer than", "tasks", "jobs", "nodes"].map(Column::new);
-        let mut table = Table::new("Stragglers by rule", "Nodes are counted in each run.", columns);
+        let mut table =
+            Table::new("Stragglers by rule", "A node that is in several runs counts once for each run.", columns);
         for row in &self.shares {
             let cell = |share: PartOf| -> Cell {
                 let percent = 100.0 * share.part as f64 / share.whole.max(1) as f64;

@@ -146,7 +146,7 @@ impl DiagnosisReport {
 
     /// Returns the findings for readers: findings with a cause first, then by time beyond the expected time.
     fn findings_table(&self) -> Table {
-        let note = "Evidence: the strongest evidence. Expected: the value that the evidence was compared with. Confidence: by a rule of the method. ≥: the task would \
+        let note = "Evidence: the strongest evidence. Expected: the value that the evidence was compared with. Confidence: calculated by a rule of the method. ≥: the task would \
                     have run longer.";
         let columns = [
             Column::new("stage/task"),

@@ -185,7 +185,7 @@ impl FitReport {
     }
 
     fn stage_table(&self) -> Table {
-        let note = "Times in seconds, of tasks with their mean data in the logs. Second task: how much longer than steady tasks. The distribution is the one that best predicted the times of held-out tasks. Outliers were excluded.";
+        let note = "Times in seconds, for tasks with the mean data of the tasks in the logs. Second task: how much longer than steady tasks. The distribution is the one that best predicted the times of held-out tasks. Outliers were excluded.";
         let columns = [
             Column::new("stage"),
             Column::new("after"),
@@ -219,7 +219,7 @@ impl FitReport {
     }
 
     fn run_table(&self) -> Table {
-        let note = "Factor: task times of the run relative to those of a typical run. Weight: below 1 for a disturbed run. \
+        let note = "Factor: task times of the run divided by the task times of a typical run. Weight: below 1 for a disturbed run. \
                     Model: the model's job time at the run's size, multiplied by the factor.";
         let columns = ["log", "input [MB]", "executors", "hosts", "tasks", "job [s]", "model [s]", "factor", "weight"];
         let mut table = Table::new("Runs and the model", note, columns);

@@ -21,7 +21,7 @@ impl Report for OptimizeReport {
         let mut document = Document {
             kind: "optimisation",
             title: format!("Cheapest within {deadline} s"),
-            question: format!("The cheapest of {candidates} with a {measure} of at most {deadline} s."),
+            question: format!("Of {candidates}, the cheapest with a {measure} of at most {deadline} s."),
             answer: answer(self),
             remarks: remarks(self),
             plan: self.plan.clone(),

@@ -95,7 +95,7 @@ impl Report for QueryReport {
             provenance: vec![
                 [
                     "method".to_owned(),
-                    format!("exact, from all {} states; equal parts are kept apart", count(self.states as u128)),
+                    format!("exact, from all {} states; equal parts are not folded", count(self.states as u128)),
                 ],
                 ["version".to_owned(), self.version.to_string()],
             ],

@@ -278,7 +278,7 @@ impl RemainingReport {
         ];
         if self.elapsed_s.is_some() {
             let total = Number::new("/total", self.total.value, "s").rounded(0.01 * self.total.value);
-            answer.extend([", and that of the total time is ".into(), total.into()]);
+            answer.extend([", and the median of the total time is ".into(), total.into()]);
         }
         answer.push(format!(". The median end is {}.", utc_text(self.now_unix_s + self.median_s)).into());
         for (i, row) in self.done_by.iter().enumerate() {
@@ -347,7 +347,7 @@ impl RemainingReport {
             Column::new("end").unit("s").key("stage_end"),
         ];
         let note = format!(
-            "The end counts from the start of the first job; for an unfinished stage, it is the median with the {}% prediction interval.",
+            "The end counts from the start of the first job; for an unfinished stage, the end is the median with the {}% prediction interval.",
             plain(100.0 * self.prediction_level)
         );
         let mut table = Table::new("Stages", note, columns).most(MOST);

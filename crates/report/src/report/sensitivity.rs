@@ -346,7 +346,7 @@ fn unreliable(report: &SensitivityReport) -> Option<String> {
     let (name, note) = noted.next()?;
     let more = match noted.count() {
         0 => String::new(),
-        more => format!(" So it is for {} more.", counted(more as u64, "setting")),
+        more => format!(" The same holds for {} more.", counted(more as u64, "setting")),
     };
     Some(format!("{name}: {note}.{more}"))
 }

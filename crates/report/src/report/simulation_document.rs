@@ -162,7 +162,7 @@ impl SimulationReport {
             let (bar, text) = ([first.value, last.value], seconds_text(last.value));
             Some(BarRow { name: group.name.clone(), bar, interval: ends(last), text, ..BarRow::default() })
         };
-        let caption = "Each bar goes from the mean time of the first firing of a group to that of the last; the thin line is the interval of the end.";
+        let caption = "Each bar goes from the mean time of a group's first firing to the mean time of its last firing; the thin line is the interval of the end.";
         let rows = self.groups.iter().filter_map(row).collect();
         Figure::bars("waterfall", "What runs when", caption, "time [s]", rows)
     }

@@ -164,7 +164,7 @@ fn rewards(report: &SolveReport) -> Table {
         let number = row.value.map(|value| Cell::from(Number::new(format!("/rewards/{i}/value"), value, "")));
         vec![row.name.clone().into(), number.unwrap_or_else(|| "infinite".into())]
     };
-    let note = "Until the goal, a marking to avoid, the last time or a dead marking.";
+    let note = "Collected until the goal, a marking to avoid, the last time or a dead marking is reached.";
     Table::new("Rewards of a run", note, [Column::new("reward"), Column::new("mean").key("reward")])
         .rows(report.rewards.iter().enumerate().map(row))
 }

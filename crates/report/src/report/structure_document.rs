@@ -71,9 +71,9 @@ fn answer(report: &StructureReport) -> Vec<Piece> {
     };
     let live = match (found.live, found.live_with_time) {
         (Some(true), true) => "Live: every transition can always fire again.",
-        (Some(true), false) => "Live without time; priorities and delays may keep transitions from firing.",
+        (Some(true), false) => "The untimed net is live; priorities and delays can keep transitions from firing.",
         (Some(false), with_time) if with_time || !found.never_fire.is_empty() => "Not live.",
-        (Some(false), _) => "Not live without time; priorities and delays may make it live.",
+        (Some(false), _) => "The untimed net is not live; priorities and delays can make the net live.",
         (None, _) => "The structure does not decide whether the net is live.",
     };
     vec![format!("{free} {live}").into()]

@@ -116,7 +116,8 @@ fn unknown_nodes(run: &Run, profile: &Profile) -> Option<String> {
         run.nodes.iter().map(|node| node.node.as_str()).filter(|node| !profile.knows(run.form, node)).collect();
     (!unknown.is_empty()).then(|| {
         format!(
-            "nodes that are in no control run of this form, so the published methods have no range for them: {}",
+            "no control run has logs of these nodes in the form `{}`, so the published methods cannot judge the nodes: {}",
+            run.form.text(),
             unknown.join(", ")
         )
     })

@@ -363,7 +363,7 @@ impl TraceReport {
     /// Returns the stages that are part of a described query or job; without any, the table is empty and not shown.
     fn queries(&self) -> Table {
         let columns = [Column::new("stage"), Column::new("query or job"), Column::new("operators")];
-        let note = "Descriptions come from the program or its SQL. Operators: those of the query's final plan that ran in the stage, in data order.";
+        let note = "Descriptions come from the program or its SQL. Operators: the operators of the query's final plan that ran in the stage, in data order.";
         let mut table = Table::new("Queries of the stages", note, columns);
         let is_described = |stage: &&StageRow| stage.description.is_some() || !stage.operators.is_empty();
         for stage in self.stages.iter().filter(|stage| stage.attempts > 0).filter(is_described) {
@@ -440,7 +440,7 @@ impl TraceReport {
 
     fn nodes(&self) -> Table {
         let note =
-            "Slowness: the median, over a node's attempts, of the attempt time divided by the median of its stage.";
+            "Slowness: time of an attempt divided by the median time of its stage; median over the node's attempts.";
         let mut table = Table::new("Nodes, the slowest first", note, ["node", "attempts", "busy [s]", "slowness"]);
         let mut order: Vec<_> = self.nodes.iter().enumerate().collect();
         order.sort_by(|(_, a), (_, b)| b.slowness.unwrap_or(0.0).total_cmp(&a.slowness.unwrap_or(0.0)));

@@ -23,7 +23,7 @@ impl Report for WhatIfReport {
     fn document(&self) -> Document<'_> {
         let jobs = [counted(self.maps, "map task"), counted(self.reduces, "reduce task")].join(" and ");
         let question = format!(
-            "Gain of {} with {jobs} from speculative copies, on {} with {}.",
+            "Gain from speculative copies for {} with {jobs}, on {} with {}.",
             counted(self.jobs as u128, "job"),
             counted(self.nodes, "node"),
             counted(self.slots, "slot")

@@ -77,7 +77,7 @@ impl Report for LogWhatIfReport {
     fn document(&self) -> Document<'_> {
         let found = &self.comparison;
         let question = format!(
-            "Effect of other policies on {} in {} on {} with {}.",
+            "Effect of other speculation policies on this run ({}, {}, {}, {}).",
             counted(found.maps, "task"),
             counted(self.replay_stages.len() as u64, "stage"),
             counted(found.nodes, "node"),
@@ -136,7 +136,7 @@ impl LogWhatIfReport {
 
     fn stages(&self) -> Table {
         let columns = ["stage", "tasks", "copies", "unknown times", "took [s]"];
-        let note = "Unknown times: tasks whose first attempt took at least as long as in the replay.";
+        let note = "Unknown times: tasks that a copy finished, so the log lacks the time of the first attempt.";
         let mut table = Table::new("Stages", note, columns);
         for (i, stage) in self.replay_stages.iter().enumerate() {
             let at = |key: &str| format!("/replay_stages/{i}/{key}");

@@ -53,7 +53,7 @@ pub enum PriceError {
         text: String,
     },
     /// A price in a unit that the job does not count; use one of the job's units.
-    #[error("a price per {} does not apply to {job}, which counts {counts}", .unit.key())]
+    #[error("a price per {} does not apply to {job}, which has prices for {counts}", .unit.key())]
     Unit {
         /// The unit of the price.
         unit: PriceUnit,

@@ -106,16 +106,12 @@ impl Settings {
         if let Some(Err(error)) = settings.cost_per_s.as_deref().map(Cost::parse) {
             to.add("cost_per_s", error);
         }
-        let fits = match settings.search {
-            Search::Auto => true,
-            Search::Comparison => settings.cost_per_s.is_some(),
-            Search::Bisection | Search::Rising => settings.cost_per_s.is_none(),
-        };
-        if !fits {
-            to.add(
-                "search",
-                "`comparison` is required for costs that depend on the time (`cost_per_s`), and only for them",
-            );
+        match (settings.search, &settings.cost_per_s) {
+            (Search::Comparison, None) => to.add("search", "`comparison` needs a cost per second; add `cost_per_s`"),
+            (Search::Bisection | Search::Rising, Some(_)) => {
+                to.add("search", "a cost per second (`cost_per_s`) needs `comparison`; remove `search`");
+            }
+            _ => {}
         }
         let (confidence, zone) = (settings.confidence, settings.indifference);
         to.range("confidence", confidence, confidence > 0.0 && confidence < 1.0, "a share between 0 and 1");

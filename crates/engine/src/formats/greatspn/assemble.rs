@@ -166,7 +166,7 @@ impl Assembler<'_> {
                     served = Servers::Single;
                     self.notes.odd(raw.tag.clone(), Oddity::MarkingRate, || {
                         format!(
-                            "the rate of transition `{name}` depends on the marking; it is the total rate of all servers, as in GreatSPN"
+                            "the rate of transition `{name}` depends on the marking; the rate is read as the total rate of all servers, as in GreatSPN"
                         )
                     });
                 }

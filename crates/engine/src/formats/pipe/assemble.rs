@@ -250,7 +250,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         for transition in without {
             self.notes.odd(transition.node.tag.clone(), Oddity::MissingPriority, || {
                 format!(
-                    "immediate transition `{}` has no priority (1 in PIPE 4.3, 0 in PIPE 5); it is read as {value} (option `missing_priority`)",
+                    "immediate transition `{}` has no priority (1 in PIPE 4.3, 0 in PIPE 5); the priority is read as {value} (option `missing_priority`)",
                     transition.node.id.value
                 )
             });
@@ -386,7 +386,8 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             Some(text) => self.number_or_expression(what, text),
             None => {
                 if !self.untimed {
-                    self.notes.odd(raw.node.tag.clone(), Oddity::MissingRate, || format!("{what} is missing; it is 1"));
+                    self.notes
+                        .odd(raw.node.tag.clone(), Oddity::MissingRate, || format!("{what} is missing; 1 is used"));
                 }
                 Some(Expr::Number(1.0))
             }

@@ -190,7 +190,7 @@ impl Check<'_> {
                 );
                 self.add(Pipe43, Wrong, part, message);
                 let message = format!(
-                    "transition `{id}` has infinitely many servers: state probabilities are those of a single server"
+                    "transition `{id}` has infinitely many servers: state probabilities are computed for a single server"
                 );
                 self.add(Pipe5, Wrong, part, message);
             }
@@ -405,7 +405,7 @@ mod tests {
         let Some(nets) = shared_nets() else { return };
         let wrong = [
             ("s01_infserver", Pipe43, "its rate is ignored"),
-            ("s01_infserver", Pipe5, "those of a single server"),
+            ("s01_infserver", Pipe5, "computed for a single server"),
             ("s02_inhibitor_w2", Pipe43, "inhibitor arc `inh` is treated as 1"),
             ("s02_inhibitor_w2", Pipe5, "inhibitor arc `inh` is treated as 1"),
             ("s03_parallel_same_effect", Pipe43, "counts twice"),

@@ -361,7 +361,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
     fn hierarchy(&mut self, element: Element<'_, 't>) {
         self.net.traces.hierarchical = true;
         self.notes.odd(element.span(), Oddity::Hierarchy, || {
-            "interface marks of hierarchical nets and external transitions are ignored; their elements are read as ordinary ones"
+            "interface marks of hierarchical nets and external transitions are ignored; their elements are read as ordinary elements"
                 .to_owned()
         });
     }

@@ -28,7 +28,7 @@ pub(super) fn expand(net: &Net, warnings: &mut Vec<WriteWarning>) -> Net {
             loss: Loss::Chain,
             part: Some(PartRef::Transition(id)),
             message: format!(
-                "transition `{}` becomes {stages} exponential stages with {} new places; once started, it cannot be disabled",
+                "transition `{}` becomes {stages} exponential stages with {} new places; once started, the stages cannot be disabled",
                 transition.id,
                 stages - 1
             ),

@@ -185,7 +185,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
     fn id<'r>(&mut self, net: &'r RawNet<'t>, raw: &'r RawArc<'t>, ids: &mut Ids<'r>) -> String {
         let Some(id) = &raw.id else {
             self.assembler.notes.odd(raw.tag.clone(), Oddity::MissingArcId, || {
-                "an arc has no id, which PIPE 5 refuses; it gets one, as in PIPE 4.3".to_owned()
+                "an arc has no id, which PIPE 5 refuses; the arc gets an id, as in PIPE 4.3".to_owned()
             });
             let first = ids.unnamed;
             ids.unnamed += 1;
@@ -274,7 +274,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         self.assembler.notes.odd(raw.tag.clone(), Oddity::MissingInscription, || {
             let meaning = if read_as.1.is_empty() { "0" } else { "1" };
             format!(
-                "arc `{id}` has no weight, so PIPE 4.3.0 and PIPE 5 move no token; it is read as {meaning} \
+                "arc `{id}` has no weight, so PIPE 4.3.0 and PIPE 5 move no token; the weight is read as {meaning} \
                  (option `missing_inscription`)"
             )
         });

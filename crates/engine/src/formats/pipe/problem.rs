@@ -89,7 +89,9 @@ pub enum Fault {
     #[error("arc `{arc}` joins two {kind}; an arc joins a place and a transition")]
     SameKind { arc: String, kind: &'static str },
     /// Both ends may be a place or a transition, because ids are used twice. Rename one.
-    #[error("arc `{arc}`: `{source_id}` and `{target}` are both a place and a transition, so its direction is unknown")]
+    #[error(
+        "arc `{arc}` has no clear direction: `{source_id}` and `{target}` each name a place and a transition; rename one"
+    )]
     AmbiguousArc { arc: String, source_id: String, target: String },
     /// An inhibitor arc that leaves a transition.
     #[error("inhibitor arc `{arc}` goes from a transition to a place; it must start at a place")]

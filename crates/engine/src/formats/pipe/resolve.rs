@@ -61,7 +61,7 @@ impl<'t> Assembler<'_, '_, 't> {
         }
         if let Some(name) = found {
             self.notes.odd(text.span.clone(), Oddity::AmbiguousName, || {
-                format!("`{name}` is the id of one place and the name of another; it is read as the id, as in PIPE 5; PIPE 4.3 reads it as the name")
+                format!("`{name}` is the id of one place and the name of another; PIPE 5 and tailspn read the id, PIPE 4.3 reads the name")
             });
         }
     }

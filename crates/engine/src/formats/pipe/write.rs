@@ -362,7 +362,7 @@ impl<'n> Writer<'n> {
     fn check_unexpected(&mut self) {
         if self.unexpected > MAX_UNEXPECTED {
             let message = format!(
-                "{} state groups and tagged arcs: PIPE 5 may refuse a file with more than {MAX_UNEXPECTED}; write for PIPE 5 to leave them out",
+                "{} state groups and tagged arcs: PIPE 5 may refuse a file with more than {MAX_UNEXPECTED}; the format pipe5 leaves them out",
                 self.unexpected
             );
             self.warnings.push(WriteWarning { loss: Loss::Unexpected, part: None, message });

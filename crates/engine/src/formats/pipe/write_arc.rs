@@ -93,15 +93,16 @@ impl Writer<'_> {
             self.warn(Loss::Complement, part, message);
         } else if arc.kind == ArcKind::Inhibitor && arc.weights.iter().any(|w| w.weight.as_number() != Some(1.0)) {
             let message = format!(
-                "inhibitor arc `{id}` has a weight other than 1, which PIPE treats as 1; give its place a capacity to \
-                 have it written with a complement place"
+                "inhibitor arc `{id}` has a weight other than 1, which PIPE treats as 1; if the place of \
+                 the arc had a capacity, PIPE would get a complement place instead"
             );
             self.warn(Loss::Inhibitor, part, message);
         }
         let way = slots(arc)[0];
         let slot = Slot { place: arc.place, transition: arc.transition, way };
         if users[&slot].len() > 1 && users[&slot][0] != i {
-            let message = format!("arc `{id}` is parallel to another, and PIPE would use only one; they are merged");
+            let message =
+                format!("arc `{id}` is parallel to another arc; both are merged, because PIPE would use only one");
             self.warn(Loss::ParallelArcs, part, message);
         }
     }

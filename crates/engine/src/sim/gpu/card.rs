@@ -88,7 +88,7 @@ impl Card {
             }
         };
         if found != ready.replicate(first, count)? {
-            let what = format!("{count} replications of a net differ from the CPU");
+            let what = format!("{count} replications of a net differ between GPU and CPU");
             return Err(GpuError::SelfTest { adapter: self.gpu.facts.name.clone(), what }.into());
         }
         self.trusted.push(ready.engine());

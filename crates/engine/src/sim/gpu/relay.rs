@@ -317,7 +317,7 @@ impl<'a> Relay<'a> {
             self.trusted = true;
             return Ok(());
         }
-        let what = format!("{} replications of this net differ from the CPU", expected.replications);
+        let what = format!("{} replications of this net differ between GPU and CPU", expected.replications);
         let adapter = opened.adapter.clone();
         self.failed(GpuError::SelfTest { adapter, what }.into())
     }
@@ -358,7 +358,7 @@ pub(in crate::sim::gpu) fn required(fault: DeviceFault, engine: &'static str) ->
         DeviceFault::Gpu(error) => RunError::Gpu(error),
         DeviceFault::DoesNotFit(reasons) => RunError::GpuUnfit { engine, reasons },
         DeviceFault::Replication | DeviceFault::Stopped => {
-            RunError::GpuUnfit { engine, reasons: vec!["a replication cannot be finished".into()] }
+            RunError::GpuUnfit { engine, reasons: vec!["the GPU cannot finish a replication".into()] }
         }
     }
 }
@@ -369,7 +369,7 @@ fn no_card(fault: DeviceFault) -> String {
         DeviceFault::Gpu(GpuError::NoAdapter) => "no GPU was found".to_owned(),
         DeviceFault::Gpu(GpuError::OnlySoftware { found }) => format!("no GPU was found, only {found}"),
         DeviceFault::Gpu(error) => error.to_string(),
-        DeviceFault::DoesNotFit(reasons) => format!("it does not fit the GPU: {}", reasons.join("; ")),
-        DeviceFault::Replication | DeviceFault::Stopped => "a replication cannot be finished".to_owned(),
+        DeviceFault::DoesNotFit(reasons) => format!("the net does not fit the GPU: {}", reasons.join("; ")),
+        DeviceFault::Replication | DeviceFault::Stopped => "the GPU cannot finish a replication".to_owned(),
     }
 }

@@ -63,7 +63,7 @@ pub const CATALOGUE: [CatalogueEntry; 8] = [
     },
     CatalogueEntry {
         name: "spark",
-        rule: "age > 3 medians after 90% have finished, unless it processes its input fast enough",
+        rule: "age > 3 medians after 90% of the tasks have finished, unless the task processes its input fast enough",
         needs: "start times, times of finished tasks, bytes processed",
         source: "Spark2024",
         settings: || DetectorPlan::Spark(Spark::default()),

@@ -125,7 +125,7 @@ impl Told<'_> {
         let evidence = vec![
             evidence("number of tasks of the stage, compared with the number of slots", tasks, self.slots, ""),
             evidence(
-                "time of this stage alone, compared with its work spread over all slots",
+                "time in which only this stage ran, compared with its work in that time spread over all slots",
                 alone.time,
                 alone.time - alone.free,
                 "s",

@@ -70,8 +70,10 @@ impl Oddity {
             Self::MissingField => "a report without task, time or progress; skipped",
             Self::BadNumber => "not a number, or out of range; the report is skipped",
             Self::NothingToDo => "a total of 0; the report is skipped",
-            Self::TimeBackwards => "a time before that of an earlier report; skipped",
-            Self::TimeLeaps => "a time far after all others; skipped unless the next report is as late",
+            Self::TimeBackwards => "a time before the time of an earlier report; skipped",
+            Self::TimeLeaps => {
+                "a time far after the times of all other reports; skipped unless the next report is as late"
+            }
             Self::OutOfOrder => {
                 "a report much older than the latest one; used, but reports out of time order can make verdicts wrong"
             }

@@ -51,7 +51,7 @@ impl SampleWarningKind {
             Self::CutLastLine => "the last line is cut off; skipped",
             Self::CutFile => "ends too early or is damaged; the data before that point are used",
             Self::NoTime => "rows without date and time (iostat needs -t); skipped",
-            Self::SinceBoot => "a report whose start is unknown, such as the first one since boot; skipped",
+            Self::SinceBoot => "a report on an unknown interval, such as the first report since boot; skipped",
             Self::AmbiguousDate => "an ambiguous date; read as month/day",
             Self::NoZone => "times without a time zone; read as UTC unless --utc-offset is given",
             Self::Backwards => "time goes backwards; skipped",

@@ -30,14 +30,19 @@ pub(super) fn incomplete(nodes: &[NodeCalls]) -> Vec<Incomplete> {
         let name = &node.node;
         let note = match (node.span, others_span(others())) {
             (Some([_, end]), Some([from, to])) if to - end > EARLY_SHARE * (to - from) => {
-                let early = format!("{name}: its log ends {:.1} s before those of the other nodes", to - end);
-                let then =
-                    if node.cut { "and was truncated; not judged" } else { "so its number of calls is not compared" };
+                let early = format!("{name}: its log ends {:.1} s before the logs of the other nodes", to - end);
+                let then = if node.cut {
+                    "because it was truncated; this node is not judged"
+                } else {
+                    "so its number of calls is not compared"
+                };
                 format!("{early}, {then}")
             }
             (Some(_), Some(_)) => return None,
             _ if node.cut => {
-                format!("{name}: its log was truncated, and without times the missing part is unknown; not judged")
+                format!(
+                    "{name}: its log was truncated, and without times the missing part is unknown; this node is not judged"
+                )
             }
             _ => return None,
         };

@@ -251,7 +251,7 @@ pub fn improved(run: &Run, profile: &Profile, settings: &ImprovedSettings) -> An
     let view = View::of_run(run);
     let controls: Vec<View> = profile.runs_of(run.form).map(View::of_control).collect();
     if controls.is_empty() {
-        return Answer::silent(method, "no control run has logs of this form");
+        return Answer::silent(method, format!("the control runs have no logs in the form `{}`", run.form.text()));
     }
     let network = if view.has_pairs() && controls.iter().all(View::has_pairs) { By::Pairs } else { By::Connects };
     let judged = [By::Files, network].into_iter().filter_map(|by| Judged::new(by, &view, &controls, settings));

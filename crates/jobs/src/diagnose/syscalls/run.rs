@@ -39,7 +39,8 @@ impl Run {
         nodes.retain(|node| {
             if node.form != form {
                 let text = node.form.text();
-                notes.push(format!("{}: {text}, unlike the other nodes; not judged", node.node));
+                notes
+                    .push(format!("{}: unlike the other logs, its log has {text}; this node is not judged", node.node));
             }
             node.form == form
         });

@@ -49,7 +49,7 @@ pub fn semantic(run: &Run, settings: &SemanticSettings) -> Answer {
         return Answer::silent(method, "comparing pairs needs at least three nodes");
     }
     if run.nodes.iter().all(|node| node.outside.classes.iter().all(|judged| judged.known == 0)) {
-        return Answer::silent(method, "the profile contains no invocation of these logs");
+        return Answer::silent(method, "the profile contains none of the invocations in these logs");
     }
     let highest = settings.highest_pairs.unwrap_or(run.nodes.len() - 1).max(1);
     let mut found: Vec<(Scores, String)> = [network(run), files(run)]
@@ -155,7 +155,7 @@ fn finding(run: &Run, scores: &Scores, name: &str) -> Finding {
         evidence: vec![
             Evidence {
                 what: format!(
-                    "number of {what} outside the profile's ranges of times, compared with the number of {what} that the profile covers"
+                    "number of {what} with a time outside the profile's ranges, compared with all {what} that the profile covers"
                 ),
                 value: judged.outside as f64,
                 usual: judged.known as f64,

@@ -93,7 +93,10 @@ pub fn statistical(run: &Run, profile: &Profile, settings: &StatisticalSettings)
         return Answer::silent(method, "pairwise differences need two nodes");
     }
     if !run.nodes.iter().any(|node| profile.knows(run.form, &node.node)) {
-        return Answer::silent(method, "no control run has logs of this form for these nodes");
+        return Answer::silent(
+            method,
+            format!("the control runs have no logs of these nodes in the form `{}`", run.form.text()),
+        );
     }
     let judge = Judge { run, profile, settings };
     let Some(hog) = judge.disk_hog().or_else(|| judge.network_hog()) else {

@@ -296,7 +296,7 @@ fn a_log_that_ends_early_is_reported_and_its_node_is_not_blamed_for_it() {
     let mut early = run(&[], &logs);
     assert_eq!(
         early.notes,
-        ["n4: its log ends 50.0 s before those of the other nodes, so its number of calls is not compared"]
+        ["n4: its log ends 50.0 s before the logs of the other nodes, so its number of calls is not compared"]
     );
     assert!(early.node("n4").unwrap().ends_early && improved(&early, &often_profile(), &settings).nodes.is_empty());
     // without the rule it would be blamed, because it made half as many calls

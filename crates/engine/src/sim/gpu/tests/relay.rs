@@ -448,7 +448,11 @@ fn a_device_whose_replications_differ_is_refused() {
         }
         assert_eq!(auto.samples, case(Backend::Auto).on_cpu(3_000));
         assert_eq!((placement.backend, placement.device.unwrap().replications), (RanOn::Cpu, 0));
-        assert!(placement.reason.contains("256 replications of this net differ from the CPU"), "{}", placement.reason);
+        assert!(
+            placement.reason.contains("256 replications of this net differ between GPU and CPU"),
+            "{}",
+            placement.reason
+        );
         let Err(RunError::Gpu(GpuError::SelfTest { adapter, .. })) = required else { panic!("{required:?}") };
         assert_eq!(adapter, "Card 9000");
     }
