@@ -290,12 +290,13 @@ impl Unrolled {
         self.replaced(expression, &|place| self.tokens(place))
     }
 
-    /// An expression of the original net, as evaluated before a transition of the new net fires.
+    /// Returns an expression of the original net in terms of the new net, for evaluation before transition `t` of the
+    /// new net fires.
     pub(super) fn expression_before(&self, expression: &Expr, t: TransitionId) -> Expr {
         self.expression_at(expression, self.at[t.index()])
     }
 
-    /// An expression in a local marking.
+    /// Returns an expression of the original net in terms of the new net, in the local marking `at`.
     fn expression_at(&self, expression: &Expr, at: Option<PlaceId>) -> Expr {
         let Some(at) = at else { return self.expression(expression) };
         let (here, own) = (&self.markings[at.index()], self.machine[at.index()]);

@@ -339,7 +339,8 @@ impl PassageResult<'_> {
     ///
     /// # Errors
     ///
-    /// A probability of at least that of ever reaching the goal, or a time that is too large for the rates of the net.
+    /// A probability that is not below the probability of ever reaching the goal, or a time that is too large for the
+    /// rates of the net.
     pub fn quantile(&mut self, p: f64) -> Result<Measured, SolutionError> {
         Ok(match &mut self.0 {
             Method::States(time) => Measured::exact(time.quantile(p)?, LEVEL),

@@ -158,8 +158,8 @@ pub struct Known<'a> {
     pub no_room: &'a [u32],
     /// Minimal siphons of the net.
     pub siphons: &'a Sets,
-    /// True if the net is covered by P-semiflows; true if it is covered by T-semiflows; the rank of the matrix. None if any
-    /// of them is unknown.
+    /// True if P-semiflows cover the net, true if T-semiflows cover the net, and the rank of the matrix. None if any of
+    /// them is unknown.
     pub rank: Option<(bool, bool, usize)>,
 }
 

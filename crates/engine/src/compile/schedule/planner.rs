@@ -86,7 +86,8 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Groups the tokens of a counter into batches of one guard, whose weights sum to `weight`; returns the guard.
+    /// Groups the tokens that arrive in a counter into batches, and returns the guard that all batches have. It is an
+    /// error if the batches have different guards, or if their weights and the initial tokens do not sum to `weight`.
     fn fill(&mut self, counter: u32, weight: u32, t: usize) -> Result<Guard, ScheduleObstacle> {
         let consumers = &self.consumers[counter as usize];
         if consumers.len() > 1 && !self.is_free_choice(counter) {

@@ -90,8 +90,8 @@ impl RaceCode {
         this
     }
 
-    /// Decides where the items of a lane are during a dispatch, once all items are known: in the workgroup's memory if its
-    /// `bytes` suffice. Returns true if they are.
+    /// Decides where the items of a lane are stored during a dispatch; all items must be known. Returns true if they
+    /// are in the workgroup's memory, because its `bytes` suffice.
     pub(crate) fn tile(&mut self, bytes: u32) -> bool {
         let items = self.items.count();
         let words = u64::from(items - LANE_WORDS) * u64::from(WORKGROUP);

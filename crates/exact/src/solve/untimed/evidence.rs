@@ -35,8 +35,8 @@ pub(crate) struct Guide<'a> {
 const NEW: Step = Step { transition: u32::MAX, to: u32::MAX };
 
 impl Guide<'_> {
-    /// Follows the formula from the initial marking through operators for which one path is
-    /// evidence; none if it starts with no such operator.
+    /// Follows the formula from the initial marking through operators for which one path is evidence; none if the
+    /// formula starts with no such operator.
     pub(crate) fn evidence(&self, mut holds: bool) -> Option<Evidence> {
         let mut found = Evidence::default();
         let mut walked = false;
