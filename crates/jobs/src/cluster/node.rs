@@ -2,7 +2,7 @@
 //!
 //! All busy tasks of a node run at the same rate, min(1, active cores / tasks) times its speed, so one number is enough
 //! for their progress: the work that a task present from the start would have done. A task ends when that number has
-//! grown by its work.
+//! grown by the work of the task.
 
 use crate::cluster::energy::node_power;
 use crate::cluster::plan::Power;
@@ -37,7 +37,7 @@ pub(super) struct Node {
     power: f64,
     /// Energy up to now \[J\].
     pub(super) energy: f64,
-    /// The busy attempt that ends first and the work at which it does.
+    /// The busy attempt that ends first and the work at which it ends.
     pub(super) first: u32,
     pub(super) first_work: f64,
     /// Times of the next change of slowness, of the next failure or repair, and of abandoning the node's tasks \[s\].

@@ -356,9 +356,9 @@ impl PolicyPlan {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(untagged))]
 pub enum SlotShare {
-    /// A share x of the slots serves tasks first, the other slots serve only copies, spread evenly: node k keeps ⌊(k+1)
-    /// q⌋ − ⌊k q⌋ slots for copies, q = (1 − x) · slots, so that the whole cluster keeps the share up to one slot.
-    /// Copies also take slots for tasks when no task waits.
+    /// A share x of the slots serves tasks first; the other slots serve only copies. These are spread evenly: with q =
+    /// (1 − x) · slots, node k keeps ⌊(k+1) q⌋ − ⌊k q⌋ slots for copies, so that the whole cluster keeps the share up
+    /// to one slot. Copies also take slots for tasks when no task waits.
     Tasks(f64),
     /// All slots serve both; a waiting copy goes before a waiting task.
     #[cfg_attr(feature = "schema", schemars(schema_with = "shared_word"))]

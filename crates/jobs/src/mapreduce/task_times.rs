@@ -1,6 +1,6 @@
 //! The mean time of each phase of each task of a job: the formulas of `spn_gc` on the nodes of the cluster.
 //!
-//! Implements the placement of tasks on workers and the drawn locality. No net and no distribution.
+//! Places tasks on workers and draws their locality. Uses neither a net nor distributions.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -263,7 +263,7 @@ pub(crate) fn task_means(plan: &Plan) -> Vec<([f64; 5], [f64; 2])> {
     plan.cluster.node.iter().map(of_node).collect()
 }
 
-/// Returns the means of phases 2 to 6 of a map task of `split` MB on `node`, of whose input the share `a` is local.
+/// Returns the means of phases 2 to 6 of a map task of `split` MB on `node`; the share `a` of the input is local.
 pub(crate) fn map_means(plan: &Plan, node: &Node, a: f64, split: f64) -> [f64; 5] {
     [
         spn_gc::read_s(node, a, split) + plan.map_wait_s(),

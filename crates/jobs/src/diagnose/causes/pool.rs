@@ -234,9 +234,9 @@ fn measure(task: &mut PoolTask, node: &NodeMeters, edge_width: f64) {
     }
 }
 
-/// Marks tasks that are slow only because their whole first wave is: they started before any task of the stage had
-/// ended on their node, the median of all such tasks exceeds `cold_factor` times the median of the other tasks, and
-/// they are not stragglers among them.
+/// Marks tasks that are slow only because their whole first wave is slow. The first wave consists of the tasks that
+/// started before any task of the stage had ended on their node. It is slow if its median exceeds `cold_factor` times
+/// the median of the other tasks. Tasks that are stragglers within the first wave are not marked.
 fn cold_wave(records: &[TaskRecord], options: &PoolOptions) -> Vec<bool> {
     let mut first_end: BTreeMap<Option<usize>, f64> = BTreeMap::new();
     for record in records {

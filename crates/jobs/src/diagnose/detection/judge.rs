@@ -104,7 +104,7 @@ pub struct Judged {
     pub straggling_tasks: Share,
     /// Runs with a straggler.
     pub straggling_jobs: Share,
-    /// Nodes with a straggler, counted in each run.
+    /// Nodes with a straggler. A node of several runs counts once for each run.
     pub straggling_nodes: Share,
 }
 

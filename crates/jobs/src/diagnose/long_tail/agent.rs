@@ -146,9 +146,8 @@ impl<'m> Agent<'m> {
         None
     }
 
-    /// Returns true if a time is plausible: a jump longer than the silence after which attempts are
-    /// forgotten must be confirmed by the next report, so that a single wrong time does not end all
-    /// attempts.
+    /// Returns true if the time of a report is plausible. A jump forward by more than `forget_s` must be confirmed by
+    /// the next report, so that a single wrong time does not end all attempts.
     fn tick(&mut self, time_s: f64) -> bool {
         let limit = self.now_s + self.settings.forget_s;
         if self.now_s.is_finite() && time_s > limit && self.leap_s.replace(time_s).is_none() {
