@@ -30,7 +30,7 @@ pub struct Generated {
 
 /// Resource of each step of a task: network, disk, CPU, disk.
 const STEPS: [usize; 4] = [2, 1, 0, 1];
-/// Step in which a task that loads a resource itself does so: for CPU, disk and network.
+/// For CPU, disk and network: the step in which a self-loading task loads this resource.
 const LOADING: [usize; 3] = [2, 3, 0];
 /// Seconds within which all slots begin their first tasks of a stage.
 const STARTS: f64 = 3.0;

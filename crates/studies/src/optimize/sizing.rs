@@ -85,7 +85,7 @@ const CLEAR: f64 = 0.7;
 /// Total number of simulated tasks of a size; it determines the number of replications within the limits above.
 const PILOT_TASKS: u64 = 2_000_000;
 const FIRST_TASKS: u64 = 5_000_000;
-/// Number of doublings after the cheapest size that are tried.
+/// Maximum number of doublings that are tried after the cheapest size.
 const MOST_DEARER: u32 = 2;
 /// Maximum number of simulated tasks (replications times tasks) of a size; if it is reached, the size stays undecided.
 const MOST_TASKS: u64 = 100_000_000;

@@ -59,7 +59,7 @@ impl Usual {
 pub struct Observed {
     /// Seconds from its launch.
     pub seconds: f64,
-    /// True if the attempt took at least this long, because it was killed, lost or evicted, or its end is not in the log.
+    /// True if the time is a lower bound: the attempt was killed, lost or evicted, or its end is not in the log.
     pub at_least: bool,
 }
 
