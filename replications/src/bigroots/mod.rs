@@ -1,5 +1,5 @@
 //! Generated jobs with known anomalies: tasks compute, read and write on nodes where, now and then, another program (a
-//! *hog*) takes a resource away; sysstat's samples of the same time are generated, too.
+//! *hog*) takes a resource away. The samples that sysstat would record at the same time are generated, too.
 //!
 //! ```text
 //! GeneratorPlan ──▶ generate(seed) ──▶ Generated: TaskRecords, NodeMeters, Truth ──▶ Pool ──▶ rates, RocCurves

@@ -225,8 +225,8 @@ impl TickHistogram {
 
     /// The quantile `q` \[ticks\] with an interval that holds for any distribution of the samples.
     ///
-    /// The ends are the order statistics of [`interval_ranks`], each moved outwards to the end of its bucket:
-    /// the level is kept and the interval is wider by less than 2^-12 of each end.
+    /// The ends are the order statistics of [`interval_ranks`], each moved outwards to the end of its bucket. So the
+    /// interval keeps the level, and is wider by less than 2^-12 of each end.
     ///
     /// # Errors
     ///

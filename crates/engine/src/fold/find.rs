@@ -43,9 +43,9 @@ pub fn fold(net: &Net, keep: &Keep) -> Folding {
     search(net, keep).0
 }
 
-/// Folds a net as far as `keep` allows, including parts of several tokens with at most 50 local
-/// markings: each becomes a state machine of these markings, in which one transition of the part may
-/// become several, see [`Folding::transitions`].
+/// Folds a net as far as `keep` allows, including parts of several tokens with at most 50 local markings. Each of these
+/// parts becomes a state machine of its local markings. One transition of the part may become several transitions of
+/// the state machine, see [`Folding::transitions`].
 pub fn fold_markings(net: &Net, keep: &Keep) -> Folding {
     let (plain, finder) = search(net, keep);
     if !finder.unrollable {

@@ -1,8 +1,8 @@
 //! The only definition of enabling and firing, used by both simulation and solution.
 //!
 //! * A transition is **enabled** when every input and test place holds at least the arc's weight of each class, every
-//!   inhibitor place holds fewer than the arc's weight, and no capacity would be exceeded after the firing; the tokens
-//!   that the firing itself consumes are subtracted first.
+//!   inhibitor place holds fewer than the arc's weight, and no capacity would be exceeded after the firing. For
+//!   capacities, the tokens that the firing itself consumes are subtracted first.
 //! * The **enabling degree** of a transition is the number of times it could fire simultaneously: the minimum, over its
 //!   inputs, of the tokens divided by the weight, or 1 if it has no inputs. Tests, inhibitors and capacities do not
 //!   scale with the degree.

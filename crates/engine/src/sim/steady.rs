@@ -47,7 +47,7 @@ pub struct SteadyState {
 impl SteadyState {
     /// 100 batches of this length, after 10 excluded batches, with seed 0 and no rewards.
     ///
-    /// Ratios of sums, such as a throughput, are averaged without bias only over batches of equal *time*; for a net of
+    /// Ratios of sums, such as a throughput, are averaged without bias only over batches of equal *time*. For a net of
     /// unknown speed, use batches of equal numbers of firings first, and choose a batch time for the next run from the
     /// result.
     pub fn new(length: BatchLength) -> Self {

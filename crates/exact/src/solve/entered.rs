@@ -42,8 +42,9 @@ impl StateSpace {
         Ok(fired - left <= ROUNDING * fired)
     }
 
-    /// Returns true if an expression is not 0 in some vanishing marking that is passed from a state with a weight above 0, such as its
-    /// probability in the long run; without weights, from any state and at the start.
+    /// Returns true if an expression is not 0 in some vanishing marking that is passed from a state with a weight above
+    /// 0, such as the state's probability in the long run. Without weights, considers the vanishing markings passed
+    /// from any state and at the start.
     ///
     /// # Errors
     ///

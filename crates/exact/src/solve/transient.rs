@@ -198,11 +198,11 @@ pub(crate) struct Walk {
     pub(crate) error: f64,
 }
 
-/// Computes the distributions after 0, 1, … jumps from `start` until `windows` need no more. `visit` receives the number of
-/// jumps, the probabilities, and true if these also represent all later jumps.
+/// Computes the distributions after 0, 1, … jumps from `start` until `windows` need no more. `visit` receives the
+/// number of jumps, the probabilities, and true if these also represent all later jumps.
 ///
-/// The error of stopping early is bounded: a jump never increases the difference of two distributions, so after a change of
-/// `d`, the distribution `m` jumps later differs by at most `m d`.
+/// The error of stopping early is bounded: a jump never increases the difference of two distributions. So after a
+/// change of `d`, the distribution `m` jumps later differs by at most `m d`.
 pub(crate) fn walk(
     chain: &Uniformised,
     start: &[f64],

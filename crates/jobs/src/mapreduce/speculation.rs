@@ -1,8 +1,8 @@
 //! Speculation in a net: the flagged tasks, the times of their flags, and their copies.
 //!
-//! Defines the settings of a detector in a net: its quality, not its algorithm. A GSPN has no progress scores, so the fate of a task (straggler or not,
-//! flagged or not) is drawn when it starts, with the four probabilities of \[Phan2018, 4.2\]; recall, precision, latency and undetected time are then
-//! exactly the requested ones.
+//! Defines the settings of a detector in a net: its quality, not its algorithm. A GSPN has no progress scores. So the
+//! fate of a task (straggler or not, flagged or not) is drawn when the task starts, with the four probabilities of
+//! \[Phan2018, 4.2\]. Recall, precision, latency and undetected time are then exactly the requested ones.
 
 use serde::Deserialize;
 use serde::Serialize;

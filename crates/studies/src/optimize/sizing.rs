@@ -19,10 +19,10 @@ use crate::watch::Watch;
 
 /// A search for the cheapest size of a job that meets its deadline.
 ///
-/// If no numbers of machines are given, a pilot of few replications doubles the number until the job meets
-/// its deadline and becomes more expensive, or until the widest stage cannot use more machines. The search
-/// then evaluates numbers around the pilot's answer. The result applies to the listed sizes: the pilot,
-/// which has another seed, only proposes them.
+/// If no numbers of machines are given, a pilot of few replications doubles the number. The pilot stops when the job
+/// meets its deadline and becomes more expensive, or when the widest stage cannot use more machines. The search then
+/// evaluates numbers around the pilot's answer. The result applies to the listed sizes: the pilot, which has another
+/// seed, only proposes them.
 ///
 /// # Examples
 ///

@@ -1,10 +1,10 @@
 //! Layered drawing of a graph whose nodes are of two kinds that alternate, as places and transitions do.
 //!
 //! The steps are those of \[Sugiyama1981\]: `columns` reverses some edges so that there is no cycle, and gives each
-//! node a column; an edge over several columns gets a spot in each of them; `order` sorts the spots of a column so that
-//! few edges cross; `heights` moves the spots so that edges are short and straight. Edges run in the streets between
-//! columns, where there are no nodes, and pass a column at a separate spot, so no edge crosses a node. The result
-//! depends on the graph only, and the same graph gives the same drawing.
+//! node a column. An edge over several columns gets a spot in each of them. Then `order` sorts the spots of a column so
+//! that few edges cross, and `heights` moves the spots so that edges are short and straight. Edges run in the streets
+//! between columns, where there are no nodes, and pass a column at a separate spot, so no edge crosses a node. The
+//! result depends on the graph only, and the same graph gives the same drawing.
 
 mod columns;
 mod heights;

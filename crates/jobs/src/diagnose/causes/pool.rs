@@ -97,13 +97,12 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Computes the features of a stage's tasks; `nodes` are the meters of each node, by its number, in
-    /// seconds since the start of the log. None if fewer than 3 tasks succeeded, because there is then no
-    /// baseline.
+    /// Computes the features of a stage's tasks; `nodes` are the meters of each node, by its number, in seconds since
+    /// the start of the log. None if fewer than 3 tasks succeeded, because there is then no baseline.
     ///
-    /// Numerical features are the value divided by the stage's mean (0 if the mean is 0), time features the
-    /// value divided by the task's duration, resources the mean of the node's samples over the task's time
-    /// (equations 1 to 3).
+    /// A numerical feature is the value divided by the stage's mean (0 if the mean is 0). A time feature is the value
+    /// divided by the task's duration. A resource is the mean of the node's samples over the task's time (equations 1
+    /// to 3).
     pub fn new(records: Vec<TaskRecord>, nodes: &[NodeMeters], options: &PoolOptions) -> Option<Self> {
         let mut done: Vec<f64> = records.iter().filter(|r| r.succeeded).map(TaskRecord::seconds).collect();
         done.sort_unstable_by(f64::total_cmp);

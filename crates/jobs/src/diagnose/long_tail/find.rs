@@ -75,8 +75,9 @@ fn origin_s(trace: &JobTrace) -> f64 {
     trace.origin_us as f64 / 1e6
 }
 
-/// Returns the seconds by which the clock of the reports is ahead of the log's clock: the median over attempts that are complete in both, if it
-/// exceeds the 2 s by which the last report may miss the end. [`find`] corrects for it. None if the clocks agree, or if no attempt is in both.
+/// Returns the seconds by which the clock of the reports is ahead of the log's clock: the median over the attempts that
+/// are complete in both. [`find`] corrects for this difference. None if the clocks agree within 2 s, by which the last
+/// report may miss the end, or if no attempt is in both.
 pub fn clock_ahead(trace: &JobTrace, progress: &History) -> Option<f64> {
     let logged = logged_ends(trace);
     let ahead = |task: &TaskHistory| {

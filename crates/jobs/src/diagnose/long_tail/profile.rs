@@ -205,8 +205,9 @@ fn usual_points(tasks: &[&TaskHistory]) -> Vec<Point> {
     [(0.0, first)].into_iter().chain(ages).collect()
 }
 
-/// Returns, for each attempt, the mean square over the levels of the difference between its age and the age of a curve fitted without it, as a share
-/// of its time; none if the form cannot be fitted.
+/// Returns the error of each attempt; none if the form cannot be fitted. The error compares the ages of the attempt
+/// with the ages of a curve that was fitted without this attempt: it is the mean square, over the levels, of the
+/// difference as a share of the attempt's time.
 fn held_out_errors(form: Fit, tasks: &[&TaskHistory]) -> Option<Vec<f64>> {
     let folds = FOLDS.min(tasks.len());
     let mut errors = vec![0.0; tasks.len()];

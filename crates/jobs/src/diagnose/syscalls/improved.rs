@@ -241,8 +241,9 @@ impl Judged {
     }
 }
 
-/// Diagnoses a run by the improved method. It reports one cause: the one whose times exceed the control runs by the larger factor, because nodes
-/// under packet loss also have slow file calls from time to time, and nodes with a busy disk connect more slowly.
+/// Diagnoses a run by the improved method. It reports only the cause whose times exceed the control runs by the larger
+/// factor. The reason is that nodes under packet loss also have slow file calls from time to time, and nodes with a
+/// busy disk connect more slowly.
 pub fn improved(run: &Run, profile: &Profile, settings: &ImprovedSettings) -> Answer {
     let method = Method::Improved;
     if let Some(why) = run.apart() {

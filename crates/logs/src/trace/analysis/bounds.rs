@@ -20,8 +20,9 @@ pub enum Bound {
     Driver,
 }
 
-/// The bounds of an application \[s\]. Each is a lower bound for the same tasks with the same times on the same number of slots: the actual time is
-/// longer if tasks wait although a slot is free, if waves are uneven, or if work is repeated.
+/// The bounds of an application \[s\]. Each is a lower bound for the same tasks with the same times on the same number
+/// of slots. The actual time is longer if tasks wait although a slot is free, if waves are uneven, or if work is
+/// repeated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// The first submission of a job, or else the first launch.
