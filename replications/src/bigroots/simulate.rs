@@ -83,8 +83,8 @@ pub fn generate(plan: &GeneratorPlan, seed: u64) -> Generated {
     Generated { nodes: meters(plan, &draw, &job.seconds), truth: Truth { windows: truth.collect() }, end, stages: done }
 }
 
-/// Returns the needs of a task. A task that loads a resource itself takes as much of it as it can get, for longer than
-/// other tasks do.
+/// Returns the needs of a task. A task that loads a resource itself takes as much of this resource as possible, for
+/// longer than other tasks do.
 fn needs(plan: &GeneratorPlan, draw: &Draw, task: usize) -> Needs {
     let owner = task as u32;
     let factor = |sample, (share, range): (f64, [f64; 2])| {

@@ -190,9 +190,9 @@ impl TickHistogram {
 
     /// The sample quantile `q` \[ticks\].
     ///
-    /// Same definition as [`quantile_of_sorted`](crate::estimate::quantile_of_sorted), with the samples of a
-    /// bucket spread evenly over it. Differs from the exact sample quantile by less than 2^-12 of it. If all samples
-    /// are below 8192 ticks, and at `q` = 0 and 1, it is exact except for rounding.
+    /// Same definition as [`quantile_of_sorted`](crate::estimate::quantile_of_sorted), with the samples of a bucket
+    /// spread evenly over it. The relative difference from the exact sample quantile is less than 2^-12. If all samples
+    /// are below 8192 ticks, and at `q` = 0 and 1, the result is exact except for rounding.
     ///
     /// # Errors
     ///

@@ -234,7 +234,7 @@ impl Candidates {
         apart.into_iter().map(|own| (own, reasons.get(&own).copied())).collect()
     }
 
-    /// Parts that a shared transition might fill before they are empty.
+    /// Parts that a shared transition might fill while the parts still hold tokens.
     fn overfilled(&self, unrolled: &Unrolled, folding: &Folding) -> Vec<(usize, Option<Hindrance>)> {
         let mut places: BTreeMap<usize, BTreeSet<PlaceId>> = BTreeMap::new();
         for (state, part) in unrolled.machine.iter().enumerate() {

@@ -25,7 +25,7 @@ pub(super) struct Unrolled {
     pub(super) places: Vec<Vec<(PlaceId, u32)>>,
     /// Per transition: its images.
     pub(super) transitions: Vec<Vec<TransitionId>>,
-    /// Per new place: the original places and numbers of tokens that a token in it represents.
+    /// Per new place: the original places and numbers of tokens that a token in the new place represents.
     pub(super) markings: Vec<Vec<(PlaceId, u32)>>,
     /// Per new transition: the original one.
     pub(super) origins: Vec<TransitionId>,
@@ -92,7 +92,7 @@ impl<'a> Unroller<'a> {
         Ok(self.made)
     }
 
-    /// The part of a place, if it has a machine, and the place's number in it.
+    /// The part of a place, if it has a machine, and the place's number in the part.
     fn own(&self, place: usize) -> Option<(usize, usize)> {
         self.members.place[place].filter(|(part, _)| self.machines.contains_key(part))
     }

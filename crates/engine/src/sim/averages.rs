@@ -90,7 +90,7 @@ impl AverageTree {
         }
     }
 
-    /// Adds the leaves of `next`, which follow those of this tree.
+    /// Adds the leaves of `next`, which follow the leaves of this tree.
     pub(in crate::sim) fn append(&mut self, next: &Self) {
         next.0.iter().for_each(|subtree| self.push(subtree.clone()));
     }

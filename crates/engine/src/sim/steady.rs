@@ -21,7 +21,7 @@ use crate::watch::Watch;
 /// Length of a batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BatchLength {
-    /// Seconds of model time, above 0. A firing at the end of a batch belongs to it.
+    /// Seconds of model time, above 0. A firing at the end of a batch belongs to this batch.
     Seconds(f64),
     /// Number of firings, timed and immediate, at least 1; a batch ends in the first tangible marking after this number.
     Firings(u64),

@@ -246,7 +246,8 @@ pub(crate) fn windows(
     Ok(times.iter().map(|t| PoissonWindow::new(rate * t, 0.25 * settings.error)).collect())
 }
 
-/// Returns the probabilities of the states at each of `times` \[s\], and the expected times spent in the states up to it.
+/// Returns the probabilities of the states at each of `times` \[s\], and the expected times spent in the states up to
+/// that time.
 ///
 /// Exact up to `error`, which bounds truncation and the rounding of the jumps. The work is the number of jumps (the
 /// largest rate times the longest time) multiplied by the number of rates. If the probabilities stop changing earlier,

@@ -53,8 +53,8 @@ pub enum LateForm {
     /// mean − α SD: flags 16% of normally distributed rates at α = 1, as in the paper's text.
     #[default]
     MeanMinusSd,
-    /// mean (1 − α SD), as \[Phan2018, Eq. 10\] is printed. The SD of rates is small in 1/s, so this is close to the mean and flags half of the
-    /// tasks; it also depends on the unit of time.
+    /// mean (1 − α SD), as \[Phan2018, Eq. 10\] is printed. The SD of rates is small in 1/s, so this is close to the
+    /// mean and flags half of the tasks; the threshold also depends on the unit of time.
     Printed,
 }
 

@@ -413,7 +413,7 @@ impl<'w> Simulator<'w> {
         self.follow(node);
     }
 
-    /// Removes an attempt from its node; returns the time that it held its slot \[s\].
+    /// Removes an attempt from its node; returns the time for which the attempt held its slot \[s\].
     pub(super) fn release(&mut self, number: u32) -> f64 {
         let attempt = self.attempts[number as usize];
         let node = &mut self.nodes[attempt.node as usize];

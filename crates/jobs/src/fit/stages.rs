@@ -2,7 +2,7 @@
 //!
 //! Alternates two steps until convergence. The times of each stage come from all tasks, with the time of each task
 //! divided by the factor of its run. The factor of each run is the time of all its tasks divided by the model's time. A
-//! run with far more wall time per CPU time than the others was disturbed: it has less weight in the centre of the
+//! run with far more wall time per CPU time than the other runs was disturbed, and has less weight in the centre of the
 //! factors (Huber's weights). Other work on the machine makes a run longer and never shorter, so the centre is the
 //! median of a distribution with a floor: see `centre`.
 

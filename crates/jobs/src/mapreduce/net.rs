@@ -83,8 +83,9 @@ const ROWS_IN_SIGHT: usize = 10;
 
 /// Returns the net of `plan`'s job with the mean times `phases`.
 ///
-/// The structure is the paper's, see the module; delays have the shapes of `model.distribution` with those means. Exact translation: no approximation
-/// is added. Source: \[PESARO15, Sec. II.A\]; slots and shapes are our additions.
+/// The structure is the paper's, see the module; delays have the shapes of `model.distribution` with the means in
+/// `phases`. Exact translation: no approximation is added. Source: \[PESARO15, Sec. II.A\]; slots and shapes are our
+/// additions.
 ///
 /// # Errors
 ///

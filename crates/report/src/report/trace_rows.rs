@@ -135,7 +135,7 @@ pub struct TraceJobRow {
     pub number: u64,
     /// Name of the job.
     pub name: String,
-    /// Time when it was submitted.
+    /// Time when the job was submitted.
     pub submitted_s: Option<f64>,
     /// Time when it ended.
     pub completed_s: Option<f64>,
@@ -180,7 +180,7 @@ pub struct StageRow {
     pub failures: u64,
     /// Attempts that were copies.
     pub copies: u64,
-    /// Time when it was submitted.
+    /// Time when the stage was submitted.
     pub submitted_s: Option<f64>,
     /// Time when it ended.
     pub completed_s: Option<f64>,

@@ -158,7 +158,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Merges batches that differ only in the branch of one choice, if all its branches are present, since exactly one
-    /// of them arrives.
+    /// of these batches arrives.
     fn merge_alternatives(&self, mut batches: Vec<Batch>) -> Vec<Batch> {
         loop {
             let Some(deepest) = batches.iter().filter_map(|b| b.guard.last()).map(|pair| pair.0).max() else {

@@ -63,7 +63,7 @@ impl Slots {
         }
     }
 
-    /// Notes that one of the transitions that wait for a cell has read it.
+    /// Records that one of the transitions that wait for a cell has read the cell.
     pub(super) fn read(&mut self, cell: Cell) {
         let used = self.used.get_mut(&cell).expect("a cell is read after it was written");
         used.readers -= 1;

@@ -69,7 +69,7 @@ pub(crate) struct Drawn {
 struct Spots {
     nodes: usize,
     column_of: Vec<usize>,
-    /// Per spot: the spots in the columns before and after that an edge connects with it.
+    /// Per spot: the spots in the columns before and after that an edge connects with this spot.
     left: Vec<Vec<usize>>,
     right: Vec<Vec<usize>>,
     /// Per column: its spots from the top.

@@ -76,7 +76,7 @@ pub enum DirectObstacle {
 pub struct DirectLaw {
     /// `k`: a rate of 1/s has `2^exponent` units.
     pub exponent: i32,
-    /// Constant part of the shift of a time; the number of bits of the total is added to it.
+    /// Constant part of the shift of a time. The shift is this part plus the number of bits of the total.
     pub base: i32,
     /// True if every marking has a total below 2^32 units.
     pub fits_32_bits: bool,

@@ -19,8 +19,8 @@ pub struct Evidence {
     pub state: u32,
     /// True if the path ends because no transition can fire, and the evidence depends on that.
     pub stops: bool,
-    /// The deciding part of the formula in `state`, and true if it holds there; none if no part of
-    /// the text corresponds to it.
+    /// The deciding part of the formula in `state`, and true if this part holds there; none if the part corresponds to
+    /// no part of the text.
     pub decides: Option<(String, bool)>,
 }
 

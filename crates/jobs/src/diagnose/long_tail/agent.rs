@@ -92,7 +92,7 @@ pub struct Agent<'m> {
     /// Finished attempts, the latest last.
     ended: VecDeque<Key>,
     ended_set: HashMap<Key, ()>,
-    /// The latest time of a report, and a time that leaps ahead of it and awaits confirmation.
+    /// The latest time of a report, and a time that leaps ahead of the latest time and awaits confirmation.
     now_s: f64,
     leap_s: Option<f64>,
     next_sweep_s: f64,
@@ -190,7 +190,8 @@ impl<'m> Agent<'m> {
         Usual::new(group.profile.and_then(|profile| self.model?.profile.get(profile)))
     }
 
-    /// Returns true if a report lags so far behind the latest one that it would be compared with tasks at a different time.
+    /// Returns true if a report lags so far behind the latest one that the report would be compared with tasks at a
+    /// different time.
     fn is_late(&self, group: Option<&Group>, time_s: f64) -> bool {
         let usual_s = || group.and_then(|group| group.usual_s(self.usual(group))).unwrap_or(f64::INFINITY);
         time_s < self.now_s && self.now_s - time_s > MOST_BEHIND * self.settings.interval(usual_s())
