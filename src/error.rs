@@ -9,9 +9,9 @@ use crate::Problems;
 
 /// An error of any stage of the library.
 ///
-/// Every error type of the library converts into this one with `?`. It displays that error's message, and
-/// [`downcast_ref`](Self::downcast_ref) returns the error. Its `Debug` form is also its message, so that
-/// a `main` that returns it prints a sentence:
+/// Every error type of the library converts into this one with `?`. It displays the message of the original error, and
+/// [`downcast_ref`](Self::downcast_ref) returns the original error. The `Debug` form is the message too, so that a
+/// `main` that returns it prints a sentence:
 ///
 /// ```
 /// use tailspn::net::{NetBuilder, Timing};

@@ -1,8 +1,8 @@
 //! Everything that most programs need: `use tailspn::prelude::*;`.
 //!
-//! Re-exports nets and their builder, the three builders that ask a net ([`Net::simulation`],
-//! [`Net::steady_state`], [`Solve::solution`]), plans of jobs and their estimate ([`EstimateJob`]), the studies ([`Sweep`],
-//! [`Sensitivity`], [`Optimization`], [`WhatIf`]), documents, and numbers with their errors.
+//! Re-exports nets and their builder, the three builders of questions about a net ([`Net::simulation`],
+//! [`Net::steady_state`], [`Solve::solution`]), plans of jobs and their estimate ([`EstimateJob`]), the studies
+//! ([`Sweep`], [`Sensitivity`], [`Optimization`], [`WhatIf`]), documents, and numbers with their errors.
 
 #[doc(no_inline)]
 pub use crate::estimate::{Doubt, Measured, StopRule};

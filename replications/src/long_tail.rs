@@ -25,10 +25,13 @@ const HISTORY_SEED: u64 = 1 << 32;
 /// Returns the setting of the paper: 50 nodes with four cores, 40 jobs of 500 to 1000 maps each, and 410 reduces in
 /// all, 5% of them with a hot key. \[Garraghan2015, VI.A\]
 ///
-/// Chosen here, since the paper does not give them: reduces take 60 s, of which they fetch for 15 s; their work varies
-/// by a lognormal factor (standard deviation of the logarithm 0.08, as in the homogeneous runs of \[Phan2018\]) and
-/// their input by 0.05; hot keys follow Zipf's law and add 5, 2.5, 1.67, 1.25 or 1 times the input of a reduce without
-/// one; other users slow each node to two thirds of its speed for 20 s every ten minutes.
+/// The paper does not give the following values, which are chosen here:
+///
+/// * Reduces take 60 s, including 15 s for fetching.
+/// * The work of reduces varies by a lognormal factor (standard deviation of the logarithm 0.08, as in the homogeneous
+///   runs of \[Phan2018\]), and their input by 0.05.
+/// * Hot keys follow Zipf's law. They add 5, 2.5, 1.67, 1.25 or 1 times the input of a reduce without a hot key.
+/// * Other users slow each node to two thirds of its speed for 20 s every ten minutes.
 pub fn paper_plan() -> Plan {
     let job = |number: u32| JobPlan {
         name: format!("query {number}"),

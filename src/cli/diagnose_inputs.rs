@@ -21,7 +21,7 @@ const SNIFFED: u64 = 1 << 16;
 /// The inputs, by kind. A new kind of input gets a field here, a line in [`Inputs::known`], and a method in `run`.
 #[derive(Debug, Default)]
 pub(super) struct Inputs {
-    /// Job logs: files, or folders that are one log.
+    /// Job logs: files, and folders that each contain one log.
     pub(super) logs: Vec<PathBuf>,
     /// Samples of nodes.
     pub(super) samples: Vec<PathBuf>,

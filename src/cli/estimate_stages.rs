@@ -1,5 +1,5 @@
-//! `estimate` for a plan of stages: the job time for an input size, by simulation of the job's net, with the spread between
-//! whole runs; with copies of stragglers, by simulation task by task.
+//! `estimate` for a plan of stages: the job time for an input size, with the spread between whole runs. It comes from a
+//! simulation of the job's net or, with copies of stragglers, from a simulation task by task.
 
 use tailspn::estimate::StopRule;
 use tailspn::job_time::estimate_stages;

@@ -85,7 +85,7 @@ pub fn run() -> ExitCode {
     ExitCode::from(run_with(std::env::args_os()))
 }
 
-/// Runs the command that the arguments state, the name of the program first, and returns the exit code.
+/// Runs a command and returns its exit code. The first argument is the name of the program.
 pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let cli = match args::parse(arguments.clone()) {
@@ -107,9 +107,8 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 impl Call {
-    /// Runs the command that the arguments state, the name of the program first, on this thread and returns its exit
-    /// code, as in docs/exit-codes.md. Its results are in [`take_output`](Self::take_output), also after an
-    /// error.
+    /// Runs a command on this thread and returns its exit code (see docs/exit-codes.md). The first argument is the name
+    /// of the program. [`take_output`](Self::take_output) returns the output of the command, also after an error.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use clap::{Arg, ArgAction, CommandFactory as _};
 
 use crate::cli::args::Cli;
 
-/// How often an option may occur, and whether it has a value.
+/// How often an option may occur, and whether the option has a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Without a value.

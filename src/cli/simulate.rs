@@ -129,8 +129,8 @@ fn be_patient(
     Err(Failure::helped(Exit::Refused, message, help))
 }
 
-/// Searches for a replication that reaches the goal. If none does, a run for a given error of the mean time would take very
-/// long.
+/// Searches for a replication that reaches the goal. If no replication reaches the goal, a run for a given error of the
+/// mean time would take very long.
 fn seek_goal(
     prepared: &Prepared,
     goal: &str,

@@ -21,7 +21,8 @@ pub(super) struct Asked {
     /// Rewards until the end of a run.
     pub(super) rewards: Vec<Reward>,
     pub(super) measures: Vec<(String, Code)>,
-    /// Parts of the net that the questions do not distinguish, so that canonical markings suffice.
+    /// Parts of the net that the questions do not distinguish and that can be exchanged. Markings that differ only by
+    /// exchanges are explored once.
     pub(super) symmetry: Symmetry,
 }
 

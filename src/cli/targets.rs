@@ -23,8 +23,8 @@ impl SimulateArgs {
         !self.rel_error.is_empty() || !self.abs_error.is_empty()
     }
 
-    /// Returns the relative error of the stop rule; `None` if no precision is requested. Its value matters only if the mean
-    /// time is the target.
+    /// Returns the relative error of the stop rule; `None` if no precision is requested. The value matters only if the
+    /// mean time is the target.
     pub(crate) fn stop_error(&self) -> Option<f64> {
         let first = self.rel_error.first().map_or(0.01, |(_, share)| *share);
         self.wants_errors().then_some(first)

@@ -1,7 +1,13 @@
-//! The code that all crates share: progress of long work ([`watch`]), division of work among processes ([`share`]), order statistics
-//! ([`order`]), suggestions for misspelt words ([`spelling`]) and reading of files up to a limit ([`bounded`]).
+//! The code that all crates share:
 //!
-//! The crate `tailspn` re-exports the first three, as `tailspn::watch`, `tailspn::share` and through `tailspn::estimate`.
+//! * [`watch`]: progress of long work;
+//! * [`share`]: division of work among processes;
+//! * [`order`]: order statistics;
+//! * [`spelling`]: suggestions for misspelt words;
+//! * [`bounded`]: reading of files up to a limit.
+//!
+//! The crate `tailspn` re-exports the first three, as `tailspn::watch`, `tailspn::share` and through
+//! `tailspn::estimate`.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]

@@ -8,7 +8,7 @@ use std::ops::Deref;
 
 /// All problems that one check found, in the order of the check; at least one.
 ///
-/// An error value that works with `?`: it displays every problem, and dereferences to a slice of them.
+/// An error value that works with `?`: it displays every problem, and dereferences to a slice of the problems.
 ///
 /// ```
 /// use tailspn_engine::Problems;

@@ -31,7 +31,8 @@ fn invalid(error: impl ToString) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// The times of all rows in sequence, and the numbers of the rows without times, each with the reason.
+/// The times of all rows in sequence, and the rows without times: the position of each, and the reason why it has no
+/// times.
 type Drawn<'py> = (Bound<'py, PyArray1<f64>>, Vec<(usize, String)>);
 
 #[pymethods]
@@ -62,8 +63,9 @@ impl NativeSimulator {
         self.stages.clone()
     }
 
-    /// Simulates each row of `values`, without the GIL. A row has one value for each of the `keys`, and its own seed. Returns the
-    /// times of the runs, row by row, and the numbers of the rows that do not form a valid job or net, with the reasons.
+    /// Simulates each row of `values`, without the GIL. A row has one value for each of the `keys`, and its own seed.
+    /// Returns the times of the runs, row by row, and the positions of the rows that do not form a valid job or net,
+    /// with the reasons.
     #[pyo3(signature = (keys, values, seeds, runs, progress=None))]
     fn times<'py>(
         &self,

@@ -65,7 +65,8 @@ impl NativeTable {
     }
 }
 
-/// Returns the key of a column in CSV; if it has no key, its title with its unit; if it has no title, a name from its position.
+/// Returns the key of a column in CSV; if the column has no key, its title with its unit; if it has no title, a name
+/// from its position.
 fn name_of(column: &Column, index: usize) -> String {
     if !column.key.is_empty() {
         return column.key.to_string();

@@ -52,7 +52,8 @@ pub type DrawnTimes = Result<Vec<f64>, StudyError>;
 
 impl Draws<'_> {
     /// Returns the times of all rows; none if `watch` stopped them. The times of a row depend on its settings and its
-    /// seed only. A run of a net that does not reach its goal is NaN, placed after the runs that do.
+    /// seed only. If a run of a net does not reach the goal, its time is NaN. Such times come after the times of all
+    /// other runs.
     ///
     /// # Errors
     ///

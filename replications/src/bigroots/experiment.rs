@@ -50,7 +50,7 @@ impl Default for Thresholds {
 pub struct Curves {
     /// The points of the BigRoots rules, one for each pair of thresholds whose rates are known.
     pub rules: Vec<RocPoint>,
-    /// The points of the Pearson method, likewise.
+    /// The points of the Pearson method, one for each pair of thresholds whose rates are known.
     pub pearson: Vec<RocPoint>,
 }
 
@@ -112,7 +112,8 @@ impl EdgeEffect {
         Some(1.0 - self.with.false_positive_rate()? / without)
     }
 
-    /// Returns the difference in accuracy: with edge detection minus without; `None` if one of them is unknown.
+    /// Returns the difference in accuracy: with edge detection minus without; `None` if one of the two accuracies is
+    /// unknown.
     pub fn accuracy_rises(&self) -> Option<f64> {
         Some(self.with.accuracy()? - self.without.accuracy()?)
     }

@@ -1,5 +1,5 @@
 //! Generated jobs with known anomalies: tasks compute, read and write on nodes where, now and then, another program (a
-//! *hog*) takes a resource away; sysstat's samples of the same time are generated, too.
+//! *hog*) takes a resource away. The samples that sysstat would record at the same time are generated, too.
 //!
 //! ```text
 //! GeneratorPlan ──▶ generate(seed) ──▶ Generated: TaskRecords, NodeMeters, Truth ──▶ Pool ──▶ rates, RocCurves
@@ -8,7 +8,7 @@
 //! | question | file |
 //! |---|---|
 //! | the cluster, the tasks and the hogs | `plan`: [`GeneratorPlan`], [`table_iv`], [`Anomaly`] |
-//! | how streams share a resource, and when what ends | `simulate` |
+//! | how tasks and hogs share a resource, and when each of them ends | `simulate` |
 //! | hundreds of jobs: ROC curves, edge detection on and off | `experiment` |
 //! | the method that the paper compares with | [`PearsonRules`] (equation 8) |
 //! | how good a method is | [`Confusion`] (equation 9), [`RocPoint`], [`area_under`] |

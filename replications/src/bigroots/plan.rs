@@ -65,9 +65,10 @@ pub struct GeneratorPlan {
     /// Share of tasks with more data than the others, and the least and the largest factor by which their needs grow.
     /// Default 0.03, 2 to 4.
     pub skewed: (f64, [f64; 2]),
-    /// Tasks that load a resource *themselves*, such as parallel code, spilling, or reading from distant nodes: they
-    /// use as much of the resource as they can get. The first number is the share of such tasks for each resource; the
-    /// other two are the least and the largest factor by which their time with the resource grows. Default 0.03, 3 to
+    /// Tasks that load a resource *themselves*, such as parallel code, spilling, or reading from distant nodes: such
+    /// tasks use as much of the resource as possible. The first number is the share of such tasks for each resource;
+    /// the other two are the least and the largest factor by which their time with the resource grows. Default 0.03, 3
+    /// to
     /// 6. The high use of the resource begins and ends with such a task; edge detection recognizes this.
     pub self_loading: (f64, [f64; 2]),
     /// Harmless bursts in the use of each resource of a node, such as the write-back of cached pages: mean seconds from

@@ -30,7 +30,7 @@ pub struct Generated {
 
 /// Resource of each step of a task: network, disk, CPU, disk.
 const STEPS: [usize; 4] = [2, 1, 0, 1];
-/// Step in which a task that loads a resource itself does so: for CPU, disk and network.
+/// For CPU, disk and network: the step in which a self-loading task loads this resource.
 const LOADING: [usize; 3] = [2, 3, 0];
 /// Seconds within which all slots begin their first tasks of a stage.
 const STARTS: f64 = 3.0;
@@ -83,8 +83,8 @@ pub fn generate(plan: &GeneratorPlan, seed: u64) -> Generated {
     Generated { nodes: meters(plan, &draw, &job.seconds), truth: Truth { windows: truth.collect() }, end, stages: done }
 }
 
-/// Returns the needs of a task. A task that loads a resource itself takes as much of it as it can get, for longer than
-/// other tasks do.
+/// Returns the needs of a task. A task that loads a resource itself takes as much of this resource as possible, for
+/// longer than other tasks do.
 fn needs(plan: &GeneratorPlan, draw: &Draw, task: usize) -> Needs {
     let owner = task as u32;
     let factor = |sample, (share, range): (f64, [f64; 2])| {

@@ -1,10 +1,11 @@
 //! Generated runs: logs of strace of a small cluster in which one node may have a slow disk or lose packets. The fault
 //! of a run is known, so that rates of success over hundreds of runs can be measured.
 //!
-//! Tasks either wait in one queue and go to the slot that is free first, so that a slow node gets fewer of them, or all
-//! nodes get equally many in turn. A task starts a program, looks for libraries, opens data files, and connects to
-//! every node. A connection to or from the faulty node needs a packet in each direction; if either packet is lost, the
-//! connection is tried again 1, 3, 7, 15, ... seconds after the first try, as TCP does \[RFC6298\].
+//! There are two ways to assign tasks. Tasks can wait in one queue and go to the slot that is free first, so that a
+//! slow node gets fewer tasks. Or all nodes get tasks in turn, and so equally many. A task starts a program, looks for
+//! libraries, opens data files, and connects to every node. A connection to or from the faulty node needs a packet in
+//! each direction. If either packet is lost, the connection is tried again 1, 3, 7, 15, ... seconds after the first
+//! try, as TCP does \[RFC6298\].
 
 use std::fmt::Write as _;
 

@@ -99,7 +99,8 @@ impl ChoiceArgs {
         self.job.options(None, None, &[])
     }
 
-    /// Returns the machine options that state a single number, and the key of each choice with its values.
+    /// Returns the machine options with a single value, and the plan key of each option with several values, together
+    /// with these values.
     pub(crate) fn machines(&self) -> (Vec<PlanOption>, Vec<(&'static str, &[u64])>) {
         let (mut options, mut choices) = (Vec::new(), Vec::new());
         let mut sort = |key: &'static str, counts: &'_ Counts, option: &dyn Fn(u64) -> PlanOption| match counts.0[..] {

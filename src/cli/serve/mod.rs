@@ -57,7 +57,8 @@ pub(crate) fn run(args: &ServeArgs, terminal: &Terminal) -> Result<Exit, Failure
     ended
 }
 
-/// Reads the files of all pages; the default job without a file. The time left of a log follows the plan of stages, if there is one.
+/// Reads the files of all pages; the default job without a file. The plan of stages, if there is one, predicts the
+/// remaining time of a log.
 fn open(sources: &[PathBuf], terminal: &Terminal) -> Result<Vec<(String, Page)>, Failure> {
     if sources.is_empty() {
         return Ok(vec![("the default job".to_owned(), Page::Job(Job::built_in()))]);

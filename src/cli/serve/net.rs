@@ -121,7 +121,7 @@ struct Fired<'a> {
     end_s: Option<f64>,
 }
 
-/// A firing, and the changes by it.
+/// A firing, and the changes that it makes.
 #[derive(Serialize)]
 struct Step<'a> {
     transition: &'a str,

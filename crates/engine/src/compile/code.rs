@@ -69,7 +69,7 @@ impl Code {
         }
     }
 
-    /// The counters that the value depends on; may repeat.
+    /// The counters that the value depends on. A counter may occur more than once.
     pub fn counters(&self) -> impl Iterator<Item = u32> {
         self.ops.iter().filter_map(|op| match op {
             Op::Tokens(counter) => Some(*counter),

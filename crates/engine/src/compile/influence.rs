@@ -53,9 +53,8 @@ fn reads(program: &Program, t: usize) -> BTreeSet<u32> {
     counters
 }
 
-/// Two immediate transitions are in one group if one reads a counter that the other reads or
-/// writes. So no two groups share a counter that either reads: their choices are independent, and
-/// their order does not matter.
+/// Two immediate transitions are in one group if one reads a counter that the other reads or writes. So no group reads
+/// a counter that another group reads or writes: their choices are independent, and their order does not matter.
 fn fill_groups(program: &mut Program, readers: &[Vec<u32>], writes: &Csr<u32>, seen: &[u32]) {
     let count = program.transitions();
     let immediate: Vec<bool> = program.firing.iter().map(|f| matches!(f, Firing::Immediate { .. })).collect();
@@ -124,9 +123,9 @@ fn fill_affected(program: &mut Program, readers: &[Vec<u32>], writes: &Csr<u32>)
     program.affects_groups = Csr::from_rows(affects_groups);
 }
 
-/// Integer weights of the transitions of each group and priority with constant weights: multiplied by the largest power
-/// of two that keeps their sum below 2^32, then rounded. The absolute error of a share is at most 2^-32; weights
-/// that are integers and sum to less than 2^32 are exact.
+/// Integer weights of the transitions of each group and priority whose weights are all constant. The weights are
+/// multiplied by the largest power of two that keeps their sum below 2^32, then rounded. The absolute error of a share
+/// is at most 2^-32; weights that are integers and sum to less than 2^32 are exact.
 pub(super) fn choice_weights(program: &Program) -> Vec<u32> {
     let mut scaled = vec![0; program.transitions()];
     for group in 0..program.groups.rows() {
@@ -149,7 +148,8 @@ pub(super) fn choice_weights(program: &Program) -> Vec<u32> {
     scaled
 }
 
-/// The `k` with `2^k <= x < 2^(k+1)` of a positive number, from its bits, since a logarithm may be rounded up to the next integer.
+/// Returns the `k` with `2^k <= x < 2^(k+1)` for a positive `x`. Uses the bits of `x`, because a logarithm could be
+/// rounded up to the next integer.
 pub(crate) fn exponent_of(x: f64) -> i32 {
     const BIAS: i32 = 1023;
     let biased = (x.to_bits() >> 52) as i32;

@@ -1,10 +1,10 @@
 //! Goals that may hold in markings without duration, so that the firing order of immediate transitions matters.
 //!
 //! Groups of immediate transitions are independent, so each may be resolved before the next. But a goal is observed
-//! between their firings: a goal that reads what several groups write may or may not hold in between, depending on
-//! the order. Such groups are merged into one, whose transitions compete by their weights, which is the definition of
-//! the nets \[AjmoneMarsan1995\]. If the groups' firings can only bring a goal closer, it holds after the last of
-//! them if it ever does, and no groups need to be merged.
+//! between their firings: a goal that reads what several groups write may or may not hold in between, depending on the
+//! order. Such groups are merged into one, whose transitions compete by their weights, which is the definition of the
+//! nets \[AjmoneMarsan1995\]. If the groups' firings can only bring a goal closer, the goal holds after the last group
+//! if it ever holds, and no groups need to be merged.
 
 use std::collections::BTreeMap;
 

@@ -54,7 +54,7 @@ pub enum BatchError {
     Correlated {
         /// Minimum number of batches that were tried.
         batches: usize,
-        /// Lag-1 autocorrelation of their means.
+        /// Lag-1 autocorrelation of the means of these batches.
         lag1: f64,
         /// Largest autocorrelation that would have passed.
         limit: f64,

@@ -28,7 +28,7 @@ pub enum CompareError {
     BaselineReachesZero {
         /// Mean of the baseline, in the unit of the samples.
         mean: f64,
-        /// Half width of its interval at the requested level, in the unit of the samples.
+        /// Half width of the baseline's interval at the requested level, in the unit of the samples.
         half_width: f64,
     },
 }

@@ -190,9 +190,9 @@ impl TickHistogram {
 
     /// The sample quantile `q` \[ticks\].
     ///
-    /// Same definition as [`quantile_of_sorted`](crate::estimate::quantile_of_sorted), with the samples of a
-    /// bucket spread evenly over it. Differs from the exact sample quantile by less than 2^-12 of it. If all samples
-    /// are below 8192 ticks, and at `q` = 0 and 1, it is exact except for rounding.
+    /// Same definition as [`quantile_of_sorted`](crate::estimate::quantile_of_sorted), with the samples of a bucket
+    /// spread evenly over it. The relative difference from the exact sample quantile is less than 2^-12. If all samples
+    /// are below 8192 ticks, and at `q` = 0 and 1, the result is exact except for rounding.
     ///
     /// # Errors
     ///
@@ -225,8 +225,8 @@ impl TickHistogram {
 
     /// The quantile `q` \[ticks\] with an interval that holds for any distribution of the samples.
     ///
-    /// The ends are the order statistics of [`interval_ranks`], each moved outwards to the end of its bucket:
-    /// the level is kept and the interval is wider by less than 2^-12 of each end.
+    /// The ends are the order statistics of [`interval_ranks`], each moved outwards to the end of its bucket. So the
+    /// interval keeps the level, and is wider by less than 2^-12 of each end.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! The result types of every estimator, and the interval of a mean by Student's t.
 //!
-//! Defines [`Estimate`], [`Interval`], [`Method`] and [`EstimateError`], which the neighbouring files
-//! return. It collects no samples; that is `moments`.
+//! Defines [`Estimate`], [`Interval`], [`Method`] and [`EstimateError`], which the neighbouring files return. The
+//! samples are collected by `moments`.
 
 use crate::estimate::distribution::student_quantile;
 use serde::Serialize;

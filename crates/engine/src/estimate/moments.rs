@@ -170,10 +170,10 @@ impl Moments {
 
 /// Count, mean, variance, minimum and maximum of `f64` samples, in any unit.
 ///
-/// Approximate: rounding errors grow at most with the square root of the count in practice, and the
-/// last bits depend on the order of samples and merges; merge in a fixed order if equal bits are required.
-/// After a sample that is not finite, mean and variance are not finite, and estimates are errors.
-/// Sources: \[Welford1962\] for adding, \[Chan1983\] for merging.
+/// Approximate: in practice, rounding errors grow at most with the square root of the count. The last bits depend on
+/// the order of samples and merges; merge in a fixed order if equal bits are required. After a sample that is not
+/// finite, mean and variance are not finite, and estimates are errors. Sources: \[Welford1962\] for adding,
+/// \[Chan1983\] for merging.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FloatMoments {
     count: u64,

@@ -1,14 +1,14 @@
 //! Poisson probabilities for uniformisation, with a bound of the truncation error.
 //!
-//! The weights grow from the mode by ratios and are scaled to sum to 1, as by Fox and Glynn \[FoxGlynn1988\]; the
-//! geometric bound of each tail determines the end, which needs no tables of constants and has no special
-//! case for small means \[Jansen2011\]. Weights relative to the weight of the mode can be as small as 1e-300, so no
+//! The weights grow from the mode by ratios and are scaled to sum to 1, as by Fox and Glynn \[FoxGlynn1988\]. The
+//! geometric bound of each tail determines where the weights end. This needs no tables of constants and no special case
+//! for small means \[Jansen2011\]. Weights relative to the weight of the mode can be as small as 1e-300, so no
 //! underflow occurs for any feasible mean.
 
 /// The probabilities of a Poisson distribution between two numbers, which sum to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoissonWindow {
-    /// Number of the first weight.
+    /// The smallest number in the window.
     pub first: usize,
     /// Probabilities from `first` on.
     pub weights: Vec<f64>,
@@ -65,7 +65,7 @@ impl PoissonWindow {
         Self { first, weights }
     }
 
-    /// Number of the last weight.
+    /// The largest number in the window.
     pub fn last(&self) -> usize {
         self.first + self.weights.len() - 1
     }

@@ -10,9 +10,9 @@ const MARGIN: f64 = 1.05;
 
 /// Stops once the interval is tight enough, but never before a minimum nor after a maximum.
 ///
-/// The rule of \[Chow1965\]: the coverage tends to the level as `rel_error` tends to 0. Approximate for
-/// finite runs: a run that stops when its variance happens to be small has slightly lower coverage; a
-/// larger `min_reps` and the coarse steps of whole rounds limit this effect.
+/// The rule of \[Chow1965\]: the coverage tends to the level as `rel_error` tends to 0. Approximate for finite runs: a
+/// run that stops when its variance happens to be small has slightly lower coverage. A larger `min_reps` and the coarse
+/// steps of whole rounds limit this effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StopRule {
     /// Half width divided by the absolute value, at or below which the run may stop; > 0. Default 0.01.

@@ -180,7 +180,8 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// The rate or weight that a replica has while its token is in the place `from`, if all replicas have the same.
+    /// The rate or weight that a replica has while its token is in the place `from`, if it is the same for all
+    /// replicas.
     fn number(
         &self,
         of: &LocalNumber,
@@ -252,9 +253,9 @@ impl<'a> Builder<'a> {
         images.rewrite(weight, Some(At { class, replica: 0, slot: from }))
     }
 
-    /// Per transition: true if it is immediate and competes only with immediates that need the
-    /// token of the same place of the same replica, so that their shares do not depend on the
-    /// number of tokens there.
+    /// Per transition: true for an immediate transition that competes only with immediate transitions that need the
+    /// token of the same place of the same replica. The shares of such transitions do not depend on the number of
+    /// tokens in the place.
     fn choices_of_one_place(&self) -> Vec<bool> {
         let (places, transitions) = (self.graph.touching.len(), self.graph.links.len());
         let net = self.graph.net;

@@ -43,9 +43,9 @@ pub fn fold(net: &Net, keep: &Keep) -> Folding {
     search(net, keep).0
 }
 
-/// Folds a net as far as `keep` allows, including parts of several tokens with at most 50 local
-/// markings: each becomes a state machine of these markings, in which one transition of the part may
-/// become several, see [`Folding::transitions`].
+/// Folds a net as far as `keep` allows, including parts of several tokens with at most 50 local markings. Each of these
+/// parts becomes a state machine of its local markings. One transition of the part may become several transitions of
+/// the state machine, see [`Folding::transitions`].
 pub fn fold_markings(net: &Net, keep: &Keep) -> Folding {
     let (plain, finder) = search(net, keep);
     if !finder.unrollable {
@@ -234,7 +234,7 @@ impl Candidates {
         apart.into_iter().map(|own| (own, reasons.get(&own).copied())).collect()
     }
 
-    /// Parts that a shared transition might fill before they are empty.
+    /// Parts that a shared transition might fill while the parts still hold tokens.
     fn overfilled(&self, unrolled: &Unrolled, folding: &Folding) -> Vec<(usize, Option<Hindrance>)> {
         let mut places: BTreeMap<usize, BTreeSet<PlaceId>> = BTreeMap::new();
         for (state, part) in unrolled.machine.iter().enumerate() {

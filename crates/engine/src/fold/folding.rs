@@ -230,7 +230,7 @@ impl Folding {
     }
 
     /// As [`expression`](Self::expression), for an expression that is evaluated before a transition of the original net
-    /// fires, whose folded form is `t`.
+    /// fires. `t` is the folded form of this transition.
     pub fn before_firing(&self, t: FoldedTransition, expression: &Expr) -> Option<Expr> {
         let unrolled = self.unrolled.as_ref().map(|unrolled| unrolled.expression_before(expression, t.unrolled));
         self.images.rewrite(unrolled.as_ref().unwrap_or(expression), t.at).ok()

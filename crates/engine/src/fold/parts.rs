@@ -140,7 +140,7 @@ pub(super) struct Signature {
 /// The part, if any, of each place and transition.
 #[derive(Debug)]
 pub(super) struct Membership {
-    /// Per place: the part, and the number of the place in it.
+    /// Per place: the part, and the number of the place in the part.
     pub(super) place: Vec<Option<(usize, usize)>>,
     pub(super) transition: Vec<Option<usize>>,
 }

@@ -133,7 +133,7 @@ impl Images {
         owners
     }
 
-    /// The terms that each replica of a class has; none if they differ.
+    /// The terms that each replica of a class has; none if the replicas have different terms.
     fn terms(&self, class: usize, by_replica: &BTreeMap<usize, Vec<&Expr>>) -> Option<Vec<Term>> {
         if by_replica.len() < self.classes[class].replicas {
             return None;

@@ -166,7 +166,7 @@ struct Exchange<'a> {
     keep: &'a Keep,
     /// Per transition: its arcs, as positions in the net.
     arcs: Vec<Vec<usize>>,
-    /// Per place: transitions with an arc to it, or an expression that reads it.
+    /// Per place: transitions with an arc to the place, or with an expression that reads the place.
     users: Vec<BTreeSet<usize>>,
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Unrolled {
     pub(super) places: Vec<Vec<(PlaceId, u32)>>,
     /// Per transition: its images.
     pub(super) transitions: Vec<Vec<TransitionId>>,
-    /// Per new place: the original places and numbers of tokens that a token in it represents.
+    /// Per new place: the original places and numbers of tokens that a token in the new place represents.
     pub(super) markings: Vec<Vec<(PlaceId, u32)>>,
     /// Per new transition: the original one.
     pub(super) origins: Vec<TransitionId>,
@@ -92,7 +92,7 @@ impl<'a> Unroller<'a> {
         Ok(self.made)
     }
 
-    /// The part of a place, if it has a machine, and the place's number in it.
+    /// The part of a place, if it has a machine, and the place's number in the part.
     fn own(&self, place: usize) -> Option<(usize, usize)> {
         self.members.place[place].filter(|(part, _)| self.machines.contains_key(part))
     }
@@ -290,12 +290,13 @@ impl Unrolled {
         self.replaced(expression, &|place| self.tokens(place))
     }
 
-    /// An expression of the original net, as evaluated before a transition of the new net fires.
+    /// Returns an expression of the original net in terms of the new net, for evaluation before transition `t` of the
+    /// new net fires.
     pub(super) fn expression_before(&self, expression: &Expr, t: TransitionId) -> Expr {
         self.expression_at(expression, self.at[t.index()])
     }
 
-    /// An expression in a local marking.
+    /// Returns an expression of the original net in terms of the new net, in the local marking `at`.
     fn expression_at(&self, expression: &Expr, at: Option<PlaceId>) -> Expr {
         let Some(at) = at else { return self.expression(expression) };
         let (here, own) = (&self.markings[at.index()], self.machine[at.index()]);

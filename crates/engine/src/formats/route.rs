@@ -149,7 +149,7 @@ fn between(a: Point, b: Point, share: f64) -> Point {
     Point { x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share }
 }
 
-/// Returns true if a route meets an icon that it does not belong to, or comes closer than `margin` to it.
+/// Returns true if a route meets an icon that is not one of its ends, or comes closer than `margin` to such an icon.
 pub(crate) fn crosses(flat: &[Point], own: [usize; 2], icons: &[Icon], near: &Near, margin: f64) -> bool {
     pieces(flat).any(|(a, b)| {
         let rect = Rect::of(a, b).wider(margin.max(0.0) + 1.0);

@@ -1,8 +1,9 @@
 //! Averages over replications in `f64`, summed in an order that does not depend on threads, rounds or shards.
 //!
-//! Sums of floats depend on their order. So replications are averaged in units of 16, and units are added as the leaves
-//! of a binary tree, whose shape depends only on their numbers: first leaf 2k and leaf 2k + 1, then these sums in the same way.
-//! A part of a run that starts and ends between units keeps its largest complete subtrees; merged parts give the same bits.
+//! Sums of floats depend on their order. So replications are averaged in units of 16. The units are added as the leaves
+//! of a binary tree, whose shape depends only on the numbers of the units: first leaf 2k and leaf 2k + 1, then these
+//! sums in the same way. A part of a run that starts and ends between units keeps its largest complete subtrees; merged
+//! parts give the same bits.
 
 use serde::{Deserialize, Serialize};
 
@@ -89,7 +90,7 @@ impl AverageTree {
         }
     }
 
-    /// Adds the leaves of `next`, which follow those of this tree.
+    /// Adds the leaves of `next`, which follow the leaves of this tree.
     pub(in crate::sim) fn append(&mut self, next: &Self) {
         next.0.iter().for_each(|subtree| self.push(subtree.clone()));
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The device that runs the replications. It does not affect the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
-    /// The CPU; then, if much work remains after a while, a GPU if there is one that the net fits.
+    /// The CPU; then, if much work remains after a while, a GPU, if there is a GPU that can run the net.
     #[default]
     Auto,
     /// The CPU.

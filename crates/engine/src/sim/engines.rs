@@ -71,8 +71,8 @@ fn candidates(choice: EngineChoice, program: &Program) -> &'static [Kind] {
 }
 
 /// Maximum number of timed transitions for which the direct form is preferred to the clock form. By measurement (see
-/// docs/performance.md), the direct form is faster at every tested size if many transitions are enabled, and up to about
-/// 250 if three are.
+/// docs/performance.md), the direct form is faster at every tested size if many transitions are enabled. If only three
+/// are enabled, it is faster up to about 250 timed transitions.
 const MOST_FOR_DIRECT: usize = 4096;
 
 /// The engines.

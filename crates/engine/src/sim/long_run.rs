@@ -13,7 +13,7 @@ use crate::sim::steady::{BatchAverages, BatchLength, SteadyError, SteadyState, r
 use crate::sim::unfired::enabled_but_unfired;
 use crate::watch::{Quiet, Unwatched, Watch};
 
-/// Default number of independent runs. From a single run, it is not clear whether it has visited all parts of the net.
+/// Default number of independent runs. From a single run, it is not clear whether the run has visited all parts of the net.
 pub const LONG_RUNS: u64 = 8;
 /// Number of equal parts of each run; their averages are the input of the statistics.
 const PARTS: u32 = 500;

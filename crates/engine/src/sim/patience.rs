@@ -1,4 +1,4 @@
-//! Detects, before a run starts, that it would never end: the goal is unreachable, or the net does not stop.
+//! Detects, before a run starts, that the run would never end: the goal is unreachable, or the net does not stop.
 
 use std::num::NonZeroUsize;
 

@@ -25,8 +25,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Compiles a net for a question about it. With `fold`, replicas are counted, unless the schedule engine
-    /// can run the unfolded net: it is faster, and tracks each task.
+    /// Compiles a net for a question about it. With `fold`, replicas are counted, unless the schedule engine can run
+    /// the unfolded net. This engine is faster, and tracks each task.
     ///
     /// # Errors
     ///

@@ -48,7 +48,8 @@ pub struct Question {
     pub goal: Goal,
     /// Expression that is not 0 in the markings to avoid: such a marking ends a replication, unless it is the goal.
     pub avoid: Option<Code>,
-    /// Model time \[s\] from which a goal marking counts; a replication that is in one at this time reaches it then. Default 0.
+    /// Model time \[s\] from which a goal marking counts; a replication that is in a goal marking at this time reaches
+    /// the goal then. Default 0.
     pub earliest: f64,
     /// Model time \[s\] at which a replication ends at the latest.
     pub horizon: Option<f64>,

@@ -21,7 +21,7 @@ use crate::watch::Watch;
 /// Length of a batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BatchLength {
-    /// Seconds of model time, above 0. A firing at the end of a batch belongs to it.
+    /// Seconds of model time, above 0. A firing at the end of a batch belongs to this batch.
     Seconds(f64),
     /// Number of firings, timed and immediate, at least 1; a batch ends in the first tangible marking after this number.
     Firings(u64),
@@ -47,8 +47,9 @@ pub struct SteadyState {
 impl SteadyState {
     /// 100 batches of this length, after 10 excluded batches, with seed 0 and no rewards.
     ///
-    /// Ratios of sums, such as a throughput, are averaged without bias only over batches of equal *time*; batches of
-    /// equal numbers of firings suit a net of unknown speed, to choose a batch time for the next run.
+    /// Ratios of sums, such as a throughput, are averaged without bias only over batches of equal *time*. For a net of
+    /// unknown speed, use batches of equal numbers of firings first, and choose a batch time for the next run from the
+    /// result.
     pub fn new(length: BatchLength) -> Self {
         Self { length, batches: 100, discarded: 10, rewards: Vec::new(), seed: 0, replication: 0 }
     }

@@ -112,7 +112,8 @@ impl Quantity {
 }
 
 impl Target {
-    /// Half width divided by the required half width: 1 or less if the quantity is precise enough, infinite if it has no estimate yet.
+    /// Half width divided by the required half width: 1 or less if the quantity is precise enough, infinite if the
+    /// quantity has no estimate yet.
     pub fn excess(&self, samples: &Samples, averages: &Averages, level: f64) -> f64 {
         let Some((value, half_width)) = self.quantity.interval(samples, averages, level) else { return f64::INFINITY };
         let allowed = match self.precision {

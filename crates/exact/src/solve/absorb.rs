@@ -13,8 +13,8 @@ use crate::solve::recurrence::Components;
 pub struct Absorption {
     /// Probability of ever reaching a target. Exactly 1 if every reachable state can reach a target.
     pub probability: f64,
-    /// Per state: expected time in it \[s\], before the first target is reached or forever; infinite for reachable recurrent
-    /// states that are not targets.
+    /// Per state: expected time in the state \[s\], before the first target is reached or forever; infinite for
+    /// reachable recurrent states that are not targets.
     pub times: Vec<f64>,
     /// Method and accuracy of the solution.
     pub outcome: LinearOutcome,
@@ -83,7 +83,7 @@ pub(crate) enum Kind {
     Unreached,
     /// A target.
     Target,
-    /// Eventually left forever, with certainty: a target or a recurrent class can be reached from it.
+    /// Eventually left forever, with certainty: a target or a recurrent class can be reached from the state.
     Transient,
     /// In a recurrent class without a target.
     Trapped,

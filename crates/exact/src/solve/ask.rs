@@ -37,8 +37,8 @@ impl std::fmt::Debug for Asking<'_> {
 }
 
 impl Asking<'_> {
-    /// Returns the answer to a question. It is as exact as the methods that it uses (docs/solve.md). A reward up to a goal that
-    /// may never be reached is infinite.
+    /// Returns the answer to a question. The answer is as exact as the methods behind it (docs/solve.md). A reward up
+    /// to a goal that may never be reached is infinite.
     ///
     /// # Errors
     ///

@@ -20,16 +20,16 @@ pub enum AskError {
     /// A value that makes no sense in a state.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// Probabilities at a time were not found.
+    /// The probabilities at a given time could not be computed.
     #[error(transparent)]
     Transient(#[from] TransientError),
-    /// The long run was not found.
+    /// The long-run probabilities could not be computed.
     #[error(transparent)]
     Steady(#[from] SteadyError),
-    /// Times before a goal were not found.
+    /// The times spent before a goal could not be computed.
     #[error(transparent)]
     Absorb(#[from] AbsorbError),
-    /// The time to a goal was not found.
+    /// The time to a goal could not be computed.
     #[error(transparent)]
     Passage(#[from] PassageError),
     /// An interval that starts after 0, with a goal or a condition that holds in a vanishing marking: not supported.

@@ -1,17 +1,18 @@
 //! The distribution of a passage time through a chain without cycles, as a cosine series.
 //!
-//! In such a chain, one pass over the states, the last states first, computes the transform of the time for several arguments:
+//! In such a chain, one pass over the states, the last states first, computes the transform of the time for several
+//! arguments:
 //!
 //! ```text
 //! φ_i(s) = (r(i → targets) + Σ_j r_ij φ_j(s)) / (d_i + s)
 //! f(t) = A_0/2 + Σ_{k<n} A_k cos(kπ (t−a)/(b−a)),   A_k = 2/(b−a) Re(φ(−iu) e^{−iua}), u = kπ/(b−a)
 //! ```
 //!
-//! \[Fang2008\]. With the transform of the whole time, the series describes the time reflected at `a` and `b`. So the error of
-//! truncation to the interval is at most the probability outside, which Chernoff's bound limits. The error after `n`
-//! coefficients is bounded by the moduli of all factors, which decrease as `u` increases. The number of passes depends on the
-//! length of the interval in standard deviations, whereas for uniformisation it depends on the fastest rate: in large jobs
-//! about 10 passes instead of 10,000.
+//! \[Fang2008\]. With the transform of the whole time, the series describes the time reflected at `a` and `b`. So the
+//! error of truncation to the interval is at most the probability outside, which Chernoff's bound limits. The error
+//! after `n` coefficients is bounded by the moduli of all factors, which decrease as `u` increases. The number of
+//! passes depends on the length of the interval in standard deviations, whereas for uniformisation it depends on the
+//! fastest rate. For large jobs, the series needs about 10 passes, uniformisation 10,000.
 
 use std::f64::consts::PI;
 
@@ -25,7 +26,8 @@ const LANES: usize = 16;
 const PAIRS: usize = LANES / 2;
 /// Arguments θ of Chernoff's bounds, multiplied by the standard deviation.
 const TILTS: [f64; PAIRS] = [0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0];
-/// Maximum argument of Chernoff's bounds as a share of the smallest rate of leaving a state, which it reduces.
+/// Maximum argument of Chernoff's bounds, as a share of the smallest rate of leaving a state. The argument is
+/// subtracted from this rate.
 const TILT_OF_RATE: f64 = 0.9;
 /// First frequency at which the moduli are evaluated, multiplied by the standard deviation; each next frequency is √2 times higher.
 const FIRST_FREQUENCY: f64 = 1.0;
@@ -57,9 +59,8 @@ pub(crate) struct CosineLaw {
 }
 
 impl CosineLaw {
-    /// Returns the distribution, if `most` coefficients suffice for an error of about `error`. `mean` and
-    /// `sd` are those of the time of the runs that arrive, `at_once` is the probability of a start in
-    /// the target.
+    /// Returns the distribution, if `most` coefficients suffice for an error of about `error`. `mean` and `sd` describe
+    /// the time of the runs that arrive, `at_once` is the probability of a start in the target.
     pub(crate) fn of(
         descent: &Descent,
         [mean, sd]: [f64; 2],

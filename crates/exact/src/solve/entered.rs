@@ -23,8 +23,9 @@ impl StateSpace {
         (all > 0.0).then(|| entered.into_iter().map(|(state, flow)| (state, flow / all)).collect())
     }
 
-    /// Returns true if each timed firing in a state in which an expression is not 0 leads to another state. In a folded net, firings
-    /// that stay in a state may exchange its parts: they enter other markings of the net, and [`Self::entered`] does not see them.
+    /// Returns true if each timed firing in a state in which an expression is not 0 leads to another state. In a folded
+    /// net, a firing that stays in a state may exchange parts of the net. Such a firing enters another marking of the
+    /// original net, which [`Self::entered`] does not see.
     ///
     /// # Errors
     ///
@@ -41,8 +42,9 @@ impl StateSpace {
         Ok(fired - left <= ROUNDING * fired)
     }
 
-    /// Returns true if an expression is not 0 in some vanishing marking that is passed from a state with a weight above 0, such as its
-    /// probability in the long run; without weights, from any state and at the start.
+    /// Returns true if an expression is not 0 in some vanishing marking that is passed from a state with a weight above
+    /// 0, such as the state's probability in the long run. Without weights, considers the vanishing markings passed
+    /// from any state and at the start.
     ///
     /// # Errors
     ///

@@ -1,15 +1,17 @@
 //! The long run of nets with fixed delays: deterministic delays, and delays with finitely many values.
 //!
-//! At most one transition with a fixed delay may be enabled at a time, and it must have one server. Its delay starts in some
-//! state; until it fires, the other transitions form a Markov chain. If they disable it, the delay is dropped. So the states
-//! in which a delay starts or is dropped, together with the states in which no fixed delay runs, form a Markov chain:
+//! At most one transition with a fixed delay may be enabled at a time, and this transition must have one server. Its
+//! delay starts in some state; until it fires, the other transitions form a Markov chain. If they disable it, the delay
+//! is dropped. So the states in which a delay starts or is dropped, together with the states in which no fixed delay
+//! runs, form a Markov chain:
 //!
 //! ```text
 //! P(s, ·): distribution of the next of these states after s,   C(s, u): mean time in u before that state
 //! π P = π,   p(u) = Σ_s π(s) C(s, u) / Σ_s π(s) Σ_v C(s, v)
 //! ```
 //!
-//! `P` and `C` follow from transient probabilities and sojourn times at the end of the delay. Source: \[AjmoneMarsanChiola1987\].
+//! `P` and `C` follow from transient probabilities and sojourn times at the end of the delay. Source:
+//! \[AjmoneMarsanChiola1987\].
 
 use crate::compile::{Csr, Firing, Program, Value};
 use crate::net::{Law, Memory, Servers};
@@ -208,7 +210,7 @@ fn exponential_twin(program: &Program) -> Result<(Program, Vec<Fixed>), FixedDel
 
 /// What can happen in each state.
 struct Play {
-    /// Per state: the fixed delay that runs in it, if any.
+    /// Per state: the fixed delay that runs in the state, if any.
     fixed: Vec<Option<u32>>,
     /// Per state: the states to which the end of that delay leads, with probabilities.
     after: Csr<(u32, f64)>,

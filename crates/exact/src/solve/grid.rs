@@ -236,8 +236,8 @@ impl CompletionTime {
     }
 }
 
-/// Returns the end of the grid, which is the smallest time that Chernoff's bound shows to be exceeded with probability at
-/// most `beyond`, and the decay rate of the tail there.
+/// Returns the end of the grid, and the decay rate of the tail there. The end is the smallest time that is exceeded
+/// with probability at most `beyond` according to Chernoff's bound.
 fn end_of(table: &LawTable, parts: &[LawId], beyond: f64) -> (f64, f64) {
     let slowest = table.slowest(parts);
     if slowest.is_infinite() {

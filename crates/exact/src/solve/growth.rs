@@ -63,7 +63,8 @@ impl Growth {
     }
 }
 
-/// Returns a proof that the path from a state to a later state that covers it can be repeated; none if it cannot.
+/// Returns a proof that the path from a state to a later state, which covers the first state, can be repeated; none if
+/// the path cannot be repeated.
 pub(crate) fn prove(
     rules: &Rules<'_>,
     store: &Store,

@@ -173,7 +173,8 @@ pub(crate) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// Prepares the part with the given rates among its states and the rates `slack` out of it; without slack, it must be irreducible.
+    /// Prepares the part with the given rates among its states and the rates `slack` out of it; without slack, the part
+    /// must be irreducible.
     pub(crate) fn new(
         rates: Csr<(u32, f64)>,
         slack: Vec<f64>,

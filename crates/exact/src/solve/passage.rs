@@ -391,7 +391,7 @@ impl<'a> Passage<'a> {
         Ok(part.map_err(AbsorbError::Linear)?)
     }
 
-    /// Returns the distribution as a series, if it is one.
+    /// Returns the series that represents the distribution; none if uniformisation is used.
     fn series(&mut self, time: f64) -> Result<Option<&CosineLaw>, PassageError> {
         if !(time.is_finite() && time >= 0.0) {
             return Err(PassageError::Time { time });

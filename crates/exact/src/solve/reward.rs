@@ -35,9 +35,11 @@ pub fn expected(probabilities: &[f64], reward: &[f64]) -> f64 {
     probabilities.iter().zip(reward).filter(|(p, _)| **p > 0.0).map(|(p, r)| p * r).sum()
 }
 
-/// Returns the expected rewards at each of `times` \[s\] and gathered up to it, by uniformisation \[Jensen1953\].
+/// Returns the expected rewards at each of `times` \[s\] and gathered up to that time, by uniformisation
+/// \[Jensen1953\].
 ///
-/// As exact as [`transient`](crate::solve::transient()), but keeps only two distributions in memory for any number of times.
+/// As exact as [`transient`](crate::solve::transient()), but keeps only two distributions in memory for any number of
+/// times.
 ///
 /// # Errors
 ///

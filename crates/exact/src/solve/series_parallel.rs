@@ -1,7 +1,7 @@
-//! The completion time of a schedule, without a state space. A net in which every transition fires once
-//! is a graph of delays between events. If the graph is composed of parts in series, in parallel and in
-//! alternatives, the distribution of its time follows from those of the parts (Martin's reduction of
-//! stochastic networks \[Martin1965\]).
+//! The completion time of a schedule, without a state space. A net in which every transition fires once is a graph of
+//! delays between events. If the graph is composed of parts in series, in parallel and in alternatives, the
+//! distribution of the completion time follows from the distributions of the parts (Martin's reduction of stochastic
+//! networks \[Martin1965\]).
 //!
 //! Implements the reduction. The result is a tree of distributions (`law_tree`), which `grid` evaluates to numbers with
 //! bounds.

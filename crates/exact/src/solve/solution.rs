@@ -163,8 +163,8 @@ impl<'a> Solution<'a> {
 
     /// Returns the distribution of the time to the goal.
     ///
-    /// If no goal is set, a schedule of more than 10,000 states is solved by its parts, if they are in series and in parallel.
-    /// In this case, every number has guaranteed bounds.
+    /// If no goal is set, a schedule of more than 10,000 states is solved by its parts, if the parts are in series and
+    /// in parallel. In this case, every number has guaranteed bounds.
     ///
     /// # Errors
     ///
@@ -339,7 +339,8 @@ impl PassageResult<'_> {
     ///
     /// # Errors
     ///
-    /// A probability of at least that of ever reaching the goal, or a time that is too large for the rates of the net.
+    /// A probability that is not below the probability of ever reaching the goal, or a time that is too large for the
+    /// rates of the net.
     pub fn quantile(&mut self, p: f64) -> Result<Measured, SolutionError> {
         Ok(match &mut self.0 {
             Method::States(time) => Measured::exact(time.quantile(p)?, LEVEL),
@@ -422,7 +423,8 @@ impl AverageResult {
         Ok(self.averages.throughputs[self.net.transition_of(&transition.into())?.index()])
     }
 
-    /// Returns the mean of an expression over the marking; for a condition such as `#(queue) >= 5`, it is a probability.
+    /// Returns the mean of an expression over the marking; for a condition such as `#(queue) >= 5`, the mean is a
+    /// probability.
     ///
     /// # Errors
     ///

@@ -198,11 +198,11 @@ pub(crate) struct Walk {
     pub(crate) error: f64,
 }
 
-/// Computes the distributions after 0, 1, … jumps from `start` until `windows` need no more. `visit` receives the number of
-/// jumps, the probabilities, and true if these also represent all later jumps.
+/// Computes the distributions after 0, 1, … jumps from `start` until `windows` need no more. `visit` receives the
+/// number of jumps, the probabilities, and true if these also represent all later jumps.
 ///
-/// The error of stopping early is bounded: a jump never increases the difference of two distributions, so after a change of
-/// `d`, the distribution `m` jumps later differs by at most `m d`.
+/// The error of stopping early is bounded: a jump never increases the difference of two distributions. So after a
+/// change of `d`, the distribution `m` jumps later differs by at most `m d`.
 pub(crate) fn walk(
     chain: &Uniformised,
     start: &[f64],
@@ -246,7 +246,8 @@ pub(crate) fn windows(
     Ok(times.iter().map(|t| PoissonWindow::new(rate * t, 0.25 * settings.error)).collect())
 }
 
-/// Returns the probabilities of the states at each of `times` \[s\], and the expected times spent in the states up to it.
+/// Returns the probabilities of the states at each of `times` \[s\], and the expected times spent in the states up to
+/// that time.
 ///
 /// Exact up to `error`, which bounds truncation and the rounding of the jumps. The work is the number of jumps (the
 /// largest rate times the longest time) multiplied by the number of rates. If the probabilities stop changing earlier,

@@ -89,8 +89,8 @@ impl Until<'_> {
         self.explore(program, symmetry, limits, watch)?.probability(times[1], watch)
     }
 
-    /// Returns the probability that the goal holds at some time between two times, computed on all states of the net:
-    /// one chain runs up to the first time, if that is above 0, and a second chain from there.
+    /// Returns the probability that the goal holds at some time between two times, computed on all states of the net.
+    /// One chain runs up to the first time, if this time is above 0, and a second chain runs from there.
     fn between(
         &self,
         program: &Program,

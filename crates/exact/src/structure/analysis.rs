@@ -54,7 +54,8 @@ pub struct Structure {
     pub incidence: Incidence,
     /// The matrices with an additional row for each place of limited capacity: a complementary place, which holds its free room.
     pub extended: Incidence,
-    /// Per transition: true if it may fire first, because it is enabled in the initial marking and no transition of higher priority is.
+    /// Per transition: true if it may fire first, because it is enabled in the initial marking and no transition of
+    /// higher priority is enabled.
     pub fires_first: Vec<bool>,
     /// An arc of weight above 1: row, transition, weight. None in an ordinary net.
     pub heavy_arc: Option<(u32, u32, u32)>,

@@ -105,7 +105,7 @@ fn some(number: usize, noun: &str) -> String {
     }
 }
 
-/// The first violation of a class, in the order of the net; none if the net belongs to it.
+/// The first violation of a class, in the order of the net; none if the net belongs to the class.
 pub fn breaks(flow: &Flow, class: NetClass) -> Option<Witness> {
     match class {
         NetClass::StateMachine => (0..flow.transitions()).find_map(|t| {

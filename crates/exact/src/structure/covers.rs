@@ -106,8 +106,8 @@ impl Matrix {
         Ok(Cover { members: found.members, proved })
     }
 
-    /// Items that cannot be covered, since some combination of the equations has no item with the wrong sign, and these
-    /// items with the right sign (theorem of the alternative).
+    /// Items that cannot be covered (theorem of the alternative): some combination of the equations gives these items
+    /// the right sign, and gives no item the wrong sign.
     fn rest(&self, relation: Relation, sign: i64, budget: &Budget<'_>) -> Result<Vec<bool>, Cut> {
         let items = self.items.len();
         let mut by_equation: Vec<Vec<(u32, i64)>> = vec![Vec::new(); self.equations];

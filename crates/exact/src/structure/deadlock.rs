@@ -158,8 +158,8 @@ pub struct Known<'a> {
     pub no_room: &'a [u32],
     /// Minimal siphons of the net.
     pub siphons: &'a Sets,
-    /// True if the net is covered by P-semiflows; true if it is covered by T-semiflows; the rank of the matrix. None if any
-    /// of them is unknown.
+    /// True if P-semiflows cover the net, true if T-semiflows cover the net, and the rank of the matrix. None if any of
+    /// them is unknown.
     pub rank: Option<(bool, bool, usize)>,
 }
 
@@ -243,8 +243,9 @@ fn conclude(known: &Known<'_>, verdict: &mut Deadlock) {
     }
 }
 
-/// The rank theorem for connected extended free choice nets: such a net is live and bounded for some initial marking if and
-/// only if it is covered by P-semiflows and by T-semiflows and has one cluster more than the rank. \[Desel1995\], theorem 6.17.
+/// The rank theorem for connected extended free choice nets: such a net is live and bounded for some initial marking if
+/// and only if two conditions hold. P-semiflows and T-semiflows cover the net, and its number of clusters is the rank
+/// plus 1. \[Desel1995\], theorem 6.17.
 fn well_formed(known: &Known<'_>) -> Option<bool> {
     let (conservative, consistent, rank) = known.rank?;
     let flow = known.flow;

@@ -1,8 +1,8 @@
 //! Minimal siphons and traps.
 //!
-//! A siphon is a set of rows such that every producer of one of them also needs one of them: once empty, it stays
-//! empty. A trap is a set of rows such that every consumer of one of them also produces tokens in one of them: once
-//! marked, it stays marked. The traps are the siphons of the reversed graph.
+//! A siphon is a set of rows such that every producer of a row of the set also needs a row of the set: once empty, the
+//! set stays empty. A trap is a set of rows such that every consumer of a row of the set also produces tokens in a row
+//! of the set: once marked, the set stays marked. The traps are the siphons of the reversed graph.
 //!
 //! All minimal siphons are found by partition, as in \[Cordone2005\]: find one siphon, then search among siphons that
 //! lack its first row, then among siphons that have the first row but lack the second, and so on.
@@ -64,7 +64,7 @@ impl<'f> Search<'f> {
         Self { flow, inside: vec![false; flow.rows()], held: vec![0; flow.transitions()], stack: Vec::new() }
     }
 
-    /// Removes rows until every producer of the remaining rows needs one of them.
+    /// Removes rows until every producer of the remaining rows needs one of these rows.
     fn largest(&mut self, rows: &[u32]) -> Vec<u32> {
         for &row in rows {
             self.inside[row as usize] = true;

@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::cluster::compare::{Comparison, PolicySummary};
 
-/// Minimum relative gain that counts. A replay uses the times of one run, and the next run would differ by more than this.
+/// Minimum relative gain for advice. A smaller gain is less than the difference between two runs, and a replay uses the
+/// times of one run.
 const LEAST_SHARE: f64 = 0.01;
 
 /// The parts of a replay that its advice depends on.

@@ -21,9 +21,9 @@ pub struct DetectorQuality {
 }
 
 impl DetectorQuality {
-    /// Returns the measured quality of a detector. If a metric is 0/0, a neutral value replaces it, because no task has
-    /// that outcome: a precision of 1 if nothing was flagged, a latency of 0 if there was no straggler, an undetected
-    /// time of 1 if no straggler was missed, a recall of 0 if there was none.
+    /// Returns the measured quality of a detector. If a metric is 0/0, no task has that outcome, and a neutral value
+    /// replaces the metric. Precision is 1 if nothing was flagged, latency is 0 if there was no straggler, undetected
+    /// time is 1 if no straggler was missed, and recall is 0 if there was no straggler.
     ///
     /// Stragglers flagged too late count as missed and as false positives, as in [`Metric`].
     pub fn of_tally(tally: &Tally) -> Self {

@@ -1,10 +1,10 @@
 //! A job whose tasks are known individually: a recorded job, replayed under other policies, or a job of planned stages.
 //!
-//! Defines its description and its conversion to a world. Stages are jobs of maps that follow each other. A recorded task
-//! has a home node and returns to it if there is room. Its first attempt takes the recorded time on that node; on
-//! another node the time scales with the slowness of the stage's tasks on the two nodes. Logs do not contain the time
-//! of further attempts: it is the task's usual time, times the slowness of the node, times a ratio drawn from the
-//! ratios of the stage's attempts.
+//! Defines its description and its conversion to a world. Stages are jobs of maps that follow each other. A recorded
+//! task has a home node and returns to it if there is room. Its first attempt takes the recorded time on that node; on
+//! another node the time scales with the slowness of the stage's tasks on the two nodes. Logs do not contain the times
+//! of further attempts. Such a time is the task's usual time, times the slowness of the node, times a ratio drawn from
+//! the ratios of the stage's attempts.
 
 use crate::cluster::detect::Category;
 use crate::cluster::known_work::Known;
@@ -27,8 +27,8 @@ pub struct KnownNode {
 /// A task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KnownTask {
-    /// Home node of the first attempt, used if there is room, and its work on it \[s\]; none means any node
-    /// and a drawn time.
+    /// Home node of the first attempt, used if the node has room, and the work of the attempt on this node \[s\]; none
+    /// means any node and a drawn time.
     pub first: Option<(usize, f64)>,
     /// Work of a usual attempt on a usual node \[s\], > 0.
     pub usual_s: f64,

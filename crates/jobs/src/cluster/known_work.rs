@@ -32,8 +32,8 @@ impl Known {
         self.stage[task as usize] as usize
     }
 
-    /// Returns the work of an attempt that starts on a node after `before` other attempts of its task; the random
-    /// words determine the attempt's time, and whether it is slow.
+    /// Returns the work of an attempt that starts on a node after `before` other attempts of its task; the random words
+    /// determine the attempt's time, and whether the attempt is slow.
     pub(super) fn work(&self, task: u32, node: usize, before: u32, [word, slow]: [u32; 2]) -> f64 {
         let stragglers = self.stragglers[self.stage(task)].as_ref();
         let factor = stragglers.map_or(1.0, |stragglers| stragglers.drawn_factor(uniform(slow), true));

@@ -15,7 +15,7 @@ impl Simulator<'_> {
         mean * f64::from(exponential(self.node_words(node, sample)[0])) / f64::from(1_u32 << FRACTION_BITS)
     }
 
-    /// Draws the start of the node's slow-down or, if it is slow, its end.
+    /// Draws the start of the node's slow-down or, if the node is slow, the end of the slow-down.
     pub(super) fn draw_slowdown(&mut self, node: usize) {
         let slowdown = &self.world.slowdown;
         let Some(between) = slowdown.mean_between_s else { return };

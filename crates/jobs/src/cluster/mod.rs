@@ -7,9 +7,9 @@
 //!             homogeneous runs          detect::*
 //! ```
 //!
-//! Detectors watch the progress of tasks, which a GSPN does not model; therefore this simulator uses no net. Nodes have cores, slots and a
-//! speed; the tasks of a node share its active cores; jobs come in waves of maps, then reduces; nodes report by
-//! heartbeats, slow down and fail.
+//! Detectors watch the progress of tasks, which a GSPN does not model; therefore this simulator uses no net. Nodes have
+//! cores, slots and a speed, and the tasks of a node share its active cores. Nodes report by heartbeats, slow down and
+//! fail. Jobs come in waves of maps, then reduces.
 //!
 //! | question | file |
 //! |---|---|
@@ -24,9 +24,8 @@
 //! | variants of policies | [`Sweep`] |
 //! | the progress of all tasks of a run over time | [`record_progress`] |
 //!
-//! Guarantees: the same seed gives the same results on any number of threads; all policies see the
-//! same work of each attempt, the same input and the same slow-downs and failures (common random
-//! numbers).
+//! Guarantees: the same seed gives the same results on any number of threads; all policies see the same work of each
+//! attempt, the same input and the same slow-downs and failures (common random numbers).
 
 mod advice;
 mod compare;

@@ -1,8 +1,8 @@
 //! A node over time: the speed and progress of its tasks, the master's view of it, its energy.
 //!
-//! All busy tasks of a node run at the same rate, min(1, active cores / tasks) times its speed, so one number is enough
-//! for their progress: the work that a task present from the start would have done. A task ends when that number has
-//! grown by its work.
+//! All busy tasks of a node run at the same rate, min(1, active cores / tasks) times the speed of the node. So one
+//! number is enough for the progress of all tasks: the work that a task present from the start would have done. A task
+//! ends when that number has grown by the work of the task.
 
 use crate::cluster::energy::node_power;
 use crate::cluster::plan::Power;
@@ -37,7 +37,7 @@ pub(super) struct Node {
     power: f64,
     /// Energy up to now \[J\].
     pub(super) energy: f64,
-    /// The busy attempt that ends first and the work at which it does.
+    /// The busy attempt that ends first and the work at which it ends.
     pub(super) first: u32,
     pub(super) first_work: f64,
     /// Times of the next change of slowness, of the next failure or repair, and of abandoning the node's tasks \[s\].

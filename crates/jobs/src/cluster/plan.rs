@@ -186,8 +186,8 @@ impl Default for Power {
     }
 }
 
-/// Definition of a straggler: a task that takes longer than `factor` times its usual time, which is a quantile over runs on the same cluster with all
-/// cores active and equally fast. \[Phan2018, 6.1\]
+/// Definition of a straggler: a task that takes longer than `factor` times its usual time. The usual time is a quantile
+/// over runs on the same cluster with all cores active and equally fast. \[Phan2018, 6.1\]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -244,9 +244,8 @@ pub struct JobPlan {
     pub hot_keys: Option<HotKeys>,
 }
 
-/// Keys that are far more frequent than other keys, by Zipf's law: a reduce that gets the key of
-/// rank r has `weight` / r^`exponent` more input, in units of the input of a reduce without such a
-/// key. \[Lin2009\]
+/// Keys that are far more frequent than other keys, by Zipf's law. A reduce that gets the key of rank r has `weight` /
+/// r^`exponent` more input, in units of the input of a reduce without such a key. \[Lin2009\]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]

@@ -80,7 +80,7 @@ pub(super) struct Task {
     pub(super) detected: f64,
     /// Time of the original attempt \[s\], estimated if it was killed.
     pub(super) time: f64,
-    /// Number of times the task was killed and restarted; `time` is the estimate of the first of these attempts.
+    /// Number of times the task was killed and restarted; `time` is the estimated time of the first of these attempts.
     pub(super) restarts: u32,
     /// The node on which the task was killed; the task does not restart there.
     pub(super) avoid: u32,
@@ -116,7 +116,7 @@ pub(super) struct Tasks {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Job {
     pub(super) here: bool,
-    /// Submission time \[s\]; infinite while it waits for other jobs.
+    /// Submission time \[s\]; infinite while the job waits for other jobs.
     pub(super) arrival: f64,
     /// Number of slots that the job holds.
     pub(super) slots: u32,
@@ -142,7 +142,7 @@ pub(super) struct Simulator<'w> {
     /// The same attempts by node: `stride` entries for each node, filled from the first.
     pub(super) held: Vec<u32>,
     pub(super) stride: usize,
-    /// For each node, whether nothing more can be placed on it now. A field only to reuse the allocation.
+    /// Per node: true if nothing more can be placed on it now. Kept to reuse the memory.
     pub(super) satisfied: Vec<bool>,
     pub(super) tasks: Vec<Task>,
     pub(super) categories: Vec<Tasks>,
@@ -413,7 +413,7 @@ impl<'w> Simulator<'w> {
         self.follow(node);
     }
 
-    /// Removes an attempt from its node; returns the time that it held its slot \[s\].
+    /// Removes an attempt from its node; returns the time for which the attempt held its slot \[s\].
     pub(super) fn release(&mut self, number: u32) -> f64 {
         let attempt = self.attempts[number as usize];
         let node = &mut self.nodes[attempt.node as usize];

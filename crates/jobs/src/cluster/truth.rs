@@ -38,16 +38,16 @@ pub fn share_of_stragglers(times: &mut [Vec<f64>], quantile: f64, factor: f64) -
     Ok(slow as f64 / f64::max(all as f64, 1.0))
 }
 
-/// Returns the largest relative error of a guessed typical time with which no task can be
-/// misclassified; none if no guess is accurate enough. \[Phan2018, Eqs. 11 and 12\]
+/// Returns the largest relative error of a guessed typical time with which no task can be misclassified; none if no
+/// guess is accurate enough. \[Phan2018, Eqs. 11 and 12\]
 ///
 /// ```text
 /// ε_guess ≤ min( s_min (1 − ε_setting) / 1.2 − 1, (0.2 − ε_setting) / 1.2 )
 /// ```
 ///
-/// `slowest_normal` is the factor (1.2), `least_slowdown` s_min, `setting` ε_setting. The paper's condition
-/// ε_setting ≤ (s_min − 1)/(s_min + 1), in [`settings_separable`], is necessary but not sufficient: s_min = 1.333 and ε = 0.1 satisfy it, and the
-/// bound is negative.
+/// `slowest_normal` is the factor (1.2), `least_slowdown` s_min, `setting` ε_setting. The paper's condition ε_setting ≤
+/// (s_min − 1)/(s_min + 1), in [`settings_separable`], is necessary but not sufficient: s_min = 1.333 and ε = 0.1
+/// satisfy the condition, but the bound is negative.
 ///
 /// ```
 /// # use tailspn_jobs::cluster::truth::{guess_error_bound, settings_separable};

@@ -16,7 +16,7 @@ pub struct Finding {
     pub from: Option<f64>,
     /// End, in seconds since the start of the input, if known.
     pub to: Option<f64>,
-    /// True if the subject would have run longer, because it was killed, or if its end is unknown.
+    /// True if the subject was killed and would have run longer, or if its end is unknown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_least: bool,
     /// True for a task of a first wave that was slow because its executor had just started.

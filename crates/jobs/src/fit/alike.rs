@@ -4,8 +4,8 @@ use crate::fit::observe::{FitError, ObservedRun, ObservedStage};
 
 /// Returns the runs, each with its stages in the order of the first run's stages.
 ///
-/// Stages that do not wait for each other may be submitted in any order: they are distinguished by their
-/// names, or by their data if names are equal.
+/// Stages that do not wait for each other may be submitted in any order. Such stages are distinguished by their names,
+/// or by their data if names are equal.
 pub(super) fn alike(runs: &[ObservedRun]) -> Result<Vec<ObservedRun>, FitError> {
     let first = &runs[0];
     let mut all = vec![first.clone()];

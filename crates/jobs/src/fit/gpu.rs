@@ -17,9 +17,9 @@ pub fn gpu_permits(application: &Application) -> Option<u32> {
     Some((of_gpu * gpus) as u32)
 }
 
-/// Returns the total predicted wait of the attempts of a stage for permits \[s\], for a given number of
-/// permits per executor: each task requests one in the middle of its non-GPU time, since the log
-/// does not record when, and executors run as many tasks at a time as in the log. None for a stage
+/// Returns the total predicted wait of the attempts of a stage for permits \[s\], for a given number of permits per
+/// executor. Each task is assumed to request a permit in the middle of its non-GPU time, because the log does not
+/// record the time of the request. Executors are assumed to run as many tasks at a time as in the log. None for a stage
 /// without the measures.
 ///
 /// Approximate: it ignores concurrent tasks of other stages, and waits for GPU memory are not waits for permits.

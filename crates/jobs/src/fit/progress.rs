@@ -326,8 +326,8 @@ fn add_announced(run: &mut RunProgress, jobs: &[Job], start: Moment) {
     }
 }
 
-/// Returns true for a stage that Spark will skip because its output exists: a stage that waits for it was submitted, or no stage waits for it and
-/// another stage of its job was submitted.
+/// Returns true for a stage that Spark will skip because its output exists. This is the case if a stage that waits for
+/// it was submitted, or if no stage waits for it and another stage of its job was submitted.
 fn is_skipped(stage: &AnnouncedStage, job: &Job, was_submitted: &dyn Fn(u32) -> bool) -> bool {
     let waits = |other: &AnnouncedStage| other.parents.as_ref().is_some_and(|parents| parents.contains(&stage.number));
     let followers = || job.announced.iter().filter(|other| other.number > stage.number && waits(other));

@@ -4,9 +4,9 @@
 //! JobTrace ──▶ Replay: cluster::KnownJob, the origin of each value, the unknowns
 //! ```
 //!
-//! The first attempt of each task takes its recorded time; if it was killed because its copy had won, at least the
-//! time until it was killed. A pause between
-//! tasks on a slot is part of the task after it. The time of a copy is drawn: see `replay_times` for the available data.
+//! The first attempt of each task takes its recorded time. If the attempt was killed because the copy had won, it takes
+//! at least the time until it was killed. A pause between tasks on a slot is part of the task after it. The time of a
+//! copy is drawn: see `replay_times` for the available data.
 
 use std::collections::BTreeMap;
 
@@ -164,7 +164,7 @@ pub fn replay(trace: &JobTrace) -> Result<Replay, FitError> {
     })
 }
 
-/// The nodes on which attempts run: those of the Spark executors, or Hadoop nodes.
+/// The nodes on which attempts run: the nodes of the Spark executors, or Hadoop nodes.
 struct Places {
     names: Vec<String>,
     slots: Vec<u32>,

@@ -133,9 +133,9 @@ pub fn rest_by_itself(run: &RunProgress) -> Option<RestOfRun> {
     Some(rest(run, plan, positions, notes))
 }
 
-/// Returns the times of a stage without a finished task, from the last stage with the same action, or else from the
-/// last stage of all: from its later tasks, if any has finished. The extra time of its first tasks belongs to the start
-/// of the run, which has passed.
+/// Returns the times of a stage without a finished task. They come from the last stage with the same action, or else
+/// from the last stage of all. Only the later tasks of slots in this stage count, if one of them has finished. The
+/// extra time of the first tasks belongs to the start of the run, which has passed.
 fn like(stage: &StageProgress, fitted: &StagePlan, so_far: &ObservedRun, setup_s: f64) -> StageSpec {
     let same = fitted.stage.iter().rposition(|known| action(&known.name) == action(&stage.name));
     let (ratio, error) = if same.is_some() { LIKE_THE_SAME } else { LIKE_ANOTHER };
@@ -190,8 +190,9 @@ fn matched(run: &RunProgress, plan: &StagePlan) -> Result<Vec<Option<usize>>, Fi
     Ok(found)
 }
 
-/// Returns the input \[MB\] inferred from the number of tasks of the largest submitted stage whose number of tasks grows with the input, and that
-/// stage; none if the plan has that number at its own input.
+/// Returns the inferred input \[MB\] and the stage from which it was inferred. This is the largest submitted stage
+/// whose number of tasks grows with the input; the input follows from the number of its tasks. None if the plan has
+/// that number at its own input.
 fn input_of(run: &RunProgress, plan: &StagePlan, positions: &[Option<usize>]) -> Option<(f64, usize)> {
     let growing = positions.iter().zip(&plan.stage).filter_map(|(position, spec)| {
         let i = (*position).filter(|&i| run.stages[i].submitted && spec.tasks.per_mb > 0.0 && !spec.uses_partitions)?;

@@ -1,10 +1,10 @@
 //! The stage graph of a job from one or more runs, and the factor by which each run differs.
 //!
-//! Alternates until convergence: each stage's times come from all tasks, divided by the factor of their run; each run's
-//! factor comes from the ratio of the time of all its tasks to the model's. A run with far more wall time per CPU time
-//! than the others was disturbed: it has less weight in the centre of the factors (Huber's weights). Other work on the
-//! machine makes a run longer and never shorter, so the centre is the median of a distribution with a floor: see
-//! `centre`.
+//! Alternates two steps until convergence. The times of each stage come from all tasks, with the time of each task
+//! divided by the factor of its run. The factor of each run is the time of all its tasks divided by the model's time. A
+//! run with far more wall time per CPU time than the other runs was disturbed, and has less weight in the centre of the
+//! factors (Huber's weights). Other work on the machine makes a run longer and never shorter, so the centre is the
+//! median of a distribution with a floor: see `centre`.
 
 use crate::fit::alike::{alike, programs};
 use crate::fit::fitted::{FittedRun, FittedStage, FittedStages};

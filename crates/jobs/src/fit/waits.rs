@@ -38,7 +38,8 @@ pub struct ObservedCluster {
     pub map_fixed_s: Option<f64>,
     /// The part of a reduce phase that does not depend on its data \[s\], by the same rule.
     pub reduce_fixed_s: Option<f64>,
-    /// Median over the jobs with several maps of the mean time from the first launch to the other launches of the first wave \[s\].
+    /// Mean time from the first launch to the other launches of the first wave of maps \[s\]: the median over the jobs
+    /// with several maps.
     pub map_wait_s: Option<f64>,
 }
 

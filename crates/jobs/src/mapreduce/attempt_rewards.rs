@@ -50,8 +50,9 @@ impl Machines {
 /// | `copies_won` | | copies that finished first. Exact |
 /// | `energy` | J | with n attempts on N nodes of c cores, spread evenly: P_static min(n, N) + P_dyn min(n, cN), and P_idle for nodes without an attempt \[Phan2018, 4.1\]. Exact for such a spread |
 ///
-/// Two attempts of a task run exactly while its copy does, so each second of a copy contains one second of waste, whoever wins. If the copy wins, the
-/// time of the original before its flag is wasted too: its mean, which does not depend on the outcome of the race, is added when the race ends.
+/// Two attempts of a task run exactly while its copy does, so each second of a copy contains one second of waste,
+/// whoever wins. If the copy wins, the time of the original before its flag is wasted too. The mean of this time does
+/// not depend on the outcome of the race, and is added when the race ends.
 pub fn attempt_rewards(net: &Net, tasks: &[AttemptParts], machines: Option<&Machines>) -> Vec<AttemptReward> {
     let running = running(net, tasks);
     let impulses = |of: fn(&AttemptParts) -> Vec<(TransitionId, f64)>| tasks.iter().flat_map(of).collect::<Vec<_>>();

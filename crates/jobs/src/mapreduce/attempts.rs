@@ -264,7 +264,8 @@ impl Weaver<'_> {
         self.fates.iter().enumerate().map(draw).collect()
     }
 
-    /// Connects the first place of a path to a draw, or else to the transitions that start the task. Returns those transitions.
+    /// Returns the transitions that start a path: the draw, which is connected to the first place of the path, or,
+    /// without a draw, the transitions that start the task.
     fn enter(&mut self, task: &Checked, draw: Option<TransitionId>, first: PlaceId) -> Vec<TransitionId> {
         match draw {
             Some(draw) => {

@@ -1,10 +1,9 @@
 //! A distribution function held as polynomials on adaptive panels, and the sum of two such delays.
 //!
-//! Defines [`Curve`]: fit to any distribution function of a delay >= 0, value, moments, and the distribution
-//! of a sum. It is independent of jobs; `analytic` composes curves. Method: Chebyshev interpolation with
-//! bisection until the last coefficients vanish; the integral of a sum is computed on the union of both
-//! meshes, where both factors are polynomials, so Gauss quadrature is exact for them. Derived in
-//! docs/accuracy.md.
+//! Defines [`Curve`]: fit to any distribution function of a delay >= 0, value, moments, and the distribution of a sum.
+//! It is independent of jobs; `analytic` composes curves. Method: Chebyshev interpolation with bisection until the last
+//! coefficients vanish. The integral of a sum is computed on the union of both meshes. There, both factors are
+//! polynomials, so Gauss quadrature is exact. Derived in docs/accuracy.md.
 
 use std::sync::LazyLock;
 

@@ -9,22 +9,25 @@
 //!               spilled ═M═shuffle─▶ shuffledr ─merger─▶ mergedr ─reducer─▶ doner
 //! ```
 //!
-//! Places 5M + 3R + 2, transitions 5M + 2R + 2 \[PESARO15, Eq. 1, 2\], all single server. The only dead marking has
-//! one token on every `doner`: the job is complete. Ids consist of letters and digits, as PIPE's expressions require.
+//! Places 5M + 3R + 2, transitions 5M + 2R + 2 \[PESARO15, Eq. 1, 2\], all single server. The only dead marking has one
+//! token on every `doner`: the job is complete. Ids consist of letters and digits, as PIPE's expressions require.
 //!
 //! With slots, a task waits on `waitingMapj` (`waitingReducer`) until the immediate transition `startMapj`
-//! (`startReducer`) gives it a token of `mapSlots` (`reduceSlots`), which `spillj` (`reducer`) gives back: places
-//! 6M + 4R + 4, transitions 6M + 3R + 2. If workers differ, each kind of worker has its own slots, `mapSlots1` and `reduceSlots1` for the first of
-//! the plan, and a task takes a slot of the kind it was placed on: places 6M + 4R + 2, plus one for each kind with map tasks and one for each kind
-//! with reduce tasks. The start is a separate transition because a timed `readj` that took the slot itself would take it when it *ends*, and all
-//! tasks would read simultaneously. Waiting tasks start in random order; a slot belongs to all workers of its kind, not to a single worker.
+//! (`startReducer`) gives it a token of `mapSlots` (`reduceSlots`), which `spillj` (`reducer`) gives back. The net then
+//! has 6M + 4R + 4 places and 6M + 3R + 2 transitions. If workers differ, each kind of worker has its own slots
+//! (`mapSlots1` and `reduceSlots1` for the first kind of the plan), and a task takes a slot of the kind it was placed
+//! on. The net then has 6M + 4R + 2 places, plus one for each kind with map tasks and one for each kind with reduce
+//! tasks. The start is a separate transition because a timed `readj` that took the slot itself would take it when it
+//! *ends*, and all tasks would read simultaneously. Waiting tasks start in random order; a slot belongs to all workers
+//! of its kind, not to a single worker.
 //!
-//! With `gpus`, a map waits on `waitingGpuj` until the immediate transition `startGpuj` gives it a token of `gpus` (`gpus1` for the first kind of
-//! worker if kinds differ), which `toHostj` gives back: two more places per map task, and one pool.
+//! With `gpus`, a map waits on `waitingGpuj` until the immediate transition `startGpuj` gives it a token of `gpus`
+//! (`gpus1` for the first kind of worker if kinds differ), which `toHostj` gives back. This adds two places per map
+//! task, and one pool.
 //!
-//! With `model.slowstart`, the shuffle overlaps with the maps, as in Hadoop: it copies the outputs of
-//! finished maps one after the other, each in 1/M of the phase's mean time, once a share of the maps has
-//! finished. This adds three places and two immediate transitions:
+//! With `model.slowstart`, the shuffle overlaps with the maps, as in Hadoop. Once a share of the maps has finished, the
+//! shuffle copies the outputs of finished maps one after the other, each in 1/M of the phase's mean time. This adds
+//! three places and two immediate transitions:
 //!
 //! ```text
 //! waitingShuffle ─┐
@@ -32,11 +35,11 @@
 //!                 └▶ shuffling          copied ═M═allCopied─▶ shuffledr
 //! ```
 //!
-//! With a clean-up (`framework.cleanup_s`, `[residual]`), all reduces mark `reduced`, and the transition `commit` moves all of these tokens to
-//! `finished`: one transition more, and R - 2 places fewer.
+//! With a clean-up (`framework.cleanup_s`, `[residual]`), all reduces mark `reduced`, and the transition `commit` moves
+//! all of these tokens to `finished`: one transition more, and R - 2 places fewer.
 //!
-//! A phase with mean 0 is an immediate transition, the limit of an exponential one with a growing rate: PIPE and the exact solvers support it, unlike
-//! a deterministic delay of 0.
+//! A phase with mean 0 is an immediate transition, the limit of an exponential one with a growing rate: PIPE and the
+//! exact solvers support it, unlike a deterministic delay of 0.
 
 use std::collections::HashMap;
 
@@ -80,8 +83,9 @@ const ROWS_IN_SIGHT: usize = 10;
 
 /// Returns the net of `plan`'s job with the mean times `phases`.
 ///
-/// The structure is the paper's, see the module; delays have the shapes of `model.distribution` with those means. Exact translation: no approximation
-/// is added. Source: \[PESARO15, Sec. II.A\]; slots and shapes are our additions.
+/// The structure is the paper's, see the module; delays have the shapes of `model.distribution` with the means in
+/// `phases`. Exact translation: no approximation is added. Source: \[PESARO15, Sec. II.A\]; slots and shapes are our
+/// additions.
 ///
 /// # Errors
 ///

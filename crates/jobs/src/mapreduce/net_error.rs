@@ -31,7 +31,7 @@ pub enum JobNetError {
         /// Mean \[s\].
         mean_s: f64,
     },
-    /// Tasks wait for slots, and one of them was placed on no kind of worker, or on one without slots. Take the placement
+    /// Tasks wait for slots, and a task was placed on no kind of worker, or on a kind without slots. Take the placement
     /// from `phase_times` of the same plan.
     #[error("a task is assigned to a kind of worker without a slot for it")]
     NoSlot,

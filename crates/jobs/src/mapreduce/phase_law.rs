@@ -59,7 +59,7 @@ pub enum PhaseLaw {
     },
 }
 
-/// Problem with a shape's number.
+/// Error for a parameter of a shape that is outside its allowed range.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("{what} is {}; it must be {needs}", short(*value))]
 pub struct PhaseLawProblem {

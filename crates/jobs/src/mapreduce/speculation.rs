@@ -1,8 +1,8 @@
 //! Speculation in a net: the flagged tasks, the times of their flags, and their copies.
 //!
-//! Defines the settings of a detector in a net: its quality, not its algorithm. A GSPN has no progress scores, so the fate of a task (straggler or not,
-//! flagged or not) is drawn when it starts, with the four probabilities of \[Phan2018, 4.2\]; recall, precision, latency and undetected time are then
-//! exactly the requested ones.
+//! Defines the settings of a detector in a net: its quality, not its algorithm. A GSPN has no progress scores. So the
+//! fate of a task (straggler or not, flagged or not) is drawn when the task starts, with the four probabilities of
+//! \[Phan2018, 4.2\]. Recall, precision, latency and undetected time are then exactly the requested ones.
 
 use serde::Deserialize;
 use serde::Serialize;
@@ -185,16 +185,17 @@ impl Speculation {
 
 /// Returns the net in which each of the chains may be a straggler, may be flagged, and gets a copy if it is flagged.
 ///
-/// * *Flagged tasks.* The outcome of a task is drawn at its start: straggler and flagged rα, missed (1 − r)α, normal
-///   and flagged rα(1 − p)/p, neither with the remaining probability \[Phan2018, 4.2\]; of the false positives, the
-///   share `fake` of all flags applies to stragglers with less than their typical time remaining. Negative
-///   probabilities are refused.
-/// * *Time of the flag.* The stage that contains the flag is split in two, so that the mean time to
-///   the flag is DL typical times. Each part keeps the shape of the stage's distribution: the mean
-///   of the task stays, its variance is lower.
+/// * *Flagged tasks.* The outcome of a task is drawn at its start \[Phan2018, 4.2\]. A task is a straggler flagged in
+///   time with probability rα, a missed straggler with (1 − r)α, and a false positive with rα(1 − p)/p; otherwise it is
+///   normal and not flagged. A share `fake` of all flags comes too late: these tasks are stragglers with less than
+///   their typical time remaining. They count as missed stragglers and as false positives. Negative probabilities are
+///   refused.
+/// * *Time of the flag.* The stage that contains the flag is split in two, so that the mean time to the flag is DL
+///   typical times. Each part keeps the shape of the stage's distribution: the mean of the task stays, its variance is
+///   lower.
 /// * *The copy* waits for a slot, see [`CopySlots`], and draws a slow node with a separate probability.
-/// * *The race.* The attempt that finishes first ends the task as its last stage did; the other attempt is killed at the same moment, wherever it is,
-///   and its slot is free.
+/// * *The race.* The attempt that finishes first ends the task as its last stage did; the other attempt is killed at
+///   the same moment, wherever it is, and its slot is free.
 ///
 /// # Errors
 ///

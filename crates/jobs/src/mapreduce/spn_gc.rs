@@ -115,15 +115,16 @@ pub fn load_s(plan: &Plan) -> f64 {
     plan.profile.load_s + plan.profile.upload_s
 }
 
-/// Returns the mean time of phase 2, fetching the remote part of a split of `split` MB, on `node` with the local share `a` \[s\].
+/// Returns the mean time of phase 2, fetching the remote part of a split of `split` MB, on `node` with the local share
+/// `a` \[s\].
 ///
 /// ```text
 /// T2 = (1 - A) (D_split/HR + D_split/net + D_split/HW)
 /// ```
 ///
-/// The printed equation takes the maximum over maps, and its first sign is illegible: in our model each map
-/// has a separate mean (the maximum results from the net), and the first term also includes only the remote
-/// part, because (8) reads the split from the local disk. Source: \[PESARO15, Eq. 7\].
+/// The printed equation takes the maximum over maps, and its first sign is illegible. In our model, each map has a
+/// separate mean, and the maximum results from the net. The first term also includes only the remote part, because (8)
+/// reads the split from the local disk. Source: \[PESARO15, Eq. 7\].
 pub fn read_s(node: &Node, a: f64, split: f64) -> f64 {
     (1.0 - a) * (split / node.disk_read_mb_per_s + split / node.network_mb_per_s + split / node.disk_write_mb_per_s)
 }
@@ -243,8 +244,8 @@ pub fn merge_count(plan: &Plan, split: f64) -> f64 {
 /// T6 = N_spill (D_spill/MR + D_spill/HW) + N_merge D_spill (1/HR + 1/HW + 1/MR + 1/MW)
 /// ```
 ///
-/// D_spill is all spilled data of the task, so with several spills the printed equation counts it several
-/// times; we follow it, and a map with twice the data takes two to four times as long. Source: \[PESARO15,
+/// D_spill is all spilled data of the task, so with several spills the printed equation counts this data several times.
+/// We follow the printed equation, so a map with twice the data takes two to four times as long. Source: \[PESARO15,
 /// Eq. 11\].
 pub fn spill_s(plan: &Plan, node: &Node, split: f64) -> f64 {
     let size = spill_sizes(plan, split).spill_mb();

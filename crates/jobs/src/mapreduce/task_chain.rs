@@ -17,7 +17,8 @@ use crate::net::{ArcKind, ClassId, Delay, Expr, Net, PlaceId, Timing, Transition
 pub struct TaskChain {
     /// Name, letters and digits, such as `Map1`; parts added to the net are named after it.
     pub name: String,
-    /// Place of the token when the task starts; if tasks wait for slots, the place after the task has received one.
+    /// Place of the token when the task starts; if tasks wait for slots, the place of the token after the task has
+    /// received a slot.
     pub start: PlaceId,
     /// Transitions, in order; timed, or immediate for a stage that takes no time.
     pub stages: Vec<TransitionId>,

@@ -1,6 +1,6 @@
 //! The mean time of each phase of each task of a job: the formulas of `spn_gc` on the nodes of the cluster.
 //!
-//! Implements the placement of tasks on workers and the drawn locality. No net and no distribution.
+//! Places tasks on workers and draws their locality. Uses neither a net nor distributions.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -134,8 +134,9 @@ pub enum PhaseTimesError {
 /// Returns the kind of worker (index into `cluster.node`) that each of `tasks` tasks runs on.
 ///
 /// The first tasks go to the workers in turn, one to each with a slot left, until all slots have one. Each later task
-/// goes to the slot that becomes free first if all tasks take their mean time, `times_s` for each kind of worker \[s\];
-/// without times, to the slots in order again. This placement is ours; the paper does not specify it.
+/// goes to the slot that becomes free first if all tasks take their mean time, which is `times_s` for each kind of
+/// worker \[s\]. Without times, later tasks go to the slots in order again. This placement is ours; the paper does not
+/// specify it.
 fn placement(nodes: &[Node], tasks: usize, slots: impl Fn(&Node) -> u64, times_s: Option<&[f64]>) -> Vec<usize> {
     let mut free: Vec<(usize, u64)> = Vec::new();
     for (kind, node) in nodes.iter().enumerate() {
@@ -171,10 +172,10 @@ fn placement(nodes: &[Node], tasks: usize, slots: impl Fn(&Node) -> u64, times_s
 /// Returns the mean time of each phase of each task of `plan`.
 ///
 /// Each task's means come from the rates of its node. The one shuffle of the job takes as long as the shuffle on its
-/// slowest reducer's node, with the mean local share of all maps; this is our choice, because \[PESARO15, Eq. 12\] has
-/// one node. `uniform` gives numbers in `[0, 1)`; it is called once per map, in task order, and only if
-/// `model.locality` is `drawn`: then the map's input is local if the number is below the local share. Exact evaluation
-/// of the formulas in [`spn_gc`].
+/// slowest reducer's node, with the mean local share of all maps. This is our choice, because \[PESARO15, Eq. 12\] has
+/// one node. `uniform` gives numbers in `[0, 1)`; it is called only if `model.locality` is `drawn`, once per map, in
+/// task order. The map's input is local if the number is below the local share. Exact evaluation of the formulas in
+/// [`spn_gc`].
 ///
 /// # Errors
 ///
@@ -246,8 +247,8 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
     phases.not_finite().map_or(Ok(phases), |phase| Err(PhaseTimesError::NotFinite { phase }))
 }
 
-/// Returns the means of phases 2 to 6 of a map with a whole split and of phases 8 and 9 of a reduce \[s\],
-/// for each kind of worker; with the mean local share of map input.
+/// Returns the means of phases 2 to 6 of a map with a whole split, and of phases 8 and 9 of a reduce \[s\], for each
+/// kind of worker. The map input has the mean local share.
 pub(crate) fn task_means(plan: &Plan) -> Vec<([f64; 5], [f64; 2])> {
     let share = spn_gc::local_share(plan);
     let of_node = |node: &Node| match &plan.phases {
@@ -263,7 +264,7 @@ pub(crate) fn task_means(plan: &Plan) -> Vec<([f64; 5], [f64; 2])> {
     plan.cluster.node.iter().map(of_node).collect()
 }
 
-/// Returns the means of phases 2 to 6 of a map task of `split` MB on `node`, of whose input the share `a` is local.
+/// Returns the means of phases 2 to 6 of a map task of `split` MB on `node`; the share `a` of the input is local.
 pub(crate) fn map_means(plan: &Plan, node: &Node, a: f64, split: f64) -> [f64; 5] {
     [
         spn_gc::read_s(node, a, split) + plan.map_wait_s(),

@@ -188,8 +188,8 @@ impl JobPlan {
         }
     }
 
-    /// Returns the straggler policies to compare: those of the plan; otherwise none and Spark's copies if it has them, or
-    /// [`PolicyPlan::compared`].
+    /// Returns the straggler policies to compare: the policies of the plan. If the plan lists none: no copies and
+    /// Spark's copies if the plan has Spark's copies, otherwise [`PolicyPlan::compared`].
     pub fn policies(&self) -> Vec<PolicyPlan> {
         let own = match self {
             Self::MapReduce(plan) => &plan.policy,

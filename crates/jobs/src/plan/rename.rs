@@ -1,7 +1,7 @@
 //! Old names of keys: read for one release, with a warning.
 //!
-//! Defines how a table of renames is applied to a document before anything is read from it. The tables are next
-//! to the plans.
+//! Defines how a table of renames is applied to a document before anything is read from the document. The tables are
+//! next to the plans.
 
 use std::fmt;
 use std::ops::Range;

@@ -112,9 +112,9 @@ impl PlannedJob {
         self.stages.iter().map(PlannedStage::work_s).sum::<f64>() + driver * f64::from(self.slots)
     }
 
-    /// Returns the relative standard error of the job time due to the errors of the fitted task times: all times of a
-    /// stage have the same error, weighted
-    /// by their share of all slot time, plus the errors shared by the stages. Approximate: stages that run in parallel count in full.
+    /// Returns the relative standard error of the job time due to the errors of the fitted task times. All times of a
+    /// stage have the same error, weighted by their share of all slot time. The errors shared by the stages are added.
+    /// Approximate: stages that run in parallel count in full.
     pub fn error(&self) -> f64 {
         let all = self.slot_time_s();
         let part = |wave: &Wave| f64::from(wave.tasks) * wave.mean_s * wave.error / all;

@@ -95,8 +95,8 @@ impl StageSchedule {
     }
 }
 
-/// A future event: its time, as the bits of a nonnegative float, which sort like the times; and the stage whose set-up ends, or, above the number of
-/// stages, the stage with a task that ends.
+/// A future event: its time and a number. The time is stored as the bits of a nonnegative float, which sort like the
+/// times. The number is a stage whose set-up ends, or the number of stages plus a stage with a task that ends.
 pub(super) type Event = Reverse<(u64, usize)>;
 
 pub(super) struct Running<'a> {

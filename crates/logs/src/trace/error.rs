@@ -64,7 +64,8 @@ pub enum TraceError {
         /// The limit.
         limit: u64,
     },
-    /// A folder or zip archive holds several logs, or a log several applications, and the request matches none or more than one of them.
+    /// A folder or zip archive holds several logs, or a log holds several applications. The request matches none of
+    /// them, or more than one.
     #[error("`{folder}` holds {}{}{}", counted(.logs, "log", "logs"), meant(.wanted.as_deref()), list(.logs))]
     SeveralLogs {
         /// The name of the folder, archive or file.

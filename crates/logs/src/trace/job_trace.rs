@@ -198,7 +198,8 @@ pub struct Reading {
     pub events: u64,
     /// Lines that do not parse.
     pub bad_lines: u64,
-    /// Number of task ends in the log, including ends without an attempt: Spark reports a task as ended again if it must be repeated.
+    /// Number of task ends in the log, including ends without an attempt: Spark reports a task as ended again if the
+    /// task must be repeated.
     pub task_ends: u64,
     /// True if the reading was stopped early.
     pub partial: bool,

@@ -1,4 +1,4 @@
-//! The description of one of several logs in a folder or archive, and the matching of a request with it.
+//! The description of one of several logs in a folder or archive, and the matching of a request with this description.
 
 use std::fmt;
 

@@ -19,14 +19,13 @@ use crate::watch::Watch;
 
 /// Reads the log in a file, a folder or a zip archive.
 ///
-/// A folder may be a rolled Spark event log, hold the pieces of a Databricks log or the batch tables of Alibaba, or hold one log, which may
-/// be rolled. With [`ReadOptions::application`] it may hold several logs, as the folder of Spark's History Server does. A zip archive counts
-/// as a folder.
+/// A folder may be a rolled Spark event log. It may also contain the pieces of a Databricks log, the batch tables of
+/// Alibaba, or one log, which may be rolled. With [`ReadOptions::application`], a folder may contain several logs, as
+/// the folder of Spark's History Server does. A zip archive counts as a folder.
 ///
 /// # Errors
 ///
-/// [`TraceError`] if the log cannot be read. Problems that do not stop reading are in
-/// [`JobTrace::warnings`].
+/// [`TraceError`] if the log cannot be read. Problems that do not stop reading are in [`JobTrace::warnings`].
 pub fn read(path: &Path, options: &ReadOptions, watch: &dyn Watch) -> Result<JobTrace, TraceError> {
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         // a pipe can be read only once
@@ -62,8 +61,8 @@ pub fn is_log(path: &Path) -> bool {
     path.is_file() && log_format(path).is_some()
 }
 
-/// Returns the format of a log, detected from its start, compressed or not, or of the first log in
-/// a folder or zip archive; none for a file that is not a log.
+/// Returns the format of a log, detected from its start, whether it is compressed or not. For a folder or a zip
+/// archive, this is the format of its first log. None for a file that is not a log.
 pub fn log_format(path: &Path) -> Option<Format> {
     if path.is_dir() && is_log(path) {
         return Some(Format::SparkEventLog);

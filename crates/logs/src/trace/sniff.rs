@@ -49,7 +49,7 @@ pub(super) fn sniff(head: &[u8]) -> Sniffed {
     sniff_table(text)
 }
 
-/// Returns the first top-level keys of an object, even if it is truncated.
+/// Returns the first top-level keys of an object, which may be truncated.
 fn first_keys(text: &[u8]) -> Vec<String> {
     let mut keys = Vec::new();
     let (mut depth, mut string, mut escaped, mut start) = (0_u32, false, false, 0);

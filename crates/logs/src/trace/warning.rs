@@ -30,7 +30,7 @@ pub enum WarningKind {
     CutFile,
     /// A part of a rolled log is missing.
     MissingPart,
-    /// A part was compacted: Spark removed events of finished jobs from it.
+    /// A part was compacted: Spark removed events of finished jobs from this part.
     CompactedPart,
     /// A record without a required field; it is skipped.
     MissingField,

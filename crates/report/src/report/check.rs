@@ -62,7 +62,7 @@ pub struct CheckReport {
     /// than `folded`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded_by_solve: Option<FoldedParts>,
-    /// Exchangeable parts that are not folded; `solve` explores canonical markings of them.
+    /// Exchangeable parts that are not folded; `solve` explores only canonical markings of these parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exchanged: Vec<ExchangedParts>,
     /// Similar parts that cannot be folded.

@@ -37,12 +37,12 @@ impl From<Share> for PartOf {
 pub struct ShareRow {
     /// The rule, such as `1.5 medians`.
     pub rule: String,
-    /// Stragglers among the tasks. By the rules that compare with a mean or a median: among the attempts that did not
+    /// Stragglers among the tasks; for rules that compare with a mean or a median, among the attempts that did not
     /// fail.
     pub tasks: PartOf,
     /// Jobs with a straggler.
     pub jobs: PartOf,
-    /// Nodes with a straggler, counted in each run.
+    /// Nodes with a straggler. A node of several runs counts once for each run.
     pub nodes: PartOf,
 }
 

@@ -333,7 +333,7 @@ pub(super) fn amount(at: String, evidence: &Evidence, value: f64) -> Number {
     scaled(at, value, evidence.value.abs().max(evidence.usual.abs()), &evidence.unit)
 }
 
-/// Returns a number in a multiple of its unit that suits the largest of the numbers next to it.
+/// Returns a number in a multiple of its unit. The multiple suits the largest of the adjacent numbers.
 pub(super) fn scaled(at: String, value: f64, largest: f64, unit: &str) -> Number {
     let (factor, shown) = match (largest, unit) {
         (size, "s") if size < 1.0 => (1e3, "ms".to_owned()),

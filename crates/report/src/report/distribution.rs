@@ -69,7 +69,7 @@ pub struct Distribution {
     /// Histogram of the samples.
     pub histogram: Histogram,
     /// The distribution function as a line of points. For samples, it covers the range from the shortest to the longest
-    /// sample, and `low` and `high` are the ends of an interval for each single probability, at the level of the mean.
+    /// sample. Then `low` and `high` are the ends of an interval for each single probability, at the level of the mean.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<CdfPoint>,
 }

@@ -120,8 +120,8 @@ impl<'a> Estimation<'a> {
     ///
     /// # Errors
     ///
-    /// [`StudyError::Options`] for options that the plan has no meaning for, [`StudyError::Model`] for a plan without a net, which a plan of
-    /// tasks is, or replications that cannot be run.
+    /// [`StudyError::Options`] for options that the plan has no meaning for, [`StudyError::Model`] for a plan without a
+    /// net, such as a plan of tasks, and for replications that cannot be run.
     pub fn run(mut self) -> Result<EstimatedJob, StudyError> {
         let level = self.level;
         let found = match self.planned.plan().map_err(StudyError::Options)? {

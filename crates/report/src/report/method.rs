@@ -13,8 +13,8 @@ use crate::sim::{FoldedParts, NotFolded};
 pub struct AnswerMethod {
     /// `simulation`, `exact`, or `both`.
     pub used: Word,
-    /// Method of the exact answer, or of a cheaper one: `formula`, `states` or `series-parallel`; none if it
-    /// is not known to be faster.
+    /// Method of the exact answer, or, for a simulation, of an exact answer that would cost less: `formula`,
+    /// `states` or `series-parallel`; none if no exact answer is known to cost less.
     pub exact: Option<Word>,
     /// Number of states that the exact answer needs.
     pub states: Option<usize>,

@@ -74,8 +74,8 @@ pub(crate) const ON_LIGHT: RGBColor = RGBColor(1, 1, 1);
 /// See [`ON_LIGHT`].
 pub(crate) const ON_DARK: RGBColor = RGBColor(254, 254, 254);
 
-/// Dots of a fine picture in each direction for one of its pixels: coordinates are integers, with which a
-/// flat curve would have steps.
+/// Number of dots of a fine picture, in each direction, for one pixel. Coordinates are integers, so a flat curve would
+/// have steps without these dots.
 pub(crate) const FINE: i32 = 8;
 
 /// Converts pixels to dots.

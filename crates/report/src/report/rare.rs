@@ -58,7 +58,7 @@ pub struct RareReport {
 pub struct LevelRow {
     /// Value of the importance, or time \[s\]; none for the event itself.
     pub at: Option<f64>,
-    /// Share of the walks from the level before that reached this one.
+    /// Share of the walks from the previous level that reached this level.
     pub share: f64,
 }
 

@@ -186,8 +186,8 @@ fn draw_effects(area: &Area<'_>, dots: &[Dot<'_>], x: [f64; 2], y: [f64; 2], wid
     write_names(area, &chart, dots, &places, [taken, lines], width)
 }
 
-/// Writes the name of each dot next to it if there is room, in order of rank; otherwise the rank;
-/// otherwise no text. Names never cover the fields `taken`, and cover the fields `lines` only if there is no other
+/// Writes a text next to each dot, in order of rank: the name if there is room, otherwise the rank if there is room,
+/// otherwise nothing. Names never cover the fields `taken`, and cover the fields `lines` only if there is no other
 /// position.
 fn write_names(
     area: &Area<'_>,

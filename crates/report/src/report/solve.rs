@@ -266,7 +266,7 @@ pub struct LivenessRow {
     pub name: String,
     /// 0: never fires, 1: finitely often, 3: infinitely often in some run, 4: can always fire again.
     pub level: u8,
-    /// Transitions after which it never fires again, if it is not live.
+    /// Firing sequence after which the transition never fires again, if it is not live.
     pub lost_after: Option<Vec<String>>,
 }
 

@@ -99,7 +99,7 @@ fn knob_row(axes: &[AxisRow], knob: Knob) -> KnobRow {
 }
 
 impl SweepReport {
-    /// Returns true if its points are all combinations of its axes.
+    /// Returns true if the points of the sweep are all combinations of the axes.
     pub(crate) fn is_grid(&self) -> bool {
         self.design == Design::Grid.name()
     }

@@ -232,7 +232,7 @@ impl TraceReport {
         Some(Figure::bars("bounds", title, caption, "time [s]", rows))
     }
 
-    /// Returns the bounds of all applications; one application has a figure of them.
+    /// Returns the bounds of all applications; for a single application, a figure shows the bounds instead.
     fn bounds(&self) -> Table {
         let columns = [
             Column::new("application"),

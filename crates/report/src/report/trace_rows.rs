@@ -87,9 +87,9 @@ pub struct ApplicationRow {
     pub name: String,
     /// Version of the framework.
     pub version: Option<String>,
-    /// Time when it started.
+    /// Time when the application started.
     pub start_s: Option<f64>,
-    /// Time when it ended.
+    /// Time when the application ended.
     pub end_s: Option<f64>,
     /// Jobs of the application.
     pub jobs: u64,
@@ -135,9 +135,9 @@ pub struct TraceJobRow {
     pub number: u64,
     /// Name of the job.
     pub name: String,
-    /// Time when it was submitted.
+    /// Time when the job was submitted.
     pub submitted_s: Option<f64>,
-    /// Time when it ended.
+    /// Time when the job ended.
     pub completed_s: Option<f64>,
     /// True if the job succeeded.
     pub succeeded: Option<bool>,
@@ -180,9 +180,9 @@ pub struct StageRow {
     pub failures: u64,
     /// Attempts that were copies.
     pub copies: u64,
-    /// Time when it was submitted.
+    /// Time when the stage was submitted.
     pub submitted_s: Option<f64>,
-    /// Time when it ended.
+    /// Time when the stage ended.
     pub completed_s: Option<f64>,
     /// Waves: tasks of the stage divided by slots of the application; none without slots.
     pub waves: Option<f64>,

@@ -128,8 +128,8 @@ fn node_name(trace: &JobTrace, node: usize) -> Option<&str> {
 /// Start and end \[µs\], and class.
 type Span = (i64, i64, Class);
 
-/// Returns the attempts as bars in lanes, for the report; `None` if too many bars are left after those that touch
-/// have been joined.
+/// Returns the attempts as bars in lanes, for the report; `None` if too many bars are left after bars that touch have
+/// been joined.
 pub(super) fn timeline(trace: &JobTrace, usual: &Usual) -> Option<TimelineRow> {
     let (drawn, lanes) = lay_out(trace);
     let classes = classes(trace, usual);

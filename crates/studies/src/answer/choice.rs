@@ -12,8 +12,8 @@ use crate::sim::{FoldedParts, Goal, Prepared, Question};
 use crate::solve::{GridSettings, Limits, completion_time, explore, is_series_parallel};
 use crate::watch::{Unwatched, Watch};
 
-/// States of the folded net up to which an exact answer costs less than a second, at about 0.1 ms
-/// per state, and little memory. Counting 5,000 states takes about 50 ms.
+/// Maximum number of states of the folded net for an exact answer in place of replications. The answer takes about 0.1
+/// ms per state, so less than a second, and little memory. Counting 5,000 states takes about 50 ms.
 const CHEAP: u64 = 5_000;
 /// Maximum number of states times transitions: exploring a large net must not take longer than simulating it.
 const WORK: u64 = 4_000_000;

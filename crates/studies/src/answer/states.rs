@@ -97,7 +97,7 @@ impl Solved {
         Ok(answer)
     }
 
-    /// Means if each state has its share of the time; rewards are collected over `seconds`.
+    /// Means for the given shares of time in the states; rewards are collected over `seconds`.
     fn means(&self, shares: &[f64], seconds: f64, question: &Question, all: bool) -> Result<ExactAnswer, AnswerError> {
         let averages = self.states.space.averages(&self.states.program, shares)?;
         let rewards = question.rewards.iter().map(|reward| Ok(seconds * self.reward(reward, shares)?));

@@ -169,7 +169,8 @@ pub fn time_to<'a>(space: &'a StateSpace, targets: &[bool], watch: &'a dyn Watch
     passage(space.partial_chain(), targets, &PassageSettings::watched(watch))
 }
 
-/// Exact numbers for the quantities of a question; quantities that it does not ask for are empty. Times in seconds.
+/// Exact numbers for the quantities of a question; quantities that the question does not ask for are empty. Times in
+/// seconds.
 #[derive(Debug)]
 pub struct ExactAnswer {
     /// The method.

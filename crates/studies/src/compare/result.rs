@@ -93,13 +93,13 @@ pub struct StageSide {
     pub number: u32,
     /// The stage's name on that side.
     pub name: String,
-    /// Runs of the side that have it.
+    /// Runs of the side that have the stage.
     pub runs: usize,
     /// Tasks.
     pub tasks: f64,
     /// Input and shuffle data that its tasks read \[MB\].
     pub mb: f64,
-    /// Time during which it ran \[s\].
+    /// Time during which the stage ran \[s\].
     pub wall_s: f64,
     /// Part of the job's time that the stage accounts for \[s\], averaged over all runs of the side; while k stages
     /// run, each gets 1/k of the time.

@@ -38,7 +38,8 @@ pub struct ComparedStage {
     pub tasks: u64,
     /// Input and shuffle data that the finished tasks read \[MB\].
     pub mb: f64,
-    /// Intervals in which it ran, in seconds since the start of the run: one per attempt of the stage, from the first launch of a task to the last end.
+    /// Intervals in which the stage ran, in seconds since the start of the run: one per attempt of the stage, from the
+    /// first launch of a task to the last end.
     pub ran_s: Vec<[f64; 2]>,
 }
 

@@ -80,8 +80,8 @@ fn check_jobs(fitted: &FittedJobs) -> Result<Vec<CheckedFit>, StudyError> {
     fitted.jobs.iter().map(|job| check_fit(&at(job))).collect()
 }
 
-/// Returns the spread of whole runs around the estimates of one plan that was fitted to all of them, shrunk
-/// towards [`ONE_JOB`] if there are few.
+/// Returns the spread of whole runs around the estimates of one plan that was fitted to all of them, shrunk towards
+/// [`ONE_JOB`] if there are few jobs.
 ///
 /// # Examples
 ///

@@ -28,14 +28,16 @@ pub struct StagesEstimate {
     pub comparison: Option<Comparison>,
 }
 
-/// Estimates the time of a job of stages. `ensemble` configures the simulation: it runs task by task or, if the ensemble
-/// names a backend, with the job's net, which gives the same numbers on the CPU and on a GPU. `level` applies to the
-/// comparison's intervals. `watch` counts the replications without copies first, then the replications with copies.
+/// Estimates the time of a job of stages. `ensemble` configures the simulation: it runs task by task or, if the
+/// ensemble names a backend, with the job's net. The net gives the same numbers on the CPU and on a GPU. `level`
+/// applies to the comparison's intervals. `watch` counts the replications without copies first, then the replications
+/// with copies.
 ///
 /// # Errors
 ///
 /// [`StudyError::Model`] for a plan without a net, [`StudyError::NoReplication`] if no replication finished,
-/// [`StudyError::Part`] if this process ran only part of the replications, or the error of replications that cannot be run.
+/// [`StudyError::Part`] if this process ran only part of the replications, or the error of replications that cannot be
+/// run.
 pub fn estimate_stages(
     plan: &StagePlan,
     ensemble: &Ensemble,

@@ -19,10 +19,10 @@ use crate::watch::Watch;
 
 /// A search for the cheapest size of a job that meets its deadline.
 ///
-/// If no numbers of machines are given, a pilot of few replications doubles the number until the job meets
-/// its deadline and becomes more expensive, or until the widest stage cannot use more machines. The search
-/// then evaluates numbers around the pilot's answer. The result applies to the listed sizes: the pilot,
-/// which has another seed, only proposes them.
+/// If no numbers of machines are given, a pilot of few replications doubles the number. The pilot stops when the job
+/// meets its deadline and becomes more expensive, or when the widest stage cannot use more machines. The search then
+/// evaluates numbers around the pilot's answer. The result applies to the listed sizes: the pilot, which has another
+/// seed, only proposes them.
 ///
 /// # Examples
 ///
@@ -85,7 +85,7 @@ const CLEAR: f64 = 0.7;
 /// Total number of simulated tasks of a size; it determines the number of replications within the limits above.
 const PILOT_TASKS: u64 = 2_000_000;
 const FIRST_TASKS: u64 = 5_000_000;
-/// Number of doublings after the cheapest size that are tried.
+/// Maximum number of doublings that are tried after the cheapest size.
 const MOST_DEARER: u32 = 2;
 /// Maximum number of simulated tasks (replications times tasks) of a size; if it is reached, the size stays undecided.
 const MOST_TASKS: u64 = 100_000_000;

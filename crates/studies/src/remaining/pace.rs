@@ -26,7 +26,8 @@ const REACH: f64 = 2.5;
 const STEPS: i32 = 100;
 /// Maximum number of tasks of a stage that enter the likelihood; of more tasks, an even selection.
 const MOST_TASKS: usize = 1_000;
-/// Degrees of freedom of the likelihood of a finished task: Student's, so that outliers have little weight.
+/// Degrees of freedom of the likelihood of a finished task. The likelihood is Student's t, so that outliers have little
+/// weight.
 const TASK_FREEDOM: f64 = 4.0;
 /// Minimum standard deviation of the logarithm of a task time; smaller differences come from rounding and launch delays.
 const LEAST_TASK_SPREAD: f64 = 0.03;

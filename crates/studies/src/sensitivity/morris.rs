@@ -38,9 +38,9 @@ const FEWEST: usize = 4;
 /// e_i = (f(x + Δ_i) − f(x)) / Δ_i on each walk;   μ*_i = mean |e_i|,   μ_i = mean e_i,   σ_i² = var e_i − mean noise of e_i
 /// ```
 ///
-/// Δ is a share of the range, so effects are per whole range. All points of a walk have common random numbers; the
-/// remaining noise in e_i is measured between groups of replications and subtracted from σ² (set to 0 if negative)
-/// and from sizes. Sources: \[Morris1991\]; μ\* is of \[Campolongo2007\]; the treatment of noise is derived in
+/// Δ is a share of the range, so effects are per whole range. All points of a walk have common random numbers. The
+/// remaining noise in e_i is measured between groups of replications, and subtracted from σ² (set to 0 if negative) and
+/// from sizes. Sources: \[Morris1991\]; μ\* is of \[Campolongo2007\]; the treatment of noise is derived in
 /// docs/sensitivity.md.
 ///
 /// # Errors

@@ -64,9 +64,9 @@ impl Response {
         self.mean() * other.mean() - covariance_of_means(self, other)
     }
 
-    /// Returns an estimate of the absolute value: the mean over the groups, each multiplied by the sign of the mean of the
-    /// other groups. The expectation is 0 if the true value is 0, it is the true absolute value if the sign is certain, and
-    /// it is never larger. So noise is not mistaken for an effect.
+    /// Returns an estimate of the absolute value: the mean over the groups, each multiplied by the sign of the mean of
+    /// the other groups. The expectation is 0 if the true value is 0, it is the true absolute value if the sign is
+    /// certain, and it never exceeds the true absolute value. So noise is not mistaken for an effect.
     pub(in crate::sensitivity) fn size(&self) -> f64 {
         if let [exact] = self.0[..] {
             return exact.abs();

@@ -84,8 +84,8 @@ impl Sensitivity {
         Ok(Self { warnings, ..study })
     }
 
-    /// Reads a net, whose rate parameters are the settings. If the goal has markings to avoid or times, the effects are on the
-    /// probability of the goal, otherwise on the time to it.
+    /// Reads a net, whose rate parameters are the settings. If the goal has markings to avoid or times, the effects are
+    /// on the probability of the goal, otherwise on the time to the goal.
     ///
     /// # Errors
     ///

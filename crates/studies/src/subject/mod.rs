@@ -211,7 +211,7 @@ impl Subject {
         Some(stages_at(table, axes, point).map_err(|misfit| misfit.message))
     }
 
-    /// Returns the model at a point without folding, so that its transitions are those of the job or net.
+    /// Returns the model at a point without folding, so that its transitions are the transitions of the job or net.
     pub(crate) fn unfolded_model(&self, axes: &[Axis], point: &Point, seed: u64) -> Result<Model, String> {
         self.model_as(axes, point, seed, false)
     }

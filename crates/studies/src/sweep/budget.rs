@@ -1,8 +1,8 @@
 //! A budget of replications or time that is spent on the points with the widest intervals.
 //!
-//! Implements the rule and the rounds. Each round depends only on the results of the previous round, so the rounds of a budget of
-//! replications are the same on any number of threads, and after an interruption. The rounds of a budget of time depend on the
-//! speed of the machine.
+//! Implements the rule and the rounds. Each round depends only on the results of the previous round. So the rounds of a
+//! budget of replications are the same on any number of threads, and after an interruption. The rounds of a budget of
+//! time depend on the speed of the machine.
 //!
 //! ```text
 //! every point gets `replications`;

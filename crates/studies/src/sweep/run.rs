@@ -94,7 +94,7 @@ pub struct SweepOutcome {
 /// Watches a sweep: its points, in addition to the progress of the current work.
 pub trait SweepWatch: Watch {
     /// The constraints excluded `left_out` of `planned` points. `base_breaks` is true if the base also violates a
-    /// constraint; it is kept nevertheless.
+    /// constraint; the base is kept nevertheless.
     fn constrained(&self, _left_out: u64, _planned: u64, _base_breaks: bool) {}
     /// A damaged part was removed from the stored results; its points are run again.
     fn damaged(&self, _part: &DamagedPart) {}

@@ -9,13 +9,12 @@
 //! Parts are JSON lines because they are small, many and short-lived, and can be read line by line. The complete points
 //! form a table (`sweep::table`) that other programs can read; its numbers are bit for bit the same.
 //!
-//! Every file is written under a temporary name and then renamed, so that a kill or a full disk
-//! leaves complete files. The bytes of a complete folder do not depend on how often the sweep was
-//! interrupted.
+//! Every file is written under a temporary name and then renamed, so that a kill or a full disk leaves complete files.
+//! The bytes of a complete folder do not depend on how often the sweep was interrupted.
 //!
 //! Checksums reveal other damage to files (by disks, copies, editors): [`read`] refuses the folder and names the file;
-//! [`Store::open`] removes a damaged part and reports it; its points run again. With a budget it also removes the later
-//! parts, since rounds build on earlier rounds.
+//! [`Store::open`] removes a damaged part and reports it, and the points of this part run again. With a budget,
+//! [`Store::open`] also removes the later parts, since rounds build on earlier rounds.
 
 use std::collections::BTreeMap;
 use std::fmt;

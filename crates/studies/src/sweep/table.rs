@@ -141,7 +141,7 @@ fn digits(bytes: &[u8]) -> Option<usize> {
     (at + NO_DIGITS.len() <= bytes.len()).then_some(at)
 }
 
-/// Checks the bytes of a file against the checksum in it.
+/// Checks the bytes of a file against the checksum in the file.
 fn check(bytes: &mut [u8]) -> Result<(), String> {
     let at = digits(bytes).ok_or("it has no checksum: it is truncated, or another program wrote it")?;
     let place = at..at + NO_DIGITS.len();

@@ -94,8 +94,8 @@ impl WhatIf {
     ///
     /// # Errors
     ///
-    /// [`StudyError::Options`] for options that the plan has no meaning for and values out of range, [`StudyError::Model`] for a plan
-    /// whose tasks have no times.
+    /// [`StudyError::Options`] for options that have no meaning for the plan and for values out of range,
+    /// [`StudyError::Model`] for a plan whose tasks have no times.
     pub fn of_plan(plan: impl Planning) -> Result<Self, StudyError> {
         let plan = plan.plan().map_err(StudyError::Options)?;
         let known = plan.known_job().map_err(|error| StudyError::Model(error.to_string()))?;

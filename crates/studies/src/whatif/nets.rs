@@ -30,7 +30,7 @@ pub(super) fn variants(plan: &JobPlan) -> Vec<(&'static str, Plan)> {
     std::iter::once(("no copies", without)).chain(copies).collect()
 }
 
-/// Runs the nets. Each gets an equal part of the remaining time; once the work is stopped, none does.
+/// Runs the nets, each for an equal part of the remaining time. No further net runs once the work is stopped.
 pub(super) fn run_nets(
     plans: Vec<(&'static str, Plan)>,
     ensemble: &Ensemble,

@@ -1,9 +1,10 @@
 //! Detects whether a program is a schedule, and derives its straight-line form.
 //!
-//! A net in which every transition fires at most once and no transitions compete needs no event list: a firing time is
-//! the latest time of the tokens that the transition takes, plus its delay (a max-plus evaluation, after Baccelli and Canales
-//! \[Baccelli1992\]). Random choices by immediate transitions are allowed: one of the transitions that share an input
-//! place fires, the other transitions never do, and when the branches join again, the only existing time is used.
+//! A net in which every transition fires at most once and no transitions compete needs no event list. A firing time is
+//! the latest time of the tokens that the transition takes, plus the delay of the transition. This is a max-plus
+//! evaluation, after Baccelli and Canales \[Baccelli1992\]. Random choices by immediate transitions are allowed: one of
+//! the transitions that share an input place fires, and the other transitions never fire. When the branches join again,
+//! only one of their times exists, and this time is used.
 //!
 //! The conditions of a firing are tracked as a *guard*: the set of required (choice, branch) pairs.
 

@@ -6,7 +6,7 @@ use crate::compile::Csr;
 /// Every reason why a program is not a schedule.
 pub type ScheduleError = Problems<ScheduleObstacle>;
 
-/// Reason why a program is not a schedule, with the first place or transition for which it holds.
+/// Reason why a program is not a schedule, with the first place or transition for which the reason holds.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleObstacle {

@@ -86,7 +86,8 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Groups the tokens of a counter into batches of one guard, whose weights sum to `weight`; returns the guard.
+    /// Groups the tokens that arrive in a counter into batches, and returns the guard that all batches have. It is an
+    /// error if the batches have different guards, or if their weights and the initial tokens do not sum to `weight`.
     fn fill(&mut self, counter: u32, weight: u32, t: usize) -> Result<Guard, ScheduleObstacle> {
         let consumers = &self.consumers[counter as usize];
         if consumers.len() > 1 && !self.is_free_choice(counter) {
@@ -157,7 +158,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Merges batches that differ only in the branch of one choice, if all its branches are present, since exactly one
-    /// of them arrives.
+    /// of these batches arrives.
     fn merge_alternatives(&self, mut batches: Vec<Batch>) -> Vec<Batch> {
         loop {
             let Some(deepest) = batches.iter().filter_map(|b| b.guard.last()).map(|pair| pair.0).max() else {

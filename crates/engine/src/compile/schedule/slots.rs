@@ -35,8 +35,8 @@ impl Slots {
         self.used[&cell].slot
     }
 
-    /// The slot of a cell, and the way to fold the next time into the slot: as requested, or set if it is
-    /// the first time. The readers of a firing are those of all places that it fills.
+    /// Returns the slot of a cell, and how the next time is folded into the slot: by `fold`, or as [`Fold::Set`] if it
+    /// is the first time of the cell. The readers of a firing are the readers of all places that it fills.
     pub(super) fn fold(&mut self, cell: Cell, fold: Fold, readers: usize) -> (Fold, u32) {
         if let Some(used) = self.used.get_mut(&cell) {
             used.arrived += 1;
@@ -63,7 +63,7 @@ impl Slots {
         }
     }
 
-    /// Notes that one of the transitions that wait for a cell has read it.
+    /// Records that one of the transitions that wait for a cell has read the cell.
     pub(super) fn read(&mut self, cell: Cell) {
         let used = self.used.get_mut(&cell).expect("a cell is read after it was written");
         used.readers -= 1;

@@ -16,13 +16,13 @@
 //! | guards, colours, fluid parts, type `CONT` | the file is refused |
 //!
 //! A constant becomes a number in the net if a marking, an arc weight, a number of servers, a priority or a delay
-//! distribution uses it, directly or through other constants, since a later change of a parameter would not affect them. All other
-//! constants become rate parameters. [`ReadOptions::constants`](crate::formats::pipe::ReadOptions::constants) replaces
-//! the value of either kind. A template takes its value from there, from the assignments of a measure, or from the
-//! last value stored by the editor.
+//! distribution uses it, directly or through other constants. The reason is that a later change of a parameter would
+//! not affect such parts of the net. All other constants become rate parameters.
+//! [`ReadOptions::constants`](crate::formats::pipe::ReadOptions::constants) replaces the value of either kind. A
+//! template takes its value from there, from the assignments of a measure, or from the last value stored by the editor.
 //!
-//! A rate that depends on the marking is the total rate of all servers, as in GreatSPN's own
-//! solvers. One unit of GreatSPN's drawing is 16 pixels.
+//! A rate that depends on the marking is the total rate of all servers, as in GreatSPN's own solvers. One unit of
+//! GreatSPN's drawing is 16 pixels.
 
 mod assemble;
 mod constants;

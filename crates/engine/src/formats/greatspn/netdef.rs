@@ -132,7 +132,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// The comment between two lines that start with a bar.
+    /// Skips the comment: the rest of the line, and all lines up to the next line that starts with a bar.
     fn comments(&mut self) -> Result<(), Stop> {
         self.rest_of_line();
         while self.at < self.text.len() {

@@ -62,7 +62,7 @@ struct Page<'t> {
     foreign: Vec<(Range<usize>, String)>,
 }
 
-/// A list of measures, and the values of templates that it sets.
+/// A list of measures, with the values that the list assigns to templates.
 #[derive(Debug, Default)]
 struct Measures<'t> {
     net: String,

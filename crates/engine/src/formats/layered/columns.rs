@@ -74,8 +74,8 @@ fn without_cycles(graph: &Graph) -> (Vec<Vec<usize>>, Vec<usize>) {
     (forward, order)
 }
 
-/// Per node the number of its strongly connected component. None if too many of the component's nodes of the first
-/// kind are start nodes, because then almost all of its edges would go back.
+/// Per node the number of its strongly connected component. None if too many of the component's nodes of the first kind
+/// are start nodes, because then almost all edges of the component would go back.
 fn cycles(graph: &Graph) -> Vec<Option<usize>> {
     let firm = graph.edges.iter().filter(|edge| edge.firm);
     let mut joined = DiGraph::<(), (), usize>::default();

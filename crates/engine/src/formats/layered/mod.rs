@@ -1,8 +1,8 @@
 //! Layered drawing of a graph whose nodes are of two kinds that alternate, as places and transitions do.
 //!
 //! The steps are those of \[Sugiyama1981\]: `columns` reverses some edges so that there is no cycle, and gives each
-//! node a column; an edge over several columns gets a spot in each of them; `order` sorts the spots of a column so
-//! that few edges cross; `heights` moves them so that edges are short and straight. Edges run in the streets
+//! node a column. An edge over several columns gets a spot in each of them. Then `order` sorts the spots of a column so
+//! that few edges cross, and `heights` moves the spots so that edges are short and straight. Edges run in the streets
 //! between columns, where there are no nodes, and pass a column at a separate spot, so no edge crosses a node. The
 //! result depends on the graph only, and the same graph gives the same drawing.
 
@@ -69,7 +69,7 @@ pub(crate) struct Drawn {
 struct Spots {
     nodes: usize,
     column_of: Vec<usize>,
-    /// Per spot: the spots in the columns before and after that an edge connects with it.
+    /// Per spot: the spots in the columns before and after that an edge connects with this spot.
     left: Vec<Vec<usize>>,
     right: Vec<Vec<usize>>,
     /// Per column: its spots from the top.

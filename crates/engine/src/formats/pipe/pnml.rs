@@ -1,6 +1,6 @@
 //! PNML of tools other than PIPE: supported parts, and formalisms that are refused with their name.
 //!
-//! A net that is not a place/transition net is refused; without its extra parts it would be another net.
+//! A net that is not a place/transition net is refused; without the extra parts it would be a different net.
 
 use std::ops::Range;
 

@@ -48,9 +48,9 @@ impl Card {
         &self.gpu.facts.name
     }
 
-    /// Runs the replications `first .. first + count` of each net, which are identical to those on the CPU bit for bit.
-    /// Schedules that share their plan run together. For the first net of each engine, up to 256 replications are
-    /// compared with the CPU before any result counts.
+    /// Runs the replications `first .. first + count` of each net. The results are identical to the results on the CPU
+    /// bit for bit. Schedules that share their plan run together. For the first net of each engine, up to 256
+    /// replications are compared with the CPU before any result counts.
     ///
     /// # Errors
     ///

@@ -1,8 +1,8 @@
 //! Marking expressions as words of `shaders/shared/code.wgsl`.
 //!
 //! A step is one word: the operator in the lowest 8 bits, a counter above. The two words of a number follow its step.
-//! Operators that the shader lacks are composed of other operators: degrees of a product, a minimum of several numbers
-//! of minima of two.
+//! Operators that the shader lacks are composed of other operators. For example, a conversion from degrees is a
+//! product, and a minimum of several numbers consists of minima of two.
 
 use crate::compile::{Code, Op};
 use crate::net::expr::{BinaryOp, Function, UnaryOp};

@@ -1,9 +1,10 @@
-//! A program and a question as tables of `shaders/race/`: rows of transitions, groups, codes, and the constants of the net.
+//! A program and a question as tables of `shaders/race/`: rows of transitions, groups, codes, and the constants of the
+//! net.
 //!
-//! All tables are one array of words; rows contain positions in this array. A row of a transition has these
-//! pairs of start and end: ranges of counters, rooms, dynamic arcs, inputs, changes, timed
-//! transitions that a firing affects, groups that it affects; then flags, and the lists of the
-//! observer: groups of the question, counters written, impulses.
+//! All tables are one array of words; rows contain positions in this array. A row of a transition contains, as pairs of
+//! start and end: ranges of counters, rooms, dynamic arcs, inputs, changes, and the timed transitions and groups that a
+//! firing affects. Flags follow, and then the lists of the observer: groups of the question, counters written, and
+//! impulses.
 
 use crate::compile::{Code, Firing, Program};
 use crate::net::ArcKind;
@@ -90,8 +91,8 @@ impl RaceCode {
         this
     }
 
-    /// Decides where the items of a lane are during a dispatch, once all items are known: in the workgroup's memory if its
-    /// `bytes` suffice. Returns true if they are.
+    /// Decides where the items of a lane are stored during a dispatch; all items must be known. Returns true if they
+    /// are in the workgroup's memory, because its `bytes` suffice.
     pub(crate) fn tile(&mut self, bytes: u32) -> bool {
         let items = self.items.count();
         let words = u64::from(items - LANE_WORDS) * u64::from(WORKGROUP);

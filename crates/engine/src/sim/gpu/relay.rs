@@ -43,8 +43,8 @@ impl Default for Patience {
     }
 }
 
-/// Replications that the CPU takes over if the device cannot finish one of them; the number doubles each time until the
-/// device succeeds again, so that few of its chunks are wasted.
+/// Replications that the CPU takes over if the device cannot finish one of them. The number doubles each time until the
+/// device succeeds again, so that few chunks of the device are wasted.
 const TAKEN_OVER: u64 = 1024;
 
 /// Number of replications of the first chunk, when the time of a replication on the device is still unknown; target time

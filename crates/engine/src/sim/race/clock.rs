@@ -2,13 +2,14 @@
 //!
 //! * An exponential transition with one server and a constant rate keeps its clock while it stays enabled.
 //! * An exponential transition whose total rate changes (several servers, or a rate that depends on the marking) draws
-//!   anew, which does not change the distribution because the exponential distribution has no memory.
-//! * A transition with another distribution has one clock for each served enabling. A clock starts when the number of served
-//!   enablings grows. When this number falls without a firing of the transition itself, the clock that started last is
-//!   dropped. With age memory, it is suspended instead, and the clock suspended last resumes when the number grows again.
+//!   anew. This does not change the distribution, because the exponential distribution has no memory.
+//! * A transition with another distribution has one clock for each served enabling. A clock starts when the number of
+//!   served enablings grows. When this number falls without a firing of the transition itself, the clock that started
+//!   last is dropped. With age memory, it is suspended instead, and the clock suspended last resumes when the number
+//!   grows again.
 //!
-//! Each draw takes the next sample number of its transition, so that a restarted clock never repeats an old draw.
-//! If several clocks run out together, the transition with the smallest number fires first.
+//! Each draw takes the next sample number of its transition, so that a restarted clock never repeats an old draw. If
+//! several clocks run out together, the transition with the smallest number fires first.
 
 use crate::compile::{Firing, Program};
 use crate::net::{Memory, Servers};
@@ -338,8 +339,8 @@ impl<T: Ticks> State<T> {
 }
 
 impl<T: Ticks> Crowd<T> {
-    /// Changes the number of running clocks to `served` and returns the time at which the first one runs out. `fired` means
-    /// that one has just run out.
+    /// Changes the number of running clocks to `served` and returns the time at which the first one runs out. `fired`
+    /// means that a clock has just run out.
     fn serve(&mut self, served: u32, now: T, fired: bool, memory: Memory, mut draw: impl FnMut() -> T) -> Option<T> {
         if fired && let Some(out) = self.running.iter().position(|&time| time == now) {
             self.running.remove(out);

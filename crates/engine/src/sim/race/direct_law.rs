@@ -76,7 +76,7 @@ pub enum DirectObstacle {
 pub struct DirectLaw {
     /// `k`: a rate of 1/s has `2^exponent` units.
     pub exponent: i32,
-    /// Constant part of the shift of a time; the number of bits of the total is added to it.
+    /// Constant part of the shift of a time. The shift is this part plus the number of bits of the total.
     pub base: i32,
     /// True if every marking has a total below 2^32 units.
     pub fits_32_bits: bool,
@@ -85,10 +85,10 @@ pub struct DirectLaw {
 }
 
 impl DirectLaw {
-    /// Chooses the scale. If all rates are constant and all servers bounded, this is the largest `k` with which the sum of
-    /// all rates, with all servers busy, stays below 2^32 units. Otherwise it is the largest `k` with which the initial
-    /// total, counting all tokens as busy servers, stays below 2^28; or a larger `k` that the precision of the slowest
-    /// rate requires, if the initial total stays below 2^44.
+    /// Chooses the scale. If all rates are constant and all servers bounded, this is the largest `k` with which the sum
+    /// of all rates, with all servers busy, stays below 2^32 units. Otherwise it is the largest `k` with which the
+    /// initial total, counting all tokens as busy servers, stays below 2^28. In this second case, a larger `k` is
+    /// chosen if the precision of the slowest rate requires it and the initial total stays below 2^44.
     pub fn choose(program: &Program, clock: Clock) -> Self {
         let (total, bounded) = largest_total(program);
         let bits = if bounded { BOUNDED_BITS } else { START_BITS };

@@ -1,11 +1,12 @@
 //! The race engine: the token game, for every net.
 //!
-//! * [`ClockForm`]: each transition draws its own delay, and the next one is on top of an indexed heap. Any distribution.
+//! * [`ClockForm`]: each transition draws its own delay, and the next one is on top of an indexed heap. Any
+//!   distribution.
 //! * [`DirectForm`]: one draw from the total rate gives the time, another draw the transition. Exponential nets.
 //! * [`LockstepForm`]: the direct form for small nets, a block of replications at a time.
 //!
-//! All forms use the same [`Game`](game::Game) and check timed transitions in tangible markings only: a transition that a
-//! firing disables, and that the immediate firings after it enable again, counts as enabled throughout.
+//! All forms use the same [`Game`](game::Game) and check timed transitions in tangible markings only. So a transition
+//! counts as enabled throughout if a firing disables it and the immediate firings that follow enable it again.
 
 mod clock;
 mod direct;

@@ -7,8 +7,8 @@ use crate::sim::clock::{Clock, NEVER};
 use crate::sim::race::{Blind, DirectForm, Observer, Stop, Walker};
 use crate::sim::rare::event::Plan;
 
-/// Numbers of bits, within the number of a replication, for the number of the walk on its level and for the number of
-/// the level.
+/// Number of bits of a replication's number that hold the number of the walk on its level, and number of bits that hold
+/// the number of the level.
 const WALK_BITS: u32 = 24;
 pub(super) const LEVEL_BITS: u32 = 14;
 

@@ -1,18 +1,17 @@
 //! Probabilities of rare events by fixed-effort multilevel splitting \[Garvels2000\].
 //!
-//! The path to the event is divided into levels. On each level, the same number of walks starts from the states in which
-//! walks reached the level, and the share of them that reaches the next level estimates a conditional probability. The
-//! product of these shares is an unbiased estimate of the probability of the event. A separate pilot chooses the levels
-//! such that about a fifth of the walks pass each.
+//! The path to the event is divided into levels. On each level, the same number of walks starts from the states in
+//! which walks reached the level. The share of these walks that reaches the next level estimates a conditional
+//! probability. The product of these shares is an unbiased estimate of the probability of the event. A separate pilot
+//! chooses the levels such that about a fifth of the walks pass each.
 //!
-//! * **Goal before a marking or before a time**: levels of an importance expression over the
-//!   marking. For a goal such as `#(queue) >= 20`, this expression is the left side.
-//! * **Time beyond a limit**: levels of the elapsed time plus the approximate remaining time, given by a
-//!   linear function of the marking.
+//! * **Goal before a marking or before a time**: levels of an importance expression over the marking. For a goal such
+//!   as `#(queue) >= 20`, this expression is the left side.
+//! * **Time beyond a limit**: levels of the elapsed time plus the approximate remaining time, given by a linear
+//!   function of the marking.
 //!
-//! All delays must be exponential, so that a marking and a time form a state from which walks can
-//! start. Independent batches give the interval, which is symmetric on a log scale, since the error of
-//! a small probability is a factor.
+//! All delays must be exponential, so that a marking and a time form a state from which walks can start. Independent
+//! batches give the interval, which is symmetric on a log scale, since the error of a small probability is a factor.
 
 mod error;
 mod event;

@@ -19,8 +19,8 @@ pub struct Evidence {
     pub state: u32,
     /// True if the path ends because no transition can fire, and the evidence depends on that.
     pub stops: bool,
-    /// The deciding part of the formula in `state`, and true if it holds there; none if no part of
-    /// the text corresponds to it.
+    /// The deciding part of the formula in `state`, and true if this part holds there; none if the part corresponds to
+    /// no part of the text.
     pub decides: Option<(String, bool)>,
 }
 
@@ -35,8 +35,8 @@ pub(crate) struct Guide<'a> {
 const NEW: Step = Step { transition: u32::MAX, to: u32::MAX };
 
 impl Guide<'_> {
-    /// Follows the formula from the initial marking through operators for which one path is
-    /// evidence; none if it starts with no such operator.
+    /// Follows the formula from the initial marking through operators for which one path is evidence; none if the
+    /// formula starts with no such operator.
     pub(crate) fn evidence(&self, mut holds: bool) -> Option<Evidence> {
         let mut found = Evidence::default();
         let mut walked = false;

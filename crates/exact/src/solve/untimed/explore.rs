@@ -172,7 +172,8 @@ impl<'a> Explorer<'a> {
     }
 }
 
-/// Returns a proof that the firings from a state to a later state that covers it can be repeated; none if they cannot.
+/// Returns a proof that the firings from a state to a later state, which covers the first state, can be repeated; none
+/// if these firings cannot be repeated.
 fn prove(
     rules: &Rules<'_>,
     store: &Store,

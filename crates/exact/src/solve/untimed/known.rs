@@ -6,7 +6,7 @@ use fixedbitset::FixedBitSet;
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
     surely: FixedBitSet,
-    /// The markings in which the part may hold; `None` if the part certainly holds in all of them.
+    /// The markings in which the part may hold; `None` if they are exactly the markings in `surely`.
     perhaps: Option<FixedBitSet>,
 }
 

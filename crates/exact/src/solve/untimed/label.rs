@@ -1,9 +1,8 @@
-//! Labelling of markings with formulas: the markings in which a part of a formula holds are computed from the markings
-//! in which its subformulas hold, in time linear in the number of firings.
+//! Labelling of markings with formulas: computes the markings in which a part of a formula holds from the markings in
+//! which its subformulas hold. The time is linear in the number of firings.
 //!
-//! A path continues as long as a transition can fire, so a deadlock ends it. If markings are missing,
-//! each part has two sets: the markings in which it certainly holds, and the markings in which it may hold.
-//! Source: \[Clarke1986\].
+//! A path continues as long as a transition can fire, so a deadlock ends it. If markings are missing, each part has two
+//! sets: the markings in which it certainly holds, and the markings in which it may hold. Source: \[Clarke1986\].
 
 use fixedbitset::FixedBitSet;
 

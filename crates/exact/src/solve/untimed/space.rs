@@ -11,7 +11,7 @@ use crate::solve::store::Store;
 pub struct Step {
     /// The transition.
     pub transition: u32,
-    /// The state to which it leads.
+    /// The state to which the step leads.
     pub to: u32,
 }
 

@@ -1,4 +1,5 @@
-//! Default: progress score below the mean score minus a gap. \[Dean2004, Phan2018, Eq. 6\]
+//! The detector Default: flags a task whose progress score is below the mean score minus a gap. \[Dean2004, Phan2018,
+//! Eq. 6\]
 
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
 //! Hadoop 2 and 3 as shipped: one task per check, namely the task for which a copy would save most. \[Hadoop2014\]
 //!
-//! Follows `DefaultSpeculator` with `LegacyTaskRuntimeEstimator`. There, the threshold "mean plus σ of
-//! finished tasks" only determines whether enough tasks have finished; a task is then flagged if a new
-//! attempt of mean length would finish before it.
+//! Follows `DefaultSpeculator` with `LegacyTaskRuntimeEstimator`. There, the threshold "mean plus σ of finished tasks"
+//! only determines whether enough tasks have finished. A task is then flagged if a new attempt of mean length would
+//! finish before it.
 
 use serde::{Deserialize, Serialize};
 

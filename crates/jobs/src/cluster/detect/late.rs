@@ -1,4 +1,5 @@
-//! LATE: progress rate below a threshold of the running tasks' rates; the longest remaining time first. \[Zaharia2008\]
+//! The detector LATE: flags tasks whose progress rate is below a threshold, which follows from the rates of the running
+//! tasks. The task with the longest remaining time comes first. \[Zaharia2008\]
 
 use serde::{Deserialize, Serialize};
 

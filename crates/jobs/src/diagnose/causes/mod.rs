@@ -1,5 +1,5 @@
-//! Root causes of slow tasks, found by comparing each straggler with its peers \[Zhou2018\]: features from the log of the job and from the samples of
-//! its node, and a rule for each kind of feature.
+//! Root causes of slow tasks, found by comparing each straggler with its peers \[Zhou2018\]. The compared features come
+//! from the log of the job and from the samples of the straggler's node. Each kind of feature has a rule.
 //!
 //! ```text
 //! JobTrace ──▶ TaskRecord ─┐
@@ -22,7 +22,8 @@
 //! * A feature missing from the log and the samples is *unknown*: it is never treated as 0, and never a cause.
 //! * A straggler without a cause is also a finding, with the cause [`Unknown`](crate::diagnose::Cause::Unknown).
 //!
-//! docs/diagnose.md gives the reason for every default; docs/replications/bigroots.md lists the results of the paper that could be reproduced.
+//! docs/diagnose.md gives the reason for every default; docs/replications/bigroots.md lists the results of the paper
+//! that could be reproduced.
 
 mod advice;
 mod clocks;

@@ -11,8 +11,8 @@ use crate::trace::{Clock, JobTrace};
 /// Measure of a node's CPU use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CpuShare {
-    /// All time that is neither idle nor waiting for a disk. On a node that tasks keep nearly busy, competition shows in the remaining time, not in
-    /// the user share, because the system's part is subtracted from it at random.
+    /// All time that is neither idle nor waiting for a disk. On a node that tasks keep nearly busy, competition shows
+    /// in the remaining time. It does not show in the user share, because the system takes a random part of that share.
     #[default]
     Busy,
     /// Time in user mode, as in equation 1 of the paper.

@@ -1,5 +1,5 @@
-//! The time by which a job would have been shorter if some of its tasks had taken a typical time: follows the
-//! stages that the job's end waited for, and the slots in each stage.
+//! The time by which a job would have been shorter if some of its tasks had taken a typical time. To compute it, this
+//! module follows the stages that the job's end waited for, and the slots in each stage.
 //!
 //! ```text
 //! excess = end − first launch − median of the stage, if above 0
@@ -7,8 +7,8 @@
 //! gain   = end of the stage − max (end − shift) over its tasks
 //! ```
 //!
-//! Tasks stay in their slots, and a stage ends no earlier than other stages that ran with it, so
-//! that the gain is conservative: Spark would also have spread the tasks better.
+//! Tasks stay in their slots, and a stage ends no earlier than other stages that ran with it, so that the gain is
+//! conservative: Spark would also have spread the tasks better.
 
 use std::collections::BTreeMap;
 

@@ -97,13 +97,12 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Computes the features of a stage's tasks; `nodes` are the meters of each node, by its number, in
-    /// seconds since the start of the log. None if fewer than 3 tasks succeeded, because there is then no
-    /// baseline.
+    /// Computes the features of a stage's tasks; `nodes` are the meters of each node, by its number, in seconds since
+    /// the start of the log. None if fewer than 3 tasks succeeded, because there is then no baseline.
     ///
-    /// Numerical features are the value divided by the stage's mean (0 if the mean is 0), time features the
-    /// value divided by the task's duration, resources the mean of the node's samples over the task's time
-    /// (equations 1 to 3).
+    /// A numerical feature is the value divided by the stage's mean (0 if the mean is 0). A time feature is the value
+    /// divided by the task's duration. A resource is the mean of the node's samples over the task's time (equations 1
+    /// to 3).
     pub fn new(records: Vec<TaskRecord>, nodes: &[NodeMeters], options: &PoolOptions) -> Option<Self> {
         let mut done: Vec<f64> = records.iter().filter(|r| r.succeeded).map(TaskRecord::seconds).collect();
         done.sort_unstable_by(f64::total_cmp);
@@ -234,9 +233,9 @@ fn measure(task: &mut PoolTask, node: &NodeMeters, edge_width: f64) {
     }
 }
 
-/// Marks tasks that are slow only because their whole first wave is: they started before any task of the stage had
-/// ended on their node, the median of all such tasks exceeds `cold_factor` times the median of the other tasks, and
-/// they are not stragglers among them.
+/// Marks tasks that are slow only because their whole first wave is slow. The first wave consists of the tasks that
+/// started before any task of the stage had ended on their node. It is slow if its median exceeds `cold_factor` times
+/// the median of the other tasks. Tasks that are stragglers within the first wave are not marked.
 fn cold_wave(records: &[TaskRecord], options: &PoolOptions) -> Vec<bool> {
     let mut first_end: BTreeMap<Option<usize>, f64> = BTreeMap::new();
     for record in records {

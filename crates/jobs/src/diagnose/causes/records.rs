@@ -17,7 +17,7 @@ pub struct TaskRecord {
     pub from: f64,
     /// Time at which the attempt ended, or was last observed.
     pub to: f64,
-    /// True if the attempt would have run longer because it was killed, or if the log does not have its end.
+    /// True if the attempt was killed and would have run longer, or if the log does not have its end.
     pub at_least: bool,
     /// True if the attempt succeeded.
     pub succeeded: bool,

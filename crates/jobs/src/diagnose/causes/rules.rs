@@ -52,9 +52,9 @@ pub struct Rules {
     pub edge: Edge,
     /// λe, the factor of edge detection, equation 6. Default 0.8.
     pub edge_factor: f64,
-    /// Minimum distance above the median of the normal tasks, in robust standard deviations, from which an amount of
-    /// data is also a cause; it must also be at least 2% above the median. Reason: combined output grows less than
-    /// its input. None follows the paper. Default 6.
+    /// An amount of data is also a cause if it exceeds the median of the normal tasks by at least this many robust
+    /// standard deviations and by at least 2%. Reason: combined output grows less than its input. None follows the
+    /// paper. Default 6.
     pub outlier: Option<f64>,
     /// True if resources and deserialisation may explain a task of a cold first wave, see
     /// [`PoolTask::cold`](crate::diagnose::causes::PoolTask::cold). Default false; true follows the paper.

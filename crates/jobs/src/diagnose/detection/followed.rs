@@ -28,7 +28,8 @@ pub(super) struct Followed {
 }
 
 impl Followed {
-    /// Returns age and progress in the last report up to `now_s`. `at` is the number of reports up to an earlier moment; it is advanced.
+    /// Returns age and progress in the last report up to `now_s`. `at` is the number of reports up to an earlier
+    /// moment, and is advanced.
     pub(super) fn report(&self, now_s: f64, at: &mut usize) -> Point {
         let age = now_s - self.start_s;
         let Some(reports) = &self.reports else { return (age, (age / (self.end_s - self.start_s)).clamp(0.0, 1.0)) };

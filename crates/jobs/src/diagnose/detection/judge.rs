@@ -104,15 +104,15 @@ pub struct Judged {
     pub straggling_tasks: Share,
     /// Runs with a straggler.
     pub straggling_jobs: Share,
-    /// Nodes with a straggler, counted in each run.
+    /// Nodes with a straggler. A node of several runs counts once for each run.
     pub straggling_nodes: Share,
 }
 
-/// Judges detectors on runs. A straggler is a task that took more than `factor` times its expected time, which comes from the `usual`
-/// runs, or else is the median of its stage. \[Phan2018, 6.1\] uses a factor of 1.2.
+/// Judges detectors on runs. A straggler is a task that took more than `factor` times its expected time. The expected
+/// time comes from the `usual` runs, or else is the median of the task's stage. \[Phan2018, 6.1\] uses a factor of 1.2.
 ///
-/// The time of a killed attempt is extrapolated from its progress, as in \[Phan2018\]. A stage counts as a job: lags are compared with the
-/// age of the stage. `level` is the confidence level of the intervals.
+/// The time of a killed attempt is extrapolated from its progress, as in \[Phan2018\]. A stage counts as a job: lags
+/// are compared with the age of the stage. `level` is the confidence level of the intervals.
 ///
 /// # Errors
 ///

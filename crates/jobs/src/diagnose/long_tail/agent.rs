@@ -92,7 +92,7 @@ pub struct Agent<'m> {
     /// Finished attempts, the latest last.
     ended: VecDeque<Key>,
     ended_set: HashMap<Key, ()>,
-    /// The latest time of a report, and a time that leaps ahead of it and awaits confirmation.
+    /// The latest time of a report, and a time that leaps ahead of the latest time and awaits confirmation.
     now_s: f64,
     leap_s: Option<f64>,
     next_sweep_s: f64,
@@ -146,9 +146,8 @@ impl<'m> Agent<'m> {
         None
     }
 
-    /// Returns true if a time is plausible: a jump longer than the silence after which attempts are
-    /// forgotten must be confirmed by the next report, so that a single wrong time does not end all
-    /// attempts.
+    /// Returns true if the time of a report is plausible. A jump forward by more than `forget_s` must be confirmed by
+    /// the next report, so that a single wrong time does not end all attempts.
     fn tick(&mut self, time_s: f64) -> bool {
         let limit = self.now_s + self.settings.forget_s;
         if self.now_s.is_finite() && time_s > limit && self.leap_s.replace(time_s).is_none() {
@@ -191,7 +190,8 @@ impl<'m> Agent<'m> {
         Usual::new(group.profile.and_then(|profile| self.model?.profile.get(profile)))
     }
 
-    /// Returns true if a report lags so far behind the latest one that it would be compared with tasks at a different time.
+    /// Returns true if a report lags so far behind the latest one that the report would be compared with tasks at a
+    /// different time.
     fn is_late(&self, group: Option<&Group>, time_s: f64) -> bool {
         let usual_s = || group.and_then(|group| group.usual_s(self.usual(group))).unwrap_or(f64::INFINITY);
         time_s < self.now_s && self.now_s - time_s > MOST_BEHIND * self.settings.interval(usual_s())

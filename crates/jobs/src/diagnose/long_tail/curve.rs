@@ -86,8 +86,9 @@ impl ProgressCurve {
         (slope.is_finite() && slope > 0.0).then_some(Self::Linear { intercept: mean_p - slope * mean_t, slope })
     }
 
-    /// Returns the polygon of at most `pieces` pieces whose corners are among the points, including the first and the last, with the least sum of
-    /// squares to the remaining points. None with fewer than two points, or if they do not rise.
+    /// Returns the polygon of at most `pieces` pieces whose corners are among the points, including the first and the
+    /// last, with the least sum of squares to the remaining points. None with fewer than two points, or if the points
+    /// do not rise.
     ///
     /// Exact (dynamic programming over corners); points must ascend.
     pub fn polygon(points: &[Point], pieces: usize) -> Option<Self> {
@@ -113,7 +114,7 @@ impl ProgressCurve {
         Some(Self::Piecewise { points: best[last].1.iter().map(|&corner| points[corner]).collect() })
     }
 
-    /// Returns the smooth monotone curve through points; none with fewer than two, or if they do not rise.
+    /// Returns the smooth monotone curve through points; none with fewer than two points, or if the points do not rise.
     pub fn smooth(points: &[Point]) -> Option<Self> {
         rises(points).then(|| Self::Monotone { points: points.to_vec() })
     }

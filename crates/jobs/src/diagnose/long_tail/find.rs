@@ -28,20 +28,26 @@ const CLOCKS: f64 = 2.0;
 /// Finds stragglers by the progress of tasks, as an agent would have flagged them while the job ran.
 ///
 /// `trace` is the log of the job; without one, times count from the first report, and stages have their names in the
-/// reports. `progress` has the curves of its tasks: [`History::from_reports`] of a file of reports, or [`History::from_trace`] if the
-/// log itself has curves, as Hadoop's histories do. `model` was learned from earlier runs of the same program
-/// ([`Model::learn`]); without one, the tasks of each stage are compared only with each other.
+/// reports. `progress` has the curves of its tasks: [`History::from_reports`] of a file of reports, or
+/// [`History::from_trace`] if the log itself has curves, as Hadoop's histories do. `model` was learned from earlier
+/// runs of the same program ([`Model::learn`]); without one, the tasks of each stage are compared only with each other.
 ///
-/// A finding's `from` and `to` are the launch and the end of the attempt \[s since the start of the trace\]; `score` is
-/// its slow-down relative to the tasks of its job when it was flagged, `threshold` the threshold of the slow-down at
-/// that time. The cause is [`Cause::DataSkew`] if the task has more than 1 + Diff times the median input of its stage,
-/// [`Cause::ShuffleSkew`] if that input comes from a shuffle; its `confidence` is the share of the excess time that the
-/// excess input explains, at most 1. Otherwise the cause is [`Cause::Unknown`] with confidence 0. The evidence:
-/// progress compared with the usual progress at the flag, with the age; the probability of a straggler compared with
-/// the required probability; the input, if known; and the total time of the attempt (`time`) compared with the median,
-/// from the log, otherwise from the reports. Findings are in the order of the flags.
+/// The fields of a finding:
 ///
-/// A flagged task that caught up and finished within 1 + Diff medians of its stage is not reported: in hindsight it was not a straggler.
+/// * `from` and `to` are the launch and the end of the attempt \[s since the start of the trace\].
+/// * `score` is the slow-down of the attempt relative to the tasks of its job when it was flagged; `threshold` is the
+///   threshold of the slow-down at that time.
+/// * `cause` is [`Cause::DataSkew`] if the task has more than 1 + Diff times the median input of its stage, or
+///   [`Cause::ShuffleSkew`] if that input comes from a shuffle; `confidence` is the share of the excess time that the
+///   excess input explains, at most 1. Otherwise the cause is [`Cause::Unknown`] with confidence 0.
+/// * `evidence` compares the progress at the flag with the usual progress at the same age, the probability of a
+///   straggler with the required probability, the input (if known) with its median, and the total time of the attempt
+///   (`time`) with the median. The times are from the log, or else from the reports.
+///
+/// Findings are in the order of the flags.
+///
+/// A flagged task that caught up and finished within 1 + Diff medians of its stage is not reported: in hindsight it was
+/// not a straggler.
 ///
 /// Approximate: the order of reports of equal time decides between equal flags.
 pub fn find<'t>(
@@ -69,8 +75,9 @@ fn origin_s(trace: &JobTrace) -> f64 {
     trace.origin_us as f64 / 1e6
 }
 
-/// Returns the seconds by which the clock of the reports is ahead of the log's clock: the median over attempts that are complete in both, if it
-/// exceeds the 2 s by which the last report may miss the end. [`find`] corrects for it. None if the clocks agree, or if no attempt is in both.
+/// Returns the seconds by which the clock of the reports is ahead of the log's clock: the median over the attempts that
+/// are complete in both. [`find`] corrects for this difference. None if the clocks agree within 2 s, by which the last
+/// report may miss the end, or if no attempt is in both.
 pub fn clock_ahead(trace: &JobTrace, progress: &History) -> Option<f64> {
     let logged = logged_ends(trace);
     let ahead = |task: &TaskHistory| {

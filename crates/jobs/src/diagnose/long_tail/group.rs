@@ -33,7 +33,8 @@ pub(super) struct LiveTask {
     /// Number of consecutive samples whose slow-down is above the threshold.
     pub(super) streak: u32,
     pub(super) flagged: bool,
-    /// Logarithm of its slow-down relative to the model, and its uncertainty, if it has made any progress.
+    /// Logarithm of the attempt's slow-down relative to the model, and the uncertainty of this logarithm, if the
+    /// attempt has made any progress.
     pub(super) slow: Option<(f64, f64)>,
 }
 

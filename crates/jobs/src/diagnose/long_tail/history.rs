@@ -43,7 +43,8 @@ impl TaskHistory {
         self.points.last().filter(|(age, progress)| *age > 0.0 && *progress >= 1.0).map(|last| last.0)
     }
 
-    /// Returns the age at which it reached this progress, linear between its points \[s\]; none if it never did.
+    /// Returns the age at which the attempt reached this progress, linear between its points \[s\]; none if the attempt
+    /// never reached it.
     pub fn age_at(&self, progress: f64) -> Option<f64> {
         let after = self.points.partition_point(|point| point.1 < progress);
         let &(age, share) = self.points.get(after)?;

@@ -46,9 +46,9 @@ pub struct Profile {
     pub error: f64,
     /// Prog(t).
     pub curve: ProgressCurve,
-    /// Pairs of a progress, ascending, and the uncertainty at that progress: the standard deviation of the logarithm
-    /// of age divided by usual age, relative to that ratio at the end. It shows how far a task may still catch up, or
-    /// fall behind.
+    /// Pairs of a progress, ascending, and the uncertainty at that progress: the standard deviation of the logarithm of
+    /// (age / usual age), relative to the value of this logarithm at the end. It shows how far a task may still catch
+    /// up, or fall behind.
     pub spread: Vec<Point>,
 }
 
@@ -128,10 +128,10 @@ const FORMS: [Fit; 5] = [
 
 /// Learns the profile of a kind from finished attempts; unfinished attempts are ignored.
 ///
-/// The usual age at a progress is the median over the attempts of the ages at which they reached it, at 28
-/// levels. Unlike with a mean at an age, no attempt drops out early. A line, polygons of two to four pieces
-/// and a smooth curve are fitted to these points; each fifth of the attempts is predicted from the other
-/// attempts. The simplest form whose error is at most 0.1% above the least error is chosen.
+/// The usual age at a progress is the median over the attempts of the ages at which they reached it, at 28 levels.
+/// Unlike a mean over the attempts at an age, this median does not lose attempts that end early. A line, polygons of
+/// two to four pieces and a smooth curve are fitted to these points; each fifth of the attempts is predicted from the
+/// other attempts. The simplest form whose error is at most 0.1% above the least error is chosen.
 ///
 /// # Errors
 ///
@@ -185,9 +185,9 @@ const UPPER: [(f64, f64); 4] = [(0.75, 0.674_490), (0.9, 1.281_552), (0.95, 1.64
 const FEWEST_ABOVE: f64 = 3.0;
 
 /// Returns the standard deviation of the narrowest normal distribution whose upper quantiles are all at or above the
-/// upper quantiles of the values: occasionally delayed tasks do not affect a robust measure, but cause false alarms.
-/// The distribution is centred at 0, or at the median if that is less: values that are too high overall, because of a
-/// poor fit, count as uncertainty.
+/// upper quantiles of the values. A robust measure would ignore tasks that are occasionally delayed, but such tasks
+/// cause false alarms. The distribution is centred at 0, or at the median if that is less: values that are too high
+/// overall, because of a poor fit, count as uncertainty.
 fn upper_sd(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let Some(centre) = quantile(&values, 0.5) else { return LEAST_SPREAD };
@@ -205,8 +205,9 @@ fn usual_points(tasks: &[&TaskHistory]) -> Vec<Point> {
     [(0.0, first)].into_iter().chain(ages).collect()
 }
 
-/// Returns, for each attempt, the mean square over the levels of the difference between its age and the age of a curve fitted without it, as a share
-/// of its time; none if the form cannot be fitted.
+/// Returns the error of each attempt; none if the form cannot be fitted. The error compares the ages of the attempt
+/// with the ages of a curve that was fitted without this attempt: it is the mean square, over the levels, of the
+/// difference as a share of the attempt's time.
 fn held_out_errors(form: Fit, tasks: &[&TaskHistory]) -> Option<Vec<f64>> {
     let folds = FOLDS.min(tasks.len());
     let mut errors = vec![0.0; tasks.len()];

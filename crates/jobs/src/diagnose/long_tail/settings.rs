@@ -24,8 +24,9 @@ pub enum Boundary {
         /// Use of the peers.
         peers: PeerRule,
     },
-    /// A boundary that narrows as a task progresses: a task is flagged if it ends beyond 1 + Diff times the usual time of its job with at least this
-    /// probability, given the error of early predictions and the speed of the job's tasks.
+    /// A boundary that narrows as a task progresses. A task is flagged if, with at least this probability, it will take
+    /// more than 1 + Diff times the usual time of its job. The probability depends on the error of early predictions
+    /// and on the speed of the job's tasks.
     Adaptive {
         /// The probability, inside (0, 1).
         confidence: f64,

@@ -85,9 +85,9 @@ pub(super) fn number_or_nan(text: &str) -> Option<f64> {
 /// A point in time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Stamp {
-    /// Seconds since 1970 by the clock that wrote it.
+    /// Seconds since 1970 by the clock that wrote the stamp.
     pub(super) seconds: f64,
-    /// True if that clock is known to be UTC.
+    /// True if the clock is known to be UTC.
     pub(super) utc: bool,
     pub(super) ambiguous: bool,
 }

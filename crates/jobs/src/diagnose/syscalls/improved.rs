@@ -1,5 +1,5 @@
-//! A diagnosis that does not mistake a busy node, or the peers of a faulty node, for the faulty node: times per call instead of totals, calls on data
-//! instead of all calls, and pairs of nodes for the network.
+//! A diagnosis that does not mistake a busy node, or the peers of a faulty node, for the faulty node: times per call
+//! instead of totals, calls on data instead of all calls, and pairs of nodes for the network.
 //!
 //! Each node has a *level* for each cause. Disk: the mean time of a `stat` or `access` call on a path with data.
 //! Network: the median over its peers of the mean time of connecting the two nodes, in either direction. A fault of one
@@ -14,10 +14,10 @@
 //!
 //! where *usual* is the median level in the control runs: differences far below it do not count. The second factor is
 //! needed because slow slots get fewer tasks, and their nodes make fewer calls; if all nodes have the same share of the
-//! work, it is 1. Accepted connections (`accept`) are not the node's own action and do not count. For a node whose log
-//! ends early the second factor is at most 1. The threshold is a margin times the largest score of any node in a
-//! control run. The first factor alone must also exceed its largest value in a control run: a node that only makes few
-//! calls is idle, not faulty.
+//! work, this factor is 1. Accepted connections (`accept`) are not the node's own action and do not count. For a node
+//! whose log ends early the second factor is at most 1. The threshold is a margin times the largest score of any node
+//! in a control run. The first factor alone must also exceed its largest value in a control run: a node that only makes
+//! few calls is idle, not faulty.
 
 use serde::{Deserialize, Serialize};
 
@@ -241,8 +241,9 @@ impl Judged {
     }
 }
 
-/// Diagnoses a run by the improved method. It reports one cause: the one whose times exceed the control runs by the larger factor, because nodes
-/// under packet loss also have slow file calls from time to time, and nodes with a busy disk connect more slowly.
+/// Diagnoses a run by the improved method. It reports only the cause whose times exceed the control runs by the larger
+/// factor. The reason is that nodes under packet loss also have slow file calls from time to time, and nodes with a
+/// busy disk connect more slowly.
 pub fn improved(run: &Run, profile: &Profile, settings: &ImprovedSettings) -> Answer {
     let method = Method::Improved;
     if let Some(why) = run.apart() {

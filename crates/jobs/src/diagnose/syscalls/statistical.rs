@@ -133,8 +133,8 @@ impl<'a> Judge<'a> {
         self.range(node, class).is_some_and(|range| range.excludes(total) && counts(&range))
     }
 
-    /// Steps (a) and (b) of both hogs: returns the node with the greatest total time, if that is outside its range and every other node's total
-    /// differs enough from it.
+    /// Steps (a) and (b) of both hogs: returns the node with the greatest total time, if this total is outside its
+    /// range and every other node's total differs enough from it.
     fn greatest(&self, class: CallClass) -> Option<(&'a NodeCalls, f64)> {
         let max =
             self.run.nodes.iter().reduce(|max, node| if node.total(class) > max.total(class) { node } else { max })?;

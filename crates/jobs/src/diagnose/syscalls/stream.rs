@@ -190,7 +190,7 @@ impl<'s> Stream<'s> {
         }
     }
 
-    /// Handles a call that is still open when its process calls again: it has no end in this log.
+    /// Handles a call that is still open when its process calls again: the open call has no end in this log.
     fn lose(&mut self, process: u64, line: &[u8]) {
         if self.open.remove(&process).is_some() {
             self.odd.add(OddKind::BeginningWithoutEnd, self.calls.lines.lines, line);

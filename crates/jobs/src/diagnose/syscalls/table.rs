@@ -16,7 +16,7 @@ pub enum Clock {
 
 /// Minimum wall-clock time of a `stat` or `access` call, which strace stops twice; its CPU time is less.
 const FASTEST_FILE_CALL_S: f64 = 4e-6;
-/// Minimum wall-clock time that a server waits in each `accept`, unless it is never idle.
+/// Minimum wall-clock time that a server waits in each `accept`, unless the server is never idle.
 const FASTEST_ACCEPT_S: f64 = 0.02;
 
 /// Names of columns in their header and in `-U`.

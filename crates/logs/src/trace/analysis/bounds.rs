@@ -20,8 +20,9 @@ pub enum Bound {
     Driver,
 }
 
-/// The bounds of an application \[s\]. Each is a lower bound for the same tasks with the same times on the same number of slots: the actual time is
-/// longer if tasks wait although a slot is free, if waves are uneven, or if work is repeated.
+/// The bounds of an application \[s\]. Each is a lower bound for the same tasks with the same times on the same number
+/// of slots. The actual time is longer if tasks wait although a slot is free, if waves are uneven, or if work is
+/// repeated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// The first submission of a job, or else the first launch.
@@ -109,8 +110,8 @@ fn winner(task: &[Attempt]) -> Option<(Moment, f64)> {
     Some((winner.finish()?, winner.duration()?))
 }
 
-/// Returns a stage's contribution to a chain: its longest task, without the time in which it waited for earlier stages, as reduce tasks do that start
-/// while maps run \[s\].
+/// Returns a stage's contribution to a chain: the time of its longest task \[s\], without the time in which this task
+/// waited for earlier stages. Reduce tasks that start while maps run wait in this way.
 fn own_length(trace: &JobTrace, stage: StageId, parents_end: Option<Moment>) -> f64 {
     let after = |(end, time): (Moment, f64)| parents_end.map_or(time, |before| time.min(end.seconds_since(before)));
     trace.tasks_of(stage).filter_map(winner).map(after).fold(0.0, f64::max)

@@ -9,7 +9,8 @@ use crate::trace::job_trace::JobTrace;
 pub struct Slots {
     /// Number.
     pub count: u64,
-    /// True if the log states the cores; otherwise it is the observed maximum of simultaneous attempts, a lower bound.
+    /// True if the log states the cores; otherwise the number is the observed maximum of simultaneous attempts, a lower
+    /// bound.
     pub stated: bool,
 }
 

@@ -18,8 +18,8 @@ pub const USUAL_FACTOR: f64 = 1.2;
 /// Minimum number of successful attempts for the median of a stage to be a baseline.
 const FEWEST: usize = 3;
 
-/// Usual times of tasks, from other runs of the same program: for each task, identified by the numbers of its stage and of itself, the median over
-/// the runs of the times of its successful attempts \[Phan2018\].
+/// Usual times of tasks, from other runs of the same program: the median, over the runs, of the times of the task's
+/// successful attempts \[Phan2018\]. A task is identified by the number of its stage and its own number.
 #[derive(Clone, Debug, Default)]
 pub struct Usual {
     times: HashMap<(u32, u32), f64>,
@@ -59,7 +59,7 @@ impl Usual {
 pub struct Observed {
     /// Seconds from its launch.
     pub seconds: f64,
-    /// True if the attempt took at least this long, because it was killed, lost or evicted, or its end is not in the log.
+    /// True if the time is a lower bound: the attempt was killed, lost or evicted, or its end is not in the log.
     pub at_least: bool,
 }
 

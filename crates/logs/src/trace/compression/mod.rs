@@ -15,7 +15,7 @@ use crate::trace::compression::zstd::ZstdFrames;
 
 pub(in crate::trace) use crate::trace::compression::damage::damaged;
 
-/// How often a stream is examined: once more than the compressions that it may have.
+/// Number of times that a stream is examined: one more than the maximum number of compressions.
 const MOST_LAYERS: usize = 4;
 /// Bytes per read.
 const CHUNK: usize = 1 << 18;

@@ -9,10 +9,10 @@
 //! | `sql` | descriptions of queries, and the operators of each stage |
 //! | `task` | starts and ends of tasks, with their metrics |
 //!
-//! Fields missing in some versions: stages have no `Parent IDs` before 1.4, so their dependencies are unknown; tasks
-//! have no `Killed` before 2.2 (it follows from the reason), no CPU times before 2.1, and no partition ids before
-//! 3.x. Killed and failed tasks often have no metrics. Local runs before 3.x add no executor. CPU times do not
-//! include Python workers.
+//! Some fields are missing in older versions. Before 1.4, stages have no `Parent IDs`, so their dependencies are
+//! unknown. Before 2.2, tasks have no `Killed`, which then follows from the reason. Tasks have no CPU times before 2.1,
+//! and no partition ids before 3.x. Killed and failed tasks often have no metrics. Local runs before 3.x add no
+//! executor. CPU times do not include Python workers.
 
 mod event;
 mod folder;

@@ -17,7 +17,7 @@ const DESCRIPTION: usize = 300;
 /// Maximum number of operators that are kept of a stage.
 const OPERATORS: usize = 12;
 
-/// The start of a query, or a new plan of it.
+/// The start of a query, or a new plan of a query.
 #[derive(Deserialize)]
 pub(super) struct PlanEvent<'a> {
     #[serde(rename = "executionId", default)]
@@ -214,8 +214,8 @@ fn operator(node: &PlanNode<'_>) -> Option<String> {
     }
 }
 
-/// Returns true if the stage that runs an operator counts this metric of it. Only the reading of a shuffle is counted
-/// elsewhere, by the next stage.
+/// Returns true if the stage that runs an operator counts this metric of the operator. Only the reading of a shuffle is
+/// counted elsewhere, by the next stage.
 fn counts_here(operator: &str, metric: &str) -> bool {
     !operator.contains("Exchange") || metric.contains("written") || metric.contains("data size")
 }

@@ -32,7 +32,7 @@ pub(super) struct Ledger {
     pub(super) due: Lane<u64>,
     /// Per lane: number of snapshots taken.
     taken: Lane<u32>,
-    /// Per lane and snapshot: its value.
+    /// Per lane and snapshot: the value of the snapshot.
     values: Vec<f64>,
 }
 

@@ -1,9 +1,9 @@
 //! The direct form for small nets, 64 replications at a time.
 //!
 //! All lanes fire together; a lane whose replication has ended starts the next one. The arithmetic is the same as in
-//! [`direct_law`](crate::sim::race::direct_law), so every replication equals the direct form bit for bit. In rare cases
-//! (totals above 32 bits, very many tokens, very many consecutive immediate firings, an error that must be described), the
-//! direct form itself runs the replication from its start.
+//! [`direct_law`](crate::sim::race::direct_law), so every replication equals the direct form bit for bit. In rare
+//! cases, the direct form itself runs the replication from its start: totals above 32 bits, very many tokens, very many
+//! consecutive immediate firings, or an error that must be described.
 
 mod asked;
 mod guard;
