@@ -19,6 +19,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LEVEL = 0.95
+# keys that name a row of a list
+ROW_NAMES = ("name", "key", "p", "at_s", "time_s", "point")
 LONGER = 1000
 # runs with many replications need no truth that is a thousand times as precise
 LESS = 100
@@ -67,9 +69,16 @@ COMMANDS: dict[str, tuple[list[str], dict[str, int], int]] = {
     "averages": (
         ["simulate", QUEUE, "--until", "horizon", "--horizon", "20", "--tokens", "--throughput", "--reward", "jobs=#(queue)"]
         + ["--at", "3:#(queue)", "--method", "simulate"],
-        {"--reps": 100}, LONGER),
+        {"--reps": 100},
+        LONGER,
+    ),
     "steady state": (
         ["simulate", QUEUE, "--steady", "--tokens", "--throughput", "--method", "simulate"],
+        {"--steady-firings": 100_000},
+        LESS,
+    ),
+    "steady state, one run": (
+        ["simulate", QUEUE, "--steady", "--steady-runs", "1", "--tokens", "--throughput", "--method", "simulate"],
         {"--steady-firings": 100_000},
         LESS,
     ),
@@ -80,14 +89,18 @@ COMMANDS: dict[str, tuple[list[str], dict[str, int], int]] = {
     "derivatives, likelihood": (["sensitivity", QUEUE, *FULL, "--transitions"], {"--reps": 20_000}, LESS),
     "derivatives of a probability": (
         ["sensitivity", QUEUE, *FULL, "--within", "4", "--transitions"],
-        {"--reps": 2000}, LONGER),
+        {"--reps": 2000},
+        LONGER,
+    ),
     "one at a time": (["sensitivity", "axes.toml", "--method", "each"], {"--reps": 400}, LONGER),
     "Morris": (["sensitivity", "axes.toml", "--method", "morris", "--reps", "200"], {"--rows": 20}, LONGER),
     "Sobol": (["sensitivity", "axes.toml", "--method", "sobol", "--reps", "32"], {"--rows": 64}, LONGER),
     "what-if": (["whatif", "copied.toml"], {"--reps": 200}, LONGER),
     "rare event": (
         ["rare", QUEUE, "--until", "#(queue) >= 5", "--within", "1", "--effort", "100"],
-        {"--batches": 12}, LONGER),
+        {"--batches": 12},
+        LONGER,
+    ),
 }
 
 
@@ -102,8 +115,8 @@ def intervals(found, path=()):
     elif isinstance(found, list):
         for place, inner in enumerate(found):
             # rows may be sorted by their values
-            names = [str(inner[key]) for key in ("name", "key", "p", "at_s", "time_s", "point") if key in inner] if isinstance(inner, dict) else []
-            yield from intervals(inner, (*path, " ".join(names[:1]) or str(place)))
+            names = [inner[key] for key in ROW_NAMES if key in inner] if isinstance(inner, dict) else []
+            yield from intervals(inner, (*path, str(names[0] if names else place)))
 
 
 def run(tool, folder, command, sizes, seed, times=1):
