@@ -20,7 +20,6 @@ mod canonical;
 #[cfg(test)]
 mod cases;
 mod chain;
-mod components;
 mod cosine;
 mod coverability;
 mod csl;
