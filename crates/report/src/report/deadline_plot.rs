@@ -4,12 +4,11 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use crate::report::number::plain;
+use crate::document::Figure;
+use crate::report::drawing::{Picture, PlotError, Width, can_be_axis, letters_in, text_width};
+use crate::report::number::{count, plain};
 use crate::report::optimize::{LookRow, OptimizeReport, cost_words, words};
-use crate::report::plot::{
-    self, Area, Axes, DrawError, Picture, PlotError, Width, axes, begun, can_be_axis, fine_svg, label, letters_in,
-    line, px, shortened, text_width,
-};
+use crate::report::plot::{self, Area, Axes, DrawError, axes, begun, fine_svg, label, line, px, shortened};
 use crate::report::point_labels::{Label, placed};
 
 /// Letters of labels \[px\].
@@ -70,24 +69,38 @@ impl State {
     }
 }
 
+/// Returns the figure of an optimisation.
+pub(super) fn deadline_figure(report: &OptimizeReport) -> Figure<'_> {
+    let deadline = Deadline::new(report);
+    let left = deadline.left_out;
+    let left = if left > 0 { format!(" {} are not drawn.", count(left as u128)) } else { String::new() };
+    let some = if deadline.labels_all() { "" } else { ", of the configurations in the answer" };
+    let caption = format!(
+        "Each mark is a configuration, by cost and time; the grey line is the interval by which it was judged. A configuration meets the \
+         deadline if its whole interval is at or below the deadline line, and fails if the whole interval is above. Labels are the \
+         values of the settings{some}.{left}"
+    );
+    Figure::new("Cost and time of the configurations", caption).drawn(move || deadline.picture())
+}
+
 /// The points to draw, and the number of points that are omitted.
-pub(super) struct Deadline<'r> {
+struct Deadline<'r> {
     report: &'r OptimizeReport,
     /// Points with a time.
     points: Vec<&'r LookRow>,
     /// Number of points omitted because they have no time, or because there are too many.
-    pub(super) left_out: usize,
+    left_out: usize,
 }
 
 impl<'r> Deadline<'r> {
-    pub(super) fn new(report: &'r OptimizeReport) -> Self {
+    fn new(report: &'r OptimizeReport) -> Self {
         let known: Vec<&LookRow> = report.looked_at.iter().filter(|row| row.value_s.is_some()).collect();
         let points = known[known.len().saturating_sub(MOST)..].to_vec();
         Self { report, left_out: report.looked_at.len() - points.len(), points }
     }
 
     /// Returns true if all points have labels, as far as there is room.
-    pub(super) fn labels_all(&self) -> bool {
+    fn labels_all(&self) -> bool {
         self.points.len() <= FEW
     }
 
@@ -96,7 +109,7 @@ impl<'r> Deadline<'r> {
     /// # Errors
     ///
     /// [`PlotError`], which no report of this crate causes.
-    pub(super) fn picture(&self) -> Result<Option<Picture>, PlotError> {
+    fn picture(&self) -> Result<Option<Picture>, PlotError> {
         let cost = |row: &&LookRow| [Some(row.cost), row.cost_low, row.cost_high].into_iter().flatten();
         let costs = span(self.points.iter().flat_map(cost));
         let ends = |row: &&LookRow| [row.value_s, row.low_s, row.high_s].into_iter().flatten();

@@ -2,9 +2,8 @@
 //! judged.
 
 use crate::document::parts::{notes_table, with_base_folded};
-use crate::document::{Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
+use crate::document::{Cell, Column, Document, Number, Piece, Report, Show, Table};
 use crate::report::deadline::chance;
-use crate::report::deadline_plot::Deadline;
 use crate::report::number::{count, counted, plain, value_key};
 use crate::report::optimize::{LookRow, OptimizeReport, cost_words, words};
 
@@ -28,16 +27,8 @@ impl Report for OptimizeReport {
             provenance: provenance(self),
             ..Document::default()
         };
-        let left = Deadline::new(self).left_out;
-        let left = if left > 0 { format!(" {} are not drawn.", count(left as u128)) } else { String::new() };
-        let some = if Deadline::new(self).labels_all() { "" } else { ", of the configurations in the answer" };
-        let caption = format!(
-            "Each mark is a configuration, by cost and time; the grey line is the interval by which it was judged. A configuration meets the \
-             deadline if its whole interval is at or below the deadline line, and fails if the whole interval is above. Labels are the \
-             values of the settings{some}.{left}"
-        );
-        let draw = || Deadline::new(self).picture();
-        document.figure(Figure::new("Cost and time of the configurations", caption).drawn(draw));
+        #[cfg(feature = "plots")]
+        document.figure(crate::report::deadline_plot::deadline_figure(self));
         document.table(points(self));
         document.table(notes_table("Not determined by the logs", &self.notes));
         document

@@ -4,12 +4,12 @@ use crate::document::parts::{
     TimeFound, add_times, ends, folding_rows, partial, provenance_rows, rows_table, seconds_text, times_table, wall,
 };
 use crate::document::{Block, Cell, Column, Document, Figure, Number, Piece, Report, Table};
+use crate::report::bar_rows::BarRow;
 use crate::report::method::AnswerMethod;
 use crate::report::number::{counted, plain};
-use crate::report::rows_plot::BarRow;
 use crate::report::steady::{SteadyReport, SteadyRow};
 use crate::report::summary::{GroupRow, NetSummary, SimulationReport};
-use crate::report::times_plot::Times;
+use crate::report::times::Times;
 
 impl NetSummary {
     /// Returns the name of the net, or words in its place.

@@ -6,7 +6,7 @@ use crate::report::number::{count, counted, plain, quantile_name};
 use crate::report::passage::PassageSection;
 use crate::report::solve::{PropertyRow, SolveReport, StateSpaceRow, ZeroRateRow};
 use crate::report::solve_numbers::{AverageSection, NumberRow, RewardRow, SteadySection, WithinSection};
-use crate::report::times_plot::Times;
+use crate::report::times::Times;
 use crate::report::verdict_tables::{Findings, MOST_ROWS, listed, marking};
 
 /// Numbers of tokens whose probabilities are shown.

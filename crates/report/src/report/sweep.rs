@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::json::Word;
 use crate::sim::{FoldedParts, NotFolded};
-use crate::sweep::{Design, Knob, Level, PointResult, Stored, SweepPlan, tornado};
+use crate::sweep::{Knob, Level, PointResult, Stored, SweepPlan, tornado};
 
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,11 +96,4 @@ pub fn sweep_report(plan: &SweepPlan, stored: &Stored) -> SweepReport {
 fn knob_row(axes: &[AxisRow], knob: Knob) -> KnobRow {
     let AxisRow { key, name } = axes[knob.axis].clone();
     KnobRow { key, name, best: knob.best, worst: knob.worst, swing_s: knob.swing_s }
-}
-
-impl SweepReport {
-    /// Returns true if its points are all combinations of its axes.
-    pub(crate) fn is_grid(&self) -> bool {
-        self.design == Design::Grid.name()
-    }
 }
