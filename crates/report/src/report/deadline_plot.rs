@@ -5,6 +5,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use crate::document::Figure;
+use crate::optimize::Verdict;
 use crate::report::drawing::{Picture, PlotError, Width, can_be_axis, letters_in, text_width};
 use crate::report::number::{count, plain};
 use crate::report::optimize::{LookRow, OptimizeReport, cost_words, words};
@@ -35,10 +36,10 @@ enum State {
 
 impl State {
     fn of(row: &LookRow) -> Self {
-        match &*row.verdict {
-            "meets" => Self::Meets,
-            "fails" => Self::Fails,
-            _ => Self::Open,
+        match row.verdict {
+            Verdict::Meets => Self::Meets,
+            Verdict::Fails => Self::Fails,
+            Verdict::Undecided | Verdict::Stopped => Self::Open,
         }
     }
 
@@ -272,9 +273,11 @@ fn span(values: impl Iterator<Item = f64> + Clone) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::optimize::Search;
+    use crate::report::optimize::OptimizeAnswer;
     use crate::report::sweep::AxisRow;
 
-    fn row(point: u64, cost: f64, verdict: &'static str, value: Option<f64>) -> LookRow {
+    fn row(point: u64, cost: f64, verdict: Verdict, value: Option<f64>) -> LookRow {
         LookRow {
             done_by_deadline: None,
             point,
@@ -282,7 +285,7 @@ mod tests {
             cost,
             cost_low: None,
             cost_high: None,
-            verdict: verdict.into(),
+            verdict,
             value_s: value,
             low_s: value.map(|value| value - 1.0),
             high_s: value.map(|value| value + 1.0),
@@ -295,7 +298,7 @@ mod tests {
     fn report(rows: Vec<LookRow>) -> OptimizeReport {
         OptimizeReport {
             partial: false,
-            answer: "cheapest".into(),
+            answer: OptimizeAnswer::Cheapest,
             measure: "p95".to_owned(),
             deadline_s: 20.0,
             confidence: 0.95,
@@ -306,9 +309,9 @@ mod tests {
             closest: None,
             remarks: Vec::new(),
             notes: Vec::new(),
-            search: "rising".into(),
+            search: Search::Rising,
             axes: vec![AxisRow { name: "workers".to_owned(), key: "cluster.workers".into() }],
-            chosen: rows.iter().find(|row| row.verdict == "meets").cloned(),
+            chosen: rows.iter().find(|row| row.verdict == Verdict::Meets).cloned(),
             next_cheaper: None,
             candidates: rows.len() as u64,
             looked_at: rows,
@@ -325,10 +328,10 @@ mod tests {
     #[test]
     fn every_state_has_its_mark_and_stands_in_the_legend() {
         let rows = vec![
-            row(1, 1.0, "fails", Some(30.0)),
-            row(2, 2.0, "undecided", Some(20.0)),
-            row(3, 3.0, "meets", Some(15.0)),
-            row(4, 3.5, "stopped", None),
+            row(1, 1.0, Verdict::Fails, Some(30.0)),
+            row(2, 2.0, Verdict::Undecided, Some(20.0)),
+            row(3, 3.0, Verdict::Meets, Some(15.0)),
+            row(4, 3.5, Verdict::Stopped, None),
         ];
         let report = report(rows);
         let drawn = Deadline::new(&report);
@@ -348,7 +351,8 @@ mod tests {
 
     #[test]
     fn of_many_points_only_those_of_the_answer_have_labels() {
-        let rows = (1..=40).map(|i| row(i, i as f64, if i < 30 { "fails" } else { "meets" }, Some(50.0 - i as f64)));
+        let rows = (1..=40)
+            .map(|i| row(i, i as f64, if i < 30 { Verdict::Fails } else { Verdict::Meets }, Some(50.0 - i as f64)));
         let mut report = report(rows.collect());
         report.next_cheaper = Some(report.looked_at[28].clone());
         let picture = Deadline::new(&report).picture().unwrap().unwrap();
@@ -360,9 +364,9 @@ mod tests {
 
     #[test]
     fn one_point_without_an_interval_has_axes_and_none_has_no_picture() {
-        let one = report(vec![LookRow { low_s: None, high_s: None, ..row(1, 0.0, "fails", Some(20.0)) }]);
+        let one = report(vec![LookRow { low_s: None, high_s: None, ..row(1, 0.0, Verdict::Fails, Some(20.0)) }]);
         assert!(Deadline::new(&one).picture().unwrap().is_some());
-        let none = report(vec![row(1, 0.0, "stopped", None)]);
+        let none = report(vec![row(1, 0.0, Verdict::Stopped, None)]);
         assert!(Deadline::new(&none).picture().unwrap().is_none());
     }
 

@@ -95,7 +95,7 @@ fn stage_row(fitted: &FittedStages, stage: &FittedStage, level: f64) -> FitStage
         warming: stage.spec.warming,
         setup_s: stage.spec.setup_s,
         law: stage.spec.distribution.kind().into(),
-        laws: stage.laws.iter().map(|law| (law.law.to_owned(), law.score)).collect(),
+        laws: stage.laws.iter().map(|law| (law.law.kind().to_owned(), law.score)).collect(),
         held_up: stage.held_up,
     }
 }

@@ -193,7 +193,7 @@ fn provenance(report: &JobReport) -> Vec<[String; 2]> {
     if report.provenance.is_none() {
         rows.extend(report.method.folding());
     }
-    rows.insert(1, ["method".to_owned(), report.method.used.to_string()]);
+    rows.insert(1, ["method".to_owned(), report.method.used.name().to_owned()]);
     if report.replications > 0 {
         rows.insert(2, ["replications".to_owned(), count(report.replications.into())]);
     }

@@ -149,7 +149,7 @@ pub use cdf_plot::cdf_svg;
 pub use check::{CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, ParameterRow};
 pub use detection::{DetectionReport, DetectionStage, DetectionTask, JudgedRow, ShareRow, detection_report};
 pub use devices::{AdapterRow, DevicesReport};
-pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, UsedRow, diagnosis_report};
+pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, diagnosis_report};
 pub use diagnosis_svg::diagnosis_svg;
 pub use distribution::{Bar, Distribution, Histogram, QuantileRow};
 pub use drawing::{Picture, PlotError, Width};
@@ -164,10 +164,10 @@ pub use json::{FORMAT_VERSION, JsonError, Word, json};
 pub use long_tail::{
     ProfileRow, ProgressModelReport, WatchReport, progress_model_report, straggler_json, straggler_line,
 };
-pub use method::AnswerMethod;
+pub use method::{AnswerMethod, ExactBy, UsedMethod};
 pub use next_run::{NextRun, StageQuantile};
 pub use number::{count, counted, duration, plain, quantile_name, within};
-pub use optimize::{LookRow, OptimizeReport, optimize_report, sizing_report};
+pub use optimize::{LookRow, OptimizeAnswer, OptimizeReport, optimize_report, sizing_report};
 pub use passage::{PassageSection, completion_section, passage_section};
 pub use picture::{Mark, histogram_text};
 #[cfg(feature = "png")]

@@ -3,9 +3,10 @@
 
 use crate::document::parts::{notes_table, with_base_folded};
 use crate::document::{Cell, Column, Document, Number, Piece, Report, Show, Table};
+use crate::optimize::{Search, Verdict};
 use crate::report::deadline::chance;
 use crate::report::number::{count, counted, plain, value_key};
-use crate::report::optimize::{LookRow, OptimizeReport, cost_words, words};
+use crate::report::optimize::{LookRow, OptimizeAnswer, OptimizeReport, cost_words, words};
 
 /// Maximum number of configurations that readers see; JSON and CSV have all.
 const MOST: usize = 200;
@@ -68,14 +69,14 @@ fn answer(report: &OptimizeReport) -> Vec<Piece> {
         Some(chosen) => {
             pieces.push("The cheapest configuration that meets the deadline: ".into());
             pieces.extend(point(report, "/chosen", chosen));
-            if report.answer != "meets" && report.cost_per_s.is_some() {
+            if report.answer != OptimizeAnswer::Meets && report.cost_per_s.is_some() {
                 pieces.push(" No other configuration is cheaper by more than the indifference.".into());
             }
         }
         None => pieces.push(
-            match &*report.answer {
-                "none" => "No configuration meets the deadline.",
-                "undecided" => {
+            match report.answer {
+                OptimizeAnswer::None => "No configuration meets the deadline.",
+                OptimizeAnswer::Undecided => {
                     "Undecided: no configuration was shown to meet the deadline, and not all were shown to fail."
                 }
                 _ => "Nothing was decided.",
@@ -90,10 +91,10 @@ fn answer(report: &OptimizeReport) -> Vec<Piece> {
                 Some(_) => "next cheaper one",
                 None => "most expensive first",
             };
-            let verdict = match &*cheaper.verdict {
-                "undecided" | "stopped" => "stayed undecided",
-                "meets" => "also meets the deadline",
-                verdict => verdict,
+            let verdict = match cheaper.verdict {
+                Verdict::Undecided | Verdict::Stopped => "stayed undecided",
+                Verdict::Meets => "also meets the deadline",
+                Verdict::Fails => "fails",
             };
             pieces.push(format!(" The {which} {verdict}: ").into());
             pieces.extend(point(report, "/next_cheaper", cheaper));
@@ -107,7 +108,7 @@ fn answer(report: &OptimizeReport) -> Vec<Piece> {
         pieces.push(" The closest: ".into());
         pieces.extend(point(report, "/closest", closest));
     }
-    if report.answer != "stopped" {
+    if report.answer != OptimizeAnswer::Stopped {
         let level = plain(100.0 * report.confidence);
         pieces.push(format!(" The joint confidence of these decisions is {level}%.").into());
     }
@@ -115,11 +116,13 @@ fn answer(report: &OptimizeReport) -> Vec<Piece> {
 }
 
 fn remarks(report: &OptimizeReport) -> Vec<String> {
-    let remark = match &*report.answer {
-        "meets" if report.cost_per_s.is_some() => "Another configuration may cost less.",
-        "meets" => "A cheaper configuration is undecided and may also meet the deadline.",
-        "undecided" => "A larger `max_replications` or a smaller `indifference` decides closer to the deadline.",
-        "stopped" => "Partial: the search was interrupted.",
+    let remark = match report.answer {
+        OptimizeAnswer::Meets if report.cost_per_s.is_some() => "Another configuration may cost less.",
+        OptimizeAnswer::Meets => "A cheaper configuration is undecided and may also meet the deadline.",
+        OptimizeAnswer::Undecided => {
+            "A larger `max_replications` or a smaller `indifference` decides closer to the deadline."
+        }
+        OptimizeAnswer::Stopped => "Partial: the search was interrupted.",
         _ => "",
     };
     let own = Some(remark).filter(|remark| !remark.is_empty()).map(str::to_owned);
@@ -133,9 +136,9 @@ fn sentence(remark: &str) -> String {
 }
 
 fn provenance(report: &OptimizeReport) -> Vec<[String; 2]> {
-    let search = match &*report.search {
-        "bisection" => "bisection",
-        "comparison" => "comparison of estimated costs",
+    let search = match report.search {
+        Search::Bisection => "bisection",
+        Search::Comparison => "comparison of estimated costs",
         _ => "rising cost",
     };
     let dear = if report.cost_per_s.is_some() { ", or too expensive at any time" } else { "" };
@@ -174,12 +177,12 @@ fn points(report: &OptimizeReport) -> Table {
     let row = |(i, row): (usize, &LookRow)| {
         let at = format!("/looked_at/{i}");
         let chosen = report.chosen.as_ref().is_some_and(|chosen| chosen.point == row.point);
-        let shown = if chosen { format!("{}, chosen", row.verdict) } else { row.verdict.to_string() };
+        let shown = if chosen { format!("{}, chosen", row.verdict.name()) } else { row.verdict.name().to_owned() };
         let mut cells: Vec<Cell> = vec![row.point.to_string().into(), words(report, row).into()];
         cells.extend(row.values.iter().map(|value| Cell::from(value.as_ref().map(value_key))));
         cells.extend([
             cost(&at, row, "").into(),
-            Cell::named(shown, row.verdict.to_string()),
+            Cell::named(shown, row.verdict.name()),
             chosen.to_string().into(),
             report.measure.clone().into(),
             time(&at, row).into(),
@@ -191,7 +194,7 @@ fn points(report: &OptimizeReport) -> Table {
         ]);
         cells
     };
-    let order = if report.search == "comparison" {
+    let order = if report.search == Search::Comparison {
         "Configurations that meet the deadline come first, the cheapest at the top"
     } else {
         "In the order of the search"
@@ -199,11 +202,11 @@ fn points(report: &OptimizeReport) -> Table {
     let note =
         format!("{order}. Each interval is the one that decided on the configuration, at its own confidence level.");
     let mut looks: Vec<(usize, &LookRow)> = report.looked_at.iter().enumerate().collect();
-    if report.search == "comparison" {
-        let rank = |row: &LookRow| match &*row.verdict {
-            "meets" => 0,
-            "undecided" | "stopped" => 1,
-            _ => 2,
+    if report.search == Search::Comparison {
+        let rank = |row: &LookRow| match row.verdict {
+            Verdict::Meets => 0,
+            Verdict::Undecided | Verdict::Stopped => 1,
+            Verdict::Fails => 2,
         };
         looks.sort_by(|(_, a), (_, b)| rank(a).cmp(&rank(b)).then(a.cost.total_cmp(&b.cost)));
     }

@@ -328,7 +328,7 @@ fn states(steady: &SteadySection) -> Table {
 }
 
 fn provenance(report: &SolveReport) -> Vec<[String; 2]> {
-    let mut rows = vec![("tailspn", report.version.to_string()), ("method", report.method.used.to_string())];
+    let mut rows = vec![("tailspn", report.version.to_string()), ("method", report.method.used.name().to_owned())];
     let other = match (&report.method.no_states, &report.method.no_series_parallel) {
         // a time to a goal is the only question with a choice of methods
         _ if report.passage.is_none() && !report.partial => None,

@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::json::Word;
 use crate::sim::{FoldedParts, NotFolded};
-use crate::sweep::{Knob, Level, PointResult, Stored, SweepPlan, tornado};
+use crate::sweep::{Design, Knob, Level, PointResult, Stored, SweepPlan, tornado};
 
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +36,7 @@ pub struct KnobRow {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SweepReport {
     /// Design of the points.
-    pub design: Word,
+    pub design: Design,
     /// Axes of the sweep.
     pub axes: Vec<AxisRow>,
     /// Number of this shard, and of all shards.
@@ -76,7 +75,7 @@ pub fn sweep_report(plan: &SweepPlan, stored: &Stored) -> SweepReport {
     let axis = |axis: &crate::sweep::Axis| AxisRow { key: axis.key.clone(), name: axis.title().to_owned() };
     let axes: Vec<AxisRow> = plan.axis.iter().map(axis).collect();
     SweepReport {
-        design: plan.sweep.design.name().into(),
+        design: plan.sweep.design,
         shard: [header.shard.index, header.shard.of],
         planned: stored.planned(),
         partial: !stored.is_complete(),

@@ -135,7 +135,7 @@ fn knobs(report: &SweepReport) -> Table {
 /// Returns all configurations; CSV has a column for each axis; an empty cell is the base's value.
 fn points(report: &SweepReport) -> Table {
     // if one axis changes at a time, most columns would be empty
-    let one_at_a_time = report.design == Design::Each.name();
+    let one_at_a_time = report.design == Design::Each;
     let shown = if one_at_a_time { Show::Csv } else { Show::Always };
     let changed = if one_at_a_time { Show::Always } else { Show::Csv };
     let mut columns = vec![Column::new("no.").key("point"), Column::new("changed").show(changed)];

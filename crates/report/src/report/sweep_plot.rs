@@ -34,7 +34,7 @@ pub fn sweep_pictures(report: &SweepReport) -> Result<Vec<Picture>, PlotError> {
     if report.axes.len() == 1 {
         pictures.extend(curve(report)?);
     }
-    if report.axes.len() == 2 && report.design == Design::Grid.name() {
+    if report.axes.len() == 2 && report.design == Design::Grid {
         pictures.extend(heat(report)?);
     }
     pictures.extend(tornado(&report.tornado, "mean")?);

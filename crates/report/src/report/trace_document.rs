@@ -8,6 +8,7 @@ use crate::estimate::Measured;
 use crate::report::bar_rows::BarRow;
 use crate::report::number::{count, counted};
 use crate::report::trace_rows::{ApplicationRow, BoundsRow, StageRow, StragglerRow, TimelineRow, TraceReport};
+use crate::trace::analysis;
 use crate::trace::{Format, utc_text};
 
 /// GiB per byte.
@@ -70,11 +71,11 @@ impl BoundsRow {
     /// Returns the largest bound; of two equal bounds, the weaker claim.
     fn largest_bound(&self) -> Bound {
         let [slots, chain, task, driver] = self.all();
-        match &*self.largest {
-            "slots" => slots,
-            "critical_path" if self.knows_dependencies || chain.2 > task.2 => chain,
-            "critical_path" | "longest_task" => task,
-            _ => driver,
+        match self.largest {
+            analysis::Bound::Slots => slots,
+            analysis::Bound::CriticalPath if self.knows_dependencies || chain.2 > task.2 => chain,
+            analysis::Bound::CriticalPath | analysis::Bound::LongestTask => task,
+            analysis::Bound::Driver => driver,
         }
     }
 }
