@@ -3,8 +3,9 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
+use crate::report::drawing::{Picture, PlotError, Width};
 use crate::report::number::plain;
-use crate::report::plot::{self, Area, DrawError, Picture, PlotError, Width, fine_svg, font, label, line, px};
+use crate::report::plot::{self, Area, DrawError, fine_svg, font, label, line, px};
 use crate::report::whatif::{PolicyRow, WhatIfReport};
 
 /// Height of one policy's row, in pixels.
