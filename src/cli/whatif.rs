@@ -65,7 +65,9 @@ fn show<R: Report>(
 ) -> Result<Exit, Failure> {
     terminal.report(report, &args.print)?;
     if let Some(path) = &args.plot {
-        let picture = what_if_picture(comparison).map_err(Failure::internal)?;
+        // the energy of the nodes of a log is not known
+        let energy = R::KIND == WhatIfReport::KIND;
+        let picture = what_if_picture(comparison, energy).map_err(Failure::internal)?;
         write_picture(path, &picture.wide, args.force)?;
     }
     draw_report(report, &args.plots, args.force, terminal)?;

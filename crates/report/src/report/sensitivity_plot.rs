@@ -133,6 +133,7 @@ fn bar_of(effect: &Measured, word: &str) -> BarRow {
         text: format!(
             "{word}{}",
             half.map_or_else(|| crate::report::number::plain(effect.value), |half| within(effect.value, Some(half)))
+                .replace('-', "−")
         ),
         ..BarRow::default()
     }
