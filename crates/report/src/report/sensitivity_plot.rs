@@ -335,6 +335,7 @@ mod tests {
             method,
             estimator: None,
             measure: "p95".to_owned(),
+            probability: None,
             value_s: None,
             variance_s2: None,
             noise_s2: None,
