@@ -6,12 +6,13 @@ use tailspn::diagnose::causes::{
     NodeMap, NodeMeters, PoolOptions, RootCauses, Rules, Unmapped, clock_hint, map_to_complete, meters_of, root_causes,
 };
 use tailspn::diagnose::samples::{SampleError, SampleOptions, Samples, is_readable, read_samples};
-use tailspn::report::{DiagnosisReport, UsedRow, diagnosis_report, diagnosis_svg};
+use tailspn::diagnose::{InputFindings, InputKind, UsedInput};
+use tailspn::report::{DiagnosisReport, diagnosis_report, diagnosis_svg};
 use tailspn::trace::{JobTrace, ReadOptions};
 
 use crate::cli::args::{DiagnoseArgs, RulesChoice};
 use crate::cli::diagnose_inputs::Inputs;
-use crate::cli::diagnose_more::{Said, by_calls, by_progress};
+use crate::cli::diagnose_more::{by_calls, by_progress};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::{Terminal, may_write, reason, write_file};
@@ -57,7 +58,7 @@ fn of_log(
     inputs: &Inputs,
     args: &DiagnoseArgs,
     terminal: &Terminal,
-) -> Result<(Said, RootCauses), Failure> {
+) -> Result<(InputFindings, RootCauses), Failure> {
     let samples = samples(inputs, args, terminal)?;
     let map = node_map(trace, args)?;
     let (meters, unmapped) = meters(trace, &samples, &map, args);
@@ -71,12 +72,12 @@ fn of_log(
 }
 
 /// Lists what cannot be determined without a log.
-fn without_log(inputs: &Inputs) -> Said {
+fn without_log(inputs: &Inputs) -> InputFindings {
     let mut missing = vec!["without a job log, the causes of single slow tasks are unknown".to_owned()];
     if !inputs.samples.is_empty() {
         missing.push("node samples were not read: they are used only with a job log".to_owned());
     }
-    Said { missing, ..Said::default() }
+    InputFindings { missing, ..InputFindings::default() }
 }
 
 fn samples(inputs: &Inputs, args: &DiagnoseArgs, terminal: &Terminal) -> Result<Samples, Failure> {
@@ -143,7 +144,7 @@ fn rules(args: &DiagnoseArgs) -> Rules {
 }
 
 /// Builds the report on inputs, missing data and findings: the causes in the log first, then the findings in `said`.
-fn report(trace: Option<&JobTrace>, said: Said, mut causes: RootCauses) -> DiagnosisReport {
+fn report(trace: Option<&JobTrace>, said: InputFindings, mut causes: RootCauses) -> DiagnosisReport {
     let subject = trace.map_or_else(|| without_log_subject(&said), subject);
     causes.findings.extend(said.findings);
     let compared = said.compared;
@@ -158,9 +159,9 @@ fn subject(trace: &JobTrace) -> String {
     if name.is_empty() { trace.format.text().to_owned() } else { format!("{name}: {}", trace.format.text()) }
 }
 
-fn without_log_subject(said: &Said) -> String {
-    let has = |kind: &str| said.used.iter().any(|used| used.kind == kind);
-    let text = match (has("progress"), has("syscalls")) {
+fn without_log_subject(said: &InputFindings) -> String {
+    let has = |kind: InputKind| said.used.iter().any(|used| used.kind == kind);
+    let text = match (has(InputKind::Progress), has(InputKind::Syscalls)) {
         (true, true) => "task progress, and system calls of nodes",
         (true, false) => "task progress",
         (false, true) => "system calls of nodes",
@@ -176,11 +177,11 @@ fn read_of_log(
     meters: &[NodeMeters],
     inputs: &Inputs,
     unmapped: Vec<Unmapped>,
-) -> Said {
+) -> InputFindings {
     let taken = format!("{} attempts of tasks on {} nodes", trace.attempts().len(), trace.nodes.len());
-    let mut used = vec![UsedRow { kind: "log".into(), name: trace.files.join(", "), taken }];
-    used.extend(samples.files.iter().filter(|file| file.series > 0).map(|file| UsedRow {
-        kind: "samples".into(),
+    let mut used = vec![UsedInput { kind: InputKind::Log, name: trace.files.join(", "), taken }];
+    used.extend(samples.files.iter().filter(|file| file.series > 0).map(|file| UsedInput {
+        kind: InputKind::Samples,
         name: file.name.clone(),
         taken: format!("{} series, {} rows of {}", file.series, file.rows, file.format.text()),
     }));
@@ -197,7 +198,7 @@ fn read_of_log(
         trace.warnings.iter().map(|warning| format!("{}: {warning}", trace.place(warning.first))).collect();
     warnings.extend(samples.warnings.iter().map(ToString::to_string));
     warnings.extend(clocks(trace, meters));
-    Said { used, missing, warnings, ..Said::default() }
+    InputFindings { used, missing, warnings, ..InputFindings::default() }
 }
 
 /// Warnings about clocks that disagree, and about samples that miss the job.

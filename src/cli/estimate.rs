@@ -5,7 +5,7 @@ use std::time::Instant;
 use tailspn::job_time::{EstimateMethod, EstimateSettings, JobEstimate, estimate_job};
 use tailspn::mapreduce::Plan;
 use tailspn::plan::{JobPlan, PlanError};
-use tailspn::report::{JobReport, estimate_report};
+use tailspn::report::{ExactBy, JobReport, estimate_report};
 
 use crate::cli::args::{EstimateArgs, Method};
 use crate::cli::convert::{export, format_of, put};
@@ -102,6 +102,6 @@ fn advise(report: &mut JobReport, found: &JobEstimate, method: Method) -> Option
     if !found.has_parts {
         return None;
     }
-    report.method.exact = Some("series-parallel".into());
+    report.method.exact = Some(ExactBy::SeriesParallel);
     Some("note: there is no formula, but --method exact computes the job time from the parts of the job".to_owned())
 }

@@ -95,6 +95,13 @@ pub(super) fn answer_failure(error: AnswerError) -> Failure {
             };
             refuse(format!("the net can stop forever in {dead}, so it has no steady state"), &help)
         }
+        AnswerError::InZeroTime { is_start } => {
+            let option = if is_start { "--from" } else { "--until" };
+            let message = format!(
+                "{option} holds in a vanishing marking, but a time with --from can start and end only in tangible markings"
+            );
+            refuse(message, "use an expression over a place in which tokens spend time")
+        }
         AnswerError::ImmediateAtStart => refuse(
             error.to_string(),
             "use `--warm-up` to exclude these firings, or `--method simulate` to include them",

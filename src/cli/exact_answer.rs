@@ -3,7 +3,7 @@
 use tailspn::answer::{choose, exact, exact_of_prepared};
 use tailspn::compile::Program;
 use tailspn::net::Net;
-use tailspn::report::{AnswerMethod, Report, Subject, counted, exact_report, exact_steady_report};
+use tailspn::report::{AnswerMethod, ExactBy, Report, Subject, counted, exact_report, exact_steady_report};
 use tailspn::sim::{Prepared, Question};
 use tailspn::watch::TimeLimit;
 
@@ -30,9 +30,9 @@ pub(super) fn offer(args: &SimulateArgs, net: &Net, program: &Program, question:
 
 /// Returns the note on an exact answer that would be faster.
 pub(super) fn advice(offer: &AnswerMethod) -> Option<String> {
-    let why = match (offer.exact.as_deref()?, offer.states) {
-        ("states", Some(states)) => format!("the net has only {}", counted(states as u64, "state")),
-        (exact, _) => format!("the net is {exact}"),
+    let why = match (offer.exact?, offer.states) {
+        (ExactBy::States, Some(states)) => format!("the net has only {}", counted(states as u64, "state")),
+        (exact, _) => format!("the net is {}", exact.name()),
     };
     Some(format!("note: {why}: an exact answer would be faster than replications (--method exact)"))
 }

@@ -1,6 +1,6 @@
 //! `solve`: all markings of a net, and the results that follow from them.
 
-use tailspn::answer::{RouteMethod, can_stop};
+use tailspn::answer::{AnswerError, CountedStates, FEW_STATES, ResponseTime, RouteMethod, can_stop};
 use tailspn::compile::{Code, Program};
 use tailspn::fold::{Folding, Symmetry, fold_markings};
 use tailspn::net::Net;
@@ -10,8 +10,8 @@ use tailspn::report::{
 };
 use tailspn::sim::NotFolded;
 use tailspn::solve::{
-    Chain, Coverability, ExploreError, Limits, LinearSettings, PassageSettings, StateSpace, TransientSettings,
-    Unbounded, Verdicts, coverability, has_fixed_delays, passage, steady_state, transient,
+    Chain, Coverability, ExploreError, LinearSettings, PassageSettings, StateSpace, TransientSettings, Unbounded,
+    Verdicts, coverability, has_fixed_delays, passage, steady_state, transient,
 };
 use tailspn::watch::{TimeLimit, Watch as _};
 
@@ -62,9 +62,6 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     }
 }
 
-/// Number of states up to which a net is solved unfolded, even if it has equal parts.
-const FEW: f64 = 20_000.0;
-
 /// Solves the net from all its states.
 fn by_states(
     net: &Net,
@@ -79,14 +76,14 @@ fn by_states(
     let folding = may_fold(args).then(|| fold_markings(&net, &asked.keep(&net)));
     let mut not_folded = folding.as_ref().map(NotFolded::all).unwrap_or_default();
     let counted = match folding {
-        Some(folding) => Counted::new(folding, &net, &asked, args, terminal, watch)?,
+        Some(folding) => counted(folding, &net, &asked, args, terminal, watch)?,
         None => None,
     };
-    if let Some(counted) = &counted {
+    if let Some((counted, _)) = &counted {
         not_folded.retain(|parts| !counted.exchanges(&parts.example));
     }
-    if let Some(counted) = counted.as_ref().filter(|all| all.folded.stand_for > FEW) {
-        let Counted { folding, symmetry, program, space, folded } = counted;
+    if let Some((counted, folded)) = counted.as_ref().filter(|(_, all)| all.stand_for > FEW_STATES as f64) {
+        let CountedStates { folding, symmetry, program, space } = counted;
         let asked = Asked { symmetry: symmetry.clone(), ..asked.folded(folding, &net) };
         let subject = Subject::of(net.name(), program);
         let (mut report, numbers) = solved(space, program, &subject, &asked, args, terminal, watch)?;
@@ -109,7 +106,7 @@ fn by_states(
     let (mut report, numbers) = solved(&space, &program, &subject, &asked, args, terminal, watch)?;
     report.method = method;
     report.not_folded = not_folded;
-    report.folded = counted.filter(|counted| counted.space.stopped().is_none()).map(|counted| counted.folded);
+    report.folded = counted.filter(|(counted, _)| counted.space.stopped().is_none()).map(|(_, folded)| folded);
     print(report.without(&hidden), numbers, &space, Some((&program, net.name())), args, terminal)
 }
 
@@ -120,62 +117,24 @@ fn may_fold(args: &SolveArgs) -> bool {
     !args.no_fold && args.impulse.is_empty() && files.into_iter().all(Option::is_none)
 }
 
-/// A folded net and its states.
-struct Counted {
+/// Explores a folded net and counts the states that it stands for; returns `None` if it cannot replace the net.
+fn counted(
     folding: Folding,
-    /// Parts of the folded net that are exchangeable.
-    symmetry: Symmetry,
-    program: Program,
-    space: StateSpace,
-    folded: FoldedStates,
-}
-
-impl Counted {
-    /// Explores the canonical markings of a folded net; returns `None` if no parts are equal.
-    fn new(
-        folding: Folding,
-        net: &Net,
-        asked: &Asked,
-        args: &SolveArgs,
-        terminal: &Terminal,
-        watch: &TimeLimit<'_>,
-    ) -> Result<Option<Self>, Failure> {
-        let keep = asked.folded(&folding, net).keep(folding.net());
-        // times from one set of markings to another count firings within a set, which canonical markings hide
-        let symmetry = if args.from.is_some() { Symmetry::default() } else { Symmetry::of(folding.net(), &keep) };
-        if !folding.is_folded() && symmetry.is_empty() {
-            return Ok(None);
-        }
-        let limits = limits(args, watch);
-        if !symmetry.is_empty() {
-            // unbounded growth is not detected in canonical markings, but is found early in the full
-            // exploration
-            let few = Limits { states: limits.states.min(FEW as u64), ..limits };
-            if find_states(&compile_net(net)?, None, &Symmetry::default(), &few, terminal).is_err() {
-                return Ok(None);
-            }
-        }
-        let program = compile_net(folding.net())?;
-        // problems refer to the net as it was read
-        let Ok(space) = find_states(&program, None, &symmetry, &limits, terminal) else { return Ok(None) };
-        if let Some(from) = asked.folded(&folding, net).from
-            && !space.is_left_by_each_firing(&program, &from).map_err(|error| failure(&error))?
-        {
-            return Ok(None);
-        }
-        let folded = FoldedStates::new(&folding, &symmetry, &space);
-        Ok(Some(Self { folding, symmetry, program, space, folded }))
-    }
-
-    /// Returns true if the place or transition of this name is in an exchangeable part.
-    fn exchanges(&self, name: &str) -> bool {
-        let (net, classes) = (self.folding.net(), self.symmetry.classes());
-        let place = net
-            .find_place(name)
-            .is_some_and(|place| classes.iter().any(|c| c.places.iter().flatten().any(|p| *p == place)));
-        let t = net.find_transition(name);
-        place || t.is_some_and(|t| classes.iter().any(|c| c.transitions.iter().flatten().any(|own| *own == t)))
-    }
+    net: &Net,
+    asked: &Asked,
+    args: &SolveArgs,
+    terminal: &Terminal,
+    watch: &TimeLimit<'_>,
+) -> Result<Option<(CountedStates, FoldedStates)>, Failure> {
+    let folded = asked.folded(&folding, net);
+    let progress = Progress::new(terminal.shows_progress(), "states");
+    let keep = folded.keep(folding.net());
+    let found = CountedStates::explore(net, folding, &keep, folded.from.as_ref(), &limits(args, watch), &progress)
+        .map_err(answer_failure)?;
+    Ok(found.map(|found| {
+        let folded = FoldedStates::new(&found.folding, &found.symmetry, &found.space);
+        (found, folded)
+    }))
 }
 
 /// Returns results from the state space, and an error if some numbers could not be computed.
@@ -295,30 +254,14 @@ impl Numbers<'_> {
     /// Computes the time from one set of markings to another in the long run.
     fn response(&self, report: &mut SolveReport, from: &Code) -> Result<(), Failure> {
         let [from_text, goal_text] = [self.args.from.as_deref(), self.args.until()].map(Option::unwrap_or_default);
-        let holds = |code: &Code, what: &str| {
-            let values =
-                self.space.values(code, what).map_err(|fault| Failure::plain(Exit::Model, fault.to_string()))?;
-            Ok::<_, Failure>((0..).zip(values).filter(|(_, value)| *value != 0.0).map(|(state, _)| state).collect())
-        };
-        let starts: Vec<u32> = holds(from, "--from")?;
-        let ends: Vec<u32> = match &self.asked.goal {
-            Some(goal) => holds(goal, "--until")?,
-            None => self.space.dead().to_vec(),
-        };
-        let steady = steady_state(self.chain, &LinearSettings::watched(self.watch)).map_err(|error| refused(&error))?;
-        for (code, option) in [(Some(from), "--from"), (self.asked.goal.as_ref(), "--until")] {
-            let Some(code) = code else { continue };
-            let program = self.program.clone().observing(code);
-            let passing = self.space.holds_in_zero_time(&program, code, Some(&steady.probabilities));
-            if passing.map_err(|error| failure(&error))? {
-                return Err(in_zero_time(option));
-            }
-        }
-        let entered = self.space.entered(&self.space.marked(&starts), &steady.probabilities);
-        let Some(initial) = entered else { return Err(never_entered(from_text)) };
-        let chain = Chain { rates: self.chain.rates.clone(), initial };
+        let settings = LinearSettings::watched(self.watch);
+        let time = ResponseTime::new(self.space, self.program, from, self.asked.goal.as_ref(), &settings);
+        let ResponseTime { chain, targets } = time.map_err(|error| match error {
+            AnswerError::NeverEntered => never_entered(from_text),
+            error => answer_failure(error),
+        })?;
         let goal = format!("{goal_text} from {from_text}");
-        self.passage(report, &chain, &self.space.marked(&ends), &goal)
+        self.passage(report, &chain, &targets, &goal)
     }
 
     fn dead(&self, report: &mut SolveReport) -> Result<(), Failure> {
@@ -362,13 +305,6 @@ impl Numbers<'_> {
         let averages = self.space.averages(self.program, probabilities).map_err(|error| failure(&error))?;
         self.asked.averages(self.space, self.program, probabilities, &averages)
     }
-}
-
-fn in_zero_time(option: &str) -> Failure {
-    let message = format!(
-        "{option} holds in a vanishing marking, but a time with --from can start and end only in tangible markings"
-    );
-    Failure::helped(Exit::Refused, message, "use an expression over a place in which tokens spend time")
 }
 
 fn never_entered(from: &str) -> Failure {

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use tailspn::StudyError;
 use tailspn::cluster::{Plan, Sweep};
-use tailspn::fit::FitError;
+use tailspn::fit::{FitError, only_job};
 use tailspn::plan::{JobPlan, PlanError, PlanProblem, Planning as _, Work};
 use tailspn::report::{Report, WhatIfReport, log_what_if_report, what_if_picture, what_if_report};
-use tailspn::trace::{Application, JobTrace, is_log};
+use tailspn::trace::is_log;
 use tailspn::whatif::WhatIf;
 
 use crate::cli::args::WhatIfArgs;
@@ -65,7 +65,9 @@ fn show<R: Report>(
 ) -> Result<Exit, Failure> {
     terminal.report(report, &args.print)?;
     if let Some(path) = &args.plot {
-        let picture = what_if_picture(comparison).map_err(Failure::internal)?;
+        // the energy of the nodes of a log is not known
+        let energy = R::KIND == WhatIfReport::KIND;
+        let picture = what_if_picture(comparison, energy).map_err(Failure::internal)?;
         write_picture(path, &picture.wide, args.force)?;
     }
     draw_report(report, &args.plots, args.force, terminal)?;
@@ -109,7 +111,7 @@ fn of_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<WhatIf, 
     let trace = load(log, &(&args.limits).into(), terminal)?;
     tell_warnings(&trace, terminal);
     let trace = match &args.job {
-        Some(job) => only(trace, job).map_err(|error| refused(&error))?,
+        Some(job) => only_job(trace, job).map_err(|error| refused(&error))?,
         None => trace,
     };
     let mut study = WhatIf::of_log(&trace).map_err(failure)?;
@@ -149,22 +151,6 @@ fn failure(error: StudyError) -> Failure {
         StudyError::Model(message) => Failure::plain(Exit::Model, message),
         StudyError::NoReplication => Failure::plain(too_little(), "stopped before the first replication was complete"),
         error => Failure::plain(too_little(), error.to_string()),
-    }
-}
-
-/// Returns the job of a log with this id; if there is none, the only job with this name.
-fn only(trace: JobTrace, job: &str) -> Result<JobTrace, FitError> {
-    let by = |wanted: &dyn Fn(&Application) -> bool| {
-        let mut found = trace.applications_with_ids().filter(|(_, application)| wanted(application));
-        found.next().filter(|_| found.next().is_none()).map(|(id, _)| id)
-    };
-    match by(&|application| application.id == job).or_else(|| by(&|application| application.name == job)) {
-        Some(id) => Ok(trace.into_application(id)),
-        None => Err(FitError::NoSuchJob {
-            log: trace.files.first().cloned().unwrap_or_default(),
-            id: job.to_owned(),
-            ids: trace.applications.iter().map(|application| application.id.clone()).collect(),
-        }),
     }
 }
 

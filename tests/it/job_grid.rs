@@ -1,14 +1,16 @@
 //! Job times on the grid of `solve`, compared with the closed form of `mapreduce`.
 
 use tailspn::compile::{Program, compile};
+use tailspn::estimate::Measured;
 use tailspn::mapreduce::{JobTime, Plan, job_net, phase_times};
-use tailspn::solve::{Bounded, GridSettings, completion_time};
+use tailspn::solve::{GridSettings, completion_time};
 use tailspn::units::Probability;
 
-fn holds(bounded: Bounded, exact: f64, widest: f64) {
-    assert!(bounded.lower <= exact + 1e-9 && exact <= bounded.upper + 1e-9, "{exact} is not in {bounded:?}");
-    assert!(bounded.lower <= bounded.value && bounded.value <= bounded.upper, "{bounded:?}");
-    assert!(bounded.upper - bounded.lower <= widest, "{bounded:?} is wider than {widest}");
+fn holds(number: &Measured, exact: f64, widest: f64) {
+    let [lower, upper] = number.ends().unwrap();
+    assert!(lower <= exact + 1e-9 && exact <= upper + 1e-9, "{exact} is not in {number:?}");
+    assert!(lower <= number.value && number.value <= upper, "{number:?}");
+    assert!(upper - lower <= widest, "{number:?} is wider than {widest}");
 }
 
 fn job(toml: &str) -> (JobTime, Program) {
@@ -28,8 +30,8 @@ fn the_reference_job_has_its_quantiles() {
     for (p, exact) in [(0.5, 94.969), (0.9, 117.457), (0.99, 141.321), (0.999, 162.486)] {
         let at = time.quantile(p).unwrap();
         assert_eq!(format!("{:.3}", at.value), format!("{exact:.3}"), "{at:?}");
-        holds(at, at.value, 0.02);
-        holds(time.cdf(at.value), p, 0.001);
+        holds(&at, at.value, 0.02);
+        holds(&time.cdf(at.value), p, 0.001);
     }
     println!("with four quantiles: {:?}, {:?}", started.elapsed(), time.quantile(0.5).unwrap());
     assert_eq!(format!("{:.3} {:.3}", time.mean().value, time.standard_deviation()), "96.746 15.662");
@@ -48,10 +50,10 @@ fn large_jobs_agree_with_the_exact_job_time() {
         let started = std::time::Instant::now();
         let time = completion_time(&program, &GridSettings { steps: 1 << 16, ..GridSettings::default() }).unwrap();
         println!("{maps} maps, {reduces} reduces: {:?}", started.elapsed());
-        holds(time.mean(), exact.mean().get(), 0.1);
+        holds(&time.mean(), exact.mean().get(), 0.1);
         for p in [0.01, 0.5, 0.99] {
             let quantile = exact.quantile(Probability::new(p).unwrap()).unwrap().get();
-            holds(time.quantile(p).unwrap(), quantile, 0.1);
+            holds(&time.quantile(p).unwrap(), quantile, 0.1);
             assert!((time.quantile(p).unwrap().value / quantile - 1.0).abs() < 1e-5);
         }
     }

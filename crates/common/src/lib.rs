@@ -3,6 +3,7 @@
 //! * [`watch`]: progress of long work;
 //! * [`share`]: division of work among processes;
 //! * [`order`]: order statistics;
+//! * [`graph`]: components and topological order of graphs;
 //! * [`spelling`]: suggestions for misspelt words;
 //! * [`bounded`]: reading of files up to a limit.
 //!
@@ -14,6 +15,7 @@
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "exact values are compared on purpose"))]
 
 pub mod bounded;
+pub mod graph;
 pub mod order;
 pub mod share;
 pub mod spelling;

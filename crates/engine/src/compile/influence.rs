@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use petgraph::unionfind::UnionFind;
+use tailspn_common::graph::DisjointSets;
 
 use crate::compile::csr::Csr;
 use crate::compile::program::{Firing, Program, Value};
@@ -58,7 +58,7 @@ fn reads(program: &Program, t: usize) -> BTreeSet<u32> {
 fn fill_groups(program: &mut Program, readers: &[Vec<u32>], writes: &Csr<u32>, seen: &[u32]) {
     let count = program.transitions();
     let immediate: Vec<bool> = program.firing.iter().map(|f| matches!(f, Firing::Immediate { .. })).collect();
-    let mut sets = UnionFind::<usize>::new(count);
+    let mut sets = DisjointSets::new(count);
     let mut first_reader = vec![None; readers.len()];
     for (counter, row) in readers.iter().enumerate() {
         let mut members = row.iter().map(|&t| t as usize).filter(|&t| immediate[t]);

@@ -9,7 +9,7 @@ const DIGITS: usize = 6;
 
 impl fmt::Display for Measured {
     /// Writes the value with its interval or bounds, to two digits of the interval's width, or with the number of decimals
-    /// that the format specifies. A value that is not a number is written as `unknown`, with its reason.
+    /// that the format specifies; a level that is stated elsewhere (0) is left out. A value that is not a number is written as `unknown`, with its reason.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = f.precision().unwrap_or_else(|| self.ends().map_or(DIGITS, |[low, high]| digits_of(high - low)));
         if self.value.is_nan() {
@@ -19,7 +19,11 @@ impl fmt::Display for Measured {
         }
         match &self.doubt {
             Doubt::Interval { low, high } => {
-                write!(f, " ({}% CI ", trimmed(100.0 * self.level, 3))?;
+                f.write_str(" (")?;
+                if self.level > 0.0 {
+                    write!(f, "{}% ", trimmed(100.0 * self.level, 3))?;
+                }
+                f.write_str("CI ")?;
                 number(f, *low, digits)?;
                 f.write_str(" to ")?;
                 number(f, *high, digits)?;
@@ -74,6 +78,7 @@ mod tests {
         };
         assert_eq!(number.to_string(), "85.23 (95% CI 84.84 to 85.62)");
         assert_eq!(format!("{number:.1}"), "85.2 (95% CI 84.8 to 85.6)");
+        assert_eq!(Measured { level: 0.0, ..number.clone() }.to_string(), "85.23 (CI 84.84 to 85.62)");
         number.doubt = Doubt::Unknown("2 samples are too few".to_owned());
         assert_eq!(number.to_string(), "85.2314 (2 samples are too few)");
         number.value = f64::NAN;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use petgraph::unionfind::UnionFind;
+use tailspn_common::graph::DisjointSets;
 
 use crate::fold::graph::{Graph, tokens_of};
 use crate::fold::parts::{LocalNumber, LocalTiming, Membership, Move, Part, Signature};
@@ -260,7 +260,7 @@ impl<'a> Builder<'a> {
         let (places, transitions) = (self.graph.touching.len(), self.graph.links.len());
         let net = self.graph.net;
         let is_immediate = |t: usize| net.transitions()[t].is_immediate();
-        let mut sets = UnionFind::<usize>::new(places + transitions);
+        let mut sets = DisjointSets::new(places + transitions);
         let mut read = vec![false; places];
         for t in (0..transitions).filter(|&t| is_immediate(t)) {
             for place in self.reads(t) {

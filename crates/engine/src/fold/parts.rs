@@ -1,6 +1,6 @@
 //! Candidates for folding: connected parts whose places and transitions all have counterparts, and the exact structure of each part.
 
-use petgraph::unionfind::UnionFind;
+use tailspn_common::graph::DisjointSets;
 
 use crate::fold::colours::Colours;
 use crate::fold::graph::{Graph, tokens_of};
@@ -149,7 +149,7 @@ pub(super) struct Membership {
 pub(super) fn parts(graph: &Graph<'_>, colours: &Colours) -> (Vec<Part>, Membership) {
     let (places, transitions) = (graph.touching.len(), graph.links.len());
     let alike = colours.alike();
-    let mut sets = UnionFind::<usize>::new(places + transitions);
+    let mut sets = DisjointSets::new(places + transitions);
     for (t, links) in graph.links.iter().enumerate() {
         for link in links.iter().filter(|link| alike[places + t] && alike[link.place]) {
             sets.union(link.place, places + t);

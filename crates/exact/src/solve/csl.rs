@@ -7,6 +7,8 @@
 //! This module reads state formulas; marking expressions between their connectives are read by [`expr`].
 //! Times are in seconds.
 
+use serde::{Deserialize, Serialize};
+
 use crate::formats::deadlock_condition;
 use crate::net::expr::{self, BinaryOp, Expr, UnaryOp};
 use crate::net::{Net, TransitionId};
@@ -14,15 +16,20 @@ use crate::query::{Query, Reward};
 use crate::solve::untimed::{FormulaError, MAX_DEPTH, is_of_word, token_length};
 
 /// Comparison of an answer with a bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Comparison {
     /// `<`
+    #[serde(rename = "<")]
     Less,
     /// `<=`
+    #[serde(rename = "<=")]
     AtMost,
     /// `>`
+    #[serde(rename = ">")]
     Greater,
     /// `>=`
+    #[serde(rename = ">=")]
     AtLeast,
 }
 

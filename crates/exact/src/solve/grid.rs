@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use crate::estimate::Measured;
 use crate::solve::law_tree::{Law, LawId, LawTable, Stage};
 use crate::solve::phase_grid::{Cdf, phases};
 
@@ -67,17 +68,6 @@ pub enum GridError {
     },
 }
 
-/// A number with guaranteed bounds, up to rounding.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bounded {
-    /// Guaranteed lower bound.
-    pub lower: f64,
-    /// The estimate.
-    pub value: f64,
-    /// Guaranteed upper bound.
-    pub upper: f64,
-}
-
 /// Maximum memory for distributions that are stored together \[MB\].
 const MEMORY_MB: usize = 2_000;
 
@@ -130,16 +120,16 @@ impl CompletionTime {
         Ok(Self { step, first, second, beyond, decay })
     }
 
-    /// Returns the probability of completion by `time` \[s\].
-    pub fn cdf(&self, time: f64) -> Bounded {
+    /// Returns the probability of completion by `time` \[s\], with guaranteed bounds, up to rounding.
+    pub fn cdf(&self, time: f64) -> Measured {
         if time.is_nan() || time < 0.0 {
-            return Bounded { lower: 0.0, value: 0.0, upper: 0.0 };
+            return bounded(0.0, [0.0; 2]);
         }
         let at = time / self.step;
         let steps = self.first.lower.len() - 1;
         if at >= steps as f64 {
             let (lower, upper) = self.bounds(steps);
-            return Bounded { lower, value: f64::midpoint(lower, upper), upper: 1.0 };
+            return bounded(f64::midpoint(lower, upper), [lower, 1.0]);
         }
         let k = at.floor() as usize;
         let (below, above) = (self.bounds(k), self.bounds(k + 1));
@@ -147,15 +137,15 @@ impl CompletionTime {
         let value = middle(below) + (at - k as f64) * (middle(above) - middle(below));
         // rounding may hide that the time is before a grid point, so the lower bound is that of the previous point
         let lower = if at - k as f64 > 1e-9 { below.0 } else { self.bounds(k.saturating_sub(1)).0 };
-        Bounded { lower: lower.min(value), value, upper: above.1.max(value) }
+        bounded(value, [lower.min(value), above.1.max(value)])
     }
 
-    /// Returns the time \[s\] by which the schedule is complete with probability `p`.
+    /// Returns the time \[s\] by which the schedule is complete with probability `p`, with guaranteed bounds.
     ///
     /// # Errors
     ///
     /// [`GridError::NoQuantile`].
-    pub fn quantile(&self, p: f64) -> Result<Bounded, GridError> {
+    pub fn quantile(&self, p: f64) -> Result<Measured, GridError> {
         let steps = self.first.lower.len() - 1;
         let most = self.bounds(steps).0;
         if !(p > 0.0 && p <= most) {
@@ -179,14 +169,13 @@ impl CompletionTime {
             let (before, after) = (middle(self.bounds(at - 1)), middle(self.bounds(at)));
             value -= (after - p) / (after - before);
         }
-        Ok(Bounded { lower: lower as f64 * self.step, value: value * self.step, upper: upper as f64 * self.step })
+        Ok(bounded(value * self.step, [lower, upper].map(|k| k as f64 * self.step)))
     }
 
-    /// Returns the mean \[s\].
-    pub fn mean(&self) -> Bounded {
-        let parts = [Some(&self.first), self.second.as_ref()].map(|cdf| cdf.map(|cdf| self.mean_of(cdf)));
-        let [a, b] = parts.map(|mean| mean.unwrap_or(Bounded { lower: 0.0, value: 0.0, upper: 0.0 }));
-        Bounded { lower: a.lower + b.lower, value: a.value + b.value, upper: a.upper + b.upper }
+    /// Returns the mean \[s\], with guaranteed bounds.
+    pub fn mean(&self) -> Measured {
+        let [a, b] = [Some(&self.first), self.second.as_ref()].map(|cdf| cdf.map_or([0.0; 3], |cdf| self.mean_of(cdf)));
+        bounded(a[1] + b[1], [a[0] + b[0], a[2] + b[2]])
     }
 
     /// Returns the standard deviation \[s\]. The error is about the square of the grid's step; this value has no bounds.
@@ -216,15 +205,15 @@ impl CompletionTime {
         self.step * (self.first.lower.len() - 1) as f64
     }
 
-    /// Returns the mean of a part. A part is at most as long as the whole, so the tail of the whole bounds the part's tail beyond the grid.
-    fn mean_of(&self, cdf: &Cdf) -> Bounded {
+    /// Returns the lower bound, the value and the upper bound of the mean of a part. A part is at most as long as the whole, so the tail of the whole bounds the part's tail beyond the grid.
+    fn mean_of(&self, cdf: &Cdf) -> [f64; 3] {
         let last = cdf.lower.len() - 1;
         let survivals = |values: &[f64]| values.iter().map(|p| 1.0 - p).sum::<f64>() * self.step;
         let (lower, upper) = (survivals(&cdf.upper[1..]), survivals(&cdf.lower[..last]));
         let tail = if self.beyond > 0.0 { self.beyond / self.decay } else { 0.0 };
         let trapezoid = |values: &[f64]| survivals(values) - self.step * (1.0 - f64::midpoint(values[0], values[last]));
         let value = f64::midpoint(trapezoid(&cdf.lower), trapezoid(&cdf.upper));
-        Bounded { lower, value, upper: upper + tail }
+        [lower, value, upper + tail]
     }
 
     /// Returns the bounds of the distribution at grid point `k`.
@@ -234,6 +223,11 @@ impl CompletionTime {
             Some(second) => sum_at(&self.first, second, k),
         }
     }
+}
+
+/// A number with guaranteed bounds; it has no confidence level.
+fn bounded(value: f64, ends: [f64; 2]) -> Measured {
+    Measured::bounded(value, ends, 0.0)
 }
 
 /// Returns the end of the grid, and the decay rate of the tail there. The end is the smallest time that is exceeded

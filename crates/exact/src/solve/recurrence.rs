@@ -1,7 +1,7 @@
 //! Strongly connected components of a chain in topological order, and the recurrent components.
 
 use crate::compile::Csr;
-use crate::solve::components::components;
+use tailspn_common::graph::components;
 
 /// The components of a chain, each after all its successors.
 #[derive(Clone, Debug)]

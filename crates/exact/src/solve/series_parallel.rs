@@ -74,7 +74,8 @@ pub enum SeriesParallelError {
 /// let time = completion_time(&program, &GridSettings::default()).unwrap();
 /// let mean = time.mean();
 /// let exact = 2.0 * (1..=1000).map(|n| 1.0 / f64::from(n)).sum::<f64>();
-/// assert!(mean.lower <= exact && exact <= mean.upper && mean.upper - mean.lower < 1e-3);
+/// let [lower, upper] = mean.ends().expect("the mean has bounds");
+/// assert!(lower <= exact && exact <= upper && upper - lower < 1e-3);
 /// ```
 pub fn completion_time(program: &Program, settings: &GridSettings) -> Result<CompletionTime, SeriesParallelError> {
     let (table, root) = reduced(program)?;
@@ -360,8 +361,8 @@ fn law(program: &Program, t: usize, table: &mut LawTable) -> Result<LawId, Serie
 mod tests {
     use super::*;
     use crate::compile::compile;
+    use crate::estimate::Measured;
     use crate::net::{Law, NetBuilder, PlaceId, Timing};
-    use crate::solve::Bounded;
 
     fn add(b: &mut NetBuilder, id: &str, timing: Timing, from: &[PlaceId], to: &[PlaceId]) {
         let t = b.transition(id, timing);
@@ -378,10 +379,11 @@ mod tests {
         completion_time(&compile(&b.build().unwrap()).unwrap(), &settings)
     }
 
-    fn holds(bounded: Bounded, exact: f64, widest: f64) {
-        assert!(bounded.lower <= exact + 1e-9 && exact <= bounded.upper + 1e-9, "{exact} is not in {bounded:?}");
-        assert!(bounded.lower <= bounded.value && bounded.value <= bounded.upper, "{bounded:?}");
-        assert!(bounded.upper - bounded.lower <= widest, "{bounded:?} is wider than {widest}");
+    fn holds(number: &Measured, exact: f64, widest: f64) {
+        let [lower, upper] = number.ends().unwrap();
+        assert!(lower <= exact + 1e-9 && exact <= upper + 1e-9, "{exact} is not in {number:?}");
+        assert!(lower <= number.value && number.value <= upper, "{number:?}");
+        assert!(upper - lower <= widest, "{number:?} is wider than {widest}");
     }
 
     #[test]
@@ -409,9 +411,9 @@ mod tests {
                 |i: usize| (0..3).filter(|&j| j != i).map(|j| rates[j] / (rates[j] - rates[i])).product::<f64>();
             let survival = |t: f64| (0..3).map(|i| weight(i) * (-rates[i] * t).exp()).sum::<f64>();
             let exact = if t < 0.7 { 0.0 } else { 1.0 - survival(t - 0.7) };
-            holds(time.cdf(t), exact, 2.0 * time.step());
+            holds(&time.cdf(t), exact, 2.0 * time.step());
         }
-        holds(time.mean(), 1.0 + 1.0 / 3.0 + 0.1 + 0.7, 3.0 * time.step());
+        holds(&time.mean(), 1.0 + 1.0 / 3.0 + 0.1 + 0.7, 3.0 * time.step());
     }
 
     /// A grid may omit 5% of an exponential time of 1 s. It ends near 5.75 s, where 0.3% of the probability remain; their mean is ten times
@@ -424,7 +426,7 @@ mod tests {
         let settings = GridSettings { steps: 1 << 14, beyond: 0.05 };
         let time = completion_time(&compile(&b.build().unwrap()).unwrap(), &settings).unwrap();
         assert!((-time.end()).exp() > 5.0 * time.step());
-        holds(time.mean(), 1.0, 0.1);
+        holds(&time.mean(), 1.0, 0.1);
     }
 
     /// max(X, Y) plus one of two alternatives, as sums of exponentials.
@@ -447,7 +449,7 @@ mod tests {
         add(&mut b, "finish", Timing::exponential(4.0), &[chosen], &[end]);
         let time = time_of(b, 1 << 14).unwrap();
         // E max = 1 + 1/2 - 1/3; 1/4 · 2 + 3/4 · 1/2; 1/4 and 1/5
-        holds(time.mean(), 1.0 + 0.5 - 1.0 / 3.0 + 0.5 + 0.375 + 0.25 + 0.2, 0.05);
+        holds(&time.mean(), 1.0 + 0.5 - 1.0 / 3.0 + 0.5 + 0.375 + 0.25 + 0.2, 0.05);
         let variance = |mean: f64, square: f64| square - mean * mean;
         let last = variance(7.0 / 6.0, 2.0 * (1.0 + 0.25 - 1.0 / 9.0));
         let either = variance(0.875, 0.25 * 8.0 + 0.75 / 3.0);
@@ -482,14 +484,15 @@ mod tests {
         let time = time_of(b, 1 << 16).unwrap();
         let harmonic: f64 = (1..=20).map(|n| 1.0 / f64::from(n)).sum();
         let squares: f64 = (1..=20).map(|n| 1.0 / f64::from(n * n)).sum();
-        holds(time.mean(), 3.0 * harmonic, 0.1);
+        holds(&time.mean(), 3.0 * harmonic, 0.1);
         assert!((time.standard_deviation() - (3.0 * squares).sqrt()).abs() < 1e-3);
-        let mut before = Bounded { lower: 0.0, value: 0.0, upper: 0.0 };
+        let mut before = [0.0; 2];
         for i in 0..400 {
             let at = time.cdf(f64::from(i) * 0.1);
-            assert!(at.lower <= at.value && at.value <= at.upper && at.upper - at.lower < 0.02, "{at:?}");
-            assert!(at.lower >= before.lower - 1e-12 && at.upper >= before.upper - 1e-12, "{i}");
-            before = at;
+            let [lower, upper] = at.ends().unwrap();
+            assert!(lower <= at.value && at.value <= upper && upper - lower < 0.02, "{at:?}");
+            assert!(lower >= before[0] - 1e-12 && upper >= before[1] - 1e-12, "{i}");
+            before = [lower, upper];
         }
     }
 
@@ -517,7 +520,8 @@ mod tests {
             for i in 0..60 {
                 let t = f64::from(i) * 0.37;
                 let at = time.cdf(t);
-                assert!(at.lower <= exact(t) + 1e-12 && exact(t) <= at.upper + 1e-12, "{steps} {t}: {at:?}");
+                let [lower, upper] = at.ends().unwrap();
+                assert!(lower <= exact(t) + 1e-12 && exact(t) <= upper + 1e-12, "{steps} {t}: {at:?}");
             }
         }
     }
@@ -529,16 +533,16 @@ mod tests {
         add(&mut b, "fast", Timing::exponential(1e9), &[p], &[q]);
         add(&mut b, "slow", Timing::exponential(1.0), &[q], &[r]);
         let time = time_of(b, 1 << 14).unwrap();
-        holds(time.cdf(1.0), 1.0 - f64::exp(-1.0), 3.0 * time.step());
+        holds(&time.cdf(1.0), 1.0 - f64::exp(-1.0), 3.0 * time.step());
         let mut b = NetBuilder::new("");
         let [p, q] = [("p", 1), ("q", 0)].map(|(id, n)| b.place(id, n));
         add(&mut b, "wait", Timing::general(Law::Deterministic { delay: 3.0 }), &[p], &[q]);
         let time = time_of(b, 1 << 10).unwrap();
-        holds(time.mean(), 3.0, 3.0 * time.step());
-        holds(time.quantile(0.5).unwrap(), 3.0, 3.0 * time.step());
-        assert_eq!((time.cdf(2.9).upper, time.cdf(3.1).lower), (0.0, 1.0));
+        holds(&time.mean(), 3.0, 3.0 * time.step());
+        holds(&time.quantile(0.5).unwrap(), 3.0, 3.0 * time.step());
+        assert_eq!([2.9, 3.1].map(|t| time.cdf(t).ends()), [Some([0.0; 2]), Some([1.0; 2])]);
         let nothing = time_of(NetBuilder::new("nothing"), 64).unwrap();
-        assert_eq!((nothing.mean().value, nothing.cdf(0.0).upper), (0.0, 1.0));
+        assert_eq!((nothing.mean().value, nothing.cdf(0.0).ends().unwrap()[1]), (0.0, 1.0));
     }
 
     #[test]

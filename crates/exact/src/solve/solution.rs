@@ -14,7 +14,7 @@ use crate::net::{Delay, LookupError, Net, PlaceKey, Timing, TransitionKey};
 use crate::semantics::Fault;
 use crate::solve::averages::Averages;
 use crate::solve::explore_error::{ExploreError, Incomplete};
-use crate::solve::grid::{Bounded, CompletionTime, GridError, GridSettings};
+use crate::solve::grid::{CompletionTime, GridError, GridSettings};
 use crate::solve::linear::LinearSettings;
 use crate::solve::passage::{Passage, PassageSettings, passage_of};
 use crate::solve::passage_error::PassageError;
@@ -319,7 +319,7 @@ impl PassageResult<'_> {
     pub fn mean(&self) -> Result<Measured, SolutionError> {
         Ok(match &self.0 {
             Method::States(time) => Measured::exact(time.moments()?.mean, LEVEL),
-            Method::Parts(time) => bounded(time.mean()),
+            Method::Parts(time) => time.mean(),
         })
     }
 
@@ -344,7 +344,7 @@ impl PassageResult<'_> {
     pub fn quantile(&mut self, p: f64) -> Result<Measured, SolutionError> {
         Ok(match &mut self.0 {
             Method::States(time) => Measured::exact(time.quantile(p)?, LEVEL),
-            Method::Parts(time) => bounded(time.quantile(p)?),
+            Method::Parts(time) => time.quantile(p)?,
         })
     }
 
@@ -356,17 +356,13 @@ impl PassageResult<'_> {
     pub fn cdf(&mut self, seconds: f64) -> Result<Measured, SolutionError> {
         Ok(match &mut self.0 {
             Method::States(time) => Measured::exact(time.cdf(seconds)?, LEVEL),
-            Method::Parts(time) => bounded(time.cdf(seconds)),
+            Method::Parts(time) => time.cdf(seconds),
         })
     }
 }
 
 /// Confidence level of a number without a confidence interval.
 const LEVEL: f64 = 0.0;
-
-fn bounded(number: Bounded) -> Measured {
-    Measured::bounded(number.value, [number.lower, number.upper], LEVEL)
-}
 
 /// Exact averages over the states of a net, by name.
 #[derive(Clone, Debug)]

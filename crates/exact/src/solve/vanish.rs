@@ -12,8 +12,8 @@ use hashbrown::hash_table::Entry;
 use crate::compile::{Code, Program};
 use crate::semantics::{Candidates, Fault, find_candidates, fire};
 use crate::solve::canonical::Canonical;
-use crate::solve::components::components;
 use crate::solve::explore_error::ExploreError;
+use tailspn_common::graph::components;
 
 /// Maximum number of markings that may follow one marking in zero time.
 pub(crate) const MOST_VANISHING: usize = 200_000;

@@ -2,10 +2,10 @@
 
 use crate::compile::Program;
 use crate::semantics::{Candidates, fire, rate};
-use crate::solve::components::{Components, components};
 use crate::solve::explore_error::ExploreError;
 use crate::solve::space::StateSpace;
 use crate::solve::vanish::{Rules, Settling};
+use tailspn_common::graph::{Components, components};
 
 /// Liveness of a transition, after \[Murata1989\]; in a net with finitely many markings "arbitrarily often" (L2) and
 /// "infinitely often" (L3) are the same.

@@ -1,6 +1,6 @@
 //! Classes of a net by the shape of its graph, with a violation of each class to which the net does not belong.
 
-use petgraph::unionfind::UnionFind;
+use tailspn_common::graph::DisjointSets;
 
 use crate::structure::flow::Flow;
 use crate::structure::incidence::Incidence;
@@ -151,7 +151,7 @@ fn bad_pair(flow: &Flow, t: usize, class: NetClass) -> Option<[u32; 2]> {
 /// needs are separate groups.
 pub fn clusters(flow: &Flow) -> usize {
     let rows = flow.rows();
-    let mut groups: UnionFind<usize> = UnionFind::new(rows + flow.transitions());
+    let mut groups = DisjointSets::new(rows + flow.transitions());
     let mut number = rows + flow.transitions();
     for t in 0..flow.transitions() {
         for &row in flow.needs.row(t) {
@@ -174,7 +174,7 @@ pub struct Connection {
 /// Returns the connectedness of a net by input, output and test arcs.
 pub fn connection(flow: &Flow) -> Connection {
     let (rows, nodes) = (flow.rows(), flow.rows() + flow.transitions());
-    let mut groups: UnionFind<usize> = UnionFind::new(nodes);
+    let mut groups = DisjointSets::new(nodes);
     let mut parts = nodes;
     for t in 0..flow.transitions() {
         for &row in flow.needs.row(t).iter().chain(flow.fills.row(t)) {

@@ -7,6 +7,7 @@
 //! | question | file |
 //! |---|---|
 //! | findings of all methods, in one form | [`finding`] |
+//! | the contribution of each kind of input; inputs of other runs | [`inputs`] |
 //! | detection of stragglers while they run | [`long_tail`] |
 //! | quality of detectors on a recorded job | [`detection`] |
 //! | load of the nodes, from sysstat | [`samples`] |
@@ -18,8 +19,10 @@
 pub mod causes;
 pub mod detection;
 pub mod finding;
+pub mod inputs;
 pub mod long_tail;
 pub mod samples;
 pub mod syscalls;
 
 pub use finding::{Cause, Evidence, Finding, FindingMethod, Subject};
+pub use inputs::{InputFindings, InputKind, ProgressFile, UsedInput};

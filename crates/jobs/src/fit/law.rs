@@ -14,8 +14,8 @@ use crate::mapreduce::PhaseLaw;
 /// A distribution with its score on held-out times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LawScore {
-    /// The distribution's name.
-    pub law: &'static str,
+    /// The distribution, fitted to all times.
+    pub law: PhaseLaw,
     /// Mean logarithm of the density at a held-out time.
     pub score: f64,
 }
@@ -53,7 +53,7 @@ pub(super) fn best_law(ratios: &[f64]) -> (PhaseLaw, Vec<LawScore>) {
     let tried = if ratios.len() < FEWEST_EMPIRICAL { &LAWS[..LAWS.len() - 1] } else { &LAWS };
     let mut scored: Vec<(f64, Make)> = tried.iter().map(|&make| (held_out(&compared, make), make)).collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let scores = scored.iter().map(|(score, make)| LawScore { law: make(&ratios).kind(), score: *score });
+    let scores = scored.iter().map(|(score, make)| LawScore { law: make(&ratios), score: *score });
     (scored[0].1(&ratios), scores.collect())
 }
 

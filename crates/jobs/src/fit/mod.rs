@@ -66,7 +66,7 @@ pub use observe::{FitError, ObservedRun, ObservedStage, ObservedTask, observe};
 pub use observed_job::{ObservedJob, is_mapreduce, observe_job};
 pub use pooled::{FittedJobs, fit_jobs};
 pub use progress::{RunProgress, StageProgress, StartedTask, observe_progress};
-pub use replay::{Replay, ReplayNode, ReplayStage, replay};
+pub use replay::{Replay, ReplayNode, ReplayStage, only_job, replay};
 pub use replay_policies::{AS_IT_WAS_SET, Speculation, speculation_of, usual_policies};
 pub use rest::{RestOfRun, Shown, rest_by_itself, rest_of_run};
 pub use sources::Source;

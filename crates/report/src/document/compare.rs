@@ -2,7 +2,7 @@
 //! result: `crate::compare`.
 
 use crate::document::{Cell, Document, Figure, Headline, Number, Table};
-use crate::report::rows_plot::BarRow;
+use crate::report::bar_rows::BarRow;
 
 /// Returns the part that several results have in common: their times. `None` for fewer than two results.
 pub(crate) fn comparison(sections: &[&Document<'_>]) -> Option<Document<'static>> {

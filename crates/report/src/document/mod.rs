@@ -39,7 +39,7 @@ pub(crate) mod parts;
 mod table;
 
 use crate::render::{Look, bars_text};
-use crate::report::rows_plot::{BarRow, ENDS, are_spans, rows_picture};
+use crate::report::bar_rows::{BarRow, ENDS, are_spans};
 use crate::report::{Picture, PlotError};
 
 pub use crate::render::Report;
@@ -154,6 +154,7 @@ impl<'a> Figure<'a> {
     }
 
     /// Returns rows of bars on one axis, as a picture called `name` and as text.
+    #[cfg_attr(not(feature = "plots"), expect(unused_variables, reason = "without pictures there is no name"))]
     pub(crate) fn bars(
         name: &'static str,
         title: impl Into<String>,
@@ -162,11 +163,14 @@ impl<'a> Figure<'a> {
         rows: Vec<BarRow>,
     ) -> Self {
         let caption = if are_spans(&rows) { format!("{} {ENDS}", caption.into()) } else { caption.into() };
-        let (axis, rows) = (axis.into(), std::rc::Rc::new(rows));
-        let (again, of) = (rows.clone(), axis.clone());
-        Self::new(title, caption)
-            .drawn(move || rows_picture(name, &axis, &rows))
-            .written(move |look| bars_text(&of, &again, look))
+        let axis = axis.into();
+        let figure = Self::new(title, caption);
+        #[cfg(feature = "plots")]
+        let figure = {
+            let (axis, rows) = (axis.clone(), rows.clone());
+            figure.drawn(move || crate::report::rows_plot::rows_picture(name, &axis, &rows))
+        };
+        figure.written(move |look| bars_text(&axis, &rows, look))
     }
 
     /// Returns the picture; `None` if there is nothing to draw.

@@ -10,7 +10,7 @@ use crate::report::passage::PassageSection;
 use crate::report::picture::{Mark, histogram_text};
 use crate::report::points::QuantilePoint;
 use crate::report::summary::{ProvenanceSummary, Row};
-use crate::report::times_plot::Times;
+use crate::report::times::Times;
 use crate::sim::{FoldedParts, NotFolded};
 use toml::Value;
 
@@ -135,8 +135,13 @@ pub(crate) fn add_times<'a>(document: &mut Document<'a>, times: Times, samples: 
     let times = std::rc::Rc::new(times);
     let titles = [("histogram", "Distribution of times"), ("cdf", "Distribution function"), ("tail", "The long tail")];
     for (name, title) in titles {
-        let (times, caption) = (times.clone(), times.caption(name));
-        let mut figure = Figure::new(title, caption).drawn(move || times.picture(name));
+        let caption = times.caption(name);
+        let mut figure = Figure::new(title, caption);
+        #[cfg(feature = "plots")]
+        {
+            let times = times.clone();
+            figure = figure.drawn(move || times.picture(name));
+        }
         figure.half = name != "histogram";
         if let Some(samples) = samples.filter(|_| name == "histogram") {
             let mark = |p: f64| Some(Mark { at: samples.quantile(p)?, label: quantile_name(p) });

@@ -3,8 +3,8 @@
 use unicode_width::UnicodeWidthStr;
 
 use crate::render::look::{Look, wrapped};
+use crate::report::bar_rows::{BarRow, are_spans};
 use crate::report::plain;
-use crate::report::rows_plot::{BarRow, are_spans};
 
 /// Minimum number of characters of a long name that are kept in a narrow terminal.
 const KEPT_NAME: usize = 12;

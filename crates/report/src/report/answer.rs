@@ -3,7 +3,7 @@
 use crate::answer::{AnswerError, ExactAnswer, ExactTime, time_to};
 use crate::estimate::Measured;
 use crate::report::distribution::{Distribution, Histogram, QuantileRow};
-use crate::report::method::AnswerMethod;
+use crate::report::method::{AnswerMethod, ExactBy, UsedMethod};
 use crate::report::passage::{PassageSection, completion_section, passage_section};
 use crate::report::points::QuantilePoint;
 use crate::report::steady::{SteadyReport, SteadyRow};
@@ -15,9 +15,9 @@ use crate::watch::Watch;
 
 /// Returns a row for an exact answer with its method.
 fn method(answer: &ExactAnswer) -> AnswerMethod {
-    let exact = Some(answer.method.name().into());
+    let exact = Some(ExactBy::from(answer.method));
     AnswerMethod {
-        used: "exact".into(),
+        used: UsedMethod::Exact,
         exact,
         states: answer.states,
         no_exact: None,

@@ -6,10 +6,12 @@ use std::ops::Range;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
+use crate::report::drawing::{PlotError, Width};
 use crate::report::number::{quantile_name, within};
 use crate::report::passage::PassageSection;
-use crate::report::plot::{self, Area, DrawError, PlotError, Width, fine_svg, font, label, px};
-use crate::report::times_plot::{Times, is_marked};
+use crate::report::plot::{self, Area, DrawError, fine_svg, font, label, px};
+use crate::report::times::Times;
+use crate::report::times_plot::is_marked;
 
 /// Pixels of the picture.
 const SIZE: (u32, u32) = (900, 560);

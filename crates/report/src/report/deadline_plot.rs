@@ -4,12 +4,12 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use crate::report::number::plain;
+use crate::document::Figure;
+use crate::optimize::Verdict;
+use crate::report::drawing::{Picture, PlotError, Width, can_be_axis, letters_in, text_width};
+use crate::report::number::{count, plain};
 use crate::report::optimize::{LookRow, OptimizeReport, cost_words, words};
-use crate::report::plot::{
-    self, Area, Axes, DrawError, Picture, PlotError, Width, axes, begun, can_be_axis, fine_svg, label, letters_in,
-    line, px, shortened, text_width,
-};
+use crate::report::plot::{self, Area, Axes, DrawError, axes, begun, fine_svg, label, line, px, shortened};
 use crate::report::point_labels::{Label, placed};
 
 /// Letters of labels \[px\].
@@ -36,10 +36,10 @@ enum State {
 
 impl State {
     fn of(row: &LookRow) -> Self {
-        match &*row.verdict {
-            "meets" => Self::Meets,
-            "fails" => Self::Fails,
-            _ => Self::Open,
+        match row.verdict {
+            Verdict::Meets => Self::Meets,
+            Verdict::Fails => Self::Fails,
+            Verdict::Undecided | Verdict::Stopped => Self::Open,
         }
     }
 
@@ -70,24 +70,38 @@ impl State {
     }
 }
 
+/// Returns the figure of an optimisation.
+pub(super) fn deadline_figure(report: &OptimizeReport) -> Figure<'_> {
+    let deadline = Deadline::new(report);
+    let left = deadline.left_out;
+    let left = if left > 0 { format!(" {} are not drawn.", count(left as u128)) } else { String::new() };
+    let some = if deadline.labels_all() { "" } else { ", of the configurations in the answer" };
+    let caption = format!(
+        "Each mark is a configuration, by cost and time; the grey line is the interval by which it was judged. A configuration meets the \
+         deadline if its whole interval is at or below the deadline line, and fails if the whole interval is above. Labels are the \
+         values of the settings{some}.{left}"
+    );
+    Figure::new("Cost and time of the configurations", caption).drawn(move || deadline.picture())
+}
+
 /// The points to draw, and the number of points that are omitted.
-pub(super) struct Deadline<'r> {
+struct Deadline<'r> {
     report: &'r OptimizeReport,
     /// Points with a time.
     points: Vec<&'r LookRow>,
     /// Number of points omitted because they have no time, or because there are too many.
-    pub(super) left_out: usize,
+    left_out: usize,
 }
 
 impl<'r> Deadline<'r> {
-    pub(super) fn new(report: &'r OptimizeReport) -> Self {
+    fn new(report: &'r OptimizeReport) -> Self {
         let known: Vec<&LookRow> = report.looked_at.iter().filter(|row| row.value_s.is_some()).collect();
         let points = known[known.len().saturating_sub(MOST)..].to_vec();
         Self { report, left_out: report.looked_at.len() - points.len(), points }
     }
 
     /// Returns true if all points have labels, as far as there is room.
-    pub(super) fn labels_all(&self) -> bool {
+    fn labels_all(&self) -> bool {
         self.points.len() <= FEW
     }
 
@@ -96,7 +110,7 @@ impl<'r> Deadline<'r> {
     /// # Errors
     ///
     /// [`PlotError`], which no report of this crate causes.
-    pub(super) fn picture(&self) -> Result<Option<Picture>, PlotError> {
+    fn picture(&self) -> Result<Option<Picture>, PlotError> {
         let cost = |row: &&LookRow| [Some(row.cost), row.cost_low, row.cost_high].into_iter().flatten();
         let costs = span(self.points.iter().flat_map(cost));
         let ends = |row: &&LookRow| [row.value_s, row.low_s, row.high_s].into_iter().flatten();
@@ -259,9 +273,11 @@ fn span(values: impl Iterator<Item = f64> + Clone) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::optimize::Search;
+    use crate::report::optimize::OptimizeAnswer;
     use crate::report::sweep::AxisRow;
 
-    fn row(point: u64, cost: f64, verdict: &'static str, value: Option<f64>) -> LookRow {
+    fn row(point: u64, cost: f64, verdict: Verdict, value: Option<f64>) -> LookRow {
         LookRow {
             done_by_deadline: None,
             point,
@@ -269,7 +285,7 @@ mod tests {
             cost,
             cost_low: None,
             cost_high: None,
-            verdict: verdict.into(),
+            verdict,
             value_s: value,
             low_s: value.map(|value| value - 1.0),
             high_s: value.map(|value| value + 1.0),
@@ -282,7 +298,7 @@ mod tests {
     fn report(rows: Vec<LookRow>) -> OptimizeReport {
         OptimizeReport {
             partial: false,
-            answer: "cheapest".into(),
+            answer: OptimizeAnswer::Cheapest,
             measure: "p95".to_owned(),
             deadline_s: 20.0,
             confidence: 0.95,
@@ -293,9 +309,9 @@ mod tests {
             closest: None,
             remarks: Vec::new(),
             notes: Vec::new(),
-            search: "rising".into(),
+            search: Search::Rising,
             axes: vec![AxisRow { name: "workers".to_owned(), key: "cluster.workers".into() }],
-            chosen: rows.iter().find(|row| row.verdict == "meets").cloned(),
+            chosen: rows.iter().find(|row| row.verdict == Verdict::Meets).cloned(),
             next_cheaper: None,
             candidates: rows.len() as u64,
             looked_at: rows,
@@ -312,10 +328,10 @@ mod tests {
     #[test]
     fn every_state_has_its_mark_and_stands_in_the_legend() {
         let rows = vec![
-            row(1, 1.0, "fails", Some(30.0)),
-            row(2, 2.0, "undecided", Some(20.0)),
-            row(3, 3.0, "meets", Some(15.0)),
-            row(4, 3.5, "stopped", None),
+            row(1, 1.0, Verdict::Fails, Some(30.0)),
+            row(2, 2.0, Verdict::Undecided, Some(20.0)),
+            row(3, 3.0, Verdict::Meets, Some(15.0)),
+            row(4, 3.5, Verdict::Stopped, None),
         ];
         let report = report(rows);
         let drawn = Deadline::new(&report);
@@ -335,7 +351,8 @@ mod tests {
 
     #[test]
     fn of_many_points_only_those_of_the_answer_have_labels() {
-        let rows = (1..=40).map(|i| row(i, i as f64, if i < 30 { "fails" } else { "meets" }, Some(50.0 - i as f64)));
+        let rows = (1..=40)
+            .map(|i| row(i, i as f64, if i < 30 { Verdict::Fails } else { Verdict::Meets }, Some(50.0 - i as f64)));
         let mut report = report(rows.collect());
         report.next_cheaper = Some(report.looked_at[28].clone());
         let picture = Deadline::new(&report).picture().unwrap().unwrap();
@@ -347,9 +364,9 @@ mod tests {
 
     #[test]
     fn one_point_without_an_interval_has_axes_and_none_has_no_picture() {
-        let one = report(vec![LookRow { low_s: None, high_s: None, ..row(1, 0.0, "fails", Some(20.0)) }]);
+        let one = report(vec![LookRow { low_s: None, high_s: None, ..row(1, 0.0, Verdict::Fails, Some(20.0)) }]);
         assert!(Deadline::new(&one).picture().unwrap().is_some());
-        let none = report(vec![row(1, 0.0, "stopped", None)]);
+        let none = report(vec![row(1, 0.0, Verdict::Stopped, None)]);
         assert!(Deadline::new(&none).picture().unwrap().is_none());
     }
 

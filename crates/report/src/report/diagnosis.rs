@@ -3,20 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::diagnose::causes::{Advice, RootCauses, StageSummary, WarmUp};
-use crate::diagnose::{Cause, Finding};
+use crate::diagnose::{Cause, Finding, UsedInput};
 use crate::report::json::Word;
-
-/// An input that was read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct UsedRow {
-    /// Kind of input: `log`, `samples`, `progress`, `syscalls`.
-    pub kind: Word,
-    /// Name of the input.
-    pub name: String,
-    /// Summary of the data that was used.
-    pub taken: String,
-}
 
 /// Data examined in one stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,7 +35,7 @@ pub struct DiagnosisReport {
     /// True if the reading was ended early.
     pub partial: bool,
     /// The inputs.
-    pub used: Vec<UsedRow>,
+    pub used: Vec<UsedInput>,
     /// Sentences about what could not be determined.
     pub missing: Vec<String>,
     /// Sentences about problems of the input.
@@ -68,7 +56,7 @@ pub struct DiagnosisReport {
 /// Builds the report; adds the unknowns of the root causes to `missing`.
 pub fn diagnosis_report(
     subject: String,
-    used: Vec<UsedRow>,
+    used: Vec<UsedInput>,
     mut missing: Vec<String>,
     warnings: Vec<String>,
     causes: RootCauses,

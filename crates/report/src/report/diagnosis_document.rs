@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use crate::diagnose::causes::{Advice, WarmUp};
 use crate::diagnose::{Cause, Evidence, Finding, Subject};
 use crate::document::parts::cut;
-use crate::document::{Block, Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
+use crate::document::{Block, Cell, Column, Document, Number, Piece, Report, Show, Table};
 use crate::estimate::Measured;
 use crate::report::diagnosis::{DiagnosedStageRow, DiagnosisReport, cause_text};
 use crate::report::json::key_of;
 use crate::report::number::counted;
-use crate::report::stragglers_plot::Stragglers;
 
 impl Report for DiagnosisReport {
     const KIND: &'static str = "diagnosis";
@@ -30,15 +29,17 @@ impl Report for DiagnosisReport {
         document.remarks.extend(self.missing.iter().map(|missing| format!("Missing: {missing}.")));
         document.remarks.extend(self.warnings.iter().cloned());
         document.table(self.advice_table());
-        document.figure(self.timeline());
+        #[cfg(feature = "plots")]
+        document.figure(crate::report::stragglers_plot::stragglers_figure(&self.findings));
         if self.findings.is_empty() {
             document.blocks.push(Block::Text(vec!["No findings.".into()]));
         }
         document.table(self.findings_table());
         document.table(self.stage_table());
-        let used = self.used.iter().map(|used| {
-            vec![used.kind.clone().into_owned().into(), Cell::prose(&*used.taken), used.name.clone().into()]
-        });
+        let used = self
+            .used
+            .iter()
+            .map(|used| vec![used.kind.name().into(), Cell::prose(&*used.taken), used.name.clone().into()]);
         document.table(Table::new("Inputs", "", ["input", "contents", "name"]).rows(used));
         document.table(self.rows());
         document
@@ -132,16 +133,6 @@ impl DiagnosisReport {
             ]);
         }
         cut(table.cards())
-    }
-
-    fn timeline(&self) -> Figure<'_> {
-        let left_out = Stragglers::new(&self.findings).left_out;
-        let mut caption = "Each bar is a straggler from its start to its end, in the row of its most likely cause on its node. Other tasks are not drawn."
-            .to_owned();
-        if left_out > 0 {
-            caption += &format!(" {} without times are not drawn.", counted(left_out as u128, "straggler"));
-        }
-        Figure::new("Stragglers over time, by cause", caption).drawn(|| Stragglers::new(&self.findings).picture())
     }
 
     /// Returns the findings for readers: findings with a cause first, then by time beyond the expected time.

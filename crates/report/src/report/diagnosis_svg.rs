@@ -13,7 +13,7 @@ use crate::trace::{Attempt, JobTrace};
 const PLAIN: [(&str, &str); 2] = [("#b9c8d6", "tasks of a stage"), ("#d9e1e8", "of the next stage")];
 
 /// The colours of causes, in the order of drawing.
-const CAUSES: [(Cause, &str); 10] = [
+pub(super) const CAUSES: [(Cause, &str); 10] = [
     (Cause::Unknown, "#8a8a8a"),
     (Cause::DataSkew, "#8e5bb5"),
     (Cause::ShuffleSkew, "#5e3c99"),
@@ -25,12 +25,6 @@ const CAUSES: [(Cause, &str); 10] = [
     (Cause::Disk, "#e08214"),
     (Cause::Network, "#d6409f"),
 ];
-
-/// Returns the colour of a cause, as red, green and blue.
-pub(super) fn cause_colour(cause: Cause) -> [u8; 3] {
-    let text = CAUSES.iter().find(|(known, _)| *known == cause).map_or(CAUSES[0].1, |(_, colour)| colour);
-    [1, 3, 5].map(|at| text.get(at..at + 2).and_then(|part| u8::from_str_radix(part, 16).ok()).unwrap_or(0))
-}
 
 /// Returns the picture: time to the right, a lane for each slot of each node. A straggler with several causes has
 /// the colour of the most certain one; its tooltip lists all. The legend lists only causes that were found.

@@ -6,10 +6,9 @@ use crate::document::parts::{cut, notes_table};
 use crate::document::{Column, Document, Figure, Number, Piece, Report, Table};
 use crate::estimate::{Measured, ends};
 use crate::fit::{FittedRun, FittedStage, FittedStages};
+use crate::report::bar_rows::{BarRow, MOST};
 use crate::report::json::Word;
 use crate::report::number::{counted, plain};
-use crate::report::plot;
-use crate::report::rows_plot::{BarRow, MOST};
 use crate::stages::{StagePlan, TaskTime};
 
 /// One stage.
@@ -96,7 +95,7 @@ fn stage_row(fitted: &FittedStages, stage: &FittedStage, level: f64) -> FitStage
         warming: stage.spec.warming,
         setup_s: stage.spec.setup_s,
         law: stage.spec.distribution.kind().into(),
-        laws: stage.laws.iter().map(|law| (law.law.to_owned(), law.score)).collect(),
+        laws: stage.laws.iter().map(|law| (law.law.kind().to_owned(), law.score)).collect(),
         held_up: stage.held_up,
     }
 }
@@ -161,16 +160,16 @@ impl FitReport {
     }
 
     fn times(&self) -> Figure<'_> {
-        let bar = |word: &str, time: &Measured, colour| BarRow {
+        let bar = |word: &str, time: &Measured, is_second| BarRow {
             bar: [0.0, time.value],
             interval: time.ends(),
             text: format!("{word} {}", self.time(String::new(), time, "s").text()),
-            colour: Some(colour),
+            is_second,
             ..BarRow::default()
         };
         let pair = |(i, stage): (usize, &FitStageRow)| {
             let name = format!("{i} {}", stage.name);
-            [BarRow { name, ..bar("steady", &stage.warm_s, plot::BLUE) }, bar("cold", &stage.cold_s, plot::ORANGE)]
+            [BarRow { name, ..bar("steady", &stage.warm_s, false) }, bar("cold", &stage.cold_s, true)]
         };
         let rows: Vec<BarRow> = self.stages.iter().enumerate().take(MOST / 2).flat_map(pair).collect();
         let mut caption =

@@ -11,13 +11,13 @@ use crate::job_time::{DeadlineSection, ExactJobTime, JobEstimate, StatesTime};
 use crate::mapreduce::{AttemptReward, JobPhases, JobTime, Phase, Plan};
 use crate::report::distribution::Distribution;
 use crate::report::json::Word;
-use crate::report::method::AnswerMethod;
+use crate::report::method::{AnswerMethod, ExactBy, UsedMethod};
 use crate::report::next_run::NextRun;
 use crate::report::passage::{line, passage_section};
 use crate::report::points::{CdfPoint, QUANTILES, QuantilePoint};
 use crate::report::summary::{ProvenanceSummary, Row, float_mean, group_rows, provenance_summary};
 use crate::sim::{CriticalPath, GroupShare, Question, Run};
-use crate::solve::{Bounded, CompletionTime, GridError, PassageError};
+use crate::solve::{CompletionTime, GridError, PassageError};
 use crate::units::{Probability, Seconds};
 
 /// The job.
@@ -84,8 +84,8 @@ pub struct CriticalShare {
 pub struct AnalyticSummary {
     /// Unit of all numbers here.
     pub unit: Word,
-    /// `formula`, or `series-parallel`: from the parts of the job's net, with guaranteed bounds.
-    pub by: Word,
+    /// The method.
+    pub by: ExactBy,
     /// Mean.
     pub mean: f64,
     /// Guaranteed bounds of the mean, if the method gives bounds.
@@ -166,7 +166,7 @@ impl AnalyticSummary {
         };
         Self {
             unit: "s".into(),
-            by: "formula".into(),
+            by: ExactBy::Formula,
             mean: law.mean().get(),
             mean_bounds: None,
             sd: law.standard_deviation().get(),
@@ -182,21 +182,16 @@ impl AnalyticSummary {
     /// As [`CompletionTime::quantile`].
     pub fn of_completion(time: &CompletionTime) -> Result<Self, GridError> {
         let mean = time.mean();
-        let point = |p| {
-            let Bounded { lower, value, upper } = time.quantile(p)?;
-            Ok(QuantilePoint { p, value, low: Some(lower), high: Some(upper) })
-        };
+        let point = |p| Ok(QuantilePoint::bounded(p, &time.quantile(p)?));
         Ok(Self {
             unit: "s".into(),
-            by: "series-parallel".into(),
+            by: ExactBy::SeriesParallel,
             mean: mean.value,
-            mean_bounds: Some([mean.lower, mean.upper]),
+            mean_bounds: mean.ends(),
             sd: time.standard_deviation(),
             quantiles: QUANTILES.into_iter().map(point).collect::<Result<_, GridError>>()?,
             curve: line([time.quantile(DRAWN[0])?.value, time.quantile(DRAWN[1])?.value], |time_s| {
-                let Bounded { lower, value, upper } = time.cdf(time_s);
-                let (low, high) = (Some(lower), Some(upper));
-                Ok::<_, GridError>(CdfPoint { time_s, probability: value, density_per_s: None, low, high })
+                Ok::<_, GridError>(CdfPoint::bounded(time_s, &time.cdf(time_s)))
             })?,
         })
     }
@@ -210,7 +205,7 @@ impl AnalyticSummary {
         let section = passage_section("", time.states(), &mut time.passage()?, &[])?;
         Ok(Self {
             unit: "s".into(),
-            by: "states".into(),
+            by: ExactBy::States,
             mean: time.mean(),
             mean_bounds: None,
             sd: section.sd_s.unwrap_or(0.0),
@@ -327,13 +322,12 @@ impl JobReport {
     /// the run, if any, were added.
     pub fn add_method(&mut self) {
         let used = match (&self.analytic, &self.job_time) {
-            (Some(_), None) => "exact",
-            (Some(_), Some(_)) => "both",
-            (None, _) => "simulation",
+            (Some(_), None) => UsedMethod::Exact,
+            (Some(_), Some(_)) => UsedMethod::Both,
+            (None, _) => UsedMethod::Simulation,
         };
-        let exact = self.analytic.as_ref().map(|law| law.by.clone());
-        self.method =
-            AnswerMethod { used: used.into(), exact, no_exact: self.no_analytic.clone(), ..AnswerMethod::simulation() };
+        let exact = self.analytic.as_ref().map(|law| law.by);
+        self.method = AnswerMethod { used, exact, no_exact: self.no_analytic.clone(), ..AnswerMethod::simulation() };
     }
 
     /// Adds the results of a simulation; the groups of its question have the names of the phases.

@@ -5,11 +5,11 @@ use crate::document::parts::{
 };
 use crate::document::{Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
 use crate::estimate::Measured;
+use crate::report::bar_rows::BarRow;
 use crate::report::deadline::add_deadline;
 use crate::report::job::{JobReport, PhaseRow};
 use crate::report::number::{count, counted, plain};
-use crate::report::rows_plot::BarRow;
-use crate::report::times_plot::Times;
+use crate::report::times::Times;
 
 impl Report for JobReport {
     const KIND: &'static str = "estimate";
@@ -193,7 +193,7 @@ fn provenance(report: &JobReport) -> Vec<[String; 2]> {
     if report.provenance.is_none() {
         rows.extend(report.method.folding());
     }
-    rows.insert(1, ["method".to_owned(), report.method.used.to_string()]);
+    rows.insert(1, ["method".to_owned(), report.method.used.name().to_owned()]);
     if report.replications > 0 {
         rows.insert(2, ["replications".to_owned(), count(report.replications.into())]);
     }

@@ -2,20 +2,80 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::answer::Choice;
-use crate::report::json::Word;
+use crate::answer::{Choice, ExactMethod};
 use crate::report::number::count;
 use crate::sim::{FoldedParts, NotFolded};
+
+/// Kind of an answer's method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum UsedMethod {
+    /// Replications.
+    Simulation,
+    /// An exact method.
+    Exact,
+    /// Replications and an exact method.
+    Both,
+}
+
+impl UsedMethod {
+    /// Returns the word in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Simulation => "simulation",
+            Self::Exact => "exact",
+            Self::Both => "both",
+        }
+    }
+}
+
+/// An exact method.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ExactBy {
+    /// The Markov chain of all states.
+    #[default]
+    States,
+    /// The states at the starts of fixed delays.
+    FixedDelays,
+    /// The parts of a schedule in series and in parallel, with guaranteed bounds.
+    SeriesParallel,
+    /// A formula for the job time.
+    Formula,
+}
+
+impl ExactBy {
+    /// Returns the word in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::States => "states",
+            Self::FixedDelays => "fixed-delays",
+            Self::SeriesParallel => "series-parallel",
+            Self::Formula => "formula",
+        }
+    }
+}
+
+impl From<ExactMethod> for ExactBy {
+    fn from(method: ExactMethod) -> Self {
+        match method {
+            ExactMethod::States => Self::States,
+            ExactMethod::SeriesParallel => Self::SeriesParallel,
+        }
+    }
+}
 
 /// The method of an answer, and the cost of an exact one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnswerMethod {
-    /// `simulation`, `exact`, or `both`.
-    pub used: Word,
-    /// Method of the exact answer, or, for a simulation, of an exact answer that would cost less: `formula`,
-    /// `states` or `series-parallel`; none if no exact answer is known to cost less.
-    pub exact: Option<Word>,
+    /// Kind of the method.
+    pub used: UsedMethod,
+    /// Method of the exact answer, or, for a simulation, of an exact answer that would cost less; none if no exact answer is
+    /// known to cost less.
+    pub exact: Option<ExactBy>,
     /// Number of states that the exact answer needs.
     pub states: Option<usize>,
     /// Reason why no exact answer is known to cost less.
@@ -32,14 +92,16 @@ impl AnswerMethod {
     /// Returns the method for a simulation that was requested.
     pub fn simulation() -> Self {
         let not_folded = Vec::new();
-        Self { used: "simulation".into(), exact: None, states: None, no_exact: None, folded: None, not_folded }
+        Self { used: UsedMethod::Simulation, exact: None, states: None, no_exact: None, folded: None, not_folded }
     }
 
     /// Returns the method as text.
     pub(crate) fn words(&self) -> String {
-        match (self.exact.as_deref(), self.states) {
-            (Some("states"), Some(states)) => format!("exact, from {} states: no replications", count(states as u128)),
-            (Some(exact), _) => format!("exact, by {exact} reduction: no replications"),
+        match (self.exact, self.states) {
+            (Some(ExactBy::States), Some(states)) => {
+                format!("exact, from {} states: no replications", count(states as u128))
+            }
+            (Some(exact), _) => format!("exact, by {} reduction: no replications", exact.name()),
             (None, _) => "exact: no replications".to_owned(),
         }
     }
@@ -48,7 +110,7 @@ impl AnswerMethod {
 impl From<&Choice> for AnswerMethod {
     /// Returns the method for a simulation, with information on an exact answer.
     fn from(choice: &Choice) -> Self {
-        let exact = choice.exact.map(|method| method.name().into());
+        let exact = choice.exact.map(ExactBy::from);
         Self { exact, states: choice.states, no_exact: choice.no_exact.clone(), ..Self::simulation() }
     }
 }

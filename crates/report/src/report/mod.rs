@@ -40,7 +40,8 @@
 //! | a time to a goal by an exact method, as numbers and as a picture | [`PassageSection`], `cdf_plot` |
 //! | reachability and coverability graphs, as DOT and as SVG | `graph_dot`, `graph_svg`, `graph_layout` |
 //! | numbers as text, the picture of a histogram | `number`, `picture` |
-//! | common parts of SVG pictures, and a [`Picture`] at two widths | `plot` |
+//! | a [`Picture`] at two widths; common parts of pictures by plotters | `drawing`, `plot` |
+//! | rows of bars, and a time's distribution, as data of pictures and text | `bar_rows`, `times` |
 //! | a time's histogram, distribution function and tail; rows on one axis; stragglers over time | `times_plot`, `rows_plot`, `stragglers_plot` |
 //! | reports read back from JSON, and shown on a page | [`read_json`], [`page()`] |
 //! | JSON Schemas of plans | `schema` |
@@ -49,11 +50,14 @@
 //! rows have a documented order; the crate does not print. The JSON is described in docs/json.md.
 
 mod answer;
+pub(crate) mod bar_rows;
 mod bench;
+#[cfg(feature = "plots")]
 mod cdf_plot;
 mod check;
 mod comparison;
 mod deadline;
+#[cfg(feature = "plots")]
 mod deadline_plot;
 mod detection;
 mod devices;
@@ -61,6 +65,7 @@ mod diagnosis;
 mod diagnosis_document;
 mod diagnosis_svg;
 pub(crate) mod distribution;
+pub(crate) mod drawing;
 mod estimation;
 mod exploration;
 mod exploration_document;
@@ -80,19 +85,23 @@ mod optimize;
 mod optimize_document;
 pub(crate) mod passage;
 pub(crate) mod picture;
+#[cfg(feature = "plots")]
 pub(crate) mod plot;
 #[cfg(feature = "png")]
 mod png;
+#[cfg(feature = "plots")]
 mod point_labels;
 pub(crate) mod points;
 mod query;
 mod rare;
 mod read;
 mod remaining;
+#[cfg(feature = "plots")]
 pub(crate) mod rows_plot;
 #[cfg(feature = "schema")]
 mod schema;
 mod sensitivity;
+#[cfg(feature = "plots")]
 mod sensitivity_plot;
 mod simulation_document;
 mod solve;
@@ -101,17 +110,21 @@ mod solve_folded;
 mod solve_numbers;
 mod stages;
 mod steady;
+#[cfg(feature = "plots")]
 mod stragglers_plot;
 mod structure;
 mod structure_document;
 pub(crate) mod summary;
 pub(crate) mod sweep;
 mod sweep_document;
+#[cfg(feature = "plots")]
 mod sweep_plot;
 mod syscalls;
 mod syscalls_document;
 mod syscalls_svg;
 mod timeline_svg;
+pub(crate) mod times;
+#[cfg(feature = "plots")]
 pub(crate) mod times_plot;
 mod trace;
 mod trace_csv;
@@ -122,6 +135,7 @@ mod verdict_tables;
 mod whatif;
 mod whatif_document;
 mod whatif_log;
+#[cfg(feature = "plots")]
 mod whatif_plot;
 
 pub use crate::document::{Block, Cell, Column, Document, Figure, Form, Headline, Number, Piece, Report, Show, Table};
@@ -130,13 +144,15 @@ pub use crate::job_time::DeadlineSection;
 pub use crate::render::{CsvText, Look, Part, csv as document_csv, html, markdown, text as document_text};
 pub use answer::{exact_report, exact_steady_report};
 pub use bench::{BenchAdapter, BenchBound, BenchReport, BenchRow, BenchSpeed, BenchTimes};
+#[cfg(feature = "plots")]
 pub use cdf_plot::cdf_svg;
 pub use check::{CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, ParameterRow};
 pub use detection::{DetectionReport, DetectionStage, DetectionTask, JudgedRow, ShareRow, detection_report};
 pub use devices::{AdapterRow, DevicesReport};
-pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, UsedRow, diagnosis_report};
+pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, diagnosis_report};
 pub use diagnosis_svg::diagnosis_svg;
 pub use distribution::{Bar, Distribution, Histogram, QuantileRow};
+pub use drawing::{Picture, PlotError, Width};
 pub use estimation::{EstimateJob, EstimatedJob, Estimation};
 pub use exploration::{EvidenceRow, ExplorationReport, FormulaRow, MarkingGraphRow, exploration_report};
 pub use fit::{FitReport, FitStageRow, fit_report};
@@ -148,13 +164,12 @@ pub use json::{FORMAT_VERSION, JsonError, Word, json};
 pub use long_tail::{
     ProfileRow, ProgressModelReport, WatchReport, progress_model_report, straggler_json, straggler_line,
 };
-pub use method::AnswerMethod;
+pub use method::{AnswerMethod, ExactBy, UsedMethod};
 pub use next_run::{NextRun, StageQuantile};
 pub use number::{count, counted, duration, plain, quantile_name, within};
-pub use optimize::{LookRow, OptimizeReport, optimize_report, sizing_report};
+pub use optimize::{LookRow, OptimizeAnswer, OptimizeReport, optimize_report, sizing_report};
 pub use passage::{PassageSection, completion_section, passage_section};
 pub use picture::{Mark, histogram_text};
-pub use plot::{Picture, PlotError, Width};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
 pub use points::{CdfPoint, QUANTILES, QuantilePoint};
@@ -185,10 +200,12 @@ pub use summary::{
     SnapshotRow, Subject, simulation_report,
 };
 pub use sweep::{AxisRow, KnobRow, SweepReport, sweep_report};
+#[cfg(feature = "plots")]
 pub use sweep_plot::sweep_pictures;
 pub use syscalls::{SyscallNodeRow, SyscallRow, SyscallVerdict, SyscallWarningRow, SyscallsReport, syscalls_report};
 pub use syscalls_document::syscall_profile_document;
 pub use syscalls_svg::syscalls_svg;
+#[cfg(feature = "plots")]
 pub use times_plot::two_times_svg;
 pub use trace::trace_report;
 pub use trace_csv::trace_csv;
@@ -202,4 +219,5 @@ pub use whatif::{
     what_if_report,
 };
 pub use whatif_log::{LogWhatIfReport, log_what_if_report};
+#[cfg(feature = "plots")]
 pub use whatif_plot::what_if_picture;

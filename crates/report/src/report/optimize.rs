@@ -29,8 +29,8 @@ pub struct LookRow {
     /// Upper end of the cost's interval; only if it depends on the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_high: Option<f64>,
-    /// `meets`, `fails`, `undecided` or `stopped`.
-    pub verdict: Word,
+    /// The decision.
+    pub verdict: Verdict,
     /// The measure \[s\].
     pub value_s: Option<f64>,
     /// Lower end of the measure's interval \[s\].
@@ -48,12 +48,29 @@ pub struct LookRow {
     pub looks: u32,
 }
 
+/// The result of a search for the cheapest configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum OptimizeAnswer {
+    /// The chosen configuration meets the deadline, and every cheaper one was proved to miss it.
+    Cheapest,
+    /// The chosen configuration meets the deadline, but a cheaper one is undecided.
+    Meets,
+    /// No configuration meets the deadline.
+    None,
+    /// No configuration was proved to meet the deadline, but some are undecided.
+    Undecided,
+    /// The search was stopped.
+    Stopped,
+}
+
 /// All results of an optimisation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OptimizeReport {
-    /// `cheapest`, `meets` (a cheaper configuration is undecided), `none`, `undecided` or `stopped`.
-    pub answer: Word,
+    /// The result of the search.
+    pub answer: OptimizeAnswer,
     /// True if the search was stopped before its end.
     #[serde(default)]
     pub partial: bool,
@@ -74,8 +91,8 @@ pub struct OptimizeReport {
     /// The unit of costs, such as a currency; empty if unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cost_unit: String,
-    /// `bisection`, `rising` or `comparison`.
-    pub search: Word,
+    /// The order of the search, never `auto`.
+    pub search: Search,
     /// Axes of the search.
     pub axes: Vec<AxisRow>,
     /// The chosen point.
@@ -131,14 +148,14 @@ pub fn optimize_report(plan: &OptimizePlan, outcome: &OptimizeOutcome) -> Optimi
     let settings = &plan.optimize;
     let row = |look: &LookAt| look_row(&candidates[look.candidate], look);
     let (answer, chosen) = match found.answer {
-        Answer::Cheapest(look) => ("cheapest", Some(look)),
-        Answer::Meets(look) => ("meets", Some(look)),
-        Answer::None => ("none", None),
-        Answer::Undecided => ("undecided", None),
-        Answer::Stopped => ("stopped", None),
+        Answer::Cheapest(look) => (OptimizeAnswer::Cheapest, Some(look)),
+        Answer::Meets(look) => (OptimizeAnswer::Meets, Some(look)),
+        Answer::None => (OptimizeAnswer::None, None),
+        Answer::Undecided => (OptimizeAnswer::Undecided, None),
+        Answer::Stopped => (OptimizeAnswer::Stopped, None),
     };
     OptimizeReport {
-        answer: answer.into(),
+        answer,
         partial: found.answer == Answer::Stopped,
         measure: settings.measure.clone(),
         deadline_s: settings.deadline_s.unwrap_or(0.0),
@@ -148,11 +165,9 @@ pub fn optimize_report(plan: &OptimizePlan, outcome: &OptimizeOutcome) -> Optimi
         price: None,
         cost_unit: String::new(),
         search: match found.search {
-            Search::Bisection => "bisection",
-            Search::Comparison => "comparison",
-            Search::Auto | Search::Rising => "rising",
-        }
-        .into(),
+            Search::Auto => Search::Rising,
+            search => search,
+        },
         axes: plan.axis.iter().map(|axis| AxisRow { key: axis.key.clone(), name: axis.title().to_owned() }).collect(),
         chosen: chosen.map(|look| row(&found.looks[look])),
         next_cheaper: found.next_cheaper().map(row),
@@ -185,13 +200,7 @@ fn look_row(candidate: &Candidate, look: &LookAt) -> LookRow {
         cost: look.cost.as_ref().map_or(candidate.cost, |cost| cost.value),
         cost_low: interval.map(|[low, _]| low),
         cost_high: interval.map(|[_, high]| high),
-        verdict: match judgement.verdict {
-            Verdict::Meets => "meets",
-            Verdict::Fails => "fails",
-            Verdict::Undecided => "undecided",
-            Verdict::Stopped => "stopped",
-        }
-        .into(),
+        verdict: judgement.verdict,
         value_s: judgement.value,
         low_s: judgement.low,
         high_s: judgement.high,

@@ -2,11 +2,11 @@
 //! judged.
 
 use crate::document::parts::{notes_table, with_base_folded};
-use crate::document::{Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
+use crate::document::{Cell, Column, Document, Number, Piece, Report, Show, Table};
+use crate::optimize::{Search, Verdict};
 use crate::report::deadline::chance;
-use crate::report::deadline_plot::Deadline;
 use crate::report::number::{count, counted, plain, value_key};
-use crate::report::optimize::{LookRow, OptimizeReport, cost_words, words};
+use crate::report::optimize::{LookRow, OptimizeAnswer, OptimizeReport, cost_words, words};
 
 /// Maximum number of configurations that readers see; JSON and CSV have all.
 const MOST: usize = 200;
@@ -28,16 +28,8 @@ impl Report for OptimizeReport {
             provenance: provenance(self),
             ..Document::default()
         };
-        let left = Deadline::new(self).left_out;
-        let left = if left > 0 { format!(" {} are not drawn.", count(left as u128)) } else { String::new() };
-        let some = if Deadline::new(self).labels_all() { "" } else { ", of the configurations in the answer" };
-        let caption = format!(
-            "Each mark is a configuration, by cost and time; the grey line is the interval by which it was judged. A configuration meets the \
-             deadline if its whole interval is at or below the deadline line, and fails if the whole interval is above. Labels are the \
-             values of the settings{some}.{left}"
-        );
-        let draw = || Deadline::new(self).picture();
-        document.figure(Figure::new("Cost and time of the configurations", caption).drawn(draw));
+        #[cfg(feature = "plots")]
+        document.figure(crate::report::deadline_plot::deadline_figure(self));
         document.table(points(self));
         document.table(notes_table("Not determined by the logs", &self.notes));
         document
@@ -77,16 +69,16 @@ fn answer(report: &OptimizeReport) -> Vec<Piece> {
         Some(chosen) => {
             pieces.push("The cheapest configuration that meets the deadline: ".into());
             pieces.extend(point(report, "/chosen", chosen));
-            if report.answer != "meets" && report.cost_per_s.is_some() {
+            if report.answer != OptimizeAnswer::Meets && report.cost_per_s.is_some() {
                 pieces.push(
                     " No other configuration is cheaper by more than the search tolerance (`indifference`).".into(),
                 );
             }
         }
         None => pieces.push(
-            match &*report.answer {
-                "none" => "No configuration meets the deadline.",
-                "undecided" => {
+            match report.answer {
+                OptimizeAnswer::None => "No configuration meets the deadline.",
+                OptimizeAnswer::Undecided => {
                     "Undecided: no configuration was shown to meet the deadline, and not all were shown to fail."
                 }
                 _ => "Nothing was decided.",
@@ -101,10 +93,10 @@ fn answer(report: &OptimizeReport) -> Vec<Piece> {
                 Some(_) => "next cheaper configuration",
                 None => "most expensive configuration",
             };
-            let verdict = match &*cheaper.verdict {
-                "undecided" | "stopped" => "remained undecided",
-                "meets" => "also meets the deadline",
-                verdict => verdict,
+            let verdict = match cheaper.verdict {
+                Verdict::Undecided | Verdict::Stopped => "remained undecided",
+                Verdict::Meets => "also meets the deadline",
+                Verdict::Fails => "fails",
             };
             pieces.push(format!(" The {which} {verdict}: ").into());
             pieces.extend(point(report, "/next_cheaper", cheaper));
@@ -118,7 +110,7 @@ fn answer(report: &OptimizeReport) -> Vec<Piece> {
         pieces.push(" The configuration closest to the deadline: ".into());
         pieces.extend(point(report, "/closest", closest));
     }
-    if report.answer != "stopped" {
+    if report.answer != OptimizeAnswer::Stopped {
         let level = plain(100.0 * report.confidence);
         pieces.push(format!(" The joint confidence of these decisions is {level}%.").into());
     }
@@ -126,13 +118,13 @@ fn answer(report: &OptimizeReport) -> Vec<Piece> {
 }
 
 fn remarks(report: &OptimizeReport) -> Vec<String> {
-    let remark = match &*report.answer {
-        "meets" if report.cost_per_s.is_some() => "Another configuration may cost less.",
-        "meets" => "A cheaper configuration is undecided and may also meet the deadline.",
-        "undecided" => {
+    let remark = match report.answer {
+        OptimizeAnswer::Meets if report.cost_per_s.is_some() => "Another configuration may cost less.",
+        OptimizeAnswer::Meets => "A cheaper configuration is undecided and may also meet the deadline.",
+        OptimizeAnswer::Undecided => {
             "With a larger `max_replications` or a smaller `indifference`, fewer configurations near the deadline remain undecided."
         }
-        "stopped" => "Partial: the search was interrupted.",
+        OptimizeAnswer::Stopped => "Partial: the search was interrupted.",
         _ => "",
     };
     let own = Some(remark).filter(|remark| !remark.is_empty()).map(str::to_owned);
@@ -146,9 +138,9 @@ fn sentence(remark: &str) -> String {
 }
 
 fn provenance(report: &OptimizeReport) -> Vec<[String; 2]> {
-    let search = match &*report.search {
-        "bisection" => "bisection",
-        "comparison" => "comparison of estimated costs",
+    let search = match report.search {
+        Search::Bisection => "bisection",
+        Search::Comparison => "comparison of estimated costs",
         _ => "rising cost",
     };
     let dear = if report.cost_per_s.is_some() { ", or too expensive at any time" } else { "" };
@@ -187,12 +179,12 @@ fn points(report: &OptimizeReport) -> Table {
     let row = |(i, row): (usize, &LookRow)| {
         let at = format!("/looked_at/{i}");
         let chosen = report.chosen.as_ref().is_some_and(|chosen| chosen.point == row.point);
-        let shown = if chosen { format!("{}, chosen", row.verdict) } else { row.verdict.to_string() };
+        let shown = if chosen { format!("{}, chosen", row.verdict.name()) } else { row.verdict.name().to_owned() };
         let mut cells: Vec<Cell> = vec![row.point.to_string().into(), words(report, row).into()];
         cells.extend(row.values.iter().map(|value| Cell::from(value.as_ref().map(value_key))));
         cells.extend([
             cost(&at, row, "").into(),
-            Cell::named(shown, row.verdict.to_string()),
+            Cell::named(shown, row.verdict.name()),
             chosen.to_string().into(),
             report.measure.clone().into(),
             time(&at, row).into(),
@@ -204,7 +196,7 @@ fn points(report: &OptimizeReport) -> Table {
         ]);
         cells
     };
-    let order = if report.search == "comparison" {
+    let order = if report.search == Search::Comparison {
         "Configurations that meet the deadline come first, the cheapest at the top"
     } else {
         "In the order of the search"
@@ -212,11 +204,11 @@ fn points(report: &OptimizeReport) -> Table {
     let note =
         format!("{order}. Each interval is the one that decided on the configuration, at its own confidence level.");
     let mut looks: Vec<(usize, &LookRow)> = report.looked_at.iter().enumerate().collect();
-    if report.search == "comparison" {
-        let rank = |row: &LookRow| match &*row.verdict {
-            "meets" => 0,
-            "undecided" | "stopped" => 1,
-            _ => 2,
+    if report.search == Search::Comparison {
+        let rank = |row: &LookRow| match row.verdict {
+            Verdict::Meets => 0,
+            Verdict::Undecided | Verdict::Stopped => 1,
+            Verdict::Fails => 2,
         };
         looks.sort_by(|(_, a), (_, b)| rank(a).cmp(&rank(b)).then(a.cost.total_cmp(&b.cost)));
     }

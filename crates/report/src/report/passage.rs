@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::json::Word;
 use crate::report::points::{CdfPoint, QUANTILES, QuantilePoint};
-use crate::solve::{Bounded, CompletionTime, GridError, Passage, PassageError};
+use crate::solve::{CompletionTime, GridError, Passage, PassageError};
 
 /// The time to a goal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -118,14 +118,8 @@ fn point(passage: &mut Passage<'_>, time_s: f64) -> Result<CdfPoint, PassageErro
 ///
 /// As [`CompletionTime::quantile`].
 pub fn completion_section(goal: &str, time: &CompletionTime, times: &[f64]) -> Result<PassageSection, GridError> {
-    let point = |time_s| {
-        let Bounded { lower, value, upper } = time.cdf(time_s);
-        CdfPoint { time_s, probability: value, density_per_s: None, low: Some(lower), high: Some(upper) }
-    };
-    let quantile = |p| {
-        let Bounded { lower, value, upper } = time.quantile(p)?;
-        Ok(QuantilePoint { p, value, low: Some(lower), high: Some(upper) })
-    };
+    let point = |time_s| CdfPoint::bounded(time_s, &time.cdf(time_s));
+    let quantile = |p| Ok(QuantilePoint::bounded(p, &time.quantile(p)?));
     let ends = [time.quantile(DRAWN[0])?.value, time.quantile(DRAWN[1])?.value];
     let mean = time.mean();
     Ok(PassageSection {
@@ -133,7 +127,7 @@ pub fn completion_section(goal: &str, time: &CompletionTime, times: &[f64]) -> R
         states: None,
         probability: 1.0,
         mean_s: Some(mean.value),
-        mean_bounds_s: Some([mean.lower, mean.upper]),
+        mean_bounds_s: mean.ends(),
         sd_s: Some(time.standard_deviation()),
         method: Some("series-parallel reduction".into()),
         quantiles: QUANTILES.into_iter().map(quantile).collect::<Result<_, GridError>>()?,

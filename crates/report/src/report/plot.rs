@@ -1,7 +1,4 @@
-//! Shared parts of the pictures of curves and bars: a drawing area that becomes SVG, two widths, colours, axes, the
-//! error.
-
-use std::borrow::Cow;
+//! Shared parts of the pictures of curves and bars: a drawing area that becomes SVG, colours, axes.
 
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::ValueFormatter;
@@ -9,57 +6,8 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use crate::report::drawing::{PlotError, Width, letters_in, text_width};
 use crate::report::number::plain;
-
-/// The picture could not be drawn; this is a mistake in the report.
-#[derive(Debug, thiserror::Error)]
-#[error("the picture cannot be drawn: {0}")]
-pub struct PlotError(String);
-
-/// A picture as SVG documents, for a page and for a phone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Picture {
-    /// Content of the picture, as a word that can be a file name.
-    pub name: Cow<'static, str>,
-    /// The picture for a page or a screen.
-    pub wide: String,
-    /// The same picture with fewer labels, readable on a phone.
-    pub narrow: String,
-}
-
-impl Picture {
-    /// Returns a picture that can be drawn at both widths.
-    pub(crate) fn new(
-        name: &'static str,
-        draw: impl Fn(Width) -> Result<String, PlotError>,
-    ) -> Result<Self, PlotError> {
-        Ok(Self { name: name.into(), wide: draw(Width::Wide)?, narrow: draw(Width::Narrow)? })
-    }
-}
-
-/// The width that a picture is drawn for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Width {
-    /// A page or a screen.
-    Wide,
-    /// A phone.
-    Narrow,
-}
-
-impl Width {
-    /// Returns the width in pixels.
-    pub(crate) fn pixels(self) -> u32 {
-        self.of(900, 390)
-    }
-
-    /// Returns `wide` for a wide picture and `narrow` for a narrow one.
-    pub(crate) fn of<T>(self, wide: T, narrow: T) -> T {
-        match self {
-            Self::Wide => wide,
-            Self::Narrow => narrow,
-        }
-    }
-}
 
 /// The area that a picture is drawn on.
 pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -99,18 +47,6 @@ pub(crate) fn label(pixels: i32, colour: RGBColor, side: HPos, height: VPos) -> 
     TextStyle { color: colour.to_backend_color(), ..style }
 }
 
-/// Returns the approximate width of a text in pixels.
-pub(crate) fn text_width(text: &str, pixels: i32) -> i32 {
-    let letters = i32::try_from(text.chars().count()).unwrap_or(i32::MAX / 100);
-    letters.saturating_mul(pixels) * 6 / 10
-}
-
-/// Returns the number of letters of this size that fit a width in pixels.
-pub(crate) fn letters_in(room: i32, pixels: i32) -> usize {
-    // the width of a text is rounded down
-    usize::try_from((room.saturating_mul(10) + 9) / (pixels * 6)).unwrap_or(0)
-}
-
 /// Shortens a text to a number of letters; keeps the start.
 pub(crate) fn begun(text: &str, letters: usize) -> String {
     if text.chars().count() <= letters {
@@ -141,16 +77,6 @@ pub(crate) fn names_beside<'a>(names: impl Iterator<Item = &'a str>, pixels: i32
 
 /// A chart with times to the right.
 pub(crate) type Chart<'a, 'b, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, Y>>;
-
-/// Ends between which an axis has room for marks: beyond these, rounding hides the steps between marks.
-const SHORTEST: f64 = 1e-12;
-/// See [`SHORTEST`].
-const FARTHEST: f64 = 1e15;
-
-/// Returns true if an axis between two numbers is possible.
-pub(crate) fn can_be_axis(from: f64, to: f64) -> bool {
-    to - from >= SHORTEST && from.abs().max(to.abs()) <= FARTHEST
-}
 
 /// Returns the text of a mark on an axis, with a minus sign in place of a hyphen. A mark at a rounding error from 0 is 0.
 pub(crate) fn mark_text(value: f64, axis: &std::ops::Range<f64>) -> String {

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::estimate::Measured;
+
 /// The quantiles that every distribution has.
 pub const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
@@ -26,6 +28,12 @@ impl QuantilePoint {
     pub(crate) fn exact(p: f64, value: f64) -> Self {
         Self { p, value, low: None, high: None }
     }
+
+    /// Returns a quantile with its bounds.
+    pub(crate) fn bounded(p: f64, time: &Measured) -> Self {
+        let [low, high] = time.ends().map_or([None; 2], |ends| ends.map(Some));
+        Self { p, value: time.value, low, high }
+    }
 }
 
 /// A probability at a time.
@@ -45,4 +53,12 @@ pub struct CdfPoint {
     /// Guaranteed upper bound of the probability; only if the method gives bounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
+}
+
+impl CdfPoint {
+    /// Returns a probability at a time, with its bounds.
+    pub(crate) fn bounded(time_s: f64, probability: &Measured) -> Self {
+        let [low, high] = probability.ends().map_or([None; 2], |ends| ends.map(Some));
+        Self { time_s, probability: probability.value, density_per_s: None, low, high }
+    }
 }

@@ -6,7 +6,7 @@ use crate::document::{Column, Document, Number, Report, Table};
 use crate::report::json::Word;
 use crate::report::number::count;
 use crate::report::summary::NetSummary;
-use crate::solve::CslQuery;
+use crate::solve::{Comparison, CslQuery};
 
 /// Answers to questions about a net.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,8 +47,8 @@ pub struct QueryRow {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueryBound {
-    /// `<`, `<=`, `>` or `>=`.
-    pub sign: Word,
+    /// The comparison.
+    pub sign: Comparison,
     /// The bound.
     pub value: f64,
 }
@@ -56,7 +56,7 @@ pub struct QueryBound {
 impl QueryRow {
     /// Returns the row of a query, with or without an answer, after `wall_s` seconds.
     pub fn new(query: &CslQuery, answer: Result<f64, String>, wall_s: f64) -> Self {
-        let bound = query.bound().map(|(comparison, value)| QueryBound { sign: comparison.sign().into(), value });
+        let bound = query.bound().map(|(comparison, value)| QueryBound { sign: comparison, value });
         let answer = answer.map(|answer| query.value(answer));
         let holds = answer.as_ref().ok().and_then(|value| query.verdict(*value));
         let (value, note) = match answer {

@@ -6,14 +6,14 @@ use crate::document::parts::{MOST, add_times, ends, seconds_text};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Report, Show, Table};
 use crate::estimate::Measured;
 use crate::remaining::{Basis, Remaining, RemainingSettings, StageRemaining};
+use crate::report::bar_rows::BarRow;
 use crate::report::deadline::chance;
 use crate::report::json::{JsonError, json_line};
 use crate::report::next_run::{StageQuantile, predicted, quantile_rows};
 use crate::report::number::{counted, plain};
 use crate::report::passage::line;
 use crate::report::points::CdfPoint;
-use crate::report::rows_plot::BarRow;
-use crate::report::times_plot::Times;
+use crate::report::times::Times;
 use crate::trace::utc_text;
 
 /// Probabilities whose quantiles are shown.

@@ -3,10 +3,9 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use crate::report::plot::{
-    self, Area, DrawError, Picture, PlotError, Width, begun, can_be_axis, fine_svg, label, letters_in, line, px,
-    text_width,
-};
+use crate::report::bar_rows::{BarRow, MOST};
+use crate::report::drawing::{Picture, PlotError, Width, can_be_axis, letters_in, text_width};
+use crate::report::plot::{self, Area, DrawError, begun, fine_svg, label, line, px};
 
 /// Height of a row, of a name above its bar, and the room above and below all rows \[px\].
 const ROW: i32 = 30;
@@ -18,27 +17,6 @@ const EDGE: i32 = 8;
 const LETTERS: i32 = 13;
 /// Space between the axis and a name above a bar \[px\].
 const ASIDE: i32 = 4;
-/// Maximum number of rows that are drawn.
-pub(crate) const MOST: usize = 60;
-/// Caption for bars that do not all start at 0.
-pub(crate) const ENDS: &str = "The number next to a bar is the value at its end, not its length.";
-
-/// A row.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct BarRow {
-    /// Name of the row.
-    pub(crate) name: String,
-    /// Ends of the bar.
-    pub(crate) bar: [f64; 2],
-    /// The interval of the bar's right end.
-    pub(crate) interval: Option<[f64; 2]>,
-    /// Marks across the row.
-    pub(crate) marks: Vec<f64>,
-    /// Text next to the bar.
-    pub(crate) text: String,
-    /// The bar's colour, used only for information that is also written.
-    pub(crate) colour: Option<RGBColor>,
-}
 
 /// Returns a picture of rows, from top to bottom; `None` without a row.
 ///
@@ -56,11 +34,6 @@ pub(crate) fn rows_picture(name: &'static str, axis: &str, rows: &[BarRow]) -> R
         fine_svg((width.pixels(), layout.height().unsigned_abs()), |area| draw(area, axis, rows, &layout, width))
     };
     Picture::new(name, draw).map(Some)
-}
-
-/// Returns true if bars do not all start at 0.
-pub(crate) fn are_spans(rows: &[BarRow]) -> bool {
-    rows.iter().any(|row| row.bar[0] != 0.0)
 }
 
 /// Positions of names and bars.
@@ -129,7 +102,7 @@ fn draw(area: &Area<'_>, axis: &str, rows: &[BarRow], layout: &Layout, width: Wi
         let middle = f64::from(layout.rows - below);
         let across = |from, to| [(from, middle - HALF), (to, middle + HALF)];
         let [low, high] = row.bar;
-        let colour = row.colour.unwrap_or(plot::BLUE);
+        let colour = if row.is_second { plot::ORANGE } else { plot::BLUE };
         chart.draw_series([Rectangle::new(across(low, high), colour.mix(0.55).filled())])?;
         for &mark in &row.marks {
             chart.draw_series([PathElement::new(across(mark, mark), line(plot::ORANGE, 3))])?;

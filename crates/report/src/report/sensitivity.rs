@@ -3,12 +3,11 @@
 use toml::Value;
 
 use crate::document::parts::{setting, with_base_folded};
-use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Report, Show, Table};
+use crate::document::{Cell, Column, Document, Headline, Number, Piece, Report, Show, Table};
 use crate::estimate::Measured;
 use crate::report::deadline::add_deadline;
 use crate::report::json::key_of;
 use crate::report::number::{count, counted, ends, value_text};
-use crate::report::sensitivity_plot::{most_drawn, sensitivity_picture};
 use crate::sensitivity::{self, KnobEffect, Method, SensitivityReport};
 
 /// Settings that readers see; JSON and CSV have all.
@@ -18,7 +17,7 @@ impl Report for SensitivityReport {
     const KIND: &'static str = "sensitivity";
 
     fn document(&self) -> Document<'_> {
-        let words = words(self);
+        let words = words(self.method);
         let mut document = Document {
             kind: "sensitivity",
             title: format!("Effects on {}", measured(self)),
@@ -35,13 +34,13 @@ impl Report for SensitivityReport {
             document.remarks.push(format!("Partial: the run was stopped early, after {done}."));
         }
         document.remarks.extend(unreliable(self));
-        let drawn = most_drawn(self.method);
-        let all = self.knobs.iter().filter(|row| row.effect.is_some()).count();
-        let left = all.saturating_sub(drawn);
-        let left = if left > 0 { format!(" {} more are not drawn.", count(left as u128)) } else { String::new() };
-        let figure = Figure::new(words.figure, words.caption + &left);
-        document.figure(figure.drawn(|| sensitivity_picture(self)));
-        document.table(knobs(self, words.ranked));
+        #[cfg(feature = "plots")]
+        document.figure(crate::report::sensitivity_plot::sensitivity_figure(self));
+        let ranked = match self.probability {
+            Some(_) => "Ranked by the change of the probability for a 1% increase; negative means less likely.",
+            None => words.ranked,
+        };
+        document.table(knobs(self, ranked));
         document.table(without(self));
         document.table(moved(self));
         document.table(numbers_table(self));
@@ -53,8 +52,6 @@ impl Report for SensitivityReport {
 struct Words {
     method: &'static str,
     question: &'static str,
-    figure: &'static str,
-    caption: String,
     ranked: &'static str,
 }
 
@@ -67,49 +64,26 @@ fn measured(report: &SensitivityReport) -> String {
     }
 }
 
-fn words(report: &SensitivityReport) -> Words {
-    let measure = &report.measure;
-    match report.method {
-        Method::Derivatives if report.probability.is_some() => Words {
-            method: "derivatives at the base",
-            question: "Effect of a small change of each setting, at the base",
-            figure: "Effect of a 1% increase of each setting",
-            caption: "Change of the probability of the goal; right of 0 the goal gets more likely. The thin lines are confidence intervals."
-                .to_owned(),
-            ranked: "Ranked by the change of the probability for a 1% increase; negative means less likely.",
-        },
+fn words(method: Method) -> Words {
+    match method {
         Method::Derivatives => Words {
             method: "derivatives at the base",
             question: "Effect of a small change of each setting, at the base",
-            figure: "Effect of a 1% increase of each setting",
-            caption: format!("Change of the {measure} time; left of 0 the job gets faster. The thin lines are confidence intervals."),
             ranked: "Ranked by the change of the time for a 1% increase; negative means faster.",
         },
         Method::Each => Words {
             method: "one setting at a time",
             question: "Effect of each setting from one end of its range to the other, with all other settings as in the base",
-            figure: "Effect of each setting",
-            caption: format!(
-                "Change of the {measure} time from the base when a setting is at either end of its range. The setting's values are printed \
-                 next to the bars; thin lines are confidence intervals."
-            ),
             ranked: "Ranked by the change from one end to the other.",
         },
         Method::Morris => Words {
             method: "elementary effects (Morris)",
             question: "Effect of each setting over its whole range, for all values of the other settings",
-            figure: "Elementary effects",
-            caption: "Further right: larger effect. Further up: the effect varies more, because it is not linear or depends on other settings; above the line σ = μ*, it varies by more than its size. The grey lines are confidence intervals. Names that do not fit are only in the table."
-                .to_owned(),
             ranked: "Ranked by μ*, the mean absolute effect. μ is the mean effect, and σ the standard deviation of the effect over the walks.",
         },
         _ => Words {
             method: "Sobol indices",
             question: "Share of the variance of the time explained by each setting, alone and with others",
-            figure: "Variance explained by each setting",
-            caption: "Blue: the share of the variance that vanishes if only this setting is fixed (S). Orange: the share that remains if \
-                      all other settings are fixed (S_T). The difference is due to interactions. The thin lines are bootstrap intervals."
-                .to_owned(),
             ranked: "Ranked by √(S_T V), the standard deviation that the setting causes.",
         },
     }

@@ -5,13 +5,13 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
+use crate::document::Figure;
 use crate::estimate::Measured;
-use crate::report::number::{ends, within};
-use crate::report::plot::{
-    self, Area, Axes, Chart, DrawError, Picture, PlotError, Width, axes, can_be_axis, fine_svg, label, line, px,
-    shortened, text_width,
-};
-use crate::report::rows_plot::{self, BarRow, rows_picture};
+use crate::report::bar_rows::{BarRow, MOST};
+use crate::report::drawing::{Picture, PlotError, Width, can_be_axis, text_width};
+use crate::report::number::{count, ends, within};
+use crate::report::plot::{self, Area, Axes, Chart, DrawError, axes, fine_svg, label, line, px, shortened};
+use crate::report::rows_plot::rows_picture;
 use crate::report::sweep::KnobRow;
 use crate::report::sweep_plot::tornado;
 use crate::sensitivity::{KnobEffect, Method, SensitivityReport};
@@ -24,14 +24,54 @@ const HALF: i32 = 8;
 /// Radius of a dot \[px\].
 const DOT: i32 = 4;
 /// Maximum number of settings of a picture with two rows for each.
-const MOST_PAIRS: usize = rows_plot::MOST / 2;
+const MOST_PAIRS: usize = MOST / 2;
 
-/// Returns the maximum number of settings that are drawn.
-pub(super) fn most_drawn(method: Method) -> usize {
-    match method {
-        Method::Derivatives => rows_plot::MOST,
+/// Returns the figure of a sensitivity.
+pub(super) fn sensitivity_figure(report: &SensitivityReport) -> Figure<'_> {
+    let (title, mut caption) = words(report);
+    let drawn = match report.method {
+        Method::Derivatives => MOST,
         Method::Sobol => MOST_PAIRS,
         _ => usize::MAX,
+    };
+    let left = report.knobs.iter().filter(|row| row.effect.is_some()).count().saturating_sub(drawn);
+    if left > 0 {
+        caption += &format!(" {} more are not drawn.", count(left as u128));
+    }
+    Figure::new(title, caption).drawn(|| sensitivity_picture(report))
+}
+
+/// Returns the title and the caption.
+fn words(report: &SensitivityReport) -> (&'static str, String) {
+    let measure = &report.measure;
+    match report.method {
+        Method::Derivatives if report.probability.is_some() => (
+            "Effect of a 1% increase of each setting",
+            "Change of the probability of the goal; right of 0 the goal gets more likely. The thin lines are confidence intervals."
+                .to_owned(),
+        ),
+        Method::Derivatives => (
+            "Effect of a 1% increase of each setting",
+            format!("Change of the {measure} time; left of 0 the job gets faster. The thin lines are confidence intervals."),
+        ),
+        Method::Each => (
+            "Effect of each setting",
+            format!(
+                "Change of the {measure} time from the base when a setting is at either end of its range. The setting's values are printed \
+                 next to the bars; thin lines are confidence intervals."
+            ),
+        ),
+        Method::Morris => (
+            "Elementary effects",
+            "Further right: larger effect. Further up: the effect varies more, because it is not linear or depends on other settings; above the line σ = μ*, it varies by more than its size. The grey lines are confidence intervals. Names that do not fit are only in the table."
+                .to_owned(),
+        ),
+        _ => (
+            "Variance explained by each setting",
+            "Blue: the share of the variance that vanishes if only this setting is fixed (S). Orange: the share that remains if \
+             all other settings are fixed (S_T). The difference is due to interactions. The thin lines are bootstrap intervals."
+                .to_owned(),
+        ),
     }
 }
 
@@ -40,7 +80,7 @@ pub(super) fn most_drawn(method: Method) -> usize {
 /// # Errors
 ///
 /// [`PlotError`], which no report of this crate causes.
-pub(super) fn sensitivity_picture(report: &SensitivityReport) -> Result<Option<Picture>, PlotError> {
+fn sensitivity_picture(report: &SensitivityReport) -> Result<Option<Picture>, PlotError> {
     match report.method {
         Method::Derivatives => {
             let axis = if report.probability.is_some() {
@@ -69,8 +109,7 @@ fn derivatives(report: &SensitivityReport) -> Vec<BarRow> {
             KnobEffect::Probability { per_percent: effect, .. } => effect,
             _ => return None,
         };
-        let colour = if effect.value < 0.0 { plot::BLUE } else { plot::ORANGE };
-        Some(BarRow { name, colour: Some(colour), ..bar_of(effect, "") })
+        Some(BarRow { name, is_second: effect.value >= 0.0, ..bar_of(effect, "") })
     };
     ranked(report).filter_map(row).collect()
 }
@@ -79,7 +118,7 @@ fn derivatives(report: &SensitivityReport) -> Vec<BarRow> {
 fn indices(report: &SensitivityReport) -> Vec<BarRow> {
     let pair = |(name, effect): (String, &KnobEffect)| {
         let KnobEffect::Variance { first, total, .. } = effect else { return None };
-        let second = BarRow { colour: Some(plot::ORANGE), ..bar_of(total, "S_T ") };
+        let second = BarRow { is_second: true, ..bar_of(total, "S_T ") };
         Some([BarRow { name, ..bar_of(first, "S ") }, second])
     };
     ranked(report).filter_map(pair).take(MOST_PAIRS).flatten().collect()
@@ -94,6 +133,7 @@ fn bar_of(effect: &Measured, word: &str) -> BarRow {
         text: format!(
             "{word}{}",
             half.map_or_else(|| crate::report::number::plain(effect.value), |half| within(effect.value, Some(half)))
+                .replace('-', "−")
         ),
         ..BarRow::default()
     }
@@ -295,6 +335,7 @@ mod tests {
             method,
             estimator: None,
             measure: "p95".to_owned(),
+            probability: None,
             value_s: None,
             variance_s2: None,
             noise_s2: None,

@@ -4,12 +4,12 @@ use crate::document::parts::{
     TimeFound, add_times, ends, folding_rows, partial, provenance_rows, rows_table, seconds_text, times_table, wall,
 };
 use crate::document::{Block, Cell, Column, Document, Figure, Number, Piece, Report, Table};
-use crate::report::method::AnswerMethod;
+use crate::report::bar_rows::BarRow;
+use crate::report::method::{AnswerMethod, UsedMethod};
 use crate::report::number::{counted, plain};
-use crate::report::rows_plot::BarRow;
 use crate::report::steady::{SteadyReport, SteadyRow};
 use crate::report::summary::{GroupRow, NetSummary, SimulationReport};
-use crate::report::times_plot::Times;
+use crate::report::times::Times;
 
 impl NetSummary {
     /// Returns the name of the net, or words in its place.
@@ -25,7 +25,7 @@ impl NetSummary {
 
 impl AnswerMethod {
     fn is_exact(&self) -> bool {
-        self.used == "exact"
+        self.used == UsedMethod::Exact
     }
 
     /// Returns rows of an exact answer's provenance: parts of the net that were folded, and parts that were not.
@@ -77,7 +77,7 @@ impl Report for SimulationReport {
         }
         document.table(self.snapshots());
         document.provenance = self.provenance.as_ref().map(provenance_rows).unwrap_or_default();
-        document.provenance.push(["method".to_owned(), self.method.used.to_string()]);
+        document.provenance.push(["method".to_owned(), self.method.used.name().to_owned()]);
         document.provenance.extend(self.method.folding());
         document
     }
@@ -202,7 +202,7 @@ impl Report for SteadyReport {
             question: format!("Long-run means. The net has {}.", self.net.size()),
             provenance: vec![
                 ["tailspn".to_owned(), self.version.to_string()],
-                ["method".to_owned(), self.method.used.to_string()],
+                ["method".to_owned(), self.method.used.name().to_owned()],
             ],
             ..Document::default()
         };

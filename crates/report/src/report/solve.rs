@@ -8,6 +8,7 @@ use crate::compile::Program;
 use crate::fold::{Exchangeable, Symmetry};
 use crate::net::Net;
 use crate::report::json::{Word, whole};
+use crate::report::method::ExactBy;
 use crate::report::number::count;
 use crate::report::passage::PassageSection;
 use crate::report::solve_numbers::{RewardRow, SteadySection, TimeSection, WithinSection, marked};
@@ -86,8 +87,8 @@ pub struct PropertyRow {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MethodRow {
-    /// `states`, `fixed-delays` or `series-parallel`.
-    pub used: Word,
+    /// The method.
+    pub used: ExactBy,
     /// Reason why states were not used, if another method was.
     pub no_states: Option<String>,
     /// Reason why series-parallel reduction was not used, if it was tried before states.
@@ -97,17 +98,17 @@ pub struct MethodRow {
 impl MethodRow {
     /// Returns the method of all states, with the reason against series-parallel reduction if that was tried.
     pub fn states(no_series_parallel: Option<String>) -> Self {
-        Self { used: "states".into(), no_states: None, no_series_parallel }
+        Self { used: ExactBy::States, no_states: None, no_series_parallel }
     }
 
     /// Returns the method of states at the starts of fixed delays.
     pub fn fixed_delays() -> Self {
-        Self { used: "fixed-delays".into(), no_states: None, no_series_parallel: None }
+        Self { used: ExactBy::FixedDelays, no_states: None, no_series_parallel: None }
     }
 
     /// Returns the method of series-parallel reduction, with the reason against states.
     pub fn series_parallel(no_states: String) -> Self {
-        Self { used: "series-parallel".into(), no_states: Some(no_states), no_series_parallel: None }
+        Self { used: ExactBy::SeriesParallel, no_states: Some(no_states), no_series_parallel: None }
     }
 }
 

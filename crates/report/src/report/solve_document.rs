@@ -6,7 +6,7 @@ use crate::report::number::{count, counted, plain, quantile_name};
 use crate::report::passage::PassageSection;
 use crate::report::solve::{PropertyRow, SolveReport, StateSpaceRow, ZeroRateRow};
 use crate::report::solve_numbers::{AverageSection, NumberRow, RewardRow, SteadySection, WithinSection};
-use crate::report::times_plot::Times;
+use crate::report::times::Times;
 use crate::report::verdict_tables::{Findings, MOST_ROWS, listed, marking};
 
 /// Numbers of tokens whose probabilities are shown.
@@ -328,7 +328,7 @@ fn states(steady: &SteadySection) -> Table {
 }
 
 fn provenance(report: &SolveReport) -> Vec<[String; 2]> {
-    let mut rows = vec![("tailspn", report.version.to_string()), ("method", report.method.used.to_string())];
+    let mut rows = vec![("tailspn", report.version.to_string()), ("method", report.method.used.name().to_owned())];
     let other = match (&report.method.no_states, &report.method.no_series_parallel) {
         // a time to a goal is the only question with a choice of methods
         _ if report.passage.is_none() && !report.partial => None,

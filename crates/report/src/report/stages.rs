@@ -9,15 +9,15 @@ use crate::document::parts::{add_times, ends, partial, provenance_rows, seconds_
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, Show, Table};
 use crate::estimate::{Measured, student_quantile};
 use crate::job_time::DeadlineSection;
+use crate::report::bar_rows::BarRow;
 use crate::report::deadline::add_deadline;
 use crate::report::distribution::mean_time;
 use crate::report::next_run::{PREDICTION, StageQuantile, predicted, prediction, prediction_interval, quantile_rows};
 use crate::report::number::{counted, plain};
 use crate::report::passage::line;
 use crate::report::points::CdfPoint;
-use crate::report::rows_plot::BarRow;
 use crate::report::summary::{ProvenanceSummary, provenance_summary};
-use crate::report::times_plot::Times;
+use crate::report::times::Times;
 use crate::sim::Run;
 use crate::stages::{JobTimes, PlannedJob, StagePlan};
 

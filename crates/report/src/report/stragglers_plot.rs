@@ -7,11 +7,12 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use crate::diagnose::{Cause, Finding, Subject};
+use crate::document::Figure;
 use crate::report::diagnosis::cause_text;
-use crate::report::diagnosis_svg::cause_colour;
-use crate::report::plot::{
-    self, Area, DrawError, Picture, PlotError, Width, can_be_axis, fine_svg, label, line, px, text_width,
-};
+use crate::report::diagnosis_svg::CAUSES;
+use crate::report::drawing::{Picture, PlotError, Width, can_be_axis, text_width};
+use crate::report::number::counted;
+use crate::report::plot::{self, Area, DrawError, fine_svg, label, line, px, shortened};
 
 /// Height of a lane and of a node's name, the room between rows, and above and below all of them \[px\].
 const LANE: i32 = 15;
@@ -28,6 +29,17 @@ const NODE: usize = 40;
 const MOST: usize = 2000;
 const MOST_LANES: usize = 120;
 
+/// Returns the figure of the stragglers among the findings.
+pub(super) fn stragglers_figure(findings: &[Finding]) -> Figure<'static> {
+    let stragglers = Stragglers::new(findings);
+    let mut caption = "Each bar is a straggler from its start to its end, in the row of its most likely cause on its node. Other tasks are not drawn."
+        .to_owned();
+    if stragglers.left_out > 0 {
+        caption += &format!(" {} without times are not drawn.", counted(stragglers.left_out as u128, "straggler"));
+    }
+    Figure::new("Stragglers over time, by cause", caption).drawn(move || stragglers.picture())
+}
+
 /// Stragglers of one cause on one node.
 struct Row {
     node: String,
@@ -37,15 +49,15 @@ struct Row {
 }
 
 /// The stragglers to draw, and the number of omitted stragglers. There is no picture if no straggler has known times.
-pub(super) struct Stragglers {
+struct Stragglers {
     rows: Vec<Row>,
     /// Stragglers without room, and stragglers with unknown times.
-    pub(super) left_out: usize,
+    left_out: usize,
 }
 
 impl Stragglers {
     /// Collects the tasks among the findings; for an attempt with several causes, the most certain one counts.
-    pub(super) fn new(findings: &[Finding]) -> Self {
+    fn new(findings: &[Finding]) -> Self {
         let mut attempts: BTreeMap<(&str, u64, u32), &Finding> = BTreeMap::new();
         for finding in findings {
             let Subject::Task { stage, task, attempt, .. } = &finding.subject else { continue };
@@ -68,7 +80,7 @@ impl Stragglers {
     /// # Errors
     ///
     /// [`PlotError`], which no report of this crate causes.
-    pub(super) fn picture(&self) -> Result<Option<Picture>, PlotError> {
+    fn picture(&self) -> Result<Option<Picture>, PlotError> {
         let bars = || self.rows.iter().flat_map(|row| row.lanes.iter().flatten());
         let from = bars().map(|bar| bar[0]).fold(0.0, f64::min);
         let to = bars().map(|bar| bar[1]).fold(from, f64::max);
@@ -118,7 +130,7 @@ impl Stragglers {
         for (row, below) in self.rows.iter().zip(self.tops().0) {
             let y = top + px(below);
             if node.replace(&row.node) != Some(&row.node) {
-                let name = plot::shortened(&row.node, NODE);
+                let name = shortened(&row.node, NODE);
                 let style = label(LETTERS, BLACK, HPos::Left, VPos::Center);
                 area.draw(&PathElement::new(
                     [(start, y - px(NAME)), (end, y - px(NAME))],
@@ -169,6 +181,12 @@ fn rows(bars: Vec<([f64; 2], String, Cause)>) -> (Vec<Row>, usize) {
         drawn += 1;
     }
     (rows.into_iter().map(|((node, cause), lanes)| Row { node, cause, lanes }).collect(), drawn)
+}
+
+/// Returns the colour of a cause, as red, green and blue.
+fn cause_colour(cause: Cause) -> [u8; 3] {
+    let text = CAUSES.iter().find(|(known, _)| *known == cause).map_or(CAUSES[0].1, |(_, colour)| colour);
+    [1, 3, 5].map(|at| text.get(at..at + 2).and_then(|part| u8::from_str_radix(part, 16).ok()).unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::json::Word;
 use crate::sim::{FoldedParts, NotFolded};
 use crate::sweep::{Design, Knob, Level, PointResult, Stored, SweepPlan, tornado};
 
@@ -37,7 +36,7 @@ pub struct KnobRow {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SweepReport {
     /// Design of the points.
-    pub design: Word,
+    pub design: Design,
     /// Axes of the sweep.
     pub axes: Vec<AxisRow>,
     /// Number of this shard, and of all shards.
@@ -76,7 +75,7 @@ pub fn sweep_report(plan: &SweepPlan, stored: &Stored) -> SweepReport {
     let axis = |axis: &crate::sweep::Axis| AxisRow { key: axis.key.clone(), name: axis.title().to_owned() };
     let axes: Vec<AxisRow> = plan.axis.iter().map(axis).collect();
     SweepReport {
-        design: plan.sweep.design.name().into(),
+        design: plan.sweep.design,
         shard: [header.shard.index, header.shard.of],
         planned: stored.planned(),
         partial: !stored.is_complete(),
@@ -96,11 +95,4 @@ pub fn sweep_report(plan: &SweepPlan, stored: &Stored) -> SweepReport {
 fn knob_row(axes: &[AxisRow], knob: Knob) -> KnobRow {
     let AxisRow { key, name } = axes[knob.axis].clone();
     KnobRow { key, name, best: knob.best, worst: knob.worst, swing_s: knob.swing_s }
-}
-
-impl SweepReport {
-    /// Returns true if the points of the sweep are all combinations of the axes.
-    pub(crate) fn is_grid(&self) -> bool {
-        self.design == Design::Grid.name()
-    }
 }

@@ -2,11 +2,10 @@
 //! effect.
 
 use crate::document::parts::{setting, with_base_folded};
-use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Report, Show, Table};
+use crate::document::{Cell, Column, Document, Headline, Number, Piece, Report, Show, Table};
 use crate::estimate::Measured;
 use crate::report::number::{count, counted, value_key, value_text};
 use crate::report::sweep::SweepReport;
-use crate::report::sweep_plot::sweep_pictures;
 use crate::sweep::{Design, Level, PointResult};
 
 /// Maximum number of configurations that readers see; JSON and CSV have all.
@@ -35,27 +34,13 @@ impl Report for SweepReport {
             provenance: provenance(self),
             ..Document::default()
         };
-        for (name, title, caption) in FIGURES {
-            let draw = move || Ok(sweep_pictures(self)?.into_iter().find(|picture| picture.name == name));
-            document.figure(Figure::new(title, caption).drawn(draw));
-        }
+        #[cfg(feature = "plots")]
+        crate::report::sweep_plot::sweep_figures(self).for_each(|figure| document.figure(figure));
         document.table(knobs(self));
         document.table(points(self));
         document
     }
 }
-
-/// Names, titles and captions of the figures.
-const FIGURES: [(&str, &str, &str); 3] = [
-    ("curve", "Time by setting", "Mean, p95 and p99 of the time at each value, with their intervals."),
-    ("heat", "Time by both settings", "The mean time at each pair of values; dark means short."),
-    (
-        "tornado",
-        "Effect of each setting",
-        "Change of the mean time from the base at the best and the worst value of each setting. The setting's values are printed next to \
-         the bars; thin lines are confidence intervals.",
-    ),
-];
 
 fn remarks(report: &SweepReport) -> Vec<String> {
     let found = format!("Partial: {} of {} configurations are complete.", report.points.len(), report.planned);
@@ -150,7 +135,7 @@ fn knobs(report: &SweepReport) -> Table {
 /// Returns all configurations; CSV has a column for each axis; an empty cell is the base's value.
 fn points(report: &SweepReport) -> Table {
     // if one axis changes at a time, most columns would be empty
-    let one_at_a_time = report.design == Design::Each.name();
+    let one_at_a_time = report.design == Design::Each;
     let shown = if one_at_a_time { Show::Csv } else { Show::Always };
     let changed = if one_at_a_time { Show::Always } else { Show::Csv };
     let mut columns = vec![Column::new("no.").key("point"), Column::new("changed").show(changed)];

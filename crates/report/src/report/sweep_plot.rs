@@ -4,11 +4,13 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use toml::Value;
 
+use crate::document::Figure;
 use crate::estimate::Measured;
+use crate::report::drawing::{Picture, PlotError, Width, can_be_axis};
 use crate::report::number::{plain, value_text, within};
-use crate::report::plot::{self, Area, DrawError, Picture, PlotError, Width};
+use crate::report::plot::{self, Area, DrawError};
 use crate::report::sweep::{KnobRow, SweepReport};
-use crate::sweep::{Level, PointResult};
+use crate::sweep::{Design, Level, PointResult};
 
 /// Pixels of a curve or a heat map.
 fn size(width: Width) -> (u32, u32) {
@@ -32,11 +34,31 @@ pub fn sweep_pictures(report: &SweepReport) -> Result<Vec<Picture>, PlotError> {
     if report.axes.len() == 1 {
         pictures.extend(curve(report)?);
     }
-    if report.axes.len() == 2 && report.is_grid() {
+    if report.axes.len() == 2 && report.design == Design::Grid {
         pictures.extend(heat(report)?);
     }
     pictures.extend(tornado(&report.tornado, "mean")?);
     Ok(pictures)
+}
+
+/// Names, titles and captions of the figures.
+const FIGURES: [(&str, &str, &str); 3] = [
+    ("curve", "Time by setting", "Mean, p95 and p99 of the time at each value, with their intervals."),
+    ("heat", "Time by both settings", "The mean time at each pair of values; dark means short."),
+    (
+        "tornado",
+        "Effect of each setting",
+        "Change of the mean time from the base at the best and the worst value of each setting. The setting's values are printed next to \
+         the bars; thin lines are confidence intervals.",
+    ),
+];
+
+/// Returns the figures of a sweep.
+pub(super) fn sweep_figures(report: &SweepReport) -> impl Iterator<Item = Figure<'_>> {
+    FIGURES.into_iter().map(move |(name, title, caption)| {
+        let draw = move || Ok(sweep_pictures(report)?.into_iter().find(|picture| picture.name == name));
+        Figure::new(title, caption).drawn(draw)
+    })
 }
 
 /// Returns a number of an axis.
@@ -52,7 +74,7 @@ fn number(value: &Value) -> Option<f64> {
 fn roomy(values: impl Iterator<Item = f64> + Clone) -> Option<std::ops::Range<f64>> {
     let (low, high) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::NEG_INFINITY, f64::max));
     let room = 0.05 * (high - low).max(1e-9 * high.abs()).max(f64::MIN_POSITIVE);
-    (low <= high && plot::can_be_axis(low - room, high + room)).then_some(low - room..high + room)
+    (low <= high && can_be_axis(low - room, high + room)).then_some(low - room..high + room)
 }
 
 /// A quantile or mean of a point, with its position on the axis.
@@ -234,7 +256,7 @@ fn ramp(share: f64) -> RGBColor {
 ///
 /// [`PlotError`], which no report of this crate causes.
 pub(super) fn tornado(knobs: &[KnobRow], measure: &str) -> Result<Option<Picture>, PlotError> {
-    let drawable = |end: f64| plot::can_be_axis(-1.0, end.abs());
+    let drawable = |end: f64| can_be_axis(-1.0, end.abs());
     if knobs.is_empty() || !knobs.iter().flat_map(ends_of).all(drawable) {
         return Ok(None);
     }

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use crate::formats::svg_parts::escaped;
-use crate::report::plot::{can_be_axis, letters_in, text_width};
+use crate::report::drawing::{can_be_axis, letters_in, text_width};
 
 /// Height of letters \[px\].
 const LETTERS: i32 = 12;

@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 
 use crate::fit::{gpu_permits, predicted_gpu_wait};
-use crate::report::json::Word;
 use crate::report::trace_rows::{
     AmountRow, ApplicationRow, BoundsRow, CopiesRow, GpuRow, NodeRow, OutcomeRow, StageRow, StragglerRow, TraceJobRow,
     TraceReport, WarningRow,
 };
 use crate::report::trace_timeline::timeline;
 use crate::trace::analysis::{
-    Bound, CopyFate, StageStragglers, Times, Usual, bounds_of, copies, observed, slots_of, stragglers, times_of,
+    CopyFate, StageStragglers, Times, Usual, bounds_of, copies, observed, slots_of, stragglers, times_of,
 };
 use crate::trace::{
     Application, ApplicationId, Attempt, Clock, Job, JobTrace, Metric, Moment, Outcome, StageId, Warning,
@@ -70,12 +69,7 @@ fn application_row(trace: &JobTrace, id: ApplicationId, application: &Applicatio
             by_critical_path_s: bounds.by_critical_path,
             by_longest_task_s: bounds.by_longest_task,
             by_driver_s: bounds.by_driver,
-            largest: Word::Borrowed(match bounds.largest().0 {
-                Bound::Slots => "slots",
-                Bound::CriticalPath => "critical_path",
-                Bound::LongestTask => "longest_task",
-                Bound::Driver => "driver",
-            }),
+            largest: bounds.largest().0,
             knows_dependencies: bounds.knows_dependencies,
         }),
         properties: application.properties.clone(),

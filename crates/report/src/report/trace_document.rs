@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use crate::document::parts::{MOST as MOST_ROWS, cut, files};
 use crate::document::{Block, Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
 use crate::estimate::Measured;
+use crate::report::bar_rows::BarRow;
 use crate::report::number::{count, counted};
-use crate::report::rows_plot::{BarRow, ENDS, MOST, rows_picture};
 use crate::report::trace_rows::{ApplicationRow, BoundsRow, StageRow, StragglerRow, TimelineRow, TraceReport};
+use crate::trace::analysis;
 use crate::trace::{Format, utc_text};
 
 /// GiB per byte.
@@ -28,6 +29,7 @@ impl Report for TraceReport {
         };
         document.provenance.extend(self.origin_unix_s.map(|origin| ["started".to_owned(), utc_text(origin)]));
         document.table(self.summary());
+        #[cfg(feature = "plots")]
         document.figure(self.waterfall());
         document.blocks.extend(self.timeline.as_ref().map(|timeline| Block::Figure(timeline_figure(timeline))));
         document.blocks.extend(self.bars().map(Block::Figure));
@@ -70,11 +72,11 @@ impl BoundsRow {
     /// longest task is reported as the longest task.
     fn largest_bound(&self) -> Bound {
         let [slots, chain, task, driver] = self.all();
-        match &*self.largest {
-            "slots" => slots,
-            "critical_path" if self.knows_dependencies || chain.2 > task.2 => chain,
-            "critical_path" | "longest_task" => task,
-            _ => driver,
+        match self.largest {
+            analysis::Bound::Slots => slots,
+            analysis::Bound::CriticalPath if self.knows_dependencies || chain.2 > task.2 => chain,
+            analysis::Bound::CriticalPath | analysis::Bound::LongestTask => task,
+            analysis::Bound::Driver => driver,
         }
     }
 }
@@ -195,7 +197,9 @@ impl TraceReport {
         if self.applications.len() > 1 { format!("{position}/") } else { String::new() }
     }
 
+    #[cfg(feature = "plots")]
     fn waterfall(&self) -> Figure<'_> {
+        use crate::report::bar_rows::{ENDS, MOST};
         let ends = |stage: &StageRow| stage.submitted_s.zip(stage.completed_s);
         let left = self.stages.iter().filter(|stage| ends(stage).is_some()).count().saturating_sub(MOST);
         let mut caption = format!("Each bar goes from the submission of a stage to its end. {ENDS}");
@@ -209,7 +213,7 @@ impl TraceReport {
                 Some(BarRow { name: self.stage_name(stage), bar: [start, end], text, ..BarRow::default() })
             };
             let rows: Vec<BarRow> = self.stages.iter().filter_map(row).collect();
-            rows_picture("waterfall", "time since the start of the log [s]", &rows)
+            crate::report::rows_plot::rows_picture("waterfall", "time since the start of the log [s]", &rows)
         })
     }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::json::Word;
 use crate::trace::WarningKind;
+use crate::trace::analysis::Bound;
 use crate::trace::analysis::Times;
 
 /// A log and its analysis. Times are in seconds since the start of its first application.
@@ -119,8 +120,8 @@ pub struct BoundsRow {
     pub by_longest_task_s: f64,
     /// The time in which no task ran.
     pub by_driver_s: f64,
-    /// The largest of these bounds: `slots`, `critical_path`, `longest_task` or `driver`.
-    pub largest: Word,
+    /// The largest of these bounds.
+    pub largest: Bound,
     /// True if the log states the dependencies of stages.
     pub knows_dependencies: bool,
 }

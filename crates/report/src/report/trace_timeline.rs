@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use crate::report::drawing::{Picture, PlotError};
 use crate::report::number::count;
-use crate::report::plot::{Picture, PlotError};
 use crate::report::timeline_svg::{Bar, Kind, Scene, WITH_TEXT};
 use crate::report::trace_rows::{LaneRow, TimelineRow};
 use crate::trace::analysis::{CopyFate, Usual, copies, most_at_once, stragglers};

@@ -3,11 +3,10 @@
 use crate::document::parts::{partial, wall};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, Show, Table};
 use crate::render::bars_text;
+use crate::report::bar_rows::BarRow;
 use crate::report::deadline::chance;
 use crate::report::number::{count, counted, plain, quantile_name};
-use crate::report::rows_plot::BarRow;
 use crate::report::whatif::{ChangeRow, DetectorRow, DetectorsReport, MetricRow, PolicyRow, TailRow, WhatIfReport};
-use crate::report::whatif_plot::what_if_picture;
 
 /// The words of a comparison.
 pub(super) struct Words {
@@ -59,11 +58,16 @@ pub(super) fn compared<'a>(document: &mut Document<'a>, report: &'a WhatIfReport
     if !report.net.is_empty() {
         document.table(nets(report));
     }
-    let caption = "Each bar ends at the mean job time; the thin line is the interval of the mean. The vertical marks are p95 and p99; the dot \
-                   is the energy, on the upper axis.";
+    let dots = if words.energy { " The dot is the energy, on the upper axis." } else { "" };
+    let caption = format!(
+        "Each bar ends at the mean job time; the thin line is the interval of the mean. The vertical marks are p95 and p99.{dots}"
+    );
     let figure = Figure::new("Mean job times", caption)
-        .drawn(|| what_if_picture(report).map(Some))
         .written(move |look| bars_text("mean [s]", &report.policies.iter().map(bar).collect::<Vec<_>>(), look));
+    #[cfg(feature = "plots")]
+    let energy = words.energy;
+    #[cfg(feature = "plots")]
+    let figure = figure.drawn(move || crate::report::whatif_plot::what_if_picture(report, energy).map(Some));
     document.figure(figure);
     document.table(costs(report, words.energy));
     document.table(quality(report, words.tasks));

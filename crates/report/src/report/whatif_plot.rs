@@ -1,10 +1,11 @@
-//! A what-if as a picture: mean, p95 and p99 of the job time per policy, and the energy, as SVG.
+//! A what-if as a picture: mean, p95 and p99 of the job time per policy, and the energy if it is known, as SVG.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
+use crate::report::drawing::{Picture, PlotError, Width};
 use crate::report::number::plain;
-use crate::report::plot::{self, Area, DrawError, Picture, PlotError, Width, fine_svg, font, label, line, px};
+use crate::report::plot::{self, Area, DrawError, fine_svg, font, label, line, px};
 use crate::report::whatif::{PolicyRow, WhatIfReport};
 
 /// Height of one policy's row, in pixels.
@@ -14,19 +15,19 @@ const LETTERS: i32 = 13;
 /// Room above and below the rows.
 const MARGIN: u32 = 110;
 
-/// Returns the picture of a what-if: a bar that ends at the mean, with its interval, marks at p95 and p99, and a
-/// dot for the energy on the axis above.
+/// Returns the picture of a what-if: a bar that ends at the mean, with its interval, marks at p95 and p99, and, with
+/// `energy`, a dot for the energy on the axis above.
 ///
 /// # Errors
 ///
 /// [`PlotError`], which no report of this crate causes.
-pub fn what_if_picture(report: &WhatIfReport) -> Result<Picture, PlotError> {
+pub fn what_if_picture(report: &WhatIfReport, energy: bool) -> Result<Picture, PlotError> {
     let rows = u32::try_from(report.policies.len()).unwrap_or(u32::MAX);
     let height = rows.saturating_mul(ROW).saturating_add(MARGIN);
-    Picture::new("policies", |width| fine_svg((width.pixels(), height), |area| draw(area, report, width)))
+    Picture::new("policies", |width| fine_svg((width.pixels(), height), |area| draw(area, report, energy, width)))
 }
 
-fn draw(area: &Area<'_>, report: &WhatIfReport, width: Width) -> Result<(), DrawError> {
+fn draw(area: &Area<'_>, report: &WhatIfReport, energy: bool, width: Width) -> Result<(), DrawError> {
     let rows = report.policies.len();
     let kilo = |row: &PolicyRow| row.energy_j.value / 1e3;
     let times = |row: &PolicyRow| {
@@ -43,7 +44,7 @@ fn draw(area: &Area<'_>, report: &WhatIfReport, width: Width) -> Result<(), Draw
         .margin(px(10))
         .margin_right(px(20))
         .x_label_area_size(px(44))
-        .top_x_label_area_size(px(44))
+        .top_x_label_area_size(px(if energy { 44 } else { 0 }))
         .y_label_area_size(px(widest + 12))
         .build_cartesian_2d(0.0..1.05 * longest, 0.0..rows as f64)?
         .set_secondary_coord(0.0..1.05 * most, 0.0..rows as f64);
@@ -53,17 +54,19 @@ fn draw(area: &Area<'_>, report: &WhatIfReport, width: Width) -> Result<(), Draw
         width.of("job time [s]: bars end at the mean, marks are p95 and p99", "job time [s]: mean, p95, p99"),
         LETTERS,
     )?;
-    chart
-        .configure_secondary_axes()
-        .axis_style(line(BLACK.mix(0.7), 1))
-        .set_all_tick_mark_size(px(5))
-        .x_labels(width.of(11, 5))
-        .y_labels(0)
-        .x_label_formatter(&|energy| plain(*energy))
-        .x_desc("energy [kJ]: dots")
-        .axis_desc_style(font(15))
-        .label_style(font(LETTERS))
-        .draw()?;
+    if energy {
+        chart
+            .configure_secondary_axes()
+            .axis_style(line(BLACK.mix(0.7), 1))
+            .set_all_tick_mark_size(px(5))
+            .x_labels(width.of(11, 5))
+            .y_labels(0)
+            .x_label_formatter(&|energy| plain(*energy))
+            .x_desc("energy [kJ]: dots")
+            .axis_desc_style(font(15))
+            .label_style(font(LETTERS))
+            .draw()?;
+    }
     for ((number, row), name) in (0_u32..).zip(&report.policies).zip(names) {
         let middle = rows as f64 - f64::from(number) - 0.5;
         let mean = &row.job_time_s;
@@ -76,8 +79,10 @@ fn draw(area: &Area<'_>, report: &WhatIfReport, width: Width) -> Result<(), Draw
             let across = [(at, middle - 0.28), (at, middle + 0.28)];
             chart.draw_series([PathElement::new(across, line(plot::BLUE, 2))])?;
         }
-        let energy = Circle::new((inside(kilo(row)), middle), px(5), plot::ORANGE.filled());
-        chart.draw_secondary_series([energy])?;
+        if energy {
+            let dot = Circle::new((inside(kilo(row)), middle), px(5), plot::ORANGE.filled());
+            chart.draw_secondary_series([dot])?;
+        }
         let (x, y) = chart.backend_coord(&(0.0, middle));
         area.draw(&Text::new(name, (x - px(8), y), label(LETTERS, BLACK, HPos::Right, VPos::Center)))?;
     }

@@ -10,15 +10,21 @@
 //! | questions with an exact answer, and its cost | [`choice`] |
 //! | the answer as a value | [`value`] |
 //! | the exact answer from all states | `states` |
+//! | the states of a folded net, in place of those of the net | `counted` |
+//! | the time from one set of markings to another | `response` |
 //! | the choice between all states and the parts of a schedule | [`route`] |
 //!
 //! Every choice depends only on the question, the net and its number of states, so it is the same on every machine.
 
 pub mod choice;
+mod counted;
+mod response;
 pub mod route;
 mod states;
 pub mod value;
 
 pub use choice::{Choice, choose, exact, exact_of_prepared};
+pub use counted::{CountedStates, FEW_STATES};
+pub use response::ResponseTime;
 pub use route::{Route, RouteMethod, SolveRoute};
 pub use value::{AnswerError, ExactAnswer, ExactMethod, ExactTime, NeedsReplications, can_stop, time_to, with_phases};

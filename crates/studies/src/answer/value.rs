@@ -115,6 +115,15 @@ pub enum AnswerError {
         /// The expression.
         what: String,
     },
+    /// The start or the goal of a time between two sets of markings holds in a marking without duration.
+    #[error("{} holds in a vanishing marking, but a time between two sets of markings can start and end only in tangible markings", if *is_start { "the start" } else { "the goal" })]
+    InZeroTime {
+        /// True for the start.
+        is_start: bool,
+    },
+    /// In the long run, the net never enters a marking of the start.
+    #[error("in the long run, the net never enters a marking of the start")]
+    NeverEntered,
     /// A marking in which an expression has no valid value.
     #[error(transparent)]
     Fault(#[from] Fault),

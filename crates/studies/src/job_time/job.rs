@@ -13,7 +13,7 @@ use crate::mapreduce::{
 use crate::net::Net;
 use crate::runs::{JobTimes, RunFactor, RunSpread};
 use crate::sim::{CriticalPath, Ensemble, Group, Prepared, Question, Run, run};
-use crate::solve::{Bounded, CompletionTime, GridSettings, completion_time, is_series_parallel};
+use crate::solve::{CompletionTime, GridSettings, completion_time, is_series_parallel};
 use crate::units::{Probability, Seconds};
 use crate::watch::Watch;
 
@@ -75,7 +75,7 @@ impl ExactJobTime {
     pub fn mean_measured(&self, level: f64) -> Measured {
         match self {
             Self::Formula(time) => Measured::exact(time.mean().get(), level),
-            Self::Parts(time) => bounded(time.mean(), level),
+            Self::Parts(time) => Measured { level, ..time.mean() },
             Self::States(time) => Measured::exact(time.mean(), level),
         }
     }
@@ -85,7 +85,7 @@ impl ExactJobTime {
     pub fn quantile(&self, p: f64, level: f64) -> Option<Measured> {
         Some(match self {
             Self::Formula(time) => Measured::exact(time.quantile(Probability::new(p)?).ok()?.get(), level),
-            Self::Parts(time) => bounded(time.quantile(p).ok()?, level),
+            Self::Parts(time) => Measured { level, ..time.quantile(p).ok()? },
             Self::States(time) => time.quantile(p, level)?,
         })
     }
@@ -98,14 +98,10 @@ impl ExactJobTime {
                 let seconds = Seconds::new(seconds).unwrap_or_default();
                 Measured::exact(time.cdf(seconds).get(), level)
             }
-            Self::Parts(time) => bounded(time.cdf(seconds), level),
+            Self::Parts(time) => Measured { level, ..time.cdf(seconds) },
             Self::States(time) => time.done_by(seconds, level)?,
         })
     }
-}
-
-fn bounded(Bounded { lower, value, upper }: Bounded, level: f64) -> Measured {
-    Measured::bounded(value, [lower, upper], level)
 }
 
 /// A simulated job.

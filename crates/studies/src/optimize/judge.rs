@@ -2,6 +2,8 @@
 //!
 //! Implements the sequential test. It does not simulate; the caller supplies the times of replications.
 
+use serde::{Deserialize, Serialize};
+
 use crate::estimate::{
     EstimateError, FloatMoments, Interval, clopper_pearson, quantile_interval_of_sorted, quantile_of_sorted,
 };
@@ -55,7 +57,9 @@ impl Measure {
 }
 
 /// Decision about a point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The measure is at most the deadline.
     Meets,
@@ -65,6 +69,18 @@ pub enum Verdict {
     Undecided,
     /// The caller stopped before anything was decided.
     Stopped,
+}
+
+impl Verdict {
+    /// Returns the word in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Meets => "meets",
+            Self::Fails => "fails",
+            Self::Undecided => "undecided",
+            Self::Stopped => "stopped",
+        }
+    }
 }
 
 /// A verdict and the interval that supports it.

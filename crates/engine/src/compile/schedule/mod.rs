@@ -14,7 +14,7 @@ mod slots;
 
 pub use plan::{ChoiceStep, Fold, Put, ScheduleError, ScheduleObstacle, SchedulePlan, Step};
 
-use petgraph::graph::{DiGraph, NodeIndex};
+use tailspn_common::graph;
 
 use crate::Problems;
 use crate::compile::program::{Firing, Program};
@@ -78,34 +78,17 @@ fn conditions(program: &Program) -> Vec<ScheduleObstacle> {
 /// Transitions in an order in which each transition comes after all that produce its tokens; chains stay together. The error is a
 /// transition on a cycle.
 fn topological_order(program: &Program) -> Result<Vec<usize>, usize> {
-    let mut graph = DiGraph::<(), (), u32>::with_capacity(program.transitions() + program.counters(), 0);
     let transitions = program.transitions();
-    for _ in 0..transitions + program.counters() {
-        graph.add_node(());
-    }
-    let place = |counter: u32| NodeIndex::new(transitions + counter as usize);
+    let mut successors = vec![Vec::new(); transitions + program.counters()];
     for t in 0..transitions {
         for term in program.inputs.row(t) {
-            graph.add_edge(place(term.counter), NodeIndex::new(t), ());
+            successors[transitions + term.counter as usize].push(t);
         }
-        for term in program.outputs.row(t) {
-            graph.add_edge(NodeIndex::new(t), place(term.counter), ());
-        }
+        successors[t].extend(program.outputs.row(t).iter().map(|term| transitions + term.counter as usize));
     }
-    match petgraph::algo::toposort(&graph, None) {
-        Ok(order) => Ok(order.into_iter().map(NodeIndex::index).filter(|&n| n < transitions).collect()),
-        Err(cycle) => {
-            let node = cycle.node_id().index();
-            let through =
-                |node: usize| if node < transitions { node } else { consumer_of(program, node - transitions) };
-            Err(through(node))
-        }
-    }
-}
-
-fn consumer_of(program: &Program, counter: usize) -> usize {
-    let takes = |t: &usize| program.inputs.row(*t).iter().any(|term| term.counter as usize == counter);
-    (0..program.transitions()).find(takes).unwrap_or(0)
+    // the first node on a cycle is a transition, as every second node of a cycle is one
+    let order = graph::topological_order(&successors)?;
+    Ok(order.into_iter().filter(|&node| node < transitions).collect())
 }
 
 #[cfg(test)]

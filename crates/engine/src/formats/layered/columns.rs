@@ -1,8 +1,7 @@
 //! The column of each node: to the right of the columns of the node's predecessors. Nodes of the first kind get columns
 //! with even numbers.
 
-use petgraph::algo::kosaraju_scc;
-use petgraph::graph::{DiGraph, NodeIndex};
+use tailspn_common::graph::components;
 
 use crate::formats::layered::Graph;
 
@@ -77,23 +76,16 @@ fn without_cycles(graph: &Graph) -> (Vec<Vec<usize>>, Vec<usize>) {
 /// Per node the number of its strongly connected component. None if too many of the component's nodes of the first kind
 /// are start nodes, because then almost all edges of the component would go back.
 fn cycles(graph: &Graph) -> Vec<Option<usize>> {
-    let firm = graph.edges.iter().filter(|edge| edge.firm);
-    let mut joined = DiGraph::<(), (), usize>::default();
-    graph.nodes.iter().for_each(|_| {
-        joined.add_node(());
-    });
-    firm.for_each(|edge| {
-        joined.add_edge(NodeIndex::new(edge.from), NodeIndex::new(edge.to), ());
-    });
-    let mut cycle_of = vec![None; graph.nodes.len()];
-    for (number, nodes) in kosaraju_scc(&joined).into_iter().enumerate() {
-        let firsts = nodes.iter().filter(|node| graph.nodes[node.index()].first).count();
-        let kind = nodes.iter().filter(|node| !graph.nodes[node.index()].second).count();
-        if firsts as f64 <= MOST_FIRSTS * kind as f64 {
-            nodes.iter().for_each(|node| cycle_of[node.index()] = Some(number));
-        }
+    let mut next = vec![Vec::new(); graph.nodes.len()];
+    graph.edges.iter().filter(|edge| edge.firm).for_each(|edge| next[edge.from].push(edge.to));
+    let found = components(next.len(), |v| next[v].len(), |v, k| next[v][k]);
+    let (mut firsts, mut kind) = (vec![0_u32; found.count], vec![0_u32; found.count]);
+    for (node, &component) in graph.nodes.iter().zip(&found.of) {
+        firsts[component as usize] += u32::from(node.first);
+        kind[component as usize] += u32::from(!node.second);
     }
-    cycle_of
+    let counts = |c: usize| f64::from(firsts[c]) <= MOST_FIRSTS * f64::from(kind[c]);
+    found.of.into_iter().map(|c| Some(c as usize).filter(|&c| counts(c))).collect()
 }
 
 /// Moves each node, as far as its forward edges allow, to the column where the total length of its edges is minimal.

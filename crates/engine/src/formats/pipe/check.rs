@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use tailspn_common::graph::topological_order;
+
 use crate::formats::pipe::finding::{PipeFinding, PipeVersion, Severity};
 use crate::formats::pipe::grammar;
 use crate::formats::pipe::options::{ReadOptions, Reading};
@@ -376,16 +378,17 @@ fn shared_names(net: &Net) -> HashSet<String> {
 
 /// Returns true if a token can complete a cycle in zero time.
 fn immediate_cycle(net: &Net) -> bool {
-    let mut graph = petgraph::graphmap::DiGraphMap::<(bool, usize), ()>::new();
+    let transitions = net.transitions().len();
+    let mut successors = vec![Vec::new(); transitions + net.places().len()];
     for arc in net.arcs().iter().filter(|a| net.transition(a.transition).is_immediate()) {
-        let (place, transition) = ((false, arc.place.index()), (true, arc.transition.index()));
+        let (place, transition) = (transitions + arc.place.index(), arc.transition.index());
         match arc.kind {
-            ArcKind::Input => graph.add_edge(place, transition, ()),
-            ArcKind::Output => graph.add_edge(transition, place, ()),
-            ArcKind::Inhibitor | ArcKind::Test => None,
-        };
+            ArcKind::Input => successors[place].push(transition),
+            ArcKind::Output => successors[transition].push(place),
+            ArcKind::Inhibitor | ArcKind::Test => {}
+        }
     }
-    petgraph::algo::is_cyclic_directed(&graph)
+    topological_order(&successors).is_err()
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use crate::solve::components::components;
 use crate::solve::untimed::formula::{Formula, Node};
 use crate::solve::untimed::known::Known;
 use crate::solve::untimed::space::{MarkingGraph, Step, path};
+use tailspn_common::graph::components;
 
 /// A firing sequence from the initial marking that is evidence for a verdict. It ends at an operator for which no single
 /// sequence is evidence: an operator on all paths that holds, or an operator on some path that does not hold.

@@ -1,9 +1,9 @@
 //! Liveness, home states and recurrent classes of a net without time.
 
 use crate::compile::Program;
-use crate::solve::components::components;
 use crate::solve::untimed::space::MarkingGraph;
 use crate::solve::verdict::{ClosedClass, Liveness, Verdicts};
+use tailspn_common::graph::components;
 
 impl MarkingGraph {
     /// Returns the verdicts on all markings; none if markings are missing.

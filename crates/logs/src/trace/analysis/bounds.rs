@@ -1,5 +1,7 @@
 //! Lower bounds of an application's time, given the times of its tasks.
 
+use serde::{Deserialize, Serialize};
+
 use std::collections::HashMap;
 
 use crate::trace::analysis::slots::{Slots, slots_of};
@@ -8,7 +10,9 @@ use crate::trace::ids::{ApplicationId, Moment, StageId};
 use crate::trace::job_trace::{Job, JobTrace};
 
 /// A lower bound of the time from the first submission of a job to the last end of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Bound {
     /// All work, spread evenly over all slots.
     Slots,

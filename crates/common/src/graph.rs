@@ -1,12 +1,12 @@
-//! Strongly connected components of a graph whose nodes are numbers.
+//! Graphs whose nodes are numbers: strongly connected components, topological order, connected sets.
 
 /// The strongly connected components of a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Components {
+pub struct Components {
     /// Per node: its component. No edge leads from a component to one with a larger number.
-    pub(crate) of: Vec<u32>,
+    pub of: Vec<u32>,
     /// Number of components.
-    pub(crate) count: usize,
+    pub count: usize,
 }
 
 /// Not yet visited.
@@ -14,7 +14,7 @@ const NEW: u32 = u32::MAX;
 
 /// Returns the components of a graph of `nodes` nodes. `degree` returns the number of successors of a node, `successor` returns
 /// a successor. Tarjan's algorithm \[Tarjan1972\], without recursion: time and memory are linear.
-pub(crate) fn components(
+pub fn components(
     nodes: usize,
     degree: impl Fn(usize) -> usize,
     successor: impl Fn(usize, usize) -> usize,
@@ -66,7 +66,7 @@ pub(crate) fn components(
 
 impl Components {
     /// Returns `starts` and `nodes`: component `c` has the nodes `nodes[starts[c]..starts[c + 1]]`, in ascending order.
-    pub(crate) fn members(&self) -> (Vec<u32>, Vec<u32>) {
+    pub fn members(&self) -> (Vec<u32>, Vec<u32>) {
         let mut starts = vec![0_u32; self.count + 1];
         for &component in &self.of {
             starts[component as usize + 1] += 1;
@@ -82,6 +82,56 @@ impl Components {
             *at += 1;
         }
         (nodes, starts)
+    }
+}
+
+/// Returns the nodes of a graph, given as lists of successors, in an order in which all edges lead forward.
+///
+/// # Errors
+///
+/// The first node on a cycle, if there is one.
+pub fn topological_order(successors: &[Vec<usize>]) -> Result<Vec<usize>, usize> {
+    let nodes = successors.len();
+    let found = components(nodes, |v| successors[v].len(), |v, k| successors[v][k]);
+    let (members, starts) = found.members();
+    let acyclic = |v: usize| {
+        let component = found.of[v] as usize;
+        starts[component + 1] - starts[component] == 1 && !successors[v].contains(&v)
+    };
+    match (0..nodes).find(|&v| !acyclic(v)) {
+        Some(on_cycle) => Err(on_cycle),
+        None => Ok(members.into_iter().rev().map(|v| v as usize).collect()),
+    }
+}
+
+/// A partition of the numbers below a limit into disjoint sets, which grow by union.
+#[derive(Clone, Debug)]
+pub struct DisjointSets {
+    /// The next element on the way to the representative, which points to itself.
+    parent: Vec<usize>,
+}
+
+impl DisjointSets {
+    /// Returns `count` sets of one element each.
+    pub fn new(count: usize) -> Self {
+        Self { parent: (0..count).collect() }
+    }
+
+    /// Returns the representative of an element's set. Shortens the way to it.
+    pub fn find(&mut self, mut element: usize) -> usize {
+        while self.parent[element] != element {
+            self.parent[element] = self.parent[self.parent[element]];
+            element = self.parent[element];
+        }
+        element
+    }
+
+    /// Merges the sets of two elements; returns true if they were different sets.
+    pub fn union(&mut self, a: usize, b: usize) -> bool {
+        let (a, b) = (self.find(a), self.find(b));
+        // the smallest element represents its set
+        self.parent[a.max(b)] = a.min(b);
+        a != b
     }
 }
 
@@ -112,7 +162,44 @@ mod tests {
         assert_eq!(found.count, nodes);
     }
 
+    #[test]
+    fn an_order_exists_unless_there_is_a_cycle() {
+        assert_eq!(topological_order(&[vec![2], vec![0], vec![]]), Ok(vec![1, 0, 2]));
+        assert_eq!(topological_order(&[vec![1], vec![2], vec![3, 1], vec![]]), Err(1));
+        assert_eq!(topological_order(&[vec![], vec![1]]), Err(1), "a loop of one node");
+    }
+
     proptest! {
+        #[test]
+        fn all_edges_of_an_order_lead_forward(
+            edges in proptest::collection::vec((0_usize..10, 0_usize..10), 0..20),
+        ) {
+            // edges from a larger number to a smaller one, so that there is no cycle
+            let mut lists = vec![Vec::new(); 10];
+            edges.iter().filter(|(a, b)| a != b).for_each(|(a, b)| lists[*a.max(b)].push(*a.min(b)));
+            let order = topological_order(&lists).unwrap();
+            let at = |node: usize| order.iter().position(|&n| n == node).unwrap();
+            prop_assert_eq!(order.len(), 10);
+            prop_assert!((0..10).all(|v| lists[v].iter().all(|&w| at(v) < at(w))));
+        }
+
+        #[test]
+        fn sets_are_the_parts_that_unions_connect(pairs in proptest::collection::vec((0_usize..12, 0_usize..12), 0..12)) {
+            let mut sets = DisjointSets::new(12);
+            let mut lists = vec![Vec::new(); 12];
+            let mut merged = 0;
+            for &(a, b) in &pairs {
+                merged += usize::from(sets.union(a, b));
+                lists[a].push(b);
+                lists[b].push(a);
+            }
+            let parts = of_lists(&lists);
+            prop_assert_eq!(parts.count, 12 - merged);
+            for (a, b) in (0..12).flat_map(|a| (0..12).map(move |b| (a, b))) {
+                prop_assert_eq!(sets.find(a) == sets.find(b), parts.of[a] == parts.of[b]);
+            }
+        }
+
         #[test]
         fn nodes_share_a_component_where_each_reaches_the_other(
             lists in proptest::collection::vec(proptest::collection::vec(0_usize..12, 0..3), 12),
