@@ -77,7 +77,7 @@ mod tests {
             ResponseTime::new(&space, &program, &code(from), Some(&code(goal)), &LinearSettings::default())
         };
         let found = time("#(waits) = 1", "#(works) = 1").unwrap();
-        let mut passage = passage(&found.chain, &found.targets, &PassageSettings::default()).unwrap();
+        let passage = passage(&found.chain, &found.targets, &PassageSettings::default()).unwrap();
         assert!((passage.moments_if_reached().unwrap().mean - 0.75).abs() < 1e-9);
         assert!(matches!(time("#(waits) = 2", "#(works) = 1"), Err(AnswerError::NeverEntered)));
     }

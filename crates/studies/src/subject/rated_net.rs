@@ -160,7 +160,7 @@ mod tests {
         let net = b.build().unwrap();
         let axes = [Axis { key: "rate".into(), ..Axis::default() }];
         for fold in [false, true] {
-            let rated = RatedNet::new(&net, Some("#(c) > #(d)"), fold);
+            let rated = RatedNet::new(&net, &NetGoal::until(Some("#(c) > #(d)")), fold);
             let model = rated.model(&axes, &Point::base(1).with(0, Value::Float(2.0))).unwrap();
             let ensemble = Ensemble { replications: 40_000, seed: 3, ..Ensemble::default() };
             let samples = run(&model.program, &model.question, &ensemble, &Unwatched).unwrap().samples;
