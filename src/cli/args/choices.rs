@@ -102,7 +102,7 @@ choices! {
         "lesser" = Difference::OfLesser, "Relative to the lesser value";
         "mean" = Difference::OfMean, "Relative to the mean of both values";
     }
-    /// The times of an invocation that are reported: above the range of the control runs only, or also below it.
+    /// The reported times of an invocation: only times above the range of the control runs, or also times below this range.
     SidesChoice(Sides) {
         "both" = Sides::Both, "Times below the minimum and above the maximum";
         "above" = Sides::Above, "Times above the maximum only";

@@ -12,7 +12,7 @@ use crate::report::plot::{
 };
 use crate::report::point_labels::{Label, placed};
 
-/// Letters of labels \[px\].
+/// Font size of labels \[px\].
 const LETTERS: i32 = 13;
 /// Size of a mark \[px\].
 const MARK: i32 = 5;

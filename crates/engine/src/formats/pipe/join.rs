@@ -131,7 +131,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         if folded.is_some() && exact.is_none() {
             self.assembler.notes.odd(id.span.clone(), Oddity::LetterCase, || {
                 format!(
-                    "`{}` differs from the id of its node in letter case or blanks; PIPE 5 does not find the node (option `id_case`)",
+                    "the arc refers to `{}`, but the id of the node has other letter case or blanks. PIPE 5 does not find the node; option `id_case` sets whether tailspn does",
                     id.value
                 )
             });

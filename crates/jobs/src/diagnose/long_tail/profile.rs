@@ -98,7 +98,7 @@ pub struct FittedProfile {
 pub enum ProfileError {
     /// Too few attempts ended. Provide more runs.
     #[error(
-        "{got} attempts of kind `{kind}` finished after their first report; a profile needs at least {FEWEST_TASKS}"
+        "only {got} finished attempts of kind `{kind}` have a progress report before their end; a profile needs at least {FEWEST_TASKS}"
     )]
     TooFewTasks {
         /// The kind.
